@@ -1,12 +1,12 @@
-//! What a tool is called with: the text as it came, and one strict reading of it.
+//! The arguments of a call: the original text, and one strict reading of it.
 
 use std::sync::OnceLock;
 
 use crate::embedded::{EmbeddedArguments, EmbeddedJson};
 use crate::json::{self, Value};
 
-/// The arguments of a call: their text exactly as the model wrote it, and a strict view of it,
-/// parsed at most once.
+/// The arguments of a call: their text exactly as the model wrote it, and its value, parsed
+/// strictly and at most once.
 #[derive(Debug, Clone)]
 pub struct Arguments {
     form: ArgumentsForm,
@@ -14,24 +14,24 @@ pub struct Arguments {
     embedded: OnceLock<EmbeddedArguments>,
 }
 
-/// How the arguments came.
+/// The form in which the arguments arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentsForm {
-    /// JSON text. Empty text means `{}`: that is how every client reads it.
+    /// JSON text. Empty text means `{}`, as in every client.
     Json(String),
     /// The free text of a custom tool: the string `$`.
     Text(String),
-    /// Longer than the limit; only the beginning was kept.
+    /// Longer than the limit: only the beginning is kept.
     Oversize(String),
-    /// Not yet known: only the name has arrived.
+    /// Not available yet: only the name has arrived.
     Pending,
 }
 
-/// Why arguments have no reading that every client shares. Each argument condition is then
-/// unknown, which counts against the call.
+/// Why the arguments have no value that every client agrees on. Every condition on arguments is
+/// then unknown, which counts against the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Not one strict JSON document: cut off, two documents, a duplicate key, `NaN`.
+    /// Not one strict JSON document: truncated, two documents, a duplicate key, `NaN`.
     #[error("the arguments are not one strict JSON document: {0}")]
     NotJson(json::Error),
     /// A JSON document, but not an object.
@@ -46,7 +46,7 @@ pub enum Unreadable {
 }
 
 impl Arguments {
-    /// Arguments that came as JSON text.
+    /// Arguments that arrived as JSON text.
     pub fn json(text: impl Into<String>) -> Self {
         Self::from_form(ArgumentsForm::Json(text.into()))
     }
@@ -56,12 +56,12 @@ impl Arguments {
         Self::from_form(ArgumentsForm::Text(text.into()))
     }
 
-    /// Arguments too large to keep; `start` is what was kept of them.
+    /// Arguments that are too large to keep; `start` is their beginning.
     pub fn oversize(start: impl Into<String>) -> Self {
         Self::from_form(ArgumentsForm::Oversize(start.into()))
     }
 
-    /// Arguments that have not arrived: the question is asked by name alone.
+    /// Arguments that have not arrived, for a judgement by name alone.
     pub fn pending() -> Self {
         Self::from_form(ArgumentsForm::Pending)
     }
@@ -70,12 +70,12 @@ impl Arguments {
         Self { form, view: OnceLock::new(), embedded: OnceLock::new() }
     }
 
-    /// How they came.
+    /// The form in which they arrived.
     pub fn form(&self) -> &ArgumentsForm {
         &self.form
     }
 
-    /// The text as it came; empty while pending.
+    /// The original text; empty while pending.
     pub fn raw(&self) -> &str {
         match &self.form {
             ArgumentsForm::Json(text)
@@ -85,14 +85,14 @@ impl Arguments {
         }
     }
 
-    /// The one reading all clients share: an object, or the text of a custom tool as a string.
+    /// The value that all clients agree on: an object, or the text of a custom tool as a string.
     pub fn value(&self) -> Result<&Value, &Unreadable> {
         self.view.get_or_init(|| self.read()).as_ref()
     }
 
-    /// What an argument that is a string holds for programs that parse its text, with its key. The
-    /// argument must be the one in [`Arguments::value`], not a copy of it. Strings inside of lists and
-    /// objects are no arguments: nobody parses them.
+    /// The JSON in a string argument, for programs that parse such text, and the argument's key.
+    /// `argument` must be a reference into [`Arguments::value`], not a copy. Strings inside lists
+    /// and objects are not arguments: no program parses them.
     pub fn embedded_json(&self, argument: &Value) -> Option<(&str, &EmbeddedJson)> {
         let root = self.value().ok()?;
         self.embedded.get_or_init(|| EmbeddedArguments::of(root)).find(root, argument)

@@ -2,36 +2,36 @@
 
 use crate::{Arguments, Origin, ToolName};
 
-/// A tool call as one door saw it, whole: what would be run, with what, and who asked.
+/// A complete tool call as one door saw it: what would run, with what, and for whom.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// The id the provider gave it. Empty where the provider gave none.
+    /// The provider's id. Empty if the provider gave none.
     pub id: CallId,
-    /// The tool's name, readable by policy.
+    /// The tool's name.
     pub name: ToolName,
-    /// What the tool is called with.
+    /// The arguments.
     pub arguments: Arguments,
-    /// Where the call was seen and who acts.
+    /// Where the call was seen and who makes it.
     pub origin: Origin,
-    /// The program of the provider's that made it, where it was not the model itself.
+    /// The provider's program that made the call; `None` if the model itself did.
     pub caller: Option<Caller>,
 }
 
-/// A program that the provider runs, and that makes calls.
+/// A program that the provider runs and that makes calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// What runs it, in the provider's word.
+    /// The kind of program, as the provider names it.
     pub kind: String,
-    /// The provider's id of it.
+    /// The provider's id for it.
     pub id: Option<String>,
 }
 
-/// The provider's id of a call, exactly as it came.
+/// The provider's id for a call, unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct CallId(pub String);
 
 impl CallId {
-    /// The id as text; empty where the provider gave none.
+    /// The id as text; empty if the provider gave none.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,28 +1,29 @@
-//! What a string argument is to programs that parse it once more. The Python MCP SDK takes the text of
-//! an argument for JSON wherever the tool expects anything but a string, because some models write
-//! lists and objects like that.
+//! JSON inside string arguments, which some programs parse. The Python MCP SDK parses the text of
+//! an argument as JSON if the tool expects anything but a string, because some models write lists
+//! and objects as strings.
 
 use crate::json::{Problem, Value};
 
-/// What the text of an argument holds.
+/// The JSON in the text of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmbeddedJson {
-    /// A list, an object or `null`. The SDK leaves other values in their text.
+    /// A list, an object or `null`. The SDK does not convert text with other values.
     Value(Value),
-    /// Only some parsers read it, or they read different things: a key stands twice in it, `NaN`, half a
-    /// character, too many levels.
+    /// Only some parsers accept it, or they read it differently: a duplicate key, `NaN`, a lone
+    /// surrogate, too many levels.
     Unclear,
 }
 
-/// More of them than this in one call are not read: each is then unclear. Tools have a handful.
+/// The most such arguments that are parsed in one call; the rest are unclear. Tools have only a
+/// few.
 const MAX_READ: usize = 64;
 
-/// All string arguments of a call that hold something.
+/// All string arguments of a call that contain JSON.
 #[derive(Debug, Clone)]
 pub(crate) struct EmbeddedArguments {
-    /// By the argument's place.
+    /// The JSON, with the position of its argument.
     read: Vec<(usize, EmbeddedJson)>,
-    /// There are more, which were not read.
+    /// Whether there are more, which were not parsed.
     are_more: bool,
 }
 
@@ -41,7 +42,7 @@ impl EmbeddedArguments {
         embedded
     }
 
-    /// What this argument of `root` holds, with its key. The argument is known by its address.
+    /// The JSON in this argument of `root`, and its key. Arguments are compared by address.
     pub(crate) fn find<'v>(
         &'v self,
         root: &'v Value,
@@ -60,7 +61,7 @@ impl EmbeddedArguments {
     }
 }
 
-/// The space that JSON knows.
+/// JSON's white space.
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 fn looks_like_json(text: &str) -> bool {
@@ -81,7 +82,7 @@ fn inside(text: &str) -> Option<EmbeddedJson> {
     }
 }
 
-/// What this project's reader refuses and others accept.
+/// Whether our reader rejects this and some others accept it.
 fn is_lax(problem: Problem) -> bool {
     match problem {
         Problem::DuplicateKey | Problem::LoneSurrogate | Problem::TooDeep => true,
@@ -89,7 +90,7 @@ fn is_lax(problem: Problem) -> bool {
     }
 }
 
-/// The same text with a zero for each `NaN` and `Infinity`; `None` if it has none.
+/// The text with every `NaN` and `Infinity` replaced by a zero; `None` if it has neither.
 fn without_odd_numbers(text: &str) -> Option<String> {
     const ODD: [&str; 2] = ["NaN", "Infinity"];
     if !ODD.iter().any(|word| text.contains(word)) {
@@ -99,9 +100,9 @@ fn without_odd_numbers(text: &str) -> Option<String> {
     let (mut in_string, mut escaped) = (false, false);
     while let Some(c) = rest.chars().next() {
         let odd = ODD.iter().find_map(|word| rest.strip_prefix(word)).filter(|_| !in_string);
-        if let Some(behind) = odd {
+        if let Some(after) = odd {
             out.push('0');
-            rest = behind;
+            rest = after;
             continue;
         }
         in_string ^= c == '"' && !escaped;

@@ -1,14 +1,14 @@
 //! Strict JSON, read in place.
 //!
-//! [`Reader`] walks a document by pulling keys and values and hands out spans of the original
-//! text, so that a caller finds the few fields it needs without building a tree, and an edit can
-//! be a splice. [`Value`] is a small tree for the places that want all of a document: the
-//! arguments of a call.
+//! [`Reader`] walks a document by pulling keys and values and hands out spans of the original text,
+//! so that a caller finds the few fields it needs without building a tree, and an edit can be a
+//! splice. [`Value`] is a small tree, for when all of a document is needed: the arguments of a
+//! call.
 //!
 //! Strict means RFC 8259 and nothing more: no trailing comma, no `NaN`, no comment, one document.
-//! Nesting is bounded by [`MAX_DEPTH`]. Escaped keys are decoded before they are compared. What
-//! RFC 8259 leaves open and clients read differently is reported: a duplicate key in a
-//! [`Value`] is an error, and a lone surrogate is an error where its text is needed.
+//! Nesting is bounded by [`MAX_DEPTH`]. Escaped keys are decoded before they are compared. Where
+//! RFC 8259 leaves the meaning open and clients differ, the reader reports it: a duplicate key in a
+//! [`Value`] is an error, and a lone surrogate is an error if its text is needed.
 
 mod case;
 mod edit;
@@ -26,8 +26,8 @@ pub use reader::{Elements, Kind, Members, Reader, Span, Text, string_end};
 pub use spelling::{each_spelling, printed};
 pub use value::Value;
 
-/// The deepest nesting that is read. Real frames stay below 20; parsers of clients overflow their
-/// stacks somewhere above 500.
+/// The deepest nesting that is read. Real frames stay below 20, and parsers of clients overflow
+/// their stacks somewhere above 500.
 pub const MAX_DEPTH: u32 = 96;
 
 /// What is wrong with a document, and where.
@@ -53,22 +53,23 @@ pub enum Problem {
     /// The text ends inside a value.
     #[error("the document is cut off")]
     Truncated,
-    /// A byte that cannot stand where it stands.
+    /// A byte that is not allowed there.
     #[error("unexpected character")]
     Unexpected,
-    /// More text behind the document.
+    /// More text after the document.
     #[error("text behind the document")]
     Trailing,
     /// Deeper than [`MAX_DEPTH`].
     #[error("nested too deeply")]
     TooDeep,
-    /// One object has a key twice, or in two spellings that some clients take for one.
+    /// An object has the same key twice, or two spellings of a key that some clients treat as the
+    /// same.
     #[error("ambiguous key")]
     DuplicateKey,
-    /// Half of a surrogate pair where text is needed.
+    /// A lone surrogate in a string whose text is needed.
     #[error("lone surrogate")]
     LoneSurrogate,
-    /// A value of another type than every client expects there.
+    /// A value of a type that no client expects there.
     #[error("unexpected type")]
     WrongType,
 }

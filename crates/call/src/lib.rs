@@ -1,11 +1,11 @@
-//! The words every callgate crate shares.
+//! The types that every callgate crate shares.
 //!
-//! A [`ToolCall`] is what an agent is about to do because a model said so: a [`ToolName`], a
-//! [`CallId`] and [`Arguments`], with the [`Origin`] that says where it was seen. Every door builds
-//! one, every policy judges one, every record describes one.
+//! A [`ToolCall`] is what an agent is about to do for a model: a [`ToolName`], a [`CallId`] and
+//! [`Arguments`], with the [`Origin`] where it was seen. Doors build it, policies judge it, records
+//! describe it.
 //!
-//! [`json`] is the one strict JSON reader of the project. It lives here because arguments are JSON
-//! and because what the gate reads and what a policy reads must never be two different documents.
+//! [`json`] is the project's only JSON reader, and it is strict. It lives here because arguments
+//! are JSON, and because the gate and a policy must never read the same text differently.
 //!
 //! ```
 //! use callgate_call::{Arguments, ToolName};

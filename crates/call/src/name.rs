@@ -1,17 +1,17 @@
-//! Tool names: one spelling to compare, and every way a name splits into server and tool.
+//! Tool names: a folded form for comparison, and every way a name splits into server and tool.
 
 use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 
-/// A tool's name: as it came, and folded for comparison.
+/// A tool's name, as it arrived and folded for comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolName {
     raw: String,
     folded: String,
-    /// The server and the tool, where they are known and not only read out of the name.
+    /// The server and the tool, if they are known and not just read from the name.
     known: Option<Box<Meaning>>,
 }
 
-/// Which server's tool a name means, folded.
+/// The server and tool that a name is known to mean, folded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Meaning {
     server: String,
@@ -19,7 +19,7 @@ struct Meaning {
     certainty: Certainty,
 }
 
-/// How sure it is which server's tool a name means.
+/// How certain it is which server's tool a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Certainty {
     /// It cannot mean another one.
@@ -28,8 +28,7 @@ pub enum Certainty {
     Likely,
 }
 
-/// What stands before server and tool, and what between them, in the spelling that callgate uses
-/// itself.
+/// The prefix and the separator in callgate's own spelling of a server's tool.
 const MCP: &str = "mcp__";
 const BETWEEN: &str = "__";
 
@@ -42,34 +41,34 @@ pub struct NameReading<'a> {
     pub tool: &'a str,
 }
 
-/// Why a name cannot be compared with any rule. Such a call is refused.
+/// Why a name cannot be compared with rules. Such a call is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing but white space.
+    /// Only white space.
     #[error("the tool has no name")]
     Empty,
     /// Longer than [`ToolName::MAX_LEN`].
     #[error("the tool's name is longer than {} bytes", ToolName::MAX_LEN)]
     TooLong,
-    /// Holds control or invisible formatting characters.
+    /// Contains control characters or invisible formatting characters.
     #[error("the tool's name holds control characters")]
     Control,
 }
 
 impl ToolName {
-    /// Providers allow 64 to 128 characters; agents' MCP spellings stay below 200. Four times that
-    /// is no name.
+    /// Providers allow 64 to 128 characters, and agents' MCP spellings stay below 200. A name of
+    /// more than twice that length is not a real one.
     pub const MAX_LEN: usize = 512;
 
-    /// Reads a name. Comparison ignores surrounding white space, case and Unicode composition:
-    /// agents repair the first two, and the third looks the same to a person.
+    /// Parses a name. Comparison ignores surrounding white space, case and Unicode composition:
+    /// agents repair the first two, and people cannot see the third.
     pub fn parse(raw: &str) -> Result<Self, NameError> {
         let folded = fold(comparable(raw)?);
         Ok(Self { raw: raw.to_owned(), folded, known: None })
     }
 
-    /// The name of a tool on a server, where both are known and not only read out of a name. It is
-    /// spelled `mcp__server__tool` and has this one reading, whatever the two hold.
+    /// The name of a tool on a server, if both are known and not just read from a name. It is
+    /// spelled `mcp__server__tool` and has only this reading, whatever characters the two contain.
     pub fn on(server: &str, tool: &str) -> Result<Self, NameError> {
         let (known, on_it) = (fold(comparable(server)?), fold(comparable(tool)?));
         let raw = format!("{MCP}{server}{BETWEEN}{tool}");
@@ -81,8 +80,8 @@ impl ToolName {
         Ok(Self { raw, folded, known: Some(Box::new(known)) })
     }
 
-    /// The same name where it is known which server's tool it means: it is compared as it is
-    /// spelled, and has this one reading.
+    /// The same name, knowing which server's tool it means. It keeps its spelling for comparison,
+    /// and has only this reading.
     pub fn meaning(
         self,
         server: &str,
@@ -93,12 +92,12 @@ impl ToolName {
         Ok(Self { known: Some(Box::new(Meaning { server, tool, certainty })), ..self })
     }
 
-    /// How sure it is which server's tool this is; `None` if that is only read out of the name.
+    /// How certain it is which server's tool this is; `None` if that is just read from the name.
     pub fn certainty(&self) -> Option<Certainty> {
         self.known.as_ref().map(|known| known.certainty)
     }
 
-    /// The name exactly as it came.
+    /// The name exactly as it arrived.
     pub fn raw(&self) -> &str {
         &self.raw
     }
@@ -110,8 +109,8 @@ impl ToolName {
 
     /// Every way the name splits into server and tool, in the spellings agents use:
     /// `mcp__server__tool`, `mcp_server_tool`, `server__tool`, `server.tool`, `server/tool`,
-    /// `server:tool`. A name without a server has none. More than one means the name alone does
-    /// not tell: a rule that restricts tries them all, a rule that allows trusts none.
+    /// `server:tool`. A name without a server has none. If there is more than one, the name is
+    /// ambiguous: a rule that restricts tries them all, a rule that allows trusts none.
     pub fn readings(&self) -> Vec<NameReading<'_>> {
         match self.known.as_deref() {
             Some(Meaning { server, tool, .. }) => vec![NameReading { server, tool }],
@@ -120,7 +119,7 @@ impl ToolName {
     }
 }
 
-/// What of a name is compared, if it can be.
+/// The part of a name that is compared, if it can be compared.
 fn comparable(raw: &str) -> Result<&str, NameError> {
     if raw.len() > ToolName::MAX_LEN {
         return Err(NameError::TooLong);
@@ -135,8 +134,8 @@ fn comparable(raw: &str) -> Result<&str, NameError> {
     Ok(trimmed)
 }
 
-/// Splits a folded name into every server and tool it may mean. Also used on the names in rules,
-/// so that both sides are read alike.
+/// Splits a folded name into every server and tool it may mean. Names in rules are split the same
+/// way.
 pub fn split(folded: &str) -> Vec<NameReading<'_>> {
     if let Some(rest) = folded.strip_prefix(MCP) {
         return splits_at(rest, BETWEEN);
@@ -181,7 +180,7 @@ pub fn fold(text: &str) -> String {
     }
 }
 
-/// Control characters, and the invisible ones that make two names look like one.
+/// Control characters, and invisible characters that make two names look the same.
 fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,9 +1,9 @@
-//! Where a call came from and who acts.
+//! Where a call came from and who makes it.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a rule applies: the place at which a call shows up.
+/// The place at which a call is seen, and where a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Surface {
     /// A tool advertised in a request to the model.
@@ -12,14 +12,14 @@ pub enum Surface {
     Response,
     /// A call reaching an MCP server.
     Mcp,
-    /// A call an agent is about to run, told by its own hook.
+    /// A call that an agent is about to run, reported by its own hook.
     Hook,
     /// A network connection.
     Egress,
 }
 
 impl Surface {
-    /// Every surface, in the order data meets them.
+    /// Every surface, in the order in which a call passes them.
     pub const ALL: [Self; 5] = [Self::Inbound, Self::Response, Self::Mcp, Self::Hook, Self::Egress];
 
     /// The word used in policies and records.
@@ -33,7 +33,7 @@ impl Surface {
         }
     }
 
-    /// The surface of that word.
+    /// The surface with that word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|surface| surface.as_str() == word)
     }
@@ -45,8 +45,8 @@ impl fmt::Display for Surface {
     }
 }
 
-/// Who acts. Every field is a fact the door established, never a client's claim. With a key, a field
-/// without a value has none; without a key, nobody knows it.
+/// The principal that makes a call. Every field is established by the door, never claimed by a
+/// client. If there is a key, an empty field is known to be empty; without a key it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Who {
     /// The organisation.
@@ -59,51 +59,50 @@ pub struct Who {
     pub key: Option<String>,
 }
 
-/// What tells one principal from all others.
+/// What identifies a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Identity<'a> {
-    /// A gateway key, by its name. Names of keys are unique.
+    /// A gateway key, by its unique name.
     Key(&'a str),
     /// A user without a gateway key.
     User(&'a str),
 }
 
 impl Who {
-    /// The caller at a local door who has no gateway key, by the login name. All local doors use it, so
-    /// that one person is one principal at each of them.
+    /// A caller without a gateway key at a local door, by login name. All local doors use this, so
+    /// that one person is the same principal at each of them.
     pub fn user(login: Option<String>) -> Self {
         Self { user: login, ..Self::default() }
     }
 
-    /// The principal; `None` if the door cannot tell who is acting.
+    /// The principal's identity; `None` if the door does not know it.
     pub fn identity(&self) -> Option<Identity<'_>> {
         let key = self.key.as_deref().map(Identity::Key);
         key.or_else(|| self.user.as_deref().map(Identity::User))
     }
 }
 
-/// Where a call was seen, and by whom it is made. Shared by all calls of one response, so cloning
-/// is cheap.
+/// Where a call was seen and who makes it. All calls of one response share it, so cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Origin(Arc<OriginFields>);
 
 /// The fields of an [`Origin`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginFields {
-    /// Where the call showed up.
+    /// Where the call was seen.
     pub surface: Surface,
-    /// Who acts.
+    /// The principal.
     pub who: Who,
-    /// The agent, as it calls itself: a claim, which may satisfy a rule that restricts and never
-    /// one that allows.
+    /// The agent's name for itself: a claim, which may satisfy a rule that restricts but never one
+    /// that allows.
     pub agent: Option<String>,
     /// Whether `agent` was established by the door (a hook of that agent) instead of claimed.
     pub agent_proven: bool,
-    /// The agent's session, as it calls it.
+    /// The agent's name for its session.
     pub session: Option<String>,
-    /// The working directory, where known.
+    /// The working directory, if known.
     pub cwd: Option<String>,
-    /// The user's home directory, where known.
+    /// The user's home directory, if known.
     pub home: Option<String>,
     /// The provider's name in the configuration.
     pub provider: Option<String>,
@@ -112,7 +111,7 @@ pub struct OriginFields {
 }
 
 impl OriginFields {
-    /// Nothing known but the surface.
+    /// Only the surface is known.
     pub fn at(surface: Surface) -> Self {
         Self {
             surface,
@@ -129,12 +128,12 @@ impl OriginFields {
 }
 
 impl Origin {
-    /// An origin with these facts.
+    /// An origin with these fields.
     pub fn new(facts: OriginFields) -> Self {
         Self(Arc::new(facts))
     }
 
-    /// An origin of which only the surface is known.
+    /// An origin with only the surface known.
     pub fn at(surface: Surface) -> Self {
         Self::new(OriginFields::at(surface))
     }

@@ -1,6 +1,6 @@
-//! How agents spell the name of a server's tool: the one table that rules, lists and the registry
-//! share. Names are looked up with it, from servers and tools that are known; it never says on its own
-//! where the server in a name ends.
+//! How agents spell the name of a server's tool: one table, shared by rules, lists and the
+//! registry. It is used to look up names of known servers and tools. On its own it never decides
+//! where the server part of a name ends.
 
 use crate::name::{NameReading, fold};
 
@@ -16,7 +16,7 @@ const fn pattern(before: &'static str, between: &'static str) -> SpellingPattern
     SpellingPattern { before, between, after: "" }
 }
 
-/// Every spelling we know, and who uses it.
+/// Every known spelling, and who uses it.
 const PATTERNS: [SpellingPattern; 17] = [
     // Claude Code, Codex, Amp
     pattern("mcp__", "__"),
@@ -50,31 +50,31 @@ const PATTERNS: [SpellingPattern; 17] = [
 /// LibreChat writes the tool first: `<tool>_mcp_<server>`.
 const TOOL_FIRST: &str = "_mcp_";
 
-/// Names of the namespace in which a model sees all of its tools. Models put them before a tool's name,
-/// and clients take them off again: OpenAI's, then Gemini's.
+/// Namespaces in which models see all of their tools. Models put them before a tool's name, and
+/// clients remove them: OpenAI's, then Gemini's.
 const NAMESPACES_OF_ALL: [&str; 3] = ["functions.", "default_api.", "default_api:"];
 
-/// Some clients put these before all their tools, also before those that are no server's, and take
-/// them off the model's answer again: opencode with a login of Claude, hermes-agent.
+/// Prefixes that some clients put before all their tools, including those without a server, and
+/// remove from the model's answer: opencode with a Claude login, hermes-agent.
 const MARKS_OF_ALL: [&str; 2] = ["mcp__", "mcp_"];
 
-/// LobeChat's separator: `<server>____<tool>____<kind>`. What follows the kind is nothing to it.
+/// LobeChat's separator: `<server>____<tool>____<kind>`. LobeChat ignores anything after the kind.
 const LOBE: &str = "____";
 
-/// The words that a server's name may consist of, at most, where a name is split. Servers have one to four.
+/// The most words of a server's name when a name is split. Servers have one to four.
 const MAX_SERVER_WORDS: usize = 16;
 
-/// What a namespace may begin with, where agents say it and the name apart.
+/// The prefixes of a namespace, for agents that send it separately from the name.
 const NAMESPACES: [&str; 3] = ["", "mcp__", "mcp_"];
 
-/// Agents shorten what is longer than their API takes: 60 to 64 characters.
-const LONG: usize = 60;
-/// The lengths that a shortened name may have: agents fill up what they have.
+/// Agents shorten names that are longer than their API accepts: 60 to 64 characters.
+const MAX_UNSHORTENED: usize = 60;
+/// The possible lengths of a shortened name: agents use most of the space they have.
 const MIN_SHORTENED: usize = 48;
 const MAX_SHORTENED: usize = 64;
-/// How much of a name every agent leaves as it is when it shortens: Codex 24 characters, Gemini CLI
-/// 28. Fewer here, for others.
-const KEPT: usize = 20;
+/// How many characters every agent keeps at the start when it shortens a name: Codex keeps 24,
+/// Gemini CLI 28. Fewer here, for other agents.
+const KEPT_PREFIX: usize = 20;
 
 /// Every spelling, folded, each once.
 pub fn spellings(server: &str, tool: &str) -> Vec<String> {
@@ -96,13 +96,13 @@ pub fn spellings(server: &str, tool: &str) -> Vec<String> {
     all
 }
 
-/// Every way in which one of the spellings splits a name into server and tool. Most of them mean
-/// nothing: the caller keeps those whose server it knows.
+/// Every way in which one of the spellings splits a name into server and tool. Most of them are
+/// meaningless: the caller keeps those whose server it knows.
 pub fn splits(name: &str) -> Vec<NameReading<'_>> {
     let is_spelled = name.strip_prefix("mcp__").is_some_and(|rest| rest.contains("__"));
     // Nothing else is spelled like that.
     let mut all = splits_of(name, |pattern| !is_spelled || pattern.before == "mcp__");
-    // Marks and separators of two spellings in one name.
+    // A mark and a separator of two different spellings.
     let marked = name.strip_prefix("mcp").filter(|rest| rest.starts_with(SEPARATORS));
     if let (Some(rest), false) = (marked, is_spelled) {
         let rest = rest.trim_start_matches(SEPARATORS);
@@ -117,10 +117,10 @@ pub fn splits(name: &str) -> Vec<NameReading<'_>> {
     all
 }
 
-/// What may stand between the parts of a name. More than one of them is one separator to some.
+/// Separators between the parts of a name. Some clients treat several in a row as one.
 const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
 
-/// The same for the spellings that say by a mark before the server that there is one.
+/// The same, only for spellings with a mark before the server.
 pub fn marked_splits(name: &str) -> Vec<NameReading<'_>> {
     splits_of(name, |pattern| !pattern.before.is_empty())
 }
@@ -134,8 +134,8 @@ fn splits_of(name: &str, is_tried: impl Fn(&SpellingPattern) -> bool) -> Vec<Nam
         let Some(rest) = rest else { continue };
         let mut words = 0;
         for (at, _) in rest.char_indices() {
-            let (Some(server), Some(behind)) = (rest.get(..at), rest.get(at..)) else { continue };
-            let Some(tool) = behind.strip_prefix(between) else { continue };
+            let (Some(server), Some(after)) = (rest.get(..at), rest.get(at..)) else { continue };
+            let Some(tool) = after.strip_prefix(between) else { continue };
             if words == MAX_SERVER_WORDS {
                 break;
             }
@@ -155,20 +155,20 @@ fn push_reading<'a>(all: &mut Vec<NameReading<'a>>, server: &'a str, tool: &'a s
     }
 }
 
-/// A name without the namespace of all tools; `None` if it is in none.
+/// A name without the namespace of all tools; `None` if it has none.
 pub fn without_namespace(folded: &str) -> Option<&str> {
     let rest = NAMESPACES_OF_ALL.iter().find_map(|namespace| folded.strip_prefix(namespace))?;
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
-/// A name without the mark that some clients put before all of their tools. What is left may be a server
-/// and its tool: the caller knows whether it is a name of its own.
+/// A name without the mark that some clients put before all of their tools. The rest may also be a
+/// server and its tool: the caller decides whether it is a name on its own.
 pub fn without_mark(folded: &str) -> Option<&str> {
     let rest = MARKS_OF_ALL.iter().find_map(|mark| folded.strip_prefix(mark))?;
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
-/// Server and tool of a name that says the kind of tool behind them, as LobeChat writes it.
+/// Server and tool of a name that ends with the kind of tool, as in LobeChat.
 pub fn with_kind(folded: &str) -> Option<NameReading<'_>> {
     let mut parts = folded.split(LOBE);
     let (server, tool, _kind) = (parts.next()?, parts.next()?, parts.next()?);
@@ -176,16 +176,16 @@ pub fn with_kind(folded: &str) -> Option<NameReading<'_>> {
     is_one.then_some(NameReading { server, tool })
 }
 
-/// A name in a namespace in a namespace is odd already. Further ones are not taken off.
+/// Two nested namespaces are already odd. More than this many are not removed.
 pub const MAX_NAMESPACES: usize = 4;
 
-/// A name without all the namespaces that it is in.
+/// A name without all of its namespaces.
 pub fn without_namespaces(folded: &str) -> &str {
     (0..MAX_NAMESPACES).fold(folded, |name, _| without_namespace(name).unwrap_or(name))
 }
 
-/// A server or a tool as it appears in names: as it is, and with `_` for characters that some APIs do
-/// not accept in a name. A `*` or `?` of a pattern stays.
+/// A server or a tool as it appears in names: unchanged, and with `_` for characters that some APIs
+/// reject in a name. `*` and `?` of a pattern are kept.
 pub fn part(name: &str) -> Vec<String> {
     let name = name.trim();
     let strict = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?');
@@ -207,7 +207,7 @@ pub fn part(name: &str) -> Vec<String> {
     all
 }
 
-/// `units` says how many `_` a character becomes: in JavaScript one for each half of it.
+/// `units` is the number of `_` for a character: in JavaScript one for each UTF-16 unit.
 fn sanitized(name: &str, keeps: impl Fn(char) -> bool, units: fn(char) -> usize) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
@@ -219,7 +219,7 @@ fn sanitized(name: &str, keeps: impl Fn(char) -> bool, units: fn(char) -> usize)
     out
 }
 
-/// The servers a namespace may mean, as they appear in names.
+/// The servers that a namespace may mean, as they appear in names.
 pub fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
     let bare = namespace.strip_suffix("__").unwrap_or(namespace);
     let without = NAMESPACES.into_iter().filter_map(|before| bare.strip_prefix(before));
@@ -228,13 +228,13 @@ pub fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
 
 /// Claude Code names a server that a plugin brings `mcp__plugin_<plugin>_<server>__<tool>`.
 const PLUGIN: &str = "mcp__plugin_";
-/// Words that are tried as the plugin's name. No API takes a name of more.
+/// The most words that are tried as the plugin's name. No API accepts a name of more words.
 const MAX_PLUGIN_WORDS: usize = 64;
 /// And one that an account brings `mcp__claude_ai_<server>__<tool>`.
 const CONNECTOR: &str = "mcp__claude_ai_";
 
-/// The names that are left when what may be a plugin, or says that an account brings the server, is taken
-/// out. Where a plugin's name ends, no name tells.
+/// The names that remain without a plugin or connector prefix. A name does not show where the
+/// plugin's name ends, so every possibility is returned.
 pub fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
     let rest = folded.strip_prefix(PLUGIN).unwrap_or("");
     let ends = rest.match_indices('_').filter(|(at, _)| *at > 0).take(MAX_PLUGIN_WORDS);
@@ -242,38 +242,42 @@ pub fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
     plugin.chain(folded.strip_prefix(CONNECTOR).map(|rest| format!("mcp__{rest}")))
 }
 
-/// By what a spelling is found that an agent would shorten; `None` for one that it would not.
+/// The prefix by which to find a spelling that agents shorten; `None` if it is short enough.
 pub fn beginning(spelling: &str) -> Option<&str> {
-    (spelling.len() > LONG).then(|| spelling.get(..KEPT)).flatten()
+    (spelling.len() > MAX_UNSHORTENED).then(|| spelling.get(..KEPT_PREFIX)).flatten()
 }
 
-/// The same for a name that may have been shortened.
+/// The same prefix of a name that may have been shortened.
 pub fn beginning_of_shortened(name: &str) -> Option<&str> {
-    let may_be = name.is_ascii() && name.len() <= MAX_SHORTENED;
-    may_be.then(|| name.get(..KEPT)).flatten()
+    let may_be_shortened = name.is_ascii() && name.len() <= MAX_SHORTENED;
+    may_be_shortened.then(|| name.get(..KEPT_PREFIX)).flatten()
 }
 
-/// Whether an agent may have shortened this spelling to this name: cut it off, put a hash at its
-/// end, or taken something out of its middle.
+/// Whether an agent may have shortened this spelling to this name: truncated it, replaced its end
+/// with a hash, or removed part of its middle.
 pub fn is_shortened(spelling: &str, name: &str) -> bool {
-    if spelling.len() <= LONG || name.len() >= spelling.len() || name.len() < MIN_SHORTENED {
+    if spelling.len() <= MAX_UNSHORTENED
+        || name.len() >= spelling.len()
+        || name.len() < MIN_SHORTENED
+    {
         return false;
     }
     let same = spelling.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
     let rest = name.get(same..).unwrap_or("");
-    let cut = rest.is_empty() && name.len() >= LONG;
+    let cut = rest.is_empty() && name.len() >= MAX_UNSHORTENED;
     let hash = rest.trim_start_matches(['_', '-']);
-    let hashed = same >= KEPT && hash.len() >= 4 && hash.bytes().all(|c| c.is_ascii_hexdigit());
+    let hashed =
+        same >= KEPT_PREFIX && hash.len() >= 4 && hash.bytes().all(|c| c.is_ascii_hexdigit());
     cut || hashed || has_gap(spelling, name)
 }
 
-/// Gemini CLI puts `___` or `...` where it took something out.
+/// Gemini CLI puts `___` or `...` where it removed something.
 fn has_gap(spelling: &str, name: &str) -> bool {
     let gap = |mark: &str| {
         name.match_indices(mark).any(|(at, _)| {
-            let (before, behind) = (name.get(..at), name.get(at + mark.len()..));
-            let (Some(before), Some(behind)) = (before, behind) else { return false };
-            before.len() >= KEPT && spelling.starts_with(before) && spelling.ends_with(behind)
+            let (before, after) = (name.get(..at), name.get(at + mark.len()..));
+            let (Some(before), Some(after)) = (before, after) else { return false };
+            before.len() >= KEPT_PREFIX && spelling.starts_with(before) && spelling.ends_with(after)
         })
     };
     gap("___") || gap("...")

@@ -51,7 +51,9 @@ impl Error {
     /// What to do about it, beyond what the message says.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoSuchPolicy(_) => Some("the only built-in policy is `builtin:starter`"),
+            Self::NoSuchPolicy(_) => {
+                Some("the built-in policies are `builtin:starter` and `builtin:effects`")
+            }
             Self::Variable { .. } => Some("correct it, or unset it"),
             Self::Exposed { .. } => Some("without --strict this is only a warning"),
             Self::Unreadable { .. } | Self::Rejected(_) => None,

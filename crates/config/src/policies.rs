@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use callgate_call::Surface;
 use callgate_effects::Catalogue;
 use callgate_policy::yaml::{At, Node, Problems};
-use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, starter};
+use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, effects_pack, starter};
 
 use crate::error::{Error, Rejected};
 use crate::exposed::{self, Exposed};
@@ -17,6 +17,7 @@ use crate::watch::Watched;
 /// The prefix of policies that come with the binary.
 const BUILTIN: &str = "builtin:";
 const STARTER: &str = "builtin:starter";
+const EFFECTS: &str = "builtin:effects";
 
 /// Policies that are compiled, and where they came from.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
         let name = file.to_string_lossy();
         match name.strip_prefix(BUILTIN) {
             Some(_) if name == STARTER => gathered.starter(),
+            Some(_) if name == EFFECTS => gathered.effects(),
             Some(_) => return Err(Error::NoSuchPolicy(name.into_owned())),
             None => gathered.file(find::read(file, "policy")?, file),
         }
@@ -78,9 +80,17 @@ impl Gathered {
     }
 
     pub(crate) fn starter(&mut self) {
-        self.origins.push(STARTER.to_owned());
+        self.builtin(starter());
+    }
+
+    fn effects(&mut self) {
+        self.builtin(effects_pack());
+    }
+
+    fn builtin(&mut self, source: Source) {
+        self.origins.push(source.name.clone());
         self.parts.push(Part::File(self.sources.len()));
-        self.sources.push(starter());
+        self.sources.push(source);
     }
 
     /// Policies of the config file itself, which was gathered first.
@@ -110,10 +120,11 @@ impl Gathered {
             match entry {
                 WrittenPolicy::Inline(node) => self.inline(vec![node.clone()]),
                 WrittenPolicy::Named(text) if text.value == STARTER => self.starter(),
+                WrittenPolicy::Named(text) if text.value == EFFECTS => self.effects(),
                 WrittenPolicy::Named(text) if text.value.starts_with(BUILTIN) => {
                     problems
                         .add(text.span, format!("unknown policy `{}`", text.value))
-                        .hint(format!("the only built-in policy is `{STARTER}`"));
+                        .hint(format!("the built-in policies are `{STARTER}` and `{EFFECTS}`"));
                 }
                 WrittenPolicy::Named(text) if is_glob(&text.value) => {
                     self.glob(text, config, problems);

@@ -146,15 +146,9 @@ fn notifier(sender: Sender<Nudge>) -> Option<RecommendedWatcher> {
         if event.map_or(true, |event| is_change(event.kind)) {
             let _ = sender.send(Nudge::Seen);
         }
-        // The system merges equal events while they wait. If the store is in a folder that is watched,
-        // there is one for every record.
-        thread::sleep(MERGE);
     });
     watcher.inspect_err(|error| tracing::warn!(%error, "no notices of changed files")).ok()
 }
-
-/// How long events wait to be merged. A change is noticed later by this much at most.
-const MERGE: Duration = Duration::from_millis(20);
 
 /// Reading is not a change; every check of ours reads the files.
 fn is_change(kind: EventKind) -> bool {

@@ -1,8 +1,12 @@
 //! What a call would do, read from its name and arguments.
 //!
-//! For now this is the [`Catalogue`]: which tools agents have, of what [`Kind`] they are, and which
-//! argument carries what ([`Role`]). It is data. One policy rule on `@shell` then covers the shell
-//! tool of every agent.
+//! The [`Catalogue`] says which tools agents have, of what [`Kind`] they are, and which argument
+//! carries what ([`Role`]). It is data. One policy rule on `@shell` then covers the shell tool of
+//! every agent.
+//!
+//! [`Effects`] is the list of what a call would do: run, read, write, delete, connect, set, or
+//! something that cannot be read from its text. Programs that agents use have a [`model`], also as
+//! data, that says what their flags and operands do.
 //!
 //! ```
 //! use callgate_effects::{Catalogue, Kind};
@@ -14,7 +18,41 @@
 //!
 //! This crate judges nothing and does no I/O.
 
+mod analysis;
+mod bound;
 mod catalogue;
+mod code;
+mod effect;
+mod escalate;
+mod glob;
+mod ground;
+pub mod host;
+mod hosts;
 mod known;
+mod marks;
+pub mod model;
+mod patch;
+mod path;
+pub mod programs;
+pub mod sets;
+mod shell;
+mod tools;
+mod truth;
+mod word;
 
+pub use bound::{Bound, EffectKind};
 pub use catalogue::{Catalogue, Entry, Kind, Role};
+pub use effect::{
+    Access, Action, Change, Connection, Effect, Effects, Knowledge, Opaque, Place, Purpose, Reach,
+    Run, Scope, Setting, SubCommand, Why,
+};
+pub use escalate::escalating_argument;
+pub use glob::{PathPattern, PathSet, Stance};
+pub use ground::{Ground, Resolver};
+pub use hosts::{HostPattern, HostSet};
+pub use marks::{Mark, Marks};
+pub use path::{Case, Path};
+pub use shell::settings::{Meaning, meaning};
+pub use tools::{analyse, command};
+pub use truth::Truth;
+pub use word::{Fill, Gap, Word};

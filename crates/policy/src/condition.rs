@@ -5,13 +5,25 @@
 
 mod argument;
 mod compile;
+mod connects;
+mod deletes;
+mod effect;
+mod effect_lists;
+mod escalates;
 mod finding;
 mod leaf;
 mod list;
+mod marked;
+mod opaque;
+mod reads;
+mod runs;
 mod scene;
 mod secret;
+mod sets;
+mod sql;
 #[cfg(test)]
 mod tests;
+mod writes;
 
 use crate::judgement::Matched;
 use crate::tri::{Possible, Tri};
@@ -22,7 +34,7 @@ pub use compile::condition_keys;
 pub use leaf::KeyDoc;
 pub(crate) use leaf::{Evidence, IndexHint, LeafCondition};
 pub(crate) use list::Leaf;
-pub(crate) use scene::{Claims, Scene};
+pub(crate) use scene::{Claims, EffectReading, Scene, SceneEffects};
 
 /// A compiled condition.
 #[derive(Debug, Clone)]
@@ -39,7 +51,7 @@ impl Condition {
         match self {
             Self::Any(parts) => Tri::any(parts.iter().map(|part| part.holds(scene))),
             Self::All(parts) => Tri::all(parts.iter().map(|part| part.holds(scene))),
-            Self::Not(part) => !part.holds(scene),
+            Self::Not(part) => !part.holds(&scene.negated()),
             Self::Leaf(leaf) => leaf.holds(scene),
         }
     }
@@ -55,7 +67,7 @@ impl Condition {
                 let all = Possible::only(Tri::True);
                 parts.iter().fold(all, |set, part| set.and(part.possible(scene)))
             }
-            Self::Not(part) => !part.possible(scene),
+            Self::Not(part) => !part.possible(&scene.negated()),
             Self::Leaf(leaf) => leaf.possible(scene),
         }
     }
@@ -102,7 +114,7 @@ impl Condition {
             Self::Any(parts) | Self::All(parts) => {
                 parts.iter().find_map(|part| part.why_unknown(scene))
             }
-            Self::Not(part) => part.why_unknown(scene),
+            Self::Not(part) => part.why_unknown(&scene.negated()),
             Self::Leaf(leaf) => leaf.why_unknown(scene),
         }
     }

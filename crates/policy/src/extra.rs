@@ -60,10 +60,10 @@ impl Policies {
         for other in others.readings {
             judgement.absorb(self.judge_whole(&ask(&other.call)), &other.label);
         }
-        let judgement = judgement.sanitized(call).sanitized_alike(call, others.readings);
+        let judgement = judgement.sanitized(call).sanitized_in_all_readings(call, others.readings);
         let readings = others.readings.iter().map(|other| &other.call);
         let calls: Vec<&ToolCall> = std::iter::once(call).chain(readings).collect();
-        judgement.with_extra_judged(&calls, self.seen(others.extra), |call, extra| {
+        judgement.with_extra_judged(&calls, self.relevant(others.extra), |call, extra| {
             let question = Question::new(call, moment, limits, self.servers())
                 .with(findings)
                 .with_extra(extra);
@@ -90,7 +90,7 @@ impl Policies {
                 .with_extra(extra);
             self.judge_by(&question, Policy::judge_sent)
         };
-        Judgement::empty(named).with_extra_judged(&[named], self.seen(extra), judge)
+        Judgement::empty(named).with_extra_judged(&[named], self.relevant(extra), judge)
     }
 
     /// Whether any rule looks at extra input.
@@ -99,7 +99,7 @@ impl Policies {
     }
 
     /// The extra input, if any rule looks at it.
-    fn seen<'a>(&self, extra: &'a [ExtraInput]) -> &'a [ExtraInput] {
+    fn relevant<'a>(&self, extra: &'a [ExtraInput]) -> &'a [ExtraInput] {
         if self.looks_at_extra() { extra } else { &[] }
     }
 }
@@ -107,12 +107,12 @@ impl Policies {
 impl Judgement {
     /// Servers that drop lone surrogates may see a secret that others do not. Such a match cannot
     /// be replaced in place, so the call is refused.
-    fn sanitized_alike(mut self, call: &ToolCall, readings: &[OtherReading]) -> Self {
-        let unlike = |it: &&OtherReading| it.call.arguments != call.arguments;
+    fn sanitized_in_all_readings(mut self, call: &ToolCall, readings: &[OtherReading]) -> Self {
+        let differs = |it: &&OtherReading| it.call.arguments != call.arguments;
         if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
         }
-        for reading in readings.iter().filter(unlike) {
+        for reading in readings.iter().filter(differs) {
             let found = |call: &ToolCall| clean(&self.cleaners, &call.arguments).ok();
             let times = |call: &ToolCall| found(call).map(|clean| clean.kinds.len());
             if times(&reading.call) != times(call) {

@@ -26,11 +26,13 @@ const CROWD: usize = if cfg!(test) { 2 } else { 16 };
 pub(crate) struct Candidate {
     /// The rule's position in its policy.
     pub(crate) rule: u32,
+    /// Whether the rule must still compare the name.
     pub(crate) name_check: NameCheck,
 }
 
 impl Candidate {
-    fn at_most(self, name_check: NameCheck) -> Self {
+    /// The same candidate, which needs at least this check.
+    fn with_check(self, name_check: NameCheck) -> Self {
         Self { name_check: self.name_check.max(name_check), ..self }
     }
 }
@@ -41,7 +43,7 @@ pub(crate) struct RuleBucket {
     /// Evaluated for every call that reaches this bucket.
     plain: Vec<Candidate>,
     /// Evaluated only if the argument index finds them.
-    triggered: Vec<Candidate>,
+    hinted: Vec<Candidate>,
 }
 
 /// The index of one surface.
@@ -57,7 +59,7 @@ pub(crate) struct NameHits<'i> {
     index: &'i Index,
     plain: Vec<Candidate>,
     /// Buckets, each with the name check that its rules still need at least.
-    triggered: Vec<(&'i [Candidate], NameCheck)>,
+    hinted: Vec<(&'i [Candidate], NameCheck)>,
 }
 
 impl Index {
@@ -74,11 +76,13 @@ impl Index {
     }
 
     pub(crate) fn find(&self, name: &Name<'_>) -> NameHits<'_> {
-        let mut found = NameHits { index: self, plain: Vec::new(), triggered: Vec::new() };
+        let mut found = NameHits { index: self, plain: Vec::new(), hinted: Vec::new() };
         self.names.find(name, &mut |bucket, name_check| {
-            found.plain.extend(bucket.plain.iter().map(|candidate| candidate.at_most(name_check)));
-            if !bucket.triggered.is_empty() {
-                found.triggered.push((&bucket.triggered, name_check));
+            found
+                .plain
+                .extend(bucket.plain.iter().map(|candidate| candidate.with_check(name_check)));
+            if !bucket.hinted.is_empty() {
+                found.hinted.push((&bucket.hinted, name_check));
             }
         });
         dedup(&mut found.plain);
@@ -93,9 +97,9 @@ impl NameHits<'_> {
     }
 
     /// The rules that search the arguments. A rule may appear twice.
-    pub(crate) fn triggered(&self) -> impl Iterator<Item = Candidate> {
-        self.triggered.iter().flat_map(|&(bucket, name_check)| {
-            bucket.iter().map(move |candidate| candidate.at_most(name_check))
+    pub(crate) fn hinted(&self) -> impl Iterator<Item = Candidate> {
+        self.hinted.iter().flat_map(|&(bucket, name_check)| {
+            bucket.iter().map(move |candidate| candidate.with_check(name_check))
         })
     }
 
@@ -106,7 +110,7 @@ impl NameHits<'_> {
         call: &'c ToolCall,
         extra: &'c [ExtraInput],
     ) -> Vec<Candidate> {
-        let crowd: usize = self.triggered.iter().map(|(bucket, _)| bucket.len()).sum();
+        let crowd: usize = self.hinted.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
         }
@@ -123,8 +127,8 @@ impl NameHits<'_> {
         match read {
             // Arguments that cannot be read are unknown to every rule, so all are evaluated.
             None => {
-                let triggered: Vec<_> = self.triggered().collect();
-                self.plain.extend(triggered);
+                let hinted: Vec<_> = self.hinted().collect();
+                self.plain.extend(hinted);
             }
             Some((arguments, roots)) => {
                 let name_check = NameCheck::Needed;

@@ -214,10 +214,10 @@ impl Policies {
             None => self.judge_question(question, ask),
             Some(offer) => {
                 let Question { call, moment, limits, findings, extra, .. } = *question;
-                let asked = Question::new(call, moment, limits, self.servers())
+                let question = Question::new(call, moment, limits, self.servers())
                     .with(findings)
                     .with_extra(extra);
-                self.judge_question(&asked.with_offer(Some(&offer)), ask)
+                self.judge_question(&question.with_offer(Some(&offer)), ask)
             }
         }
     }

@@ -50,6 +50,7 @@ mod condition;
 mod denial;
 pub mod diagnostic;
 mod document;
+mod effects;
 mod example;
 mod explain;
 mod extra;
@@ -111,7 +112,7 @@ pub use policies::{DefaultInfo, Policies, RuleInfo};
 pub use sketch::PolicyChanges;
 pub use source::{POLICY_KEYS, Source};
 pub use spelling::{NameReader, NameReadings};
-pub use starter::starter;
+pub use starter::{effects_pack, starter};
 pub use terms::{AskTerms, Fallback, ReviewTerms, Terms, Unattended};
 pub use text::{
     Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,

@@ -116,16 +116,16 @@ fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
     if !decides(rule) {
         return None;
     }
-    let mut behind = false;
+    let mut comes_later = false;
     let hider = alike.iter().find(|other| {
         if other.id == rule.id {
-            behind = true;
+            comes_later = true;
             return false;
         }
         // A rule that allows reads names more narrowly than one that restricts.
         let covers = decides(other) && other.verdict >= rule.verdict;
         let order = other.rank().cmp(&rule.rank());
-        covers && (order.is_lt() || (order.is_eq() && !behind))
+        covers && (order.is_lt() || (order.is_eq() && !comes_later))
     })?;
     let message = format!("rule `{}` never decides: `{}` asks the same", rule.id, hider.id);
     Some((message, "remove one of the two, or give them different conditions"))

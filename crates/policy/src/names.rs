@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
-use callgate_effects::{Catalogue, Kind};
+use callgate_effects::{Catalogue, Entry, Kind};
 use callgate_scan::inspect::plain_name;
 
+use crate::effects::Tool;
 use crate::pattern::Wildcard;
 use crate::server_offer::ServerOffer;
 use crate::spelling::{Servers, Spellings, Split, Trust, other_patterns};
@@ -79,6 +80,49 @@ impl<'c> Name<'c> {
     /// The names of the arguments that are plain text (file contents), which no program parses.
     pub(crate) fn plain_texts(&self) -> &'c [String] {
         self.servers.plain_texts_of(self.folded, &self.readings)
+    }
+
+    /// What the catalogue knows about the tool. Only an agent's own tool and the tool of a server
+    /// in the config are held to it: any server can call a tool `read_file`.
+    pub(crate) fn tool(&self, most: usize) -> Tool<'c> {
+        let certain = match self.readings.as_slice() {
+            [] => self.servers.entry(self.folded),
+            [reading] if self.servers.declare(reading.server) => self.servers.entry(reading.tool),
+            _ if self.is_certain => None,
+            // `container.exec` looks like the tool of a server and is an agent's own.
+            _ => self.servers.entry(self.folded),
+        };
+        if let Some(entry) = certain.filter(|_| !self.spellings.is_unclear) {
+            return Tool::Known(entry);
+        }
+        let Spellings { texts, splits, .. } = &self.spellings;
+        let written = self.readings.iter().map(|reading| reading.tool);
+        let splits = splits.iter().filter(|split| split.trust == Trust::Spelled);
+        let others = texts.iter().chain(splits.map(|split| &split.tool)).map(String::as_str);
+        let mut entries: Vec<&'c Entry> = Vec::new();
+        for name in std::iter::once(self.folded).chain(written).chain(others) {
+            if let Some(entry) = self.servers.entry(name)
+                && entries.len() < most
+                && !entries.iter().any(|known| known.name == entry.name)
+            {
+                entries.push(entry);
+            }
+        }
+        Tool::Unknown(entries)
+    }
+
+    /// Whether this is the tool with which an agent starts another.
+    pub(crate) fn is_agent_tool(&self) -> bool {
+        let entry = self.servers.entry(self.own());
+        entry.is_some_and(|entry| entry.kinds.contains(&Kind::Agent))
+    }
+
+    /// The tool's name without its server, as far as that is known.
+    pub(crate) fn own(&self) -> &'c str {
+        match self.readings.as_slice() {
+            [reading] => reading.tool,
+            _ => self.folded,
+        }
     }
 
     /// The server and tool by which a call is counted: the same pair for all spellings that are
@@ -574,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_or_two_say_nothing_about_a_name_that_may_be_split() {
+    fn one_or_two_letters_are_too_vague_for_a_name_that_may_be_split() {
         for (servers, name, restricts) in [
             (["g*"], "get_weather", false),
             (["ge*"], "get_weather", false),

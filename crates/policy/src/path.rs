@@ -199,23 +199,23 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut rest = text;
     while !rest.is_empty() {
         if let Some(inside) = rest.strip_prefix('[') {
-            let (step, behind) = bracket(inside)?;
+            let (step, after) = bracket(inside)?;
             steps.push(step);
-            rest = behind;
+            rest = after;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            let (key, behind) = rest.split_at(end);
+            let (key, after) = rest.split_at(end);
             if key.is_empty() {
                 return Err("a name is missing".into());
             }
             steps.push(Step::Key(key.to_owned()));
-            rest = behind;
+            rest = after;
         }
-        if let Some(behind) = rest.strip_prefix('.') {
-            if behind.is_empty() {
+        if let Some(after) = rest.strip_prefix('.') {
+            if after.is_empty() {
                 return Err("a name is missing behind the last `.`".into());
             }
-            rest = behind;
+            rest = after;
         }
     }
     if steps.is_empty() { Err("the path is empty".into()) } else { Ok(steps) }
@@ -226,16 +226,16 @@ fn bracket(inside: &str) -> Result<(Step, &str), String> {
     for quote in ['"', '\''] {
         if let Some(quoted) = inside.strip_prefix(quote) {
             let end = format!("{quote}]");
-            let (key, behind) = quoted.split_once(&end).ok_or("a quoted key is not closed")?;
-            return Ok((Step::Key(key.to_owned()), behind));
+            let (key, after) = quoted.split_once(&end).ok_or("a quoted key is not closed")?;
+            return Ok((Step::Key(key.to_owned()), after));
         }
     }
-    let (index, behind) = inside.split_once(']').ok_or("a `[` is not closed")?;
+    let (index, after) = inside.split_once(']').ok_or("a `[` is not closed")?;
     if index == "*" {
-        return Ok((Step::Each, behind));
+        return Ok((Step::Each, after));
     }
     let index = index.parse().map_err(|_| format!("`[{index}]` is neither a number nor `[*]`"))?;
-    Ok((Step::Index(index), behind))
+    Ok((Step::Index(index), after))
 }
 
 #[cfg(test)]

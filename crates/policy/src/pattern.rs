@@ -139,9 +139,9 @@ fn skip_stars(pattern: &[char], places: &mut [bool]) {
     for (at, letter) in pattern.iter().enumerate() {
         if *letter == '*'
             && places.get(at) == Some(&true)
-            && let Some(behind) = places.get_mut(at + 1)
+            && let Some(next) = places.get_mut(at + 1)
         {
-            *behind = true;
+            *next = true;
         }
     }
 }
@@ -152,12 +152,12 @@ fn matches(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     let mut back = None;
     loop {
-        let behind = name.clone();
+        let rest = name.clone();
         match (pattern.next(), name.next()) {
             (None, None) => return true,
             (Some('*'), _) => {
-                name = behind.clone();
-                back = Some((pattern.clone(), behind));
+                name = rest.clone();
+                back = Some((pattern.clone(), rest));
             }
             (Some('?'), Some(_)) => {}
             (Some(p), Some(n)) if p == n => {}

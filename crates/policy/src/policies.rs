@@ -154,7 +154,7 @@ impl Policies {
     /// The same policies, knowing that these MCP servers exist: rules that restrict also read a
     /// name as a tool of theirs if it may mean one.
     pub fn with_servers<T: AsRef<str>>(mut self, declared: impl IntoIterator<Item = T>) -> Self {
-        declared.into_iter().for_each(|server| self.servers.add(server.as_ref()));
+        declared.into_iter().for_each(|server| self.servers.add_declared(server.as_ref()));
         self
     }
 

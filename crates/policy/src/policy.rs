@@ -228,7 +228,7 @@ impl Policy {
         };
         outcome.may_sanitize = self.sanitizes
             && found.as_ref().is_some_and(|found| {
-                found.plain().iter().any(sanitizes) || found.triggered().any(|it| sanitizes(&it))
+                found.plain().iter().any(sanitizes) || found.hinted().any(|it| sanitizes(&it))
             });
         let plain = found.as_ref().map(|found| found.plain()).unwrap_or_default();
         let plain: Vec<_> = plain.iter().filter_map(ask).collect();
@@ -241,8 +241,8 @@ impl Policy {
         for (rule, _) in plain {
             outcome.add_possible(rule);
         }
-        let triggered = found.iter().flat_map(|found| found.triggered());
-        for candidate in triggered {
+        let hinted = found.iter().flat_map(|found| found.hinted());
+        for candidate in hinted {
             if outcome.is_open() {
                 break;
             }

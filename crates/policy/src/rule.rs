@@ -5,7 +5,8 @@ use std::sync::Arc;
 use callgate_call::{Surface, ToolCall};
 
 use crate::actors::Actors;
-use crate::condition::{Claims, Condition, Scene};
+use crate::condition::{Claims, Condition, EffectReading, Scene, SceneEffects};
+use crate::effects::CallEffects;
 use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::judgement::{RuleError, RuleHit, RuleName};
@@ -74,6 +75,8 @@ pub(crate) struct Question<'c> {
     pub(crate) findings: Findings<'c>,
     /// Input that is sent in addition to the arguments.
     pub(crate) extra: &'c [ExtraInput],
+    /// What the call would do.
+    pub(crate) effects: CallEffects<'c>,
 }
 
 /// Whether a rule matches a call.
@@ -103,7 +106,8 @@ impl<'c> Question<'c> {
         servers: &'c Servers,
     ) -> Self {
         let name = Name::new(&call.name, servers);
-        Self { call, name, moment, limits, findings: Findings::NotInspected, extra: &[] }
+        let effects = CallEffects::new(call);
+        Self { call, name, moment, limits, findings: Findings::NotInspected, extra: &[], effects }
     }
 
     /// The same question, with the findings of an inspection.
@@ -119,7 +123,8 @@ impl<'c> Question<'c> {
     /// The same question, without extra input.
     pub(crate) fn alone(&self) -> Self {
         let Self { call, moment, limits, findings, .. } = *self;
-        Self { call, name: self.name.clone(), moment, limits, findings, extra: &[] }
+        let (name, effects) = (self.name.clone(), CallEffects::new(call));
+        Self { call, name, moment, limits, findings, extra: &[], effects }
     }
 
     /// The same question about all tools that a server offers.
@@ -204,10 +209,15 @@ impl Rule {
         Some(missing.map_or_else(|| "the agent's name is only claimed".to_owned(), not_known))
     }
 
-    pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
-        let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
+    pub(crate) fn scene<'q>(&self, question: &'q Question<'_>) -> Scene<'q> {
+        let (claims, reading) = match self.restricts() {
+            true => (Claims::Believed, EffectReading::Some),
+            false => (Claims::Unknown, EffectReading::Every),
+        };
         let Question { call, moment, findings, extra, .. } = *question;
-        Scene { call, moment, claims, findings, extra, plain_texts: question.name.plain_texts() }
+        let plain_texts = question.name.plain_texts();
+        let effects = SceneEffects::new(&question.effects, &question.name);
+        Scene { call, moment, claims, findings, extra, plain_texts, effects, reading }
     }
 
     /// The bucket from which this call takes a token.
@@ -282,7 +292,7 @@ fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
 
 fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
     let origin = &question.call.origin;
-    let said = match by {
+    let value = match by {
         LimitBy::Session => origin.session.as_deref(),
         LimitBy::Agent => origin.agent.as_deref(),
         LimitBy::Org => origin.who.org.as_deref(),
@@ -295,5 +305,5 @@ fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
             return Some(server.map_or_else(|| tool.clone(), |server| format!("{server}/{tool}")));
         }
     };
-    said.map(str::to_owned)
+    value.map(str::to_owned)
 }

@@ -45,14 +45,14 @@ impl ServerOffer {
     }
 
     /// Whether a pattern may match a tool whose name begins like this.
-    fn may_be(&self, pattern: &Wildcard, beginning: &str) -> bool {
+    fn may_match(&self, pattern: &Wildcard, beginning: &str) -> bool {
         match pattern.is_literal() {
-            true => self.may_be_literal(pattern.text(), beginning),
+            true => self.may_be_tool(pattern.text(), beginning),
             false => pattern.may_begin(beginning),
         }
     }
 
-    fn may_be_literal(&self, name: &str, beginning: &str) -> bool {
+    fn may_be_tool(&self, name: &str, beginning: &str) -> bool {
         let tool = name.strip_prefix(beginning);
         tool.is_some_and(|tool| !tool.is_empty() && !self.except.contains(tool))
     }
@@ -93,7 +93,7 @@ impl Tools {
         let begins = beginning(reading.tool);
         self.parts().any(|tools| {
             tools.any_server
-                || tools.literals.iter().any(|name| offer.may_be_literal(name, begins))
+                || tools.literals.iter().any(|name| offer.may_be_tool(name, begins))
                 || tools.patterns.iter().any(|pattern| pattern.may_restrict(folded, reading, offer))
         })
     }
@@ -112,10 +112,10 @@ impl ToolPattern {
     fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, offer: &ServerOffer) -> bool {
         let begins = beginning(reading.tool);
         let in_parts = |(server, tool): &(Wildcard, Wildcard)| {
-            server.matches(reading.server) && offer.may_be(tool, begins)
+            server.matches(reading.server) && offer.may_match(tool, begins)
         };
-        offer.may_be(&self.whole, beginning(folded))
-            || (self.parts.is_empty() && offer.may_be(&self.whole, begins))
+        offer.may_match(&self.whole, beginning(folded))
+            || (self.parts.is_empty() && offer.may_match(&self.whole, begins))
             || self.parts.iter().any(in_parts)
     }
 }

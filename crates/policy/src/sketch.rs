@@ -162,8 +162,8 @@ fn weakened(old: &Policy, new: Option<&Policy>) -> Vec<String> {
         return if restricts(old) { vec![format!("policy {name} is gone")] } else { Vec::new() };
     };
     if new.shadow {
-        let said = format!("policy {name} is only in shadow mode");
-        return if restricts(old) { vec![said] } else { Vec::new() };
+        let weaker = format!("policy {name} is only in shadow mode");
+        return if restricts(old) { vec![weaker] } else { Vec::new() };
     }
     let mut found = Vec::new();
     if new.audience != old.audience && restricts(old) {

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
-use callgate_effects::{Catalogue, Role};
+use callgate_effects::{Catalogue, Entry, Role};
 use callgate_scan::inspect::plain_name;
 
 use crate::names::{Names, Precision, suffices};
@@ -17,8 +17,17 @@ use crate::pattern::{Globs, Wildcard};
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
     known: HashSet<String>,
-    /// Each tool with its arguments that are plain text.
-    own_tools: HashMap<String, Vec<String>>,
+    /// The servers of the config. Their tools keep to the catalogue.
+    declared: HashSet<String>,
+    own_tools: HashMap<String, OwnTool>,
+}
+
+/// A tool of the catalogue.
+#[derive(Debug)]
+struct OwnTool {
+    entry: Entry,
+    /// The arguments that are plain text.
+    plain_texts: Vec<String>,
 }
 
 /// Other ways to read a name.
@@ -52,18 +61,31 @@ pub(crate) enum Trust {
 
 impl Servers {
     pub(crate) fn new(catalogue: &Catalogue) -> Self {
-        let mut own_tools: HashMap<String, Vec<String>> = HashMap::new();
+        let mut own_tools: HashMap<String, OwnTool> = HashMap::new();
         for entry in catalogue.entries() {
             let contents = entry.roles.iter().filter(|(_, role)| *role == Role::Content);
-            let texts = own_tools.entry(plain_name(&entry.name).into_owned()).or_default();
-            texts.extend(contents.map(|(argument, _)| argument.clone()));
+            let contents = contents.map(|(argument, _)| argument.clone());
+            let own = own_tools.entry(plain_name(&entry.name).into_owned());
+            let own =
+                own.or_insert_with(|| OwnTool { entry: entry.clone(), plain_texts: Vec::new() });
+            own.plain_texts.extend(contents);
         }
-        Self { known: HashSet::new(), own_tools }
+        Self { known: HashSet::new(), declared: HashSet::new(), own_tools }
+    }
+
+    /// What the catalogue knows about a tool of that name.
+    pub(crate) fn entry(&self, tool: &str) -> Option<&Entry> {
+        self.own_tools.get(tool).map(|own| &own.entry)
+    }
+
+    /// Whether the config declares this server.
+    pub(crate) fn declare(&self, server: &str) -> bool {
+        self.declared.contains(server)
     }
 
     /// The arguments of a tool that are plain text; empty for an unknown tool.
     pub(crate) fn plain_texts_of(&self, folded: &str, readings: &[NameReading<'_>]) -> &[String] {
-        let of = |tool: &str| self.own_tools.get(tool);
+        let of = |tool: &str| self.own_tools.get(tool).map(|own| &own.plain_texts);
         let on_server = || match readings {
             [reading] => of(reading.tool),
             _ => None,
@@ -75,6 +97,12 @@ impl Servers {
     pub(crate) fn add(&mut self, server: &str) {
         // `mcp_x` belongs to a server `x`, and not to a server called `mcp`.
         self.known.extend(variants(server).into_iter().filter(|server| server != "mcp"));
+    }
+
+    /// Adds a server of the config.
+    pub(crate) fn add_declared(&mut self, server: &str) {
+        self.add(server);
+        self.declared.insert(fold(server));
     }
 
     /// Adds the servers that a rule names.

@@ -1,11 +1,14 @@
-//! The built-in starter policy.
+//! The built-in policies.
 
 use crate::Source;
 
-/// `builtin:starter`: a few rules against plainly destructive calls, which do not disturb daily
-/// work. They compare names and arguments as text, so they stop accidents and plain attacks, but
-/// not commands that are hidden on purpose. Words and their boundaries are ASCII ones,
-/// `[A-Za-z0-9_]` and `(?-u:\b)`: those of Unicode are slow to compile and slow on other text.
+/// `builtin:starter`: a few rules that stop what is plainly destructive, and nothing else.
 pub fn starter() -> Source {
     Source { name: "builtin:starter".to_owned(), text: include_str!("starter.yaml").to_owned() }
+}
+
+/// `builtin:effects`: rules on what calls would do. They stop what is plainly destructive, ask about what a
+/// person should decide, and do not disturb daily work.
+pub fn effects_pack() -> Source {
+    Source { name: "builtin:effects".to_owned(), text: include_str!("effects.yaml").to_owned() }
 }

@@ -1,8 +1,11 @@
-//! What the whole crate promises, asked from outside in.
+//! Tests of the crate as a whole.
 
 mod actors;
 mod broken;
+mod calls;
 mod combine;
+mod effects;
+mod effects_pack;
 mod equivalence;
 mod explain;
 mod extra;

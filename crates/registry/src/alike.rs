@@ -1,4 +1,4 @@
-//! Names that are easily taken for those of others.
+//! Names that are easily confused with others.
 
 use callgate_scan::inspect::{Similarity, similar};
 
@@ -6,35 +6,35 @@ use crate::definition::ItemKind;
 use crate::pin::{ItemIdentity, Pin};
 use crate::registry::Registry;
 
-/// Something whose name is easily taken for another's.
+/// An item whose name is easily confused with another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimilarItem {
-    /// The other one.
+    /// The other item.
     pub other: ItemIdentity,
-    /// How they are alike.
+    /// How they are similar.
     pub how: Likeness,
 }
 
-/// How two names are alike.
+/// How two names are similar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likeness {
-    /// Another server offers a tool of the very same name.
+    /// Another server offers a tool of the same name.
     SameName,
-    /// The names of the tools look alike.
+    /// The names of the tools look similar.
     Tool(Similarity),
-    /// The names of the servers look alike.
+    /// The names of the servers look similar.
     Server(Similarity),
 }
 
 impl Registry {
-    /// So many are told of one name. More only say the same.
+    /// The most similar items reported for one name. More would not add anything.
     pub const MAX_ALIKE: usize = 20;
-    /// With so many tools of other servers a name is compared, in some milliseconds; a machine has a
-    /// few hundred. What is beyond is not looked at.
+    /// The most tools of other servers that a name is compared with, which takes a few
+    /// milliseconds. A machine has a few hundred; the rest are skipped.
     pub const MAX_COMPARED: usize = 1_000;
 
-    /// What a tool is easily taken for: tools of other servers, and servers by their names (told
-    /// with an identity that has no tool). Two tools of one server are that server's affair.
+    /// What a tool is easily confused with: tools of other servers, and servers with similar names
+    /// (as an item without a name). Tools of the same server are not compared.
     pub fn alike(&self, identity: &ItemIdentity) -> Vec<SimilarItem> {
         let mut found = Vec::new();
         for server in self.servers().filter(|server| *server != identity.server) {
@@ -63,8 +63,8 @@ fn alike(pin: &Pin, identity: &ItemIdentity) -> Option<SimilarItem> {
     Some(SimilarItem { other: other.clone(), how })
 }
 
-/// SimilarItem are at most two letters apart, beside separators and what is invisible: names of very
-/// different lengths need no closer look.
+/// Similar names differ by at most two letters, apart from separators and invisible characters. So
+/// names of very different lengths need not be compared.
 fn are_far_apart(one: &str, two: &str) -> bool {
     let letters = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).count();
     letters(one).abs_diff(letters(two)) > 4

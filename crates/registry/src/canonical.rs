@@ -1,7 +1,7 @@
-//! A definition read strictly, and written in the one way RFC 8785 allows.
+//! Parses a definition strictly, and writes it in the canonical form of RFC 8785.
 //!
-//! The writer is our own: it begins with the strict reading, which keeps numbers as text, and every
-//! list of tools passes through it. A test holds it to another implementation.
+//! The writer is our own because it starts from our strict values, which keep numbers as text, and
+//! because every list of tools passes through it. A test compares it with another implementation.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -11,11 +11,12 @@ use callgate_call::json::{self, Kind, Problem, Reader, Value};
 use crate::definition::{Flaw, Unpinnable};
 use crate::path::DefinitionPath;
 
-/// The largest integer up to which every one has a double of its own. Beyond it two different
-/// schemas would have one hash, for RFC 8785 writes doubles.
+/// The largest integer up to which all integers have distinct doubles. RFC 8785 writes doubles, so
+/// with larger integers two different schemas could have the same hash.
 const MAX_INTEGER: u64 = 1 << 53;
 
-/// Reads one document of which there is only one reading, or says what is in the way and where.
+/// Parses a document that every client reads the same way, or returns what makes it ambiguous and
+/// where.
 pub(crate) fn read(text: &str) -> Result<Value, Unpinnable> {
     let mut walk =
         StrictReader { text, reader: Reader::new(text), path: DefinitionPath::default() };
@@ -24,14 +25,14 @@ pub(crate) fn read(text: &str) -> Result<Value, Unpinnable> {
     Ok(value)
 }
 
-/// The canonical text of a value that was read strictly.
+/// The canonical text of a value that was parsed strictly.
 pub(crate) fn write(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
     out
 }
 
-/// The canonical text of an object, and that of only some of its members.
+/// The canonical texts of an object and of the same object with only some of its members.
 pub(crate) fn write_both(
     members: &[(String, Value)],
     chosen: impl Fn(&str) -> bool,
@@ -60,7 +61,7 @@ struct StrictReader<'a> {
 }
 
 impl StrictReader<'_> {
-    /// Depth is bounded by the reader, so recursion is too.
+    /// Recursion is bounded: the reader limits the depth.
     fn value(&mut self) -> Result<Value, Unpinnable> {
         match self.reader.kind().map_err(|error| self.fault(error))? {
             Kind::Null => self.scalar(|_| Ok(Value::Null)),
@@ -121,8 +122,8 @@ impl StrictReader<'_> {
     }
 }
 
-/// The keys of an object so far. Few are compared one by one; many go into a set, or an object of
-/// many keys would take the square of their number.
+/// Detects duplicate keys. A few keys are compared one by one; many go into a set, because
+/// comparing them all would take quadratic time.
 #[derive(Default)]
 struct SeenKeys {
     many: HashSet<String>,
@@ -142,8 +143,8 @@ impl SeenKeys {
     }
 }
 
-/// Numbers with a fraction or an exponent are doubles to every client. Plain integers are not: some
-/// clients read them with all their digits.
+/// Every client reads a number with a fraction or an exponent as a double. Some clients read plain
+/// integers with all their digits.
 fn check_number(text: &str) -> Result<(), Flaw> {
     if is_integer(text) {
         return match text.trim_start_matches('-').parse::<u64>() {
@@ -192,7 +193,7 @@ fn write_member(key: &str, value: &Value, follows: bool, out: &mut String) {
     write_value(value, out);
 }
 
-/// As JavaScript writes a number. Integers that were let through are written like this already.
+/// Writes a number like JavaScript. Integers that passed the check are already in this form.
 fn write_number(text: &str, out: &mut String) {
     if is_integer(text) {
         return out.push_str(if text == "-0" { "0" } else { text });
@@ -201,7 +202,7 @@ fn write_number(text: &str, out: &mut String) {
     out.push_str(ryu_js::Buffer::new().format(double));
 }
 
-/// Only what JSON demands is escaped, in the one way that RFC 8785 leaves.
+/// Escapes only what JSON requires, in the form that RFC 8785 prescribes.
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
@@ -232,7 +233,7 @@ fn sorted(members: &[(String, Value)]) -> Vec<(&str, &Value)> {
     sorted
 }
 
-/// The order of RFC 8785: by UTF-16 code units, which is not that of UTF-8.
+/// The order of RFC 8785: by UTF-16 code units, which differs from the order of UTF-8.
 fn by_utf_16(one: &str, two: &str) -> Ordering {
     match one.is_ascii() && two.is_ascii() {
         true => one.cmp(two),

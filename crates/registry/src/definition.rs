@@ -1,4 +1,4 @@
-//! What a server offers, as it is pinned.
+//! The definition of an item of a server, as it is pinned.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 use crate::canonical;
 use crate::path::DefinitionPath;
 
-/// What can be pinned.
+/// The kinds of items that can be pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ItemKind {
-    /// A tool, as it stands in an answer to `tools/list`.
+    /// A tool, from a response to `tools/list`.
     Tool,
-    /// A prompt, as it stands in an answer to `prompts/list`.
+    /// A prompt, from a response to `prompts/list`.
     Prompt,
-    /// What a server tells the model about itself.
+    /// A server's instructions for the model.
     Instructions,
 }
 
@@ -24,7 +24,7 @@ impl ItemKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Tool, Self::Prompt, Self::Instructions];
 
-    /// As it is stored and shown.
+    /// The word for it in the store and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -33,12 +33,13 @@ impl ItemKind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with that word.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// What a change of it breaks the pin. Everything else moves only the second hash.
+    /// The members that are pinned. A change to any other member changes only the hash of the whole
+    /// definition.
     const fn pinned(self) -> &'static [&'static str] {
         match self {
             Self::Tool => &[
@@ -63,13 +64,13 @@ impl fmt::Display for ItemKind {
     }
 }
 
-/// The hash of a definition: the version of the way it is made, and a SHA-256 in hex.
+/// The hash of a definition: the version of the hashing method, and a SHA-256 in hex.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PinHash(String);
 
 impl PinHash {
-    /// Before every hash. Another way to make it gets another version, so that nobody takes the
-    /// difference for a change of the definition.
+    /// The prefix of every hash. Another hashing method gets another version, so that its hashes
+    /// are not taken for changed definitions.
     pub const VERSION: &str = "v1:";
 
     pub(crate) fn of(canonical: &str) -> Self {
@@ -83,8 +84,8 @@ impl PinHash {
         Self(text)
     }
 
-    /// A hash as it was stored or written in a configuration. Nothing is checked: a text that is no
-    /// hash equals none.
+    /// A hash from the store or a configuration. It is not checked: an invalid one equals no other
+    /// hash.
     pub fn stored(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -94,7 +95,7 @@ impl PinHash {
         &self.0
     }
 
-    /// As many characters as people compare, without the version.
+    /// The first 12 characters, without the version, for people.
     pub fn short(&self) -> &str {
         let hex = self.0.strip_prefix(Self::VERSION).unwrap_or(&self.0);
         hex.get(..12).unwrap_or(hex)
@@ -107,7 +108,7 @@ impl fmt::Display for PinHash {
     }
 }
 
-/// A definition that has exactly one reading, and its hashes.
+/// A definition that every client reads the same way, and its hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     kind: ItemKind,
@@ -118,12 +119,12 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The longest definition that is pinned, in bytes. Those of real servers have a few thousand;
-    /// one that is longer is unpinnable.
+    /// The longest definition that can be pinned, in bytes. Real servers have a few thousand; a
+    /// longer one is unpinnable.
     pub const MAX_LEN: usize = 256 * 1024;
 
-    /// Reads one definition as it stands in the server's message: an object, or for instructions a
-    /// string, as JSON.
+    /// Parses one definition from the server's message: a JSON object, or a JSON string for
+    /// instructions.
     pub fn read(kind: ItemKind, raw: &str) -> Result<Self, Unpinnable> {
         if raw.len() > Self::MAX_LEN {
             return Err(Unpinnable::new(Flaw::TooLong, &DefinitionPath::default()));
@@ -155,40 +156,40 @@ impl Definition {
         Ok(Self { kind, name, hash, whole, canonical })
     }
 
-    /// What it defines.
+    /// The kind of item that it defines.
     pub fn kind(&self) -> ItemKind {
         self.kind
     }
 
-    /// Its name, exactly as the server says it; empty for instructions.
+    /// The exact name from the server; empty for instructions.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The hash of what is pinned.
+    /// The hash of the pinned part.
     pub fn hash(&self) -> &PinHash {
         &self.hash
     }
 
-    /// The hash of all of it, `_meta` and unknown members too.
+    /// The hash of the whole definition, including `_meta` and unknown members.
     pub fn whole(&self) -> &PinHash {
         &self.whole
     }
 
-    /// What is pinned, as canonical JSON.
+    /// The pinned part as canonical JSON.
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
 }
 
-/// Why a definition cannot be pinned: it has more than one reading, or none. What cannot be pinned
-/// is not shown to a model.
+/// Why a definition cannot be pinned: it is ambiguous or unreadable. What cannot be pinned is not
+/// shown to a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{flaw}{}", at(.path))]
 pub struct Unpinnable {
     /// What is wrong.
     pub flaw: Flaw,
-    /// Where, such as `inputSchema.properties.limit.maximum`; empty for the whole.
+    /// Where, such as `inputSchema.properties.limit.maximum`; empty for the whole definition.
     pub path: String,
 }
 
@@ -206,19 +207,19 @@ fn at(path: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// It is no strict JSON.
+    /// It is not strict JSON.
     #[error("it cannot be read: {0}")]
     Unreadable(json::Error),
-    /// A key stands twice in one object.
+    /// An object has a duplicate key.
     #[error("a key stands twice in one object, and clients keep either")]
     DuplicateKey,
     /// An integer that a double cannot hold.
     #[error("an integer beyond 2^53 is read as different numbers by different clients")]
     BigInteger,
-    /// A number that no double comes near.
+    /// A number that is too large for a double.
     #[error("a number is larger than any that clients can hold")]
     Infinite,
-    /// Half of a character.
+    /// A lone surrogate.
     #[error("a text holds half of a surrogate pair, which is no character")]
     LoneSurrogate,
     /// Nested too deeply.
@@ -227,13 +228,13 @@ pub enum Flaw {
     /// Longer than [`Definition::MAX_LEN`].
     #[error("it is longer than {} bytes", Definition::MAX_LEN)]
     TooLong,
-    /// Not what such a definition is.
+    /// Not an object, or not a string for instructions.
     #[error("{}", shape(*.0))]
     Shape(ItemKind),
-    /// The name is missing or no text.
+    /// The name is missing or not a string.
     #[error("it has no name")]
     NoName,
-    /// The name is none that a rule can be compared with.
+    /// The name cannot be compared with rules.
     #[error("{0}")]
     Name(NameError),
 }

@@ -1,4 +1,4 @@
-//! What changed between two definitions, for people to read before they trust.
+//! What changed between two definitions, for people who decide whether to trust it.
 
 mod words;
 
@@ -12,32 +12,32 @@ use crate::pin::{Pin, PinState, Version};
 
 pub use words::DiffPiece;
 
-/// One difference. What was or is hidden in a text is written out as its number: nothing that a
-/// terminal would act on or not show is left.
+/// One difference. Invisible characters are replaced by their codes, so that a terminal shows
+/// everything and interprets nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Where, such as `inputSchema.properties.path.description`; empty for the whole.
+    /// Where, such as `inputSchema.properties.path.description`; empty for the whole definition.
     pub path: String,
-    /// What stood there; `None` for something new.
+    /// The old value; `None` if it was added.
     pub was: Option<String>,
-    /// What stands there now; `None` for something that is gone.
+    /// The new value; `None` if it was removed.
     pub is: Option<String>,
-    /// For two texts: the words of both, so that a small change of a long one is found.
+    /// For two texts, a comparison by words, so that a small change in a long text is visible.
     pub pieces: Vec<DiffPiece>,
 }
 
-/// So many differences are told. A definition that differs in more is another one altogether, and
-/// the last one told says so.
+/// The most differences that are returned. With more, the definition is a completely different one,
+/// and a last entry says that there are more.
 pub const MAX_DIFFERENCES: usize = 500;
-/// So many characters of a value that was added or removed are shown.
+/// The most characters of a value that are shown.
 const MAX_SHOWN: usize = 4000;
 
-/// The differences between two definitions in JSON, in the order of the older one, what is new last.
+/// The differences between two JSON definitions, in the order of the old one; additions come last.
 pub fn diff(was: &str, is: &str) -> Vec<Difference> {
     let mut differ = Differ::default();
     match (Value::parse(was), Value::parse(is)) {
         (Ok(was), Ok(is)) => differ.values(&was, &is),
-        // What a store gives back may be anything; then it is compared as text.
+        // A stored definition may not be valid JSON; then both are compared as text.
         _ if was != is => differ.texts(was, is),
         _ => {}
     }
@@ -45,7 +45,7 @@ pub fn diff(was: &str, is: &str) -> Vec<Difference> {
 }
 
 impl Version {
-    /// What is different in another one: how its server is started, and its definition.
+    /// What is different in another version: how its server is started, and its definition.
     pub fn diff(&self, is: &Self) -> Vec<Difference> {
         let mut found = Vec::new();
         if self.launch.fingerprint() != is.launch.fingerprint() {
@@ -59,7 +59,7 @@ impl Version {
 }
 
 impl Pin {
-    /// What is different between what is pinned and what was seen last. Empty unless it changed.
+    /// What is different between the pinned version and the one seen last. Empty unless it changed.
     pub fn diff(&self) -> Vec<Difference> {
         match &self.state {
             PinState::Changed(seen) => self.version.diff(seen),
@@ -102,7 +102,7 @@ impl Differ {
         }
     }
 
-    /// What both begin and end with is the same; what is left is compared one by one.
+    /// Skips the elements that both begin and end with, and compares the rest one by one.
     fn arrays(&mut self, was: &[Value], is: &[Value]) {
         let begin = was.iter().zip(is).take_while(|(a, b)| a == b).count();
         let (was, is) = (was.get(begin..).unwrap_or(&[]), is.get(begin..).unwrap_or(&[]));
@@ -170,7 +170,8 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// JSON on one line, in which what is hidden is written out: for people, not for programs.
+/// JSON on one line with invisible characters replaced by their codes: for people, not for
+/// programs.
 fn compact(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
@@ -200,7 +201,7 @@ fn compact(value: &Value, out: &mut String) {
 
 fn compact_text(text: &str, out: &mut String) {
     let visible = visible(text);
-    // Text without anything hidden is written as JSON writes it.
+    // A text without invisible characters is quoted as in JSON.
     match visible == text {
         true => out.push_str(&quote(text)),
         false => out.extend(["\"", &visible, "\""]),

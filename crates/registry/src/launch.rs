@@ -1,9 +1,9 @@
-//! How a server is started or reached: the other half of who it is.
+//! How a server is started or reached, which is part of its identity.
 
 use crate::definition::PinHash;
 
-/// How a server is started or reached. A server that is started otherwise is another one, whatever
-/// it calls itself; so this is part of each pin.
+/// How a server is started or reached. A server that is started differently is another server,
+/// whatever it calls itself, so this is part of each pin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Launch {
     fingerprint: PinHash,
@@ -11,8 +11,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A program on this machine: as configured, and the file it was found at. Arguments count, but
-    /// are never shown: people put tokens into them.
+    /// A program on this machine: the command as configured, and the file that it resolved to.
+    /// Arguments are part of the fingerprint but are never shown, because they may contain tokens.
     pub fn command<A: AsRef<str>>(command: &str, arguments: &[A], resolved: Option<&str>) -> Self {
         let parts = [Some("command"), Some(command), resolved];
         let parts = parts.into_iter().map(|part| part.unwrap_or("")).map(str::to_owned);
@@ -33,23 +33,23 @@ impl Launch {
         Self { fingerprint: fingerprint(&["origin".to_owned(), origin.clone()]), shown: origin }
     }
 
-    /// As it was stored.
+    /// A launch from the store.
     pub fn stored(fingerprint: impl Into<String>, shown: impl Into<String>) -> Self {
         Self { fingerprint: PinHash::stored(fingerprint), shown: shown.into() }
     }
 
-    /// What is compared.
+    /// The fingerprint, for comparison.
     pub fn fingerprint(&self) -> &PinHash {
         &self.fingerprint
     }
 
-    /// What people are told: the program or the address, and how many arguments.
+    /// The text for people: the program or the address, and the number of arguments.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 }
 
-/// Each part with its length before it, so that parts cannot run into each other.
+/// Each part is preceded by its length, so that different parts never give the same text.
 fn fingerprint(parts: &[String]) -> PinHash {
     PinHash::of(&parts.iter().map(|part| format!("{}:{part}", part.len())).collect::<String>())
 }

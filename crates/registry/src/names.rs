@@ -1,8 +1,8 @@
-//! From the names agents give a server's tool back to the server and the tool.
+//! Finds the server and the tool for a name that an agent uses.
 //!
-//! One tool is `mcp__srv__tool` to one agent and `srv-tool` to another, and no name tells where the
-//! server ends. So names are never split: each tool is entered under every spelling, and a name is
-//! looked up among them.
+//! One agent calls a tool `mcp__srv__tool`, another calls it `srv-tool`, and a name does not show
+//! where the server part ends. So names are never split: each tool is entered under every spelling,
+//! and a name is looked up among them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,13 +15,13 @@ pub struct NameMap {
     tools: Vec<KnownTool>,
     known: HashSet<KnownTool>,
     by_spelling: HashMap<String, Vec<usize>>,
-    /// The same without regard to look-alike letters and dashes.
+    /// The same, ignoring look-alike letters and dashes.
     by_plain: HashMap<String, Vec<usize>>,
-    /// Long spellings by their beginning, for names that an agent has shortened.
+    /// Long spellings by their prefix, for names that an agent has shortened.
     by_beginning: HashMap<String, Vec<usize>>,
 }
 
-/// A tool of a server, exactly as the two are named.
+/// A tool and its server, by their exact names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KnownTool {
     /// The server, by its name in the configuration.
@@ -30,19 +30,20 @@ pub struct KnownTool {
     pub tool: String,
 }
 
-/// Which tools a name may mean.
+/// The tools that a name may mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NameLookup<'a> {
-    /// None that is known.
+    /// No known tool.
     Nothing,
-    /// This one.
+    /// Exactly this tool.
     One(&'a KnownTool),
-    /// More than one, in order: the name alone does not tell, so the strictest answer counts.
+    /// Several tools, sorted. The name is ambiguous, so the strictest decision for any of them
+    /// counts.
     Ambiguous(Vec<&'a KnownTool>),
 }
 
 impl<'a> NameLookup<'a> {
-    /// All of them.
+    /// All of these tools.
     pub fn all(&self) -> Vec<&'a KnownTool> {
         match self {
             Self::Nothing => Vec::new(),
@@ -78,7 +79,7 @@ impl NameMap {
         self.tools.push(tool);
     }
 
-    /// What a name may mean. It is compared as rules compare names: without regard to case,
+    /// The tools that a name may mean. It is compared as rules compare names: ignoring case,
     /// composition and surrounding white space.
     pub fn find(&self, name: &str) -> NameLookup<'_> {
         let folded = fold(name.trim());
@@ -92,14 +93,14 @@ impl NameMap {
         }
     }
 
-    /// Whether a name is spelled exactly like a known tool, in one of the ways of agents. Otherwise what
-    /// [`Self::find`] finds may be another tool.
+    /// Whether a name is exactly one of the spellings of a known tool. If not, [`Self::find`] may
+    /// return a tool that was not meant.
     pub fn is_spelled(&self, name: &str) -> bool {
         self.by_spelling.contains_key(&fold(name.trim()))
     }
 
-    /// The tools that a name may mean in other letters, with a plugin before the server or in the
-    /// namespace of all tools.
+    /// The tools that a name may mean if it has look-alike letters, a plugin before the server, or
+    /// the namespace of all tools.
     fn alike(&self, plain: &str) -> Vec<usize> {
         let inner = spell::without_namespace(plain).unwrap_or(plain);
         let mut found = self.of_a_plugin(inner);
@@ -107,20 +108,20 @@ impl NameMap {
         found
     }
 
-    /// The tools that a name may mean in which a plugin stands before the server.
+    /// The tools that a name with a plugin before the server may mean.
     fn of_a_plugin(&self, folded: &str) -> Vec<usize> {
         let places = spell::without_plugin(folded).filter_map(|name| self.by_plain.get(&name));
         places.flatten().copied().collect()
     }
 
-    /// What a name in a namespace may mean: some agents say the two apart, as `srv` or `mcp__srv`
-    /// and the tool.
+    /// The tools that a name in a namespace may mean. Some agents send the two separately, as `srv`
+    /// or `mcp__srv` and the tool.
     pub fn find_in(&self, namespace: &str, name: &str) -> NameLookup<'_> {
         let (namespace, name) = (fold(namespace.trim()), fold(name.trim()));
         let mut found = Vec::new();
         for server in spell::servers_of(&namespace) {
             let places = self.by_spelling.get(&format!("{server}__{name}"));
-            // The same text may also be another server's, split elsewhere.
+            // The same text, split elsewhere, may be a tool of another server.
             found.extend(places.into_iter().flatten().filter(|at| {
                 self.tools.get(**at).is_some_and(|known| {
                     spell::part(&known.server).iter().any(|it| it == server)

@@ -1,12 +1,12 @@
-//! Where in a definition something stands, written for people.
+//! Paths into a definition, as text for people.
 
 use std::fmt::Write as _;
 
-/// The way from the top of a document to a value: `inputSchema.properties["a b"].enum[3]`.
+/// The path from the root of a document to a value: `inputSchema.properties["a b"].enum[3]`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DefinitionPath {
     text: String,
-    /// How long the text was before each step.
+    /// The length of the text before each step.
     steps: Vec<usize>,
 }
 
@@ -39,8 +39,8 @@ impl DefinitionPath {
     }
 }
 
-/// A text in which nothing is hidden and nothing moves a terminal's cursor: every character that
-/// is not plainly seen becomes its number.
+/// A text that hides nothing and cannot move a terminal's cursor: every invisible character is
+/// replaced by its code.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -57,7 +57,8 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
-/// Control, format, filler and private characters, and the selectors that may carry bytes.
+/// Control, format, filler and private characters, and variation selectors, which can encode hidden
+/// bytes.
 fn hides(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -68,5 +69,6 @@ fn hides(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..='\u{10ffff}')
 }
 
-/// Characters of one key in a path. A longer one is cut: it is there to find the place.
+/// The most characters of one key in a path. Longer keys are truncated: they only need to show the
+/// place.
 const MAX_KEY: usize = 64;

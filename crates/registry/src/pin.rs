@@ -8,24 +8,24 @@
 //!    │ first seen, to be trusted   │   └────── trust, or the ───────┘   └───┘
 //!    ▼ by a person                 │           trusted one is back
 //!  quarantined ────── trust ───────┘
-//!      └─┘ another is seen: kept instead, for nobody trusted the one before
+//!      └─┘ another is seen: replaces the one before, which was never trusted
 //! ```
 //!
-//! A reset leads from each of them back to unseen.
+//! A reset leads from each state back to unseen.
 
 use std::fmt;
 
 use crate::definition::{Definition, ItemKind, PinHash};
 use crate::launch::Launch;
 
-/// Who something is: two servers with one tool name are two identities.
+/// Identifies an item of a server. Tools of the same name on two servers are two items.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemIdentity {
-    /// The server, by its name in the configuration; never what it calls itself.
+    /// The server, by its name in the configuration and never by its own name for itself.
     pub server: String,
-    /// What it is.
+    /// What kind of item it is.
     pub kind: ItemKind,
-    /// Its name, exactly; empty for instructions.
+    /// Its exact name; empty for instructions.
     pub name: String,
 }
 
@@ -35,7 +35,7 @@ impl ItemIdentity {
         Self { server: server.into(), kind: ItemKind::Tool, name: name.into() }
     }
 
-    /// What a definition of this server defines.
+    /// The item that this server defines.
     pub fn of(server: impl Into<String>, definition: &Definition) -> Self {
         let (kind, name) = (definition.kind(), definition.name().to_owned());
         Self { server: server.into(), kind, name }
@@ -52,21 +52,21 @@ impl fmt::Display for ItemIdentity {
     }
 }
 
-/// A definition as a server gave it, and how that server was started.
+/// A definition as a server sent it, and how that server was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     /// How the server was started or reached.
     pub launch: Launch,
-    /// The hash of what is pinned.
+    /// The hash of the pinned part.
     pub hash: PinHash,
-    /// The hash of all of it.
+    /// The hash of the whole definition.
     pub whole: PinHash,
-    /// What is pinned, as canonical JSON, to show what changed.
+    /// The pinned part as canonical JSON, to show what changed.
     pub definition: String,
 }
 
 impl Version {
-    /// This definition from this server.
+    /// This definition, from a server that was started like this.
     pub fn new(launch: &Launch, definition: &Definition) -> Self {
         Self {
             launch: launch.clone(),
@@ -76,7 +76,8 @@ impl Version {
         }
     }
 
-    /// Whether the pin holds for both: the same definition from a server started the same way.
+    /// Whether a pin of one covers the other: the same definition from a server that was started
+    /// the same way.
     pub fn is_same(&self, other: &Self) -> bool {
         self.hash == other.hash && self.is_launched_like(other)
     }
@@ -85,51 +86,51 @@ impl Version {
         self.launch.fingerprint() == other.launch.fingerprint()
     }
 
-    /// About how many bytes it takes.
+    /// Its approximate size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.definition.len() + self.launch.shown().len() + 256
     }
 }
 
-/// What is known of something a server offers.
+/// What is known of an item of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// Who it is.
+    /// The item.
     pub identity: ItemIdentity,
-    /// What is pinned: trusted, or in quarantine.
+    /// The pinned version: trusted, or in quarantine.
     pub version: Version,
-    /// Where it stands.
+    /// Its state.
     pub state: PinState,
     /// When it was first seen, in microseconds since 1970.
     pub first_seen: i64,
     /// When it was last seen, to within [`Pin::SEEN_EVERY`].
     pub last_seen: i64,
-    /// How often the store has kept it; 0 if never. The store takes a pin only from whoever has
-    /// seen the newest.
+    /// How often the store has saved it; 0 if never. The store accepts a pin only from a process
+    /// that has read its newest revision.
     pub revision: u64,
 }
 
-/// Where a pin stands. Something without a pin is unseen.
+/// The state of a pin, with what belongs to it. An item without a pin is unseen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PinState {
-    /// What is pinned may be shown and called.
+    /// The pinned version may be shown and called.
     Trusted,
-    /// This was seen instead of it.
+    /// This version was seen instead of the pinned one.
     Changed(Version),
-    /// It waits for a person.
+    /// A person has to trust it first.
     Quarantined,
 }
 
-/// The states by name, with the one that has no pin.
+/// The state of an item: that of its pin, or unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PinStatus {
-    /// There is no pin.
+    /// It has no pin.
     Unseen,
     /// It may be shown and called.
     Trusted,
-    /// It is another than was trusted.
+    /// It differs from what was trusted.
     Changed,
-    /// Nobody has trusted it yet.
+    /// It has not been trusted yet.
     Quarantined,
 }
 
@@ -137,7 +138,7 @@ impl PinStatus {
     /// Every state.
     pub const ALL: [Self; 4] = [Self::Unseen, Self::Trusted, Self::Changed, Self::Quarantined];
 
-    /// As it is stored and shown.
+    /// The word for it in the store and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unseen => "unseen",
@@ -147,7 +148,7 @@ impl PinStatus {
         }
     }
 
-    /// The state of that name.
+    /// The state with that word.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
@@ -159,74 +160,74 @@ impl fmt::Display for PinStatus {
     }
 }
 
-/// What becomes of something that is seen for the first time.
+/// What happens to an item on first use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstUse {
-    /// It is trusted, and held to what it was.
+    /// It is trusted and pinned.
     Trust,
-    /// It waits for a person.
+    /// A person has to trust it first.
     Quarantine,
 }
 
-/// What was noticed when a definition was seen.
+/// How a definition that was just seen relates to its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Observation {
-    /// For the first time.
+    /// Seen for the first time.
     New,
-    /// As before.
+    /// Same as pinned.
     Same,
-    /// As before in everything that is pinned; something else of it moved. Told once.
+    /// The pinned part is the same, but the rest changed. Reported once per change.
     OnlyMetaMoved,
-    /// Changed before, and now again as it was trusted.
+    /// It had changed, and is now back to what was trusted.
     Reverted,
-    /// Another than is pinned.
+    /// It differs from its pin.
     Changed(PinChange),
 }
 
-/// How something differs from its pin.
+/// How an item differs from its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinChange {
     /// The hash that is pinned.
     pub was: PinHash,
     /// The hash that was seen.
     pub is: PinHash,
-    /// The server is started or reached otherwise: what was pinned, what was seen.
+    /// Set if the server is started or reached differently: the pinned launch, then the one seen.
     pub launch: Option<(Launch, Launch)>,
-    /// It was not seen like this before, so that it is worth a record.
+    /// Whether this version was not seen before, so that it should be recorded.
     pub is_news: bool,
 }
 
-/// What was noticed, and whether the store should hear of it.
+/// An observation, and whether the pin has to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observed {
-    /// What was noticed.
+    /// The observation.
     pub what: Observation,
-    /// Where the pin stands now.
+    /// The state of the pin now.
     pub state: PinStatus,
-    /// The pin is not what it was: it is to be stored.
+    /// Whether the pin changed and has to be saved.
     pub is_dirty: bool,
 }
 
-/// A pin was to be trusted as it was shown, but it is no longer that.
+/// An item changed after it was shown to the person who wanted to trust it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{identity}` is no longer {expected}: it was seen as {found} meanwhile\nhint: look at the difference again before you trust it"
 )]
 pub struct PinMoved {
-    /// Which.
+    /// The item.
     pub identity: ItemIdentity,
-    /// What was to be trusted.
+    /// The hash that was to be trusted.
     pub expected: PinHash,
-    /// What is there.
+    /// The hash that was seen last.
     pub found: PinHash,
 }
 
 impl Pin {
-    /// How exact the time of last seeing is, in microseconds: an hour. Lists are asked for all the
-    /// time, and each time that is kept is a write.
+    /// The precision of `last_seen`, in microseconds: one hour. Lists are requested all the time,
+    /// and each saved time is a write.
     pub const SEEN_EVERY: i64 = 60 * 60 * 1_000_000;
 
-    /// Something that is seen for the first time.
+    /// The pin of an item that is seen for the first time.
     pub fn first(identity: ItemIdentity, version: Version, first: FirstUse, now: i64) -> Self {
         let state = match first {
             FirstUse::Trust => PinState::Trusted,
@@ -235,7 +236,7 @@ impl Pin {
         Self { identity, version, state, first_seen: now, last_seen: now, revision: 0 }
     }
 
-    /// Where it stands.
+    /// Its state.
     pub fn state(&self) -> PinStatus {
         match self.state {
             PinState::Trusted => PinStatus::Trusted,
@@ -244,7 +245,7 @@ impl Pin {
         }
     }
 
-    /// What the server offers now: what was seen last.
+    /// The version that was seen last.
     pub fn seen(&self) -> &Version {
         match &self.state {
             PinState::Changed(seen) => seen,
@@ -252,7 +253,7 @@ impl Pin {
         }
     }
 
-    /// Takes in what was seen.
+    /// Compares a version that was seen with the pin, and updates the pin.
     pub fn observe(&mut self, seen: Version, now: i64) -> Observed {
         let before = (self.state(), self.last_seen);
         if now.saturating_sub(self.last_seen) >= Self::SEEN_EVERY {
@@ -301,8 +302,8 @@ impl Pin {
         Observation::Changed(change)
     }
 
-    /// Trusts what was seen last; if a hash is given, only if it is that. `false` if it was trusted
-    /// already.
+    /// Trusts the version that was seen last; if a hash is given, only if it is the same. Returns
+    /// `false` if it was trusted already.
     pub fn trust(&mut self, expected: Option<&PinHash>) -> Result<bool, PinMoved> {
         self.expect(expected)?;
         match std::mem::replace(&mut self.state, PinState::Trusted) {
@@ -315,7 +316,8 @@ impl Pin {
         }
     }
 
-    /// Puts what was seen last into quarantine. `false` if it was there already.
+    /// Puts the version that was seen last into quarantine. Returns `false` if it was there
+    /// already.
     pub fn quarantine(&mut self) -> bool {
         match std::mem::replace(&mut self.state, PinState::Quarantined) {
             PinState::Quarantined => false,

@@ -1,4 +1,4 @@
-//! Everything that is known of every server, in memory.
+//! Everything that is known of all servers, in memory.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::pin::{
     FirstUse, ItemIdentity, Observation, Observed, Pin, PinMoved, PinStatus, Version,
 };
 
-/// Servers, what they offer, and the pins of it. Filled from the store, and what it notices is put
-/// there by whoever asks.
+/// The servers, their items and the pins of these. The caller loads the pins from the store, and
+/// saves changes there.
 #[derive(Debug, Default)]
 pub struct Registry {
     servers: BTreeMap<String, ServerPins>,
@@ -23,7 +23,8 @@ struct ServerPins {
     bytes: usize,
 }
 
-/// A server offers more than is kept. What is beyond cannot be pinned, and so is not shown.
+/// A server offers more than the registry keeps. What exceeds the limit cannot be pinned, and so is
+/// not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the server `{server}` offers more than can be pinned: {} definitions, {} bytes",
@@ -31,32 +32,31 @@ struct ServerPins {
     Registry::MAX_BYTES
 )]
 pub struct RegistryFull {
-    /// Which.
+    /// The server.
     pub server: String,
 }
 
 /// Why a pin could not be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
-    /// There is none.
+    /// There is no pin.
     #[error(
         "nothing is known of `{0}`\nhint: `callgate mcp pins list` shows what is; it is known once a server has listed it"
     )]
     Unseen(ItemIdentity),
-    /// It is no longer what was looked at.
+    /// It changed after it was shown.
     #[error(transparent)]
     PinMoved(#[from] PinMoved),
 }
 
 impl Registry {
-    /// How many definitions of one server are kept. No model can choose among so many; a server
-    /// that offers more is there to fill memory.
+    /// The most definitions of one server. No model can choose among that many; a server that
+    /// offers more is trying to fill memory.
     pub const MAX_PINS: usize = 10_000;
-    /// How many bytes of one server's definitions are kept: a hundred times what large servers
-    /// have.
+    /// The most bytes of one server's definitions: a hundred times what large servers have.
     pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-    /// A registry that knows these pins.
+    /// A registry with these pins.
     pub fn new(pins: impl IntoIterator<Item = Pin>) -> Self {
         let mut registry = Self::default();
         for pin in pins {
@@ -65,7 +65,7 @@ impl Registry {
         registry
     }
 
-    /// Takes over one pin, as the store has it.
+    /// Adds or replaces one pin, as it is in the store.
     pub fn put(&mut self, pin: Pin) {
         self.names.extend(known_tool(&pin));
         let server = self.servers.entry(pin.identity.server.clone()).or_default();
@@ -76,7 +76,7 @@ impl Registry {
         }
     }
 
-    /// Forgets a pin: what it was for is unseen again.
+    /// Removes a pin: its item is unseen again.
     pub fn reset(&mut self, identity: &ItemIdentity) -> Option<Pin> {
         let server = self.servers.get_mut(&identity.server)?;
         let pin = server.pins.remove(&(identity.kind, identity.name.clone()))?;
@@ -84,12 +84,14 @@ impl Registry {
         if server.pins.is_empty() {
             self.servers.remove(&identity.server);
         }
-        // A person does this, now and then; so the map has no way to take one name out.
+        // The map is rebuilt: it cannot remove a single name, and a reset is a rare action of a
+        // person.
         self.names = NameMap::new(self.pins().filter_map(known_tool));
         Some(pin)
     }
 
-    /// Takes in a definition that a server gave. Only something new may find no room.
+    /// Compares a definition with its pin, and updates the pin. Fails only for a new item for which
+    /// there is no room.
     pub fn observe(
         &mut self,
         identity: &ItemIdentity,
@@ -109,7 +111,8 @@ impl Registry {
             self.put(pin);
             return Ok(Observed { what: Observation::New, state, is_dirty: true });
         };
-        // A change is always taken in, or a full registry would go on trusting what changed.
+        // A change is always accepted; otherwise a full registry would keep trusting an item that
+        // changed.
         if seen.size() > room {
             seen.definition = NOT_KEPT.to_owned();
         }
@@ -122,8 +125,8 @@ impl Registry {
         Ok(observed)
     }
 
-    /// Trusts what was seen last of it; if a hash is given, only if it is that. `false` if it was
-    /// trusted already.
+    /// Trusts the version of an item that was seen last; if a hash is given, only if it is the
+    /// same. Returns `false` if it was trusted already.
     pub fn trust(
         &mut self,
         identity: &ItemIdentity,
@@ -137,12 +140,12 @@ impl Registry {
         Ok(trusted)
     }
 
-    /// Where something stands.
+    /// The state of an item.
     pub fn state_of(&self, identity: &ItemIdentity) -> PinStatus {
         self.get(identity).map_or(PinStatus::Unseen, Pin::state)
     }
 
-    /// The pin of something.
+    /// The pin of an item.
     pub fn get(&self, identity: &ItemIdentity) -> Option<&Pin> {
         self.servers.get(&identity.server)?.pins.get(&(identity.kind, identity.name.clone()))
     }
@@ -152,17 +155,17 @@ impl Registry {
         self.servers.values().flat_map(|server| server.pins.values())
     }
 
-    /// What one server offers, by kind and name.
+    /// The pins of one server, by kind and name.
     pub fn of_server<'a>(&'a self, server: &str) -> impl Iterator<Item = &'a Pin> + use<'a> {
         self.servers.get(server).into_iter().flat_map(|server| server.pins.values())
     }
 
-    /// The servers of which anything is known.
+    /// The servers that have pins.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)
     }
 
-    /// Every name that agents have for the tools of these servers, whatever state they are in.
+    /// Every name that agents use for the tools of these servers, in any state.
     pub fn names(&self) -> &NameMap {
         &self.names
     }
@@ -172,7 +175,7 @@ impl Registry {
         server.pins.get_mut(&(identity.kind, identity.name.clone()))
     }
 
-    /// How many bytes of a server may still be added; none if it has too many definitions.
+    /// The number of bytes that may still be added for a server; 0 if it has too many definitions.
     fn room(&self, server: &str) -> usize {
         match self.servers.get(server) {
             None => Self::MAX_BYTES,
@@ -182,7 +185,7 @@ impl Registry {
     }
 }
 
-/// Stands for a changed definition of a server that has used up its room: a text in JSON.
+/// Replaces a changed definition of a server that has no room left: a JSON string.
 const NOT_KEPT: &str = r#""(this server offers so much that the definition was not kept)""#;
 
 fn known_tool(pin: &Pin) -> Option<KnownTool> {

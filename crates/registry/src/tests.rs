@@ -1,4 +1,4 @@
-//! Definitions, pins, names and differences from outside.
+//! Tests of definitions, pins, names and differences.
 
 mod alike;
 mod diffs;

@@ -52,8 +52,8 @@ const SOON: Duration = Duration::from_millis(1);
 const MANY: u32 = 8;
 /// A batch of this many entries is worth its sync.
 const LARGE: usize = 16;
-/// How long the writer pauses. A sync takes a fifth of a millisecond on a fast disk.
-const PAUSE: Duration = Duration::from_millis(1);
+/// How long the writer pauses: ten times as long as a sync takes on a fast disk.
+const PAUSE: Duration = Duration::from_millis(2);
 
 #[cfg(test)]
 mod tests {

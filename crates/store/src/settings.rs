@@ -97,7 +97,7 @@ pub struct Retention {
     pub age: Option<Duration>,
     /// The largest number of records.
     pub records: Option<u64>,
-    /// The largest number of bytes of records. The index (about a tenth of that) is not counted,
+    /// The largest number of bytes of records. The index (a few percent of that) is not counted,
     /// nor are removed calls, which have their own limits.
     pub bytes: Option<u64>,
 }

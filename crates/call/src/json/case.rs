@@ -1,7 +1,7 @@
-//! Keys that readers without regard to case take for one.
+//! Keys that case-insensitive readers treat as the same.
 
-/// Whether two keys are the same, or differ only in case. As in Go, `ſ` is an `s` and the Kelvin sign
-/// is a `k`; beyond that, any two spellings count that some library may take for one.
+/// Whether two keys are equal or differ only in case. As in Go, `ſ` equals `s` and the Kelvin sign
+/// equals `k`. In addition, any two spellings that some library may treat as the same are equal.
 pub fn equal_ignoring_case(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() {
         return a.eq_ignore_ascii_case(b);
@@ -9,7 +9,8 @@ pub fn equal_ignoring_case(a: &str, b: &str) -> bool {
     folded(a).eq(folded(b))
 }
 
-/// Upper case alone tells some letters apart that lower case does not, and the other way round.
+/// Converts both ways, because some letters differ only in upper case and others only in lower
+/// case.
 fn folded(text: &str) -> impl Iterator<Item = char> {
     let lower = text.chars().flat_map(char::to_lowercase);
     lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase)

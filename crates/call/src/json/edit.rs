@@ -1,36 +1,36 @@
-//! Editing by splice: what is not named stays byte for byte.
+//! Edits JSON by splicing: everything else stays byte for byte.
 
 use super::{Reader, Span, Text};
 
-/// Splices to be made in one text. What is not named stays byte for byte.
+/// The splices for one text. Everything else stays byte for byte.
 #[derive(Debug, Default)]
 pub struct Edits {
     list: Vec<(Span, String)>,
 }
 
 impl Edits {
-    /// Whether nothing is to be changed.
+    /// Whether there are no splices.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Puts a text in the place of another.
+    /// Replaces a span.
     pub fn replace(&mut self, at: Span, text: impl Into<String>) {
         self.list.push((at, text.into()));
     }
 
-    /// Puts a text between two others.
+    /// Inserts a text at a position.
     pub fn insert(&mut self, at: usize, text: impl Into<String>) {
         self.replace(Span { start: at, end: at }, text);
     }
 
-    /// Takes over the splices of another.
+    /// Adds the splices of another.
     pub fn append(&mut self, mut others: Self) {
         self.list.append(&mut others.list);
     }
 
-    /// Removes those of the `items` (members or elements, in order) that `gone` names, with the
-    /// commas that go with them.
+    /// Removes some of the `items` (all members or elements, in order) together with their commas:
+    /// those for whose position `gone` returns true.
     pub fn remove(&mut self, items: &[Span], gone: impl Fn(usize) -> bool) {
         let mut first = 0;
         while first < items.len() {
@@ -61,7 +61,7 @@ impl Edits {
         let mut out = String::with_capacity(text.len() + grown);
         let mut at = 0;
         for (span, new) in &self.list {
-            // What stands in something that was replaced is gone with it.
+            // A splice inside a span that was replaced is dropped.
             if span.start < at && span.end > span.start {
                 continue;
             }

@@ -1,11 +1,11 @@
 //! Escapes: from JSON text to text and back.
 
-/// Decodes the raw text of a JSON string (already read by the reader, so every escape is well
-/// formed) and appends it to `out`.
+/// Decodes the raw text of a JSON string and appends it to `out`. The reader has already checked
+/// that every escape is well formed.
 ///
-/// Providers cut strings anywhere, so a surrogate pair may come in two pieces: `half` carries a
-/// high surrogate from one piece to the next. Answers `false` where a lone surrogate stands, of
-/// which no text exists; a half still pending at the end is for the caller to judge.
+/// Providers split strings anywhere, so a surrogate pair may arrive in two pieces: `half` carries a
+/// high surrogate from one piece to the next. Returns `false` for a lone surrogate, which is not
+/// text. If a half is still pending at the end, the caller decides what that means.
 pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool {
     let mut whole = true;
     let mut rest = raw;
@@ -17,8 +17,8 @@ pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool 
         let kind = chars.next();
         rest = chars.as_str();
         if kind == Some('u') {
-            let (hex, behind) = rest.split_at_checked(4).unwrap_or((rest, ""));
-            rest = behind;
+            let (hex, after) = rest.split_at_checked(4).unwrap_or((rest, ""));
+            rest = after;
             whole &= push_unit(u16::from_str_radix(hex, 16).unwrap_or(0xFFFD), half, out);
         } else {
             whole &= half.take().is_none();
@@ -36,7 +36,8 @@ pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool 
     whole & push_plain(rest, half, out)
 }
 
-/// Whether the raw text of a JSON string is other than what it says.
+/// Whether the raw text of a JSON string contains an escape, so that it differs from the decoded
+/// text.
 #[inline]
 pub fn has_escape(raw: &str) -> bool {
     next_escape(raw).is_some()
@@ -47,8 +48,8 @@ fn next_escape(raw: &str) -> Option<usize> {
     memchr::memchr(b'\\', raw.as_bytes())
 }
 
-/// Appends `text` to `out` as the inside of a JSON string. Beside what JSON demands, the line
-/// separators that some clients split lines at are escaped.
+/// Appends `text` to `out` as the inside of a JSON string. Also escapes the line separators at
+/// which some clients split lines, which JSON does not require.
 pub fn escape_into(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

@@ -1,10 +1,10 @@
-//! The few fields of an object that somebody acts on.
+//! Finds the few keys of an object that matter, and rejects ambiguous ones.
 
 use super::{Error, Problem, Text, equal_ignoring_case};
 
-/// The fields of one object that somebody acts on. Clients keep the last of two equal keys, other
-/// readers the first, and Go programs match keys without regard to case; so a guarded key that
-/// stands twice, or in another case, makes the object ambiguous.
+/// The guarded keys of one object: those that change what a client does. Some clients keep the last
+/// of two equal keys, others the first, and Go programs ignore case. So an object is ambiguous if a
+/// guarded key occurs twice or in another case.
 #[derive(Debug)]
 pub struct Fields<const N: usize> {
     names: &'static [&'static str; N],
@@ -12,12 +12,12 @@ pub struct Fields<const N: usize> {
 }
 
 impl<const N: usize> Fields<N> {
-    /// These names, none of them seen.
+    /// Guards these keys, none of which was seen yet.
     pub fn new(names: &'static [&'static str; N]) -> Self {
         Self { names, seen: 0 }
     }
 
-    /// The place of `key` among the names, or `None` for a key nobody acts on.
+    /// The position of `key` among the guarded keys; `None` for any other key.
     #[inline]
     pub fn find(&mut self, key: &Text<'_>) -> Result<Option<usize>, Error> {
         let raw = key.bytes();
@@ -55,8 +55,8 @@ impl<const N: usize> Fields<N> {
     }
 }
 
-/// Whether the key has neither capitals nor anything beyond ASCII, so that it is no other spelling
-/// of a guarded one.
+/// Whether the key is ASCII without capitals, so that it cannot be another spelling of a guarded
+/// key.
 fn is_plain_lower(raw: &[u8]) -> bool {
     raw.iter().fold(true, |plain, byte| plain & byte.is_ascii() & !byte.is_ascii_uppercase())
 }

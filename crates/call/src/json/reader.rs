@@ -25,7 +25,7 @@ impl Span {
     }
 }
 
-/// What a value is, seen from its first byte.
+/// The type of a value, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `{`
@@ -45,23 +45,23 @@ pub enum Kind {
 /// A string in the document: its raw text between the quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a> {
-    /// Cut from a `str` at quotes, so it is UTF-8.
+    /// A part of a `str` between quotes, so it is valid UTF-8.
     raw: &'a [u8],
-    /// Where its opening quote stands. Frames are far below 4 GiB, and a small value is passed
-    /// around for every key of every frame.
+    /// The position of its opening quote. 32 bits, because frames are far smaller than 4 GiB and
+    /// this is passed around for every key of every frame.
     at: u32,
     escaped: bool,
 }
 
 impl<'a> Text<'a> {
-    /// Where it stands, quotes included.
+    /// Its span, including the quotes.
     #[inline]
     pub fn span(&self) -> Span {
         let start = self.at as usize;
         Span { start, end: start + self.raw.len() + 2 }
     }
 
-    /// The text between the quotes, escapes as they came.
+    /// The text between the quotes, with its escapes.
     #[inline]
     pub fn raw(&self) -> &'a str {
         std::str::from_utf8(self.raw).unwrap_or("")
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
         self.raw
     }
 
-    /// The text the string stands for. A lone surrogate has none.
+    /// The decoded text. A lone surrogate is an error.
     pub fn decode(&self) -> Result<Cow<'a, str>, Error> {
         if !self.escaped {
             return Ok(Cow::Borrowed(self.raw()));
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether the string stands for exactly `word`.
+    /// Whether the decoded text is exactly `word`.
     pub fn is(&self, word: &str) -> bool {
         match self.escaped {
             false => self.raw == word.as_bytes(),
@@ -98,7 +98,7 @@ impl<'a> Text<'a> {
         self.raw.is_empty()
     }
 
-    /// Whether the string holds an escape, so that its raw text is not its meaning.
+    /// Whether the string contains an escape, so that its raw text differs from the decoded text.
     pub fn is_escaped(&self) -> bool {
         self.escaped
     }
@@ -108,23 +108,23 @@ impl<'a> Text<'a> {
 /// punctuation, and fails on anything RFC 8259 does not allow there.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    /// What is not yet read.
+    /// The unread rest.
     rest: &'a [u8],
-    /// Where it ends in the document: positions are counted from there.
+    /// The position where the rest ends; positions are computed from it.
     end: usize,
     depth: u32,
-    /// There is no control character in the whole text, so that no string need look for one.
+    /// Whether the whole text is free of control characters, so that strings need not be checked.
     tame: bool,
 }
 
-/// The place inside an object: call [`Members::next`] until it answers `None`, reading one value
+/// A position inside an object: call [`Members::next`] until it returns `None`, and read one value
 /// after each key.
 #[derive(Debug)]
 pub struct Members {
     first: bool,
 }
 
-/// The place inside an array: call [`Elements::next`] until it answers `false`, reading one value
+/// A position inside an array: call [`Elements::next`] until it returns `false`, and read one value
 /// after each `true`.
 #[derive(Debug)]
 pub struct Elements {
@@ -138,19 +138,19 @@ impl<'a> Reader<'a> {
         Self { rest, end: rest.len(), depth: 0, tame: is_tame(rest) }
     }
 
-    /// A reader of the value at `span` of `text`; the spans it gives are those of `text`.
+    /// A reader of the value at `span` of `text`. Its spans are relative to `text`.
     pub fn at(text: &'a str, span: Span) -> Self {
         let rest = text.as_bytes().get(span.start..span.end).unwrap_or(&[]);
         Self { rest, end: span.end, depth: 0, tame: false }
     }
 
-    /// The byte the reader stands at.
+    /// The current byte position.
     #[inline]
     pub fn position(&self) -> usize {
         self.end - self.rest.len()
     }
 
-    /// What the next value is.
+    /// The type of the next value.
     #[inline]
     pub fn kind(&mut self) -> Result<Kind, Error> {
         match self.skip_space() {
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads any value and tells where it stands.
+    /// Skips any value and returns its span.
     pub fn skip(&mut self) -> Result<Span, Error> {
         let first = self.skip_space();
         let start = self.position();
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips an object or array without recursion: a bit per level says which of the two it is.
+    /// Skips an object or array without recursion. One bit per level says which of the two it is.
     fn skip_nested(&mut self, start: usize) -> Result<Span, Error> {
         let mut objects: u128 = 0;
         let base = self.depth;
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
                     byte = self.skip_space();
                 }
             }
-            // A value has ended: close what it ends, or step over the comma.
+            // A value has ended: close the levels that it ends, or skip the comma.
             loop {
                 let in_object = objects & 1 == 1;
                 match byte {
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the string whose opening quote stands here.
+    /// Reads the string whose opening quote is here.
     #[inline]
     fn string_here(&mut self) -> Result<Text<'a>, Error> {
         let at = self.position();
@@ -308,11 +308,11 @@ impl<'a> Reader<'a> {
         let mut length = run(inside);
         let mut escaped = false;
         while inside.get(length) != Some(&b'"') {
-            let Some(behind) = inside.get(length..).and_then(escape) else {
+            let Some(after) = inside.get(length..).and_then(escape) else {
                 return Err(self.bad_string(at, inside, length));
             };
             escaped = true;
-            length = inside.len() - behind.len() + run(behind);
+            length = inside.len() - after.len() + run(after);
         }
         let raw = inside.get(..length).unwrap_or(&[]);
         self.rest = inside.get(length + 1..).unwrap_or(&[]);
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn bad_string(&self, at: usize, inside: &[u8], length: usize) -> Error {
-        // An escape needs up to six bytes; if they are not all there, it is cut off.
+        // An escape needs up to six bytes; if some are missing, it is truncated.
         let cut = match inside.get(length) {
             None => true,
             Some(b'\\') => inside
@@ -396,8 +396,8 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn skip_space(&mut self) -> Option<u8> {
-        while let [b' ' | b'\t' | b'\n' | b'\r', behind @ ..] = self.rest {
-            self.rest = behind;
+        while let [b' ' | b'\t' | b'\n' | b'\r', after @ ..] = self.rest {
+            self.rest = after;
         }
         self.byte()
     }
@@ -414,7 +414,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Members {
-    /// The next key, or `None` behind the closing brace.
+    /// The next key, or `None` after the closing brace.
     #[inline]
     pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
         let mut byte = reader.skip_space();
@@ -436,7 +436,7 @@ impl Members {
 }
 
 impl Elements {
-    /// Whether another element follows; behind the closing bracket it does not.
+    /// Whether another element follows; `false` after the closing bracket.
     #[inline]
     pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
         let byte = reader.skip_space();
@@ -457,32 +457,31 @@ impl Elements {
     }
 }
 
-/// Where the string ends whose inside `bytes` begin with: the place of its closing quote. `None` if
-/// it is cut off, or holds what no string may hold.
+/// The position of the closing quote, for `bytes` that begin after the opening one. `None` if the
+/// string is truncated or invalid.
 pub fn string_end(bytes: &[u8]) -> Option<usize> {
     let mut length = plain_run(bytes);
     while bytes.get(length) != Some(&b'"') {
-        let behind = escape(bytes.get(length..)?)?;
-        length = bytes.len() - behind.len() + plain_run(behind);
+        let after = escape(bytes.get(length..)?)?;
+        length = bytes.len() - after.len() + plain_run(after);
     }
     Some(length)
 }
 
-/// What stands behind the escape that `bytes` begin with, if they begin with one.
+/// The bytes after the escape that `bytes` begin with; `None` if they do not begin with a valid
+/// one.
 fn escape(bytes: &[u8]) -> Option<&[u8]> {
     match bytes {
-        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => {
-            Some(behind)
-        }
-        [b'\\', b'u', a, b, c, d, behind @ ..] => {
-            [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit).then_some(behind)
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
+        [b'\\', b'u', a, b, c, d, after @ ..] => {
+            [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit).then_some(after)
         }
         _ => None,
     }
 }
 
-/// Whether no byte is a control character. Without an early way out the compiler takes many bytes
-/// at once.
+/// Whether no byte is a control character. Without an early exit the compiler can vectorise the
+/// loop.
 fn is_tame(bytes: &[u8]) -> bool {
     bytes.iter().fold(true, |tame, &byte| tame & (byte >= 0x20))
 }
@@ -496,15 +495,15 @@ fn zero_bytes(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGH
 }
 
-/// How many bytes from here are neither a quote nor a backslash. Most strings are short, and end
-/// in the first words; the rest is for `memchr`.
+/// The number of bytes before the next quote or backslash. Most strings are short and end within
+/// the first words; `memchr` handles the rest.
 #[inline]
 fn plain_run_tame(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     let mut run = 0;
     for _ in 0..3 {
-        let Some((chunk, behind)) = rest.split_first_chunk::<8>() else { break };
-        rest = behind;
+        let Some((chunk, after)) = rest.split_first_chunk::<8>() else { break };
+        rest = after;
         let word = u64::from_le_bytes(*chunk);
         let stop = zero_bytes(word ^ (ONES * u64::from(b'"')))
             | zero_bytes(word ^ (ONES * u64::from(b'\\')));
@@ -516,7 +515,7 @@ fn plain_run_tame(bytes: &[u8]) -> usize {
     run + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
 }
 
-/// How many bytes from here are neither a quote, nor a backslash, nor a control character. Eight
+/// The number of bytes before the next quote, backslash or control character. Looks at eight bytes
 /// at a time.
 fn plain_run(bytes: &[u8]) -> usize {
     let mut run = 0;

@@ -1,7 +1,7 @@
-//! How programs print a number that they have read.
+//! How programs print a number after reading it.
 
-/// Hands out a number as it is written, as JavaScript and Python print it, and in plain digits.
-/// Mostly these are one and the same.
+/// Visits a number as written, as JavaScript and Python print it, and in plain digits. For most
+/// numbers these are all the same.
 pub fn each_spelling(text: &str, visit: &mut impl FnMut(&str)) {
     visit(text);
     if is_short_integer(text) {
@@ -23,19 +23,19 @@ pub fn each_spelling(text: &str, visit: &mut impl FnMut(&str)) {
     others.iter().for_each(|other| visit(other));
 }
 
-/// A double as JavaScript prints it; none for one that is infinite.
+/// A double as JavaScript prints it; `None` if it is infinite.
 pub fn printed(double: f64) -> Option<String> {
     Shortest::of(double).map(|shortest| shortest.javascript())
 }
 
-/// Every program prints such a number as it is written.
+/// Whether every program prints this number as written.
 fn is_short_integer(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let zero = text.starts_with("-0");
     digits.len() <= 15 && !zero && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The shortest decimal that reads as a certain double: what JavaScript and Python print.
+/// The shortest decimal that parses to a given double, which JavaScript and Python print.
 struct Shortest {
     negative: bool,
     digits: String,
@@ -44,7 +44,7 @@ struct Shortest {
 }
 
 impl Shortest {
-    /// None for an infinite number.
+    /// `None` for an infinite number.
     fn of(double: f64) -> Option<Self> {
         let text = format!("{:e}", double.abs());
         let (mantissa, power) = text.split_once('e')?;

@@ -1,9 +1,9 @@
-//! A small tree that keeps what policies need: key order and the text of numbers.
+//! A small tree that keeps the order of keys and the text of numbers, as policies need.
 
 use super::{Error, Kind, Problem, Reader};
 
-/// A JSON value. Numbers keep their text: `1.0` and `1`, and integers beyond 64 bits, stay what
-/// the model wrote.
+/// A JSON value. Numbers keep their text, so that `1.0`, `1` and integers beyond 64 bits stay as
+/// the model wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// `null`
@@ -21,7 +21,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// Reads one document. A duplicate key is an error: clients keep the last, others the first.
+    /// Parses one document. A duplicate key is an error: some clients keep the last value, others
+    /// the first.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut reader = Reader::new(text);
         let value = Self::read(&mut reader, text)?;
@@ -29,7 +30,7 @@ impl Value {
         Ok(value)
     }
 
-    /// The member of that key, if this is an object that has it.
+    /// The member with this key, if this is an object that has it.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::Object(members) => members.iter().find(|(k, _)| k == key).map(|(_, v)| v),
@@ -45,7 +46,7 @@ impl Value {
         }
     }
 
-    /// Depth is bounded by the reader, so recursion is too.
+    /// Recursion is bounded: the reader limits the depth.
     fn read(reader: &mut Reader<'_>, text: &str) -> Result<Self, Error> {
         match reader.kind()? {
             Kind::Null => reader.skip().map(|_| Self::Null),

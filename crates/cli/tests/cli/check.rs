@@ -314,7 +314,7 @@ fn errors_say_what_where_and_what_next() {
         (
             &["--tool", "Bash", "--policy", "builtin:best"],
             "error: unknown policy `builtin:best`\n\
-             hint: the only built-in policy is `builtin:starter`\n",
+             hint: the built-in policies are `builtin:starter` and `builtin:effects`\n",
         ),
         (
             &["--jsonl", "no.jsonl"],

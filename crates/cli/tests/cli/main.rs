@@ -11,6 +11,7 @@ mod check;
 mod config;
 mod dialects;
 mod doctor;
+mod effects;
 mod filter;
 mod filters;
 mod guardrails;

@@ -246,12 +246,13 @@ fn fill(path: &Path) {
 /// still did.
 fn use_up_last_page(gateway: &Gateway) -> usize {
     let is_recorded = |path: &&str| {
-        let failures = || gateway.said().matches("the record of a call is not written").count();
+        let failures =
+            || gateway.said().matches("the record of a call could not be written").count();
         let before = failures();
         ask(path).send(gateway.address());
         failures() == before
     };
-    let many = |path| std::iter::repeat(path).take_while(is_recorded).count();
+    let many = |path| std::iter::repeat_n(path, 50).take_while(is_recorded).count();
     many(MESSAGES) + many(CHAT)
 }
 

@@ -217,7 +217,7 @@ fn what_cannot_be_answered_says_what_next() {
         ("recent_decisions", json!({ "limit": 0 }), "ask for 1 to 200"),
         ("recent_decisions", json!({ "limit": 201 }), "ask for 1 to 200"),
         ("recent_decisions", json!({ "verdict": "block" }), "the verdicts are allow"),
-        ("recent_decisions", json!({ "since": "yesterday" }), "write a time ago like"),
+        ("recent_decisions", json!({ "since": "soon" }), "use a time ago such as"),
         ("recent_decisions", json!({ "limitt": 1 }), "unknown field `limitt`"),
     ];
     for (tool, arguments, expected) in table {

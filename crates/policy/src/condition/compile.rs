@@ -7,12 +7,12 @@ use crate::node::{Node, Yaml};
 use crate::source::read::{Fields, list};
 
 /// Keys of kinds that do not exist yet.
-const LATER: &[&str] = &["runs", "reads", "writes", "deletes", "connects", "sql", "opaque"];
+const LATER: &[&str] = &["after", "denied", "origin"];
 
 /// The keys that join conditions.
 const JOINS: &[KeyDoc] = &[
-    KeyDoc { keys: &["any"], meaning: "a list of conditions: one holds" },
-    KeyDoc { keys: &["all"], meaning: "a list of conditions: each holds" },
+    KeyDoc { keys: &["any"], meaning: "a list of conditions, at least one of which holds" },
+    KeyDoc { keys: &["all"], meaning: "a list of conditions that all hold" },
     KeyDoc { keys: &["not"], meaning: "a condition that does not hold" },
 ];
 
@@ -52,9 +52,9 @@ pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condit
         }
         [] if problems.len() > before => None,
         [] => {
-            problems
-                .add(fields.start(), "this condition asks nothing")
-                .hint("write `arg` with one operator, or `any`, `all`, `not`");
+            problems.add(fields.start(), "this condition asks nothing").hint(
+                "write `arg` with one operator, an effect such as `reads`, or `any`, `all`, `not`",
+            );
             None
         }
         [..] => {

@@ -31,8 +31,8 @@ impl LeafCondition for FindingCondition {
 
     const KEYS: &'static [KeyDoc] = &[KeyDoc {
         keys: &["finding"],
-        meaning: "`any`, or [which findings](#keys-of-finding): something of the kind was found \
-                  in what an MCP server says; by itself, without an operator",
+        meaning: "`any`, or [which findings](#keys-of-finding): inspection found something \
+                  like this in text from an MCP server; takes no operator",
     }];
 
     /// `finding: any`, or `finding: { class: [..], severity: high }` with either left out.

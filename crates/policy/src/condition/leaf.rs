@@ -26,8 +26,8 @@ pub(crate) trait LeafCondition: Sized {
     /// What decides whether it holds.
     fn evidence(&self) -> Evidence;
 
-    /// Whether it holds. What cannot be determined is unknown, never false. Runs for every call, so
-    /// it must not allocate.
+    /// Whether it holds. What cannot be determined is unknown, never false. Runs for every call of
+    /// the rule's tools, so it should be cheap.
     fn holds(&self, scene: &Scene<'_>) -> Tri;
 
     /// What it can still come to when only the call's name is known. The set may be too large,
@@ -69,12 +69,14 @@ pub(crate) enum Evidence {
     WholeInput,
     /// What the inspection of a server's texts found: known together with the name.
     Findings,
+    /// What the call would do. The name bounds it, the arguments decide.
+    Effects,
 }
 
 impl Evidence {
     pub(crate) fn needs_arguments(self) -> bool {
         match self {
-            Self::Arguments | Self::WholeInput => true,
+            Self::Arguments | Self::WholeInput | Self::Effects => true,
             Self::Context | Self::Findings => false,
         }
     }

@@ -67,6 +67,16 @@ kinds! {
     Argument(super::argument::ArgumentCondition),
     Secret(super::secret::SecretCondition),
     Finding(super::finding::FindingCondition),
+    Runs(super::runs::RunsCondition),
+    Reads(super::reads::ReadsCondition),
+    Writes(super::writes::WritesCondition),
+    Deletes(super::deletes::DeletesCondition),
+    Connects(super::connects::ConnectsCondition),
+    Sets(super::sets::SetsCondition),
+    Sql(super::sql::SqlCondition),
+    Marked(super::marked::MarkedCondition),
+    Opaque(super::opaque::OpaqueCondition),
+    Escalates(super::escalates::EscalatesCondition),
 }
 
 /// A kind of condition, while a rule file is read.

@@ -2,10 +2,13 @@
 
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
+use callgate_effects::{Bound, EffectKind, Effects};
 
+use crate::effects::CallEffects;
 use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::moment::Moment;
+use crate::names::Name;
 use crate::operator::Scalar;
 use crate::path::{ContextField, Path};
 
@@ -22,6 +25,48 @@ pub(crate) struct Scene<'c> {
     pub(crate) extra: &'c [ExtraInput],
     /// The names of the arguments that are plain text (file contents), which no program parses.
     pub(crate) plain_texts: &'c [String],
+    /// What the call would do.
+    pub(crate) effects: SceneEffects<'c>,
+    /// How many effects of a kind a condition must hold for.
+    pub(crate) reading: EffectReading,
+}
+
+/// How many effects of a kind a condition on effects must hold for. A rule that restricts matches
+/// if one of them is bad, a rule that allows only if all of them are good; `not` turns that around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EffectReading {
+    /// One is enough.
+    Some,
+    /// There is one, and no other.
+    Every,
+}
+
+/// What the call would do, analysed when it is first asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SceneEffects<'c> {
+    call: &'c CallEffects<'c>,
+    name: &'c Name<'c>,
+}
+
+impl<'c> SceneEffects<'c> {
+    pub(crate) fn new(call: &'c CallEffects<'c>, name: &'c Name<'c>) -> Self {
+        Self { call, name }
+    }
+
+    /// The effects, once for every way to read the call's name.
+    pub(crate) fn list(&self) -> &'c [Effects] {
+        self.call.list(self.name)
+    }
+
+    /// What a tool of this name can do at most.
+    pub(crate) fn bound(&self) -> Bound {
+        self.call.bound(self.name)
+    }
+
+    /// Whether a tool of this name can leave the sandbox: it runs commands, or starts agents.
+    pub(crate) fn may_escalate(&self) -> bool {
+        self.bound().contains(EffectKind::Runs) || self.name.is_agent_tool()
+    }
 }
 
 /// Whether a rule believes claims.
@@ -34,6 +79,15 @@ pub(crate) enum Claims {
 }
 
 impl<'c> Scene<'c> {
+    /// The scene for a condition under `not`.
+    pub(crate) fn negated(self) -> Self {
+        let reading = match self.reading {
+            EffectReading::Some => EffectReading::Every,
+            EffectReading::Every => EffectReading::Some,
+        };
+        Self { reading, ..self }
+    }
+
     /// The whole input: the arguments, then the extra input.
     pub(crate) fn input(&self) -> impl Iterator<Item = &'c Arguments> + use<'c> {
         std::iter::once(&self.call.arguments).chain(self.extra.iter().map(|extra| &extra.input))
@@ -45,7 +99,7 @@ impl<'c> Scene<'c> {
     }
 
     /// The JSON in a string argument, for programs that parse such text. `None` for the content of a
-    /// file, which nobody parses.
+    /// file, which no program parses.
     pub(crate) fn embedded_json(
         &self,
         input: &'c Arguments,

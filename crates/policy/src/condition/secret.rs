@@ -29,7 +29,7 @@ impl LeafCondition for SecretCondition {
     const KEYS: &'static [KeyDoc] = &[KeyDoc {
         keys: &["secret"],
         meaning: "`any`, or a list of [detectors](detectors.md): one of them finds something \
-                  anywhere in the input; by itself, without an operator",
+                  anywhere in the input; takes no operator",
     }];
 
     fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {

@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_nothing_to_say_is_left_out() {
+    fn a_line_with_empty_placeholders_is_left_out() {
         assert_eq!(filled("x\nA: {a}\n\nB: {b} {a}\ny", "", ""), "x\n\ny");
         assert_eq!(filled("x\r\nA: {a}\nB: {b} {a}", "", "2"), "x\nB: 2");
         assert_eq!(filled("{a}\n\nx", "", ""), "x");
     }
 
     #[test]
-    fn what_is_no_template() {
+    fn invalid_templates() {
         let read = |text: &str| Template::read(text, KNOWN, 10).unwrap_err();
         assert_eq!(read("{c}"), TemplateError::Unknown { name: "c".into(), known: KNOWN });
         assert!(read("{c}").hint().starts_with("known here: {a}, {b};"));

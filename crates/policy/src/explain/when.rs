@@ -76,7 +76,7 @@ impl ConditionExplanation {
         let kind = match condition {
             Condition::Any(parts) => ConditionKind::Any(every(parts)),
             Condition::All(parts) => ConditionKind::All(every(parts)),
-            Condition::Not(part) => ConditionKind::Not(Box::new(Self::of(part, scene))),
+            Condition::Not(part) => ConditionKind::Not(Box::new(Self::of(part, &scene.negated()))),
             Condition::Leaf(leaf) => ConditionKind::Test(leaf.explain(scene)),
         };
         let holds = match condition.holds(scene) {

@@ -238,8 +238,8 @@ impl PathIndex {
         let mut rest = self.starts.as_slice();
         let mut bound = text;
         loop {
-            let behind = rest.partition_point(|(start, _)| start.as_str() <= bound);
-            rest = rest.get(..behind).unwrap_or_default();
+            let end = rest.partition_point(|(start, _)| start.as_str() <= bound);
+            rest = rest.get(..end).unwrap_or_default();
             let Some(((start, rules), shorter)) = rest.split_last() else { return };
             if text.starts_with(start.as_str()) {
                 hits.add(rules);

@@ -26,9 +26,9 @@ pub(super) struct NameIndex {
 }
 
 impl NameIndex {
-    pub(super) fn add(&mut self, at: u32, rule: &Rule, triggered: bool) {
+    pub(super) fn add(&mut self, at: u32, rule: &Rule, hinted: bool) {
         let entry =
-            |name_check| IndexEntry { candidate: Candidate { rule: at, name_check }, triggered };
+            |name_check| IndexEntry { candidate: Candidate { rule: at, name_check }, hinted };
         let perhaps = entry(NameCheck::Needed);
         let names = &rule.names;
         match (&names.tools, &names.servers) {
@@ -113,12 +113,12 @@ impl NameIndex {
 #[derive(Debug, Clone, Copy)]
 struct IndexEntry {
     candidate: Candidate,
-    triggered: bool,
+    hinted: bool,
 }
 
 impl RuleBucket {
     fn add(&mut self, entry: IndexEntry) {
-        let list = if entry.triggered { &mut self.triggered } else { &mut self.plain };
+        let list = if entry.hinted { &mut self.hinted } else { &mut self.plain };
         list.push(entry.candidate);
     }
 }
@@ -165,7 +165,7 @@ impl TextIndex {
         self.ends.finish();
         if let Some(bucket) = self.middles.finish() {
             self.rest.plain.extend(bucket.plain);
-            self.rest.triggered.extend(bucket.triggered);
+            self.rest.hinted.extend(bucket.hinted);
         }
     }
 
@@ -226,8 +226,8 @@ impl Affixes {
     }
 
     fn find<'i>(&'i self, name: &[u8], visit: &mut impl FnMut(&'i RuleBucket)) {
-        let behind = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
-        let mut at = behind.checked_sub(1);
+        let end = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
+        let mut at = end.checked_sub(1);
         while let Some(affix) = at.and_then(|at| self.sorted.get(at)) {
             if name.starts_with(&affix.text) {
                 visit(&affix.bucket);
@@ -263,7 +263,7 @@ impl Middles {
                 let mut all = RuleBucket::default();
                 for bucket in buckets {
                     all.plain.extend(bucket.plain);
-                    all.triggered.extend(bucket.triggered);
+                    all.hinted.extend(bucket.hinted);
                 }
                 Some(all)
             }

@@ -1,4 +1,4 @@
-//! Whom rules and policies are for, and what counts where that is not known.
+//! Which callers rules and policies apply to, and what happens if that is unknown.
 
 use callgate_call::{OriginFields, Surface, Who};
 
@@ -9,7 +9,7 @@ fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// A key says all about its holder.
+/// A key determines all fields of its holder.
 fn key(team: Option<&str>, user: Option<&str>) -> Who {
     Who { key: text("k"), team: team.and_then(text), user: user.and_then(text), org: None }
 }
@@ -26,7 +26,7 @@ fn of_agent(policies: &Policies, agent: Option<&str>, proven: bool) -> Verdict {
 }
 
 #[test]
-fn a_rule_is_for_those_it_names() {
+fn a_rule_applies_to_the_callers_it_names() {
     let policies = rules(&["id: d, who: { team: 'pay*', user: [ann, bob] }, verdict: deny"]);
     for (team, user, expected) in [
         (Some("payments"), Some("bob"), Verdict::Deny),
@@ -64,7 +64,7 @@ fn what_is_known_for_certain_outweighs_what_is_not() {
 }
 
 #[test]
-fn a_caller_without_a_key_is_no_key() {
+fn a_caller_without_a_key_matches_no_key() {
     let policies = rules(&["id: d, who: { key: 'ci-*' }, verdict: deny"]);
     for who in [Who::user(text("ann")), Who::default()] {
         assert_eq!(verdict(&policies, &who), Verdict::Allow);
@@ -72,7 +72,7 @@ fn a_caller_without_a_key_is_no_key() {
 }
 
 #[test]
-fn a_policy_is_for_those_it_names() {
+fn a_policy_applies_to_the_callers_it_names() {
     let policies = policies(&policy_text(
         "team",
         "for: { team: [payments, 'risk*'] }\ndefault: deny",
@@ -97,7 +97,7 @@ fn a_narrower_policy_never_relaxes() {
 }
 
 #[test]
-fn agents_are_believed_where_it_restricts() {
+fn claimed_agents_count_for_rules_that_restrict() {
     let deny = rules(&["id: d, agent: 'Claude-*', verdict: deny"]);
     let scoped = policies("policy: p\nfor: { agent: 'claude-*' }\ndefault: deny\n");
     for policies in [&deny, &scoped] {
@@ -116,7 +116,7 @@ fn agents_are_believed_where_it_restricts() {
 }
 
 #[test]
-fn an_explanation_says_whom_a_policy_is_for() {
+fn an_explanation_shows_the_callers_of_a_policy() {
     let policies = policies(&policy_text(
         "team",
         "for: { team: payments }",
@@ -140,7 +140,7 @@ fn an_explanation_says_whom_a_policy_is_for() {
 }
 
 #[test]
-fn an_example_may_say_who_acts() {
+fn an_example_may_name_the_caller() {
     let rule = |examples: &str| {
         format!(
             "policy: p\nrules:\n  - {{ id: d, tool: t, who: {{ team: payments }}, verdict: deny, \
@@ -155,7 +155,7 @@ fn an_example_may_say_who_acts() {
 }
 
 #[test]
-fn a_policy_for_nobody_is_a_slip() {
+fn an_empty_for_is_a_mistake() {
     for (head, expected) in [
         ("for: {}", "`for` names nobody"),
         ("for: { teem: payments }", "unknown key `teem`"),

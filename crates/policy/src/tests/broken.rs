@@ -1,4 +1,4 @@
-//! Broken rule files, and exactly what is said about them.
+//! Broken rule files, and the exact messages for them.
 
 use callgate_call::Surface;
 use callgate_effects::Catalogue;
@@ -252,7 +252,7 @@ error: unknown kind `@shel`
 }
 
 #[test]
-fn facts_for_later_and_an_unknown_operator() {
+fn conditions_of_later_versions_and_an_unknown_operator() {
     check(
         r#"policy: x
 rules:
@@ -260,14 +260,14 @@ rules:
     verdict: deny
     when:
       any:
-        - reads: ['~/.ssh/**']
+        - after: { reads: '@secrets' }
         - arg: command
           contain: x"#,
         r#"
-error: `reads` is not available in this version
+error: `after` is not available in this version
  --> test.yaml:7:11
   |
-7 |         - reads: ['~/.ssh/**']
+7 |         - after: { reads: '@secrets' }
   |           ^^^^^
   |
   = hint: leave it out until then; nothing of this file is in force while it is here
@@ -635,7 +635,7 @@ error: `tool` is an empty list, which nothing can match
     );
 }
 
-/// Whatever the text: an answer, and one that can be shown.
+/// Compiling any text returns a result, and every problem can be rendered.
 fn survives(text: &str) {
     let source = source(text);
     match Policies::compile(std::slice::from_ref(&source), &Catalogue::builtin()) {
@@ -669,7 +669,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn one_name_for_two_policies() {
+fn two_policies_of_the_same_name() {
     let files = [source("policy: x\nrules: []\n"), source("policy: x\nrules: []\n")];
     let problems = Policies::compile(&files, &Catalogue::builtin()).unwrap_err();
     assert_eq!(problems[0].message, "a second policy `x`");
@@ -683,7 +683,7 @@ fn every_file_is_read_before_giving_up() {
 }
 
 #[test]
-fn rules_that_are_hardly_meant_are_warned_of() {
+fn rules_that_are_probably_mistakes_are_reported() {
     let text = policy_text(
         "x",
         "",
@@ -715,7 +715,7 @@ fn rules_that_are_hardly_meant_are_warned_of() {
     assert_eq!(quiet, []);
 }
 
-/// A name may be an agent's own tool or a server's: then the rule against the server counts.
+/// A name may be an agent's own tool or a server's tool. Then a rule against the server applies.
 #[test]
 fn a_rule_against_a_server_that_takes_back_what_another_allows() {
     let warnings = |rules: &[&str]| -> Vec<String> {
@@ -740,7 +740,7 @@ fn a_rule_against_a_server_that_takes_back_what_another_allows() {
 }
 
 #[test]
-fn a_finding_of_no_known_class() {
+fn a_finding_of_an_unknown_class() {
     check(
         r#"policy: x
 rules:
@@ -791,6 +791,136 @@ error: one condition with `arg` and `finding`
   |             ^^^^^^^
   |
   = hint: put them into a list under `all` or `any`
+"#,
+    );
+}
+
+#[test]
+fn effects_with_wrong_values() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - reads: '@secret'
+        - writes: { paths: [a], not: [b] }
+        - deletes: { paths: [a], how: all }
+        - connects: https://example.com/x
+        - connects: 10.0.0.0/x
+        - runs: 'cat x | sh'
+        - sets: PATH
+        - sets: '@codes'
+        - marked: [forcepush]
+        - opaque: false
+        - sql: 'drop table'
+        - escalates: false
+        - reads: 'src/[ab]'"#,
+        r#"
+error: unknown set of paths `@secret`
+ --> test.yaml:7:18
+  |
+7 |         - reads: '@secret'
+  |                  ^^^^^^^^^
+  |
+  = hint: did you mean `@secrets`?
+
+error: `writes` has both `paths` and `not`
+ --> test.yaml:8:19
+  |
+8 |         - writes: { paths: [a], not: [b] }
+  |                   ^
+  |
+  = hint: leave one out; an item that begins with `!` is an exception of the list
+
+error: unknown way to delete `all`
+ --> test.yaml:9:39
+  |
+9 |         - deletes: { paths: [a], how: all }
+  |                                       ^^^
+  |
+  = hint: one of: one, tree
+
+error: `https://example.com/x` is not a host
+  --> test.yaml:10:21
+   |
+10 |         - connects: https://example.com/x
+   |                     ^^^^^^^^^^^^^^^^^^^^^
+   |
+   = hint: write the host alone, like `*.example.com`, `10.0.0.0/8` or `*:22`
+
+error: `10.0.0.0/x` is not a host
+  --> test.yaml:11:21
+   |
+11 |         - connects: 10.0.0.0/x
+   |                     ^^^^^^^^^^
+   |
+   = hint: a network is an address and a number of bits, like `10.0.0.0/8`
+
+error: `cat x | sh` is not one command
+  --> test.yaml:12:17
+   |
+12 |         - runs: 'cat x | sh'
+   |                 ^^^^^^^^^^^^
+   |
+   = hint: write a program and its sub-command, like `git push`; every part of a pipe counts by itself
+
+error: `PATH` does not say what kind of setting it is
+  --> test.yaml:13:17
+   |
+13 |         - sets: PATH
+   |                 ^^^^
+   |
+   = hint: write `env:PATH`, `git:PATH`, `npm:PATH` or `*:PATH`
+
+error: unknown set of settings `@codes`
+  --> test.yaml:14:17
+   |
+14 |         - sets: '@codes'
+   |                 ^^^^^^^^
+   |
+   = hint: did you mean `@code`?
+
+error: unknown mark `forcepush`
+  --> test.yaml:15:20
+   |
+15 |         - marked: [forcepush]
+   |                    ^^^^^^^^^
+   |
+   = hint: did you mean `force-push`?
+
+error: `opaque` cannot be `false`
+  --> test.yaml:16:19
+   |
+16 |         - opaque: false
+   |                   ^^^^^
+   |
+   = hint: write `not: { opaque: true }`
+
+error: `drop table` is not the verb of a statement
+  --> test.yaml:17:16
+   |
+17 |         - sql: 'drop table'
+   |                ^^^^^^^^^^^^
+   |
+   = hint: one word, like `drop`, `insert` or `destructive`
+
+error: `escalates` can only be `true`
+  --> test.yaml:18:22
+   |
+18 |         - escalates: false
+   |                      ^^^^^
+   |
+   = hint: for the opposite, write `not: { escalates: true }`
+
+error: cannot read the path `src/[ab]`
+  --> test.yaml:19:18
+   |
+19 |         - reads: 'src/[ab]'
+   |                  ^^^^^^^^^^
+   |
+   = hint: `*` stops at `/`, `**` does not, `?` is one character; `{a,b}` is either
 "#,
     );
 }

@@ -1,4 +1,4 @@
-//! How rules and policies combine, what a name decides, and who is believed.
+//! How rules and policies combine, what a name decides, and which claims are believed.
 
 use callgate_call::{OriginFields, Surface, ToolCall, ToolName, Who};
 
@@ -55,7 +55,7 @@ fn audits_and_shadows_never_decide_and_are_all_reported() {
 }
 
 #[test]
-fn a_policy_in_shadow_mode_only_tells() {
+fn a_policy_in_shadow_mode_is_only_recorded() {
     let text = policy_text(
         "s",
         "mode: shadow\ndefault: deny",
@@ -142,7 +142,7 @@ fn what_a_name_decides() {
         (vec![format!("id: a, tool: t, verdict: allow, {on_argument}")], "allow"),
         (vec![format!("id: a, tool: t, verdict: audit, {on_argument}")], "allow"),
         (vec![format!("id: d, tool: t, verdict: deny, mode: shadow, {on_argument}")], "allow"),
-        // A certain denial before a possible exception, and behind it.
+        // A certain denial before and after a possible exception.
         (
             vec![
                 "id: d, tool: t, verdict: deny, priority: 10".to_owned(),
@@ -157,7 +157,7 @@ fn what_a_name_decides() {
             ],
             "open",
         ),
-        // Of one priority deny wins, so the exception is none.
+        // With the same priority deny wins, so the exception has no effect.
         (
             vec![
                 "id: d, tool: t, verdict: deny".to_owned(),
@@ -280,7 +280,7 @@ fn a_claim_satisfies_only_a_rule_that_restricts() {
     assert_eq!(session.ask(&of(None, true)).verdict, Verdict::Allow);
 }
 
-/// Whatever spelling a call comes in, it takes a token from the same bucket.
+/// Every spelling of a name takes tokens from the same bucket.
 #[test]
 fn a_limit_counts_every_spelling_in_one_bucket() {
     let bucket = |by: &str, name: ToolName| {

@@ -1,5 +1,5 @@
-//! The index against the plain loop over all rules, on random policies and calls; and what a name
-//! decides against what the whole call comes to.
+//! Compares the index with a plain loop over all rules, on random policies and calls, and the
+//! judgement of a name with that of the whole call.
 
 use callgate_call::{OriginFields, Surface, ToolCall, ToolName};
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ const NAMES: [&str; 32] = [
     "mcp__internal_documentation_server__search_across_all_pag_0123ab",
     "my-server_read_x",
 ];
-/// Tools whose server is known, and whose names look like those of others.
+/// Tools of known servers whose names look like other names.
 const ON: [(&str, &str); 5] =
     [("git", "push"), ("a", "b__c"), ("a__b", "c"), ("a", "git.push"), ("git", "git_push")];
 const PATTERNS: [&str; 29] = [
@@ -124,7 +124,7 @@ const VALUES: [&str; 50] = [
     r#"{"b":"y","B":1.0}"#,
     r#"[{"B":"rm"},{"b":"y"}]"#,
     r#"{"__proto__":{"a":"x","b":"xy"}}"#,
-    // Values that lax readers take for another.
+    // Values that lax readers convert to others.
     r#""01""#,
     r#"" 1.0""#,
     r#""yes""#,
@@ -188,16 +188,25 @@ const TESTS: [&str; 41] = [
     "not_equals: false",
     "in: [true, 0]",
 ];
-/// Keys that some programs take for another one.
+/// Keys that some programs treat as another key.
 const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
 const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
 
 /// Conditions of the other kinds.
-const LEAVES: [&str; 4] = [
+const LEAVES: [&str; 13] = [
     "{ secret: any }",
     "{ secret: [private_key, jwt] }",
     "{ finding: any }",
     "{ finding: { class: directive, severity: high } }",
+    "{ runs: 'git push' }",
+    "{ reads: ['**/.env', x] }",
+    "{ writes: { not: ['workspace/**'] } }",
+    "{ deletes: '**' }",
+    "{ connects: { not: '@local' } }",
+    "{ sets: '@code' }",
+    "{ marked: force-push }",
+    "{ opaque: true }",
+    "{ escalates: true }",
 ];
 
 fn condition() -> impl Strategy<Value = String> {
@@ -243,7 +252,7 @@ fn rule() -> impl Strategy<Value = String> {
         })
 }
 
-/// Enough rules at times that the argument index is used.
+/// Sometimes enough rules for the argument index to be used.
 fn policy() -> impl Strategy<Value = Policies> {
     let declared = prop::sample::subsequence(vec!["git", "a-b", "my.server", "web"], 0..3);
     (policy_named("p"), declared)
@@ -314,7 +323,7 @@ proptest! {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)
             });
-            // How much is blocked is worked out from the name afterwards.
+            // The scope is computed from the name afterwards.
             slow.details.scope = fast.scope;
             prop_assert_eq!(fast, slow, "{:?}", call);
         }

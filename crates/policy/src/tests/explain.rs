@@ -1,4 +1,4 @@
-//! An explanation tells the same story as the judgement, and all of it.
+//! An explanation agrees with the judgement and is complete.
 
 use callgate_call::json::quote;
 use callgate_call::{OriginFields, Surface, ToolCall};
@@ -38,7 +38,7 @@ fn shown(condition: &ConditionExplanation) -> String {
 }
 
 #[test]
-fn every_condition_is_told_with_what_it_saw() {
+fn every_condition_is_explained_with_what_it_looked_at() {
     for (when, input, expected) in [
         ("{ arg: a, equals: 1 }", r#"{"a":1.0}"#, "yes(a equals 1 [1.0])"),
         ("{ arg: a, in: [x, 1] }", r#"{"a":"y"}"#, r#"no(a in ["x",1] ["y"])"#),
@@ -65,7 +65,7 @@ fn every_condition_is_told_with_what_it_saw() {
 }
 
 #[test]
-fn values_are_cut() {
+fn values_are_truncated() {
     let input = format!(r#"{{"a":{}}}"#, quote(&"ä".repeat(500)));
     let explained =
         explained("id: r, verdict: deny, when: { arg: a, equals: x }", &call("t", &input));
@@ -93,7 +93,7 @@ fn unknown_has_a_reason_and_is_settled_by_the_verdict() {
 }
 
 #[test]
-fn the_first_thing_that_does_not_fit_is_told() {
+fn the_first_mismatch_is_reported() {
     let mut facts = OriginFields::at(Surface::Hook);
     facts.agent = Some("Codex".into());
     for (rule, name, expected) in [
@@ -125,7 +125,7 @@ fn the_first_thing_that_does_not_fit_is_told() {
 }
 
 #[test]
-fn every_rule_has_its_part() {
+fn every_rule_has_its_contribution() {
     let policies = compile(&[
         &policy_text(
             "one",
@@ -214,7 +214,7 @@ fn calls_inside_a_wrapper_are_explained_too() {
 }
 
 #[test]
-fn a_list_of_rules_says_what_they_are_about() {
+fn a_list_of_rules_shows_their_tools() {
     let policies = rules(&[
         "id: a, tool: [Bash, '@read', 'mcp__*'], when: { arg: x, exists: true }, verdict: deny",
         "id: b, when: { arg: context.hour, gt: 9 }, verdict: deny",
@@ -224,7 +224,7 @@ fn a_list_of_rules_says_what_they_are_about() {
     assert_eq!(listed, [(written, true), (Vec::new(), false)]);
 }
 
-/// Two policies, the second at times in shadow mode.
+/// Two policies, the second sometimes in shadow mode.
 fn two_policies() -> impl Strategy<Value = Policies> {
     (policy_named("p"), policy_named("q"), any::<bool>()).prop_map(|(first, second, shadow)| {
         let second = if shadow {
@@ -254,7 +254,7 @@ fn agrees(rule: &RuleExplanation, explained: &[RuleExplanation], judgement: &Jud
         }
         Contribution::Recorded => is_in(rule, &judgement.audits),
         Contribution::Sanitized => is_in(rule, &judgement.sanitizers),
-        // A policy in shadow mode that would let the call pass has nothing to tell.
+        // A policy in shadow mode that would let the call pass records nothing.
         Contribution::Shadowed => is_in(rule, &judgement.shadows) || rule.verdict == Verdict::Allow,
         Contribution::Outranked { policy, rule: None } => {
             judgement.policy.as_ref() == Some(policy) && judgement.verdict > rule.verdict
@@ -269,7 +269,8 @@ fn agrees(rule: &RuleExplanation, explained: &[RuleExplanation], judgement: &Jud
     listed && rule.result.matches() == (rule.contribution != Contribution::Nothing)
 }
 
-/// Without limits a rule does not match exactly if something does not fit or does not hold.
+/// Without limits, a rule does not match if and only if a key mismatches or a condition does not
+/// hold.
 fn is_consistent(rule: &RuleExplanation) -> bool {
     let fails = rule.when.as_ref().is_some_and(|when| when.holds == Holds::No);
     let refused = rule.unknown.as_ref().is_some_and(|why| why.contains("wrapper"));

@@ -1,4 +1,4 @@
-//! What goes along with a call, and other ways to read one.
+//! Extra input, and other ways to read a call.
 
 use callgate_call::{Arguments, Surface, ToolCall};
 
@@ -28,13 +28,13 @@ impl Policies {
 }
 
 #[test]
-fn conditions_on_all_of_the_input_look_at_what_goes_along() {
+fn conditions_on_the_whole_input_cover_extra_input() {
     let policies = rules(&[
         "id: word, when: { arg: $, contains: forbidden }, verdict: deny, reason: Not that.",
         "id: key, when: { secret: any }, verdict: deny",
         "id: path, when: { arg: path, contains: etc }, verdict: deny",
     ]);
-    let asked = call("t", r#"{"path":"a"}"#);
+    let tool_call = call("t", r#"{"path":"a"}"#);
     for (input, rule) in [
         (r#"{"a":["forbidden"]}"#.to_owned(), Some("word")),
         (format!(r#"{{"a":{{"b":"{KEY}"}}}}"#), Some("key")),
@@ -42,17 +42,17 @@ fn conditions_on_all_of_the_input_look_at_what_goes_along() {
         (r#"{"a":"fine"}"#.to_owned(), None),
     ] {
         let parts = [extra("first", r#"{"x":1}"#), extra("second", &input)];
-        let judged = policies.with(&asked, &parts);
+        let judged = policies.with(&tool_call, &parts);
         let denied = (judged.verdict == Verdict::Deny).then_some(judged.rule.clone()).flatten();
         assert_eq!(denied.as_deref(), rule, "{input}");
         assert_eq!(judged.verdict.passes(), rule.is_none());
         assert_eq!(judged.reason.contains("in `second`"), rule.is_some(), "{}", judged.reason);
-        assert!(!format!("{:?}", judged.denial(&asked)).contains(KEY));
+        assert!(!format!("{:?}", judged.denial(&tool_call)).contains(KEY));
     }
 }
 
 #[test]
-fn what_goes_along_helps_no_call_to_pass_and_costs_none_that_holds_without_it() {
+fn extra_input_never_helps_a_call_pass() {
     let policies = policies(&policy_text(
         "p",
         "default: deny",
@@ -71,14 +71,14 @@ fn what_goes_along_helps_no_call_to_pass_and_costs_none_that_holds_without_it() 
 
 #[test]
 fn what_cannot_be_read_counts_against_the_call() {
-    let asked = call("t", "{}");
+    let tool_call = call("t", "{}");
     let large = ExtraInput { input: Arguments::oversize("{"), ..extra("x", "{}") };
     for (rule, verdict) in [
         ("id: key, when: { secret: any }, verdict: deny", Verdict::Deny),
         ("id: mask, verdict: sanitize, sanitize: { detectors: [secret] }", Verdict::Deny),
         ("id: path, when: { arg: path, contains: a }, verdict: deny", Verdict::Allow),
     ] {
-        let judged = rules(&[rule]).with(&asked, std::slice::from_ref(&large));
+        let judged = rules(&[rule]).with(&tool_call, std::slice::from_ref(&large));
         assert_eq!(judged.verdict, verdict, "{rule}");
         if verdict == Verdict::Deny {
             assert!(judged.reason.contains("`x` cannot be"), "{}", judged.reason);
@@ -89,15 +89,15 @@ fn what_cannot_be_read_counts_against_the_call() {
 #[test]
 fn what_is_found_is_replaced_in_each_part_or_refused() {
     let policies = rules(&["id: mask, verdict: sanitize, sanitize: { detectors: [secret] }"]);
-    let asked = call("t", r#"{"a":"x"}"#);
+    let tool_call = call("t", r#"{"a":"x"}"#);
     let held = format!(r#"{{"a": "{KEY}","n":1.50}}"#);
-    let judged = policies.with(&asked, &[extra("one", r#"{"n":1}"#), extra("two", &held)]);
+    let judged = policies.with(&tool_call, &[extra("one", r#"{"n":1}"#), extra("two", &held)]);
     let masked = held.replace(KEY, "[REDACTED:aws_access_key_id]");
     assert_eq!(judged.rewritten_extra(), [None, Some(masked)]);
     assert_eq!((judged.rewritten(), judged.is_rewritten()), (None, true));
     assert_eq!(judged.replaced, ["aws_access_key_id"]);
     let fixed = ExtraInput { is_fixed: true, ..extra("state", &held) };
-    let judged = policies.with(&asked, &[fixed]);
+    let judged = policies.with(&tool_call, &[fixed]);
     assert_eq!((judged.verdict, judged.rewritten_extra().len()), (Verdict::Deny, 0));
     assert!(judged.reason.contains("`state` cannot be sanitized"), "{}", judged.reason);
 }
@@ -109,20 +109,23 @@ fn every_reading_of_a_call_is_judged_and_the_strictest_counts() {
         "id: mask, tool: send, verdict: sanitize, sanitize: { detectors: [secret] }",
         "id: key, tool: post, when: { secret: any }, verdict: deny",
     ]);
-    let asked = call("x", &format!(r#"{{"a":"{KEY}"}}"#));
+    let tool_call = call("x", &format!(r#"{{"a":"{KEY}"}}"#));
     let read = |name: &str| {
         let label = format!("as `{name}`");
-        vec![OtherReading { call: ToolCall { name: call(name, "").name, ..asked.clone() }, label }]
+        vec![OtherReading {
+            call: ToolCall { name: call(name, "").name, ..tool_call.clone() },
+            label,
+        }]
     };
     let judge = |name: &str, extra: &[ExtraInput]| {
-        policies.also(&asked, AlsoJudged { readings: &read(name), extra })
+        policies.also(&tool_call, AlsoJudged { readings: &read(name), extra })
     };
     let denied = judge("delete", &[]);
     assert_eq!((denied.verdict, denied.rule.as_deref()), (Verdict::Deny, Some("name")));
     assert!(denied.reason.starts_with("as `delete`: "), "{}", denied.reason);
     let sent = judge("send", &[]);
     assert_eq!(sent.rewritten(), Some(r#"{"a":"[REDACTED:aws_access_key_id]"}"#));
-    assert!(sent.permit(&asked).is_some());
+    assert!(sent.permit(&tool_call).is_some());
     assert_eq!(judge("other", &[]).verdict, Verdict::Allow);
     let clean = call("x", "{}");
     let held = extra("m", &format!(r#"{{"a":"{KEY}"}}"#));
@@ -134,15 +137,15 @@ fn every_reading_of_a_call_is_judged_and_the_strictest_counts() {
 #[test]
 fn a_secret_that_only_some_read_cannot_be_replaced() {
     let policies = rules(&["id: mask, verdict: sanitize, sanitize: { detectors: [secret] }"]);
-    let asked = call("t", r#"{"a":"AKIAIOSF\ufffdODNN7EXAMPLX"}"#);
+    let tool_call = call("t", r#"{"a":"AKIAIOSF\ufffdODNN7EXAMPLX"}"#);
     let shorter = call("t", &format!(r#"{{"a":"{KEY}"}}"#));
     let readings = vec![OtherReading { call: shorter, label: "without halves".to_owned() }];
-    let judged = policies.also(&asked, AlsoJudged { readings: &readings, extra: &[] });
+    let judged = policies.also(&tool_call, AlsoJudged { readings: &readings, extra: &[] });
     assert_eq!((judged.verdict, judged.rewritten()), (Verdict::Deny, None));
 }
 
 #[test]
-fn a_message_that_is_no_call_is_judged_by_what_it_holds() {
+fn a_message_that_is_not_a_call_is_judged_by_its_content() {
     let policies = policies(&policy_text(
         "p",
         "default: deny",
@@ -163,7 +166,7 @@ fn a_message_that_is_no_call_is_judged_by_what_it_holds() {
 }
 
 #[test]
-fn a_crowd_of_rules_is_asked_about_what_goes_along_too() {
+fn the_index_covers_extra_input_too() {
     let lines: Vec<String> = (0..40)
         .map(|n| format!("id: r{n}, when: {{ arg: $, contains: word{n}x }}, verdict: deny"))
         .collect();

@@ -27,7 +27,7 @@ fn class_and_severity_either_or_both() {
         ("{ severity: high }", vec![found(Class::Directive, Severity::Critical)], true),
         ("{ class: directive }", vec![found(Class::HiddenText, high)], false),
         ("{ class: [directive, hidden-text] }", vec![found(Class::HiddenText, low)], true),
-        // Both of one finding, not one of each.
+        // Both must be true of the same finding.
         (
             "{ class: [directive], severity: high }",
             vec![found(Class::Directive, low), found(Class::HiddenText, high)],
@@ -41,7 +41,7 @@ fn class_and_severity_either_or_both() {
 }
 
 #[test]
-fn what_nobody_inspected_counts_against_the_call() {
+fn uninspected_tools_count_against_the_call() {
     let deny = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let judgement = judged(&deny, Findings::NotInspected);
     assert_eq!(judgement.verdict, Verdict::Deny);
@@ -60,13 +60,13 @@ fn what_nobody_inspected_counts_against_the_call() {
 }
 
 #[test]
-fn the_denial_tells_the_worst_finding() {
+fn the_denial_names_the_worst_finding() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let findings =
         [found(Class::HiddenText, Severity::Low), found(Class::Directive, Severity::Critical)];
     let matched = judged(&policies, Findings::Of(&findings)).details.matched.unwrap();
     assert_eq!(matched.path, "finding");
-    // Not what was found: the denial is for the model.
+    // Not the text that was found: the model reads the denial.
     assert_eq!(matched.value, "directive (critical)");
 }
 
@@ -81,7 +81,7 @@ fn a_name_is_decided_by_findings() {
 }
 
 #[test]
-fn such_a_rule_is_for_mcp_alone() {
+fn a_rule_on_findings_applies_to_mcp_only() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let response = call_at(Surface::Response, "mcp__notes__read", "{}");
     let judgement = policies.judge(&response, &NOON, &SpentLimits::none());
@@ -93,7 +93,7 @@ fn such_a_rule_is_for_mcp_alone() {
 }
 
 #[test]
-fn a_text_answers_for_its_findings_only() {
+fn a_text_is_judged_by_its_findings_only() {
     let lines = [
         "id: finding, when: { finding: { severity: high } }, verdict: deny",
         "id: all, verdict: deny, priority: 200",
@@ -113,7 +113,7 @@ fn a_text_answers_for_its_findings_only() {
 }
 
 #[test]
-fn examples_say_what_was_found() {
+fn examples_state_findings() {
     rules(&["id: r, when: { finding: { class: directive } }, verdict: deny, examples: { \
              match: [{ tool: read, finding: { class: directive, severity: low } }], \
              no_match: [{ tool: read }, { tool: read, finding: { class: look-alike, severity: high } }] }"]);

@@ -1,5 +1,5 @@
-//! What a Go program reads, and what a policy makes of the same arguments. `cargo xtask test` installs
-//! Go and says where it is, in `CALLGATE_GO`.
+//! Compares how a Go program and a policy read the same arguments. `cargo xtask test` installs Go
+//! and sets `CALLGATE_GO` to its path.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,8 @@ use proptest::test_runner::{Config, TestRunner};
 use super::support::*;
 use crate::Verdict;
 
-/// Builds the program in `sdk/go` and runs it. `None`, said loudly, where Go is not set up.
+/// Builds the program in `sdk/go` and runs it. Without Go, prints that the test is skipped and
+/// returns `None`.
 fn go(mode: &str, input: &str) -> Option<String> {
     let Ok(go) = std::env::var("CALLGATE_GO") else {
         skipped("`cargo xtask test` installs Go");
@@ -69,7 +70,7 @@ fn member(keys: &'static [&'static str], values: BoxedStrategy<String>) -> Boxed
     (keys, values).prop_map(|(key, value)| format!("{}:{value}", quote(key))).boxed()
 }
 
-/// An object of these members, none of which stands twice: that would be unreadable.
+/// An object of these members, each at most once: a duplicate would be unreadable.
 fn object(members: Vec<BoxedStrategy<String>>) -> BoxedStrategy<String> {
     let members = prop::collection::vec(prop::strategy::Union::new(members), 0..5);
     members
@@ -101,8 +102,7 @@ fn arguments() -> BoxedStrategy<String> {
     ])
 }
 
-/// What Go reads must not be denied by a rule that allowed the call as it came, nor be allowed only
-/// as it came.
+/// If a call passes, the same call as Go reads it must pass too.
 #[test]
 fn a_call_that_passes_passes_as_go_reads_it() {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });

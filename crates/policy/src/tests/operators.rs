@@ -5,8 +5,8 @@ use callgate_call::{Arguments, OriginFields, Surface};
 use super::support::*;
 use crate::{Moment, SpentLimits, Verdict, Weekday};
 
-/// Whether a deny rule and an allow rule with this condition match: (deny, allow). Both alike is
-/// true or false; deny without allow is unknown.
+/// Whether a deny rule and an allow rule with this condition match: (deny, allow). If both agree,
+/// the condition is true or false; if only deny matches, it is unknown.
 fn both(condition: &str, input: &str) -> (bool, bool) {
     let deny = rules(&[&format!("id: r, tool: t, verdict: deny, when: {{ {condition} }}")]);
     let allow = policies(&policy_text(
@@ -97,7 +97,7 @@ fn numbers() {
     ]);
 }
 
-/// Readers that keep every digit and readers that make a double of a number see two numbers.
+/// A reader that keeps every digit and a reader that converts to a double see different numbers.
 #[test]
 fn numbers_that_readers_round() {
     check(&[
@@ -152,7 +152,7 @@ fn numbers_as_text_in_every_spelling() {
     ]);
 }
 
-/// Too large for a double: infinite to some, and `null` where JavaScript writes it again.
+/// Too large for a double: some programs read infinity, and JavaScript writes it as `null`.
 #[test]
 fn numbers_without_a_double() {
     check(&[
@@ -186,7 +186,7 @@ fn an_unclear_number_is_explained() {
 
 /// The Python MCP SDK parses the text of an argument, unless the tool expects a string.
 #[test]
-fn lists_and_objects_inside_of_a_text() {
+fn lists_and_objects_inside_a_text() {
     check(&[
         ("arg: a, equals: rm", r#"{"a":"[\"rm\"]"}"#, UNKNOWN),
         ("arg: a, not_equals: rm", r#"{"a":"[\"rm\"]"}"#, UNKNOWN),
@@ -202,7 +202,7 @@ fn lists_and_objects_inside_of_a_text() {
         ("arg: a, exists: true", r#"{"a":"null"}"#, UNKNOWN),
         ("arg: a, exists: false", r#"{"a":" null"}"#, UNKNOWN),
         ("arg: a, exists: true", r#"{"a":"[]"}"#, TRUE),
-        // What only some parsers read.
+        // JSON that only some parsers accept.
         ("arg: a, equals: x", r#"{"a":"[\"y\",NaN]"}"#, UNKNOWN),
         ("arg: a, equals: x", r#"{"a":"{\"b\":1,\"b\":\"y\"}"}"#, UNKNOWN),
         ("arg: a, not_contains: x", r#"{"a":"[\"\\ud83d\"]"}"#, UNKNOWN),
@@ -289,7 +289,7 @@ fn members_of_a_prototype() {
     ]);
 }
 
-/// Programs that check arguments with pydantic, or use `Number(text)`, take these for one another.
+/// Programs that validate with pydantic, or use `Number(text)`, treat these as equal.
 #[test]
 fn values_that_lax_readers_take_for_another() {
     check(&[
@@ -372,7 +372,7 @@ fn the_whole_input() {
         ("arg: $, starts_with: /etc", r#"{"/etc/passwd":{}}"#, TRUE),
         ("arg: $, matches: '^/etc'", r#"{"/etc/passwd":[]}"#, TRUE),
         ("arg: $, glob: '/etc/*'", r#"{"/etc/passwd":null}"#, TRUE),
-        // A key is no number, and not of the wrong type either.
+        // A key is not a number, and not of the wrong type either.
         ("arg: $, gt: 5", r#"{"a":6}"#, TRUE),
         ("arg: $, gt: 5", r#"{"a":4}"#, FALSE),
         ("arg: files, contains: .env", r#"{"files":{"/srv/app/.env":"X=1"}}"#, UNKNOWN),

@@ -1,4 +1,4 @@
-//! Permits are for one call, denials say why.
+//! A permit covers one call, and a denial states the reason.
 
 use callgate_call::{Arguments, CallId, ToolName};
 

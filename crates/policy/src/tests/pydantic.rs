@@ -1,12 +1,12 @@
-//! What pydantic reads, and what a policy makes of the same arguments. `cargo xtask test` installs it
-//! with the official clients and says where, in `CALLGATE_SDK_PYTHON`.
+//! Compares how pydantic and a policy read the same arguments. `cargo xtask test` installs pydantic
+//! and sets `CALLGATE_SDK_PYTHON` to its Python.
 
 use std::process::Command;
 
 use super::support::*;
 use crate::Verdict;
 
-/// Prints what each of the texts behind it becomes as a number and as a truth value.
+/// Prints each of its arguments as a number and as a boolean.
 const READ: &str = r#"
 import json, sys
 from pydantic import BaseModel, ValidationError

@@ -1,5 +1,5 @@
-//! What the Python MCP SDK makes of arguments, and what a policy makes of the same. `cargo xtask test`
-//! installs it with the other servers and says where, in `CALLGATE_PEERS_PYTHON`.
+//! Compares how the Python MCP SDK and a policy read the same arguments. `cargo xtask test`
+//! installs the SDK and sets `CALLGATE_PEERS_PYTHON` to its Python.
 
 use std::process::Command;
 
@@ -8,8 +8,8 @@ use callgate_call::json::quote;
 use super::support::*;
 use crate::Verdict;
 
-/// Prints, for each text behind it, whether a tool that expects a list or an object gets what the word
-/// `rm` is in, and whether it gets nothing.
+/// Prints for each of its arguments whether a tool that expects a list or an object receives
+/// something that contains the word `rm`, and whether it receives nothing.
 const READ: &str = r#"
 import sys
 from mcp.server.mcpserver.utilities.func_metadata import func_metadata

@@ -1,4 +1,4 @@
-//! Rules that rewrite arguments.
+//! Rules that sanitize arguments.
 
 use callgate_call::{Arguments, Surface};
 
@@ -28,10 +28,10 @@ fn a_sanitizer_rewrites_and_does_not_decide() {
     assert_eq!(judgement.sanitizers.len(), 1);
     assert_eq!(judgement.sanitizers[0].rule.as_deref(), Some("no-mail"));
     assert_eq!(judgement.rewritten(), Some(r#"{"to": "[REDACTED:email]", "n":1.0}"#));
-    // Nothing found: the call passes as it came.
+    // Nothing found: the call passes unchanged.
     assert_eq!(rewritten(&policies, r#"{"to":"ann"}"#), None);
     assert_eq!(rewritten(&policies, ""), None);
-    // Another tool is none of its business.
+    // It does not apply to another tool.
     let other = policies.ask(&call("read", r#"{"to":"ann@acme.org"}"#));
     assert!(other.sanitizers.is_empty() && other.rewritten().is_none());
 }
@@ -76,10 +76,10 @@ fn a_name_is_not_enough() {
     let policies = rules(&[MAIL]);
     assert_eq!(policies.by_name("send_mail"), "open");
     assert_eq!(policies.by_name("read"), "allow");
-    // What is denied whatever its arguments needs none of them.
+    // A call that is always denied needs no arguments.
     let policies = rules(&[MAIL, "id: none, tool: send_mail, verdict: deny"]);
     assert_eq!(policies.by_name("send_mail"), "deny");
-    // Many rules with conditions on arguments are asked through an index.
+    // Many rules with conditions on arguments are found through the index.
     let crowd: Vec<String> = (0..40)
         .map(|n| {
             format!(
@@ -128,15 +128,15 @@ fn a_shadow_changes_nothing() {
 }
 
 #[test]
-fn what_a_wrapper_carries_is_rewritten_too() {
+fn calls_inside_a_wrapper_are_rewritten_too() {
     let policies = rules(&[MAIL]);
     let input = r#"{"tool_uses":[{"recipient_name":"functions.send_mail","parameters":{"to":"ann@acme.org"}}]}"#;
     let call_of = |input: &str| call("multi_tool_use.parallel", input);
     let judgement = policies.ask(&call_of(input));
     assert_eq!(judgement.rewritten().unwrap(), input.replace("ann@acme.org", "[REDACTED:email]"));
     assert_eq!(policies.by_name("multi_tool_use.parallel"), "open");
-    let odd = policies.ask(&call_of(r#"{"tool_uses":3}"#));
-    assert_eq!(odd.verdict, Verdict::Deny);
+    let unreadable = policies.ask(&call_of(r#"{"tool_uses":3}"#));
+    assert_eq!(unreadable.verdict, Verdict::Deny);
 }
 
 #[test]
@@ -201,9 +201,9 @@ fn secrets_in_arguments_are_a_condition() {
     assert!(matches!(open, NameJudgement::NeedArguments));
 }
 
-/// A server that is offered whole may have the tool that a rule speaks of.
+/// An offered server may have the tool that a rule names.
 #[test]
-fn an_offer_of_a_whole_server_may_hold_what_a_rule_denies() {
+fn an_offer_of_a_whole_server_may_include_a_denied_tool() {
     let policies = rules(&[
         "id: no-delete, tool: delete_repo, server: github, surface: inbound, verdict: deny, reason: No.",
         "id: no-wiki, tool: 'wiki.*_page', surface: inbound, verdict: deny, reason: No.",

@@ -1,4 +1,4 @@
-//! Whether a denial blocks the tool or only one use of it.
+//! Whether a denial blocks the whole tool or only one call of it.
 
 use super::support::*;
 use crate::{NameJudgement, Policies, Scope, SpentLimits};
@@ -19,7 +19,7 @@ fn a_tool_is_blocked_if_no_arguments_could_change_that() {
     assert_eq!(scope(&policies, "send_email", "{}"), Scope::Tool);
     assert_eq!(scope(&policies, "Bash", r#"{"command":"rm -rf /"}"#), Scope::Use);
     assert_eq!(scope(&policies, "t", r#"{"a":"x"}"#), Scope::Use);
-    // Another rule decides about it, and the tool is blocked all the same.
+    // Another rule decides this call, but the tool is blocked anyway.
     assert_eq!(scope(&policies, "send_email", r#"{"a":"x"}"#), Scope::Tool);
     assert_eq!(scope(&policies, "deploy", "{}"), Scope::Tool, "it waits whatever its arguments");
     let named = call("send_email", "{}");
@@ -50,9 +50,9 @@ fn a_rate_blocks_for_a_time() {
         "id: slowly, tool: t, limit: { calls: 1, per: hour }, verdict: deny, blocks: many",
     ]);
     let call = call("t", "{}");
-    let asked = policies.ask(&call);
-    assert!(asked.denial(&call).is_none());
-    let empty = SpentLimits::exceeded(asked.limits.iter().cloned());
+    let judgement = policies.ask(&call);
+    assert!(judgement.denial(&call).is_none());
+    let empty = SpentLimits::exceeded(judgement.limits.iter().cloned());
     let denial = policies.judge(&call, &NOON, &empty).denial(&call).unwrap();
     assert_eq!((denial.scope, denial.blocks.as_deref()), (Scope::Rate, Some("many")));
 }

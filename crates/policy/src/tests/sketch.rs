@@ -19,14 +19,14 @@ fn changes(new: &str) -> PolicyChanges {
     policies(new).changes_since(&policies(OLD))
 }
 
-/// What got weaker when this was written in place of that.
+/// What became weaker when `old` was replaced by `new`.
 fn weakened(old: &str, new: &str) -> Vec<String> {
     assert!(OLD.contains(old), "{old}");
     changes(&OLD.replace(old, new)).weakened
 }
 
 #[test]
-fn a_digest_is_of_what_is_said_not_of_how_it_is_written() {
+fn a_digest_covers_the_meaning_and_not_the_layout() {
     let digest = policies(OLD).digest().to_owned();
     assert_eq!(digest.len(), 32);
     let other_order = OLD.replace(

@@ -1,4 +1,4 @@
-//! Short ways to write policies and calls.
+//! Helpers to write policies and calls.
 
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
@@ -101,7 +101,8 @@ impl Policies {
     }
 }
 
-/// Says that a test cannot run here; where `cargo xtask test` sets up what it needs, it fails instead.
+/// Reports that a test is skipped. Fails instead under `cargo xtask test`, which installs
+/// everything that tests need.
 pub(super) fn skipped(why: &str) {
     assert!(std::env::var_os("CALLGATE_REQUIRE_PEERS").is_none(), "must not be skipped: {why}");
     eprintln!("skipped: {why}");

@@ -1,4 +1,4 @@
-//! Rules about text.
+//! Text rules.
 
 use callgate_call::{OriginFields, Surface, Who};
 
@@ -14,12 +14,12 @@ fn policy(name: &str, lines: &[&str]) -> String {
     format!("policy: {name}\ntext:\n{rules}")
 }
 
-fn anybody() -> OriginFields {
+fn any_caller() -> OriginFields {
     OriginFields::at(Surface::Response)
 }
 
 fn whole(policies: &Policies, text: &str) -> TextOutcome {
-    policies.text_guard(Direction::Response, &anybody()).unwrap().whole(text)
+    policies.text_guard(Direction::Response, &any_caller()).unwrap().whole(text)
 }
 
 fn summary(outcome: &TextOutcome) -> Vec<(&str, TextAction, &str)> {
@@ -76,7 +76,7 @@ fn audits_and_shadows_never_hold_anything_back() {
         "id: see, detect: [email], verdict: audit",
         "id: later, keywords: [falcon], verdict: block, mode: shadow, reason: Secret project.",
     ]);
-    let mut flow = policies.text_guard(Direction::Response, &anybody()).unwrap().flow();
+    let mut flow = policies.text_guard(Direction::Response, &any_caller()).unwrap().flow();
     let mut hits = Vec::new();
     for piece in ["ann@ac", "me.org and the fal", "con."] {
         let outcome = flow.push(piece);
@@ -97,7 +97,7 @@ fn a_flow_masks_across_pieces_and_a_block_ends_it() {
         "id: mail, detect: [email], verdict: mask",
         "id: stop, keywords: [falcon], verdict: block",
     ]);
-    let mut flow = policies.text_guard(Direction::Response, &anybody()).unwrap().flow();
+    let mut flow = policies.text_guard(Direction::Response, &any_caller()).unwrap().flow();
     let mut out = String::new();
     for piece in ["to an", "n@acme", ".org, ", "on fal"] {
         out.push_str(flow.push(piece).text.as_deref().unwrap_or(piece));
@@ -114,9 +114,11 @@ fn a_flow_masks_across_pieces_and_a_block_ends_it() {
 #[test]
 fn each_direction_has_its_rules() {
     let policies = texts(&["id: up, in: request, keywords: [falcon], verdict: block"]);
-    assert!(policies.text_guard(Direction::Response, &anybody()).is_none());
-    assert!(policies.text_guard(Direction::Request, &anybody()).unwrap().whole("falcon").blocked);
-    assert!(Policies::none().text_guard(Direction::Request, &anybody()).is_none());
+    assert!(policies.text_guard(Direction::Response, &any_caller()).is_none());
+    assert!(
+        policies.text_guard(Direction::Request, &any_caller()).unwrap().whole("falcon").blocked
+    );
+    assert!(Policies::none().text_guard(Direction::Request, &any_caller()).is_none());
     let info: Vec<_> = policies.text_rules().collect();
     assert_eq!(
         (info.len(), info[0].id.as_str(), info[0].patterns.as_slice()),
@@ -223,24 +225,24 @@ fn a_rule_that_adds_nothing_is_a_warning() {
 }
 
 #[test]
-fn a_text_rule_is_for_those_its_policy_is_for() {
+fn a_text_rule_applies_to_the_callers_of_its_policy() {
     let team = "policy: team\nfor: { team: payments }\ntext:\n  - { id: falcon, keywords: [falcon], verdict: mask }\n";
     let policies =
         compile(&[&policy("all", &["id: eagle, keywords: [eagle], verdict: mask"]), team]).0;
     let of = |team: Option<&str>| {
         let key = Some("k".to_owned());
         let who = Who { key, team: team.map(str::to_owned), ..Who::default() };
-        OriginFields { who, ..anybody() }
+        OriginFields { who, ..any_caller() }
     };
     let masked = |actor: &OriginFields| {
         let guard = policies.text_guard(Direction::Response, actor).unwrap();
         summary(&guard.whole("falcon and eagle")).len()
     };
     assert_eq!(masked(&of(Some("payments"))), 2);
-    // Asked twice: the second answer comes from memory.
+    // Twice: the second result comes from the cache.
     assert_eq!((masked(&of(None)), masked(&of(Some("web")))), (1, 1));
-    assert_eq!(masked(&anybody()), 2, "a team that is not known may be this one");
+    assert_eq!(masked(&any_caller()), 2, "a team that is not known may be this one");
     let only = compile(&[team]).0;
     assert!(only.text_guard(Direction::Response, &of(None)).is_none());
-    assert!(only.text_guard(Direction::Response, &anybody()).is_some());
+    assert!(only.text_guard(Direction::Response, &any_caller()).is_some());
 }

@@ -1,4 +1,4 @@
-//! Rules that have a call wait for an answer.
+//! Rules that make a call wait for an answer.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ fn what_a_sanitizer_takes_out_stays_out_of_a_granted_call() {
     assert_eq!(ticket.grant().rewritten(), Some(r#"{"to":"[REDACTED:email]"}"#));
 }
 
-/// Whoever is asked must see the arguments.
+/// The person or model that is asked must see the arguments.
 #[test]
 fn a_name_that_means_ask_is_held_and_not_denied() {
     assert_eq!(rules(&[ASK]).by_name("t"), "open");
@@ -64,7 +64,7 @@ fn a_name_that_means_ask_is_held_and_not_denied() {
 }
 
 #[test]
-fn the_terms_are_the_rules_own_or_the_usual_ones() {
+fn the_terms_are_the_rules_own_or_the_defaults() {
     let own = "id: q, tool: t, verdict: pending_approval, \
                ask: { timeout: 90s, approvers: [ann], unattended: queue, fallback: allow }";
     let terms = AskTerms {
@@ -99,7 +99,7 @@ fn a_wrapper_that_cannot_be_read_waits_where_only_a_question_could_be_asked() {
     assert_eq!(policies.verdict("batch", "{"), Verdict::Deny);
 }
 
-/// Arguments that are too large to be read do not answer the question.
+/// Arguments that are too large to be read do not make the question unnecessary.
 #[test]
 fn a_name_that_means_ask_does_so_without_its_arguments() {
     let waived = |policies: &crate::Policies, name: &str| {

@@ -123,7 +123,7 @@ fn calls_of_a_servers_tool_by_name() {
             (r#"{"server":"user-github","toolName":"list_repos"}"#, Verdict::Allow),
             (r#"{"server":"gitlab","toolName":"delete_repo","arguments":{}}"#, Verdict::Allow),
             (r#"{}"#, Verdict::Allow),
-            // What cannot be told.
+            // Ambiguous wrappers.
             (r#"{"server":"gitlab"}"#, Verdict::Deny),
             (r#"{"server":"gitlab","Server":"github","toolName":"x"}"#, Verdict::Deny),
             (r#"{"server":"a","server_name":"github","toolName":"x"}"#, Verdict::Deny),
@@ -135,7 +135,7 @@ fn calls_of_a_servers_tool_by_name() {
     }
 }
 
-/// A rule that allows must be about the very server that is named.
+/// A rule that allows must name exactly the server of the call.
 #[test]
 fn a_call_inside_is_allowed_as_a_servers_tool() {
     let rules = "id: w, tool: CallMcpTool, verdict: allow";

@@ -143,10 +143,10 @@ impl TextGuard {
 /// The patterns of some of the rules. The source of a hit is the position of its rule.
 fn set(
     rules: &[Arc<TextRule>],
-    meant: impl Fn(&TextRule) -> bool,
+    is_used: impl Fn(&TextRule) -> bool,
 ) -> Result<Option<Set>, Unusable> {
     let mut builder = Set::builder();
-    for (source, rule) in rules.iter().enumerate().filter(|(_, rule)| meant(rule)) {
+    for (source, rule) in rules.iter().enumerate().filter(|(_, rule)| is_used(rule)) {
         for name in &rule.patterns.detect {
             builder.detector(source, name)?;
         }

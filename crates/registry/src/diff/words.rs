@@ -1,17 +1,17 @@
-//! Two texts, word by word.
+//! Compares two texts word by word.
 
 use std::fmt;
 
 use crate::path::visible;
 
-/// A piece of two texts that are compared, with nothing hidden in it.
+/// A piece of two compared texts, with invisible characters replaced by their codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiffPiece {
-    /// In both. Long ones have their middle left out.
+    /// In both texts. The middle of a long piece is left out.
     Same(String),
-    /// Only in the older.
+    /// Only in the old text.
     Removed(String),
-    /// Only in the newer.
+    /// Only in the new text.
     Added(String),
 }
 
@@ -25,13 +25,13 @@ impl fmt::Display for DiffPiece {
     }
 }
 
-/// So many steps a comparison may take: two texts of a thousand words each. Where more would be
-/// needed, the part in which the texts differ is told as a whole.
+/// The most steps of a comparison: enough for two texts of a thousand words each. If more are
+/// needed, the whole part between the common beginning and end counts as different.
 const MAX_STEPS: usize = 1_000_000;
-/// So many characters around a difference are shown.
+/// The number of characters that are shown on each side of a difference.
 const AROUND: usize = 80;
 
-/// The pieces of both, in order.
+/// The pieces of both texts, in order.
 pub(super) fn compare(was: &str, is: &str) -> Vec<DiffPiece> {
     let (was, is) = (words(was), words(is));
     let begin = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
@@ -47,7 +47,7 @@ pub(super) fn compare(was: &str, is: &str) -> Vec<DiffPiece> {
     pieces.finish()
 }
 
-/// Words with the white space behind them, so that nothing of the text is lost.
+/// Words together with the white space after them, so that no text is lost.
 fn words(text: &str) -> Vec<&str> {
     text.split_inclusive(char::is_whitespace).collect()
 }
@@ -76,7 +76,7 @@ fn middle(was: &[&str], is: &[&str], pieces: &mut DiffPieces) {
     is.iter().skip(b).for_each(|word| pieces.push(DiffSide::Is, word));
 }
 
-/// How many words the ends of both have in common, from each pair of places on.
+/// For each pair of positions, the number of words that the rests of both texts have in common.
 struct Common {
     lengths: Vec<u32>,
     row: usize,
@@ -136,15 +136,16 @@ impl DiffPieces {
     }
 }
 
-/// What both have in common, as far as it stands next to a difference: behind one, before one.
+/// A common piece, shortened to what is next to a difference: `after` and `before` say where there
+/// is one.
 #[expect(clippy::fn_params_excessive_bools, reason = "the two sides of one text")]
-fn shortened(text: &str, behind: bool, before: bool) -> String {
+fn shortened(text: &str, after: bool, before: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= 2 * AROUND + 1 {
         return text.to_owned();
     }
     let mut out = String::new();
-    if behind {
+    if after {
         out.extend(chars.iter().take(AROUND));
     }
     out.push('…');

@@ -1,4 +1,4 @@
-//! Look-alikes between servers and tools.
+//! Similar names of servers and tools.
 
 use callgate_scan::inspect::Similarity;
 
@@ -22,7 +22,7 @@ fn alike(registry: &Registry, server: &str, name: &str) -> Vec<(String, Likeness
 }
 
 #[test]
-fn what_is_easily_taken_for_another_is_told() {
+fn names_that_are_easily_confused_are_reported() {
     let registry = registry(&[
         ("github", "create_issue"),
         ("github", "list_issues"),
@@ -31,22 +31,22 @@ fn what_is_easily_taken_for_another_is_told() {
         ("evil", "Create-Issue"),
         ("githud", "weather"),
     ]);
-    let told = alike(&registry, "evil", "create_issue");
-    assert_eq!(told, [("github/create_issue".into(), Likeness::SameName)], "not its own");
+    let found = alike(&registry, "evil", "create_issue");
+    assert_eq!(found, [("github/create_issue".into(), Likeness::SameName)], "not its own");
 
-    let told = alike(&registry, "forge", "create_issue");
-    let of = |other: &str| told.iter().find(|(it, _)| it == other).map(|(_, how)| *how);
+    let found = alike(&registry, "forge", "create_issue");
+    let of = |other: &str| found.iter().find(|(it, _)| it == other).map(|(_, how)| *how);
     assert_eq!(of("evil/Create-Issue"), Some(Likeness::Tool(Similarity::Case)));
     assert_eq!(of("evil/cre\u{430}te_issue"), Some(Likeness::Tool(Similarity::Confusable)));
     assert_eq!(of("github/list_issues"), None);
 
-    let told = alike(&registry, "githud", "weather");
-    assert_eq!(told, [("github/".into(), Likeness::Server(Similarity::Distance(1)))]);
+    let found = alike(&registry, "githud", "weather");
+    assert_eq!(found, [("github/".into(), Likeness::Server(Similarity::Distance(1)))]);
     assert_eq!(alike(&registry, "weather", "forecast"), []);
 }
 
 #[test]
-fn what_is_told_is_bounded() {
+fn the_report_is_bounded() {
     let names: Vec<String> = (0..100).map(|n| format!("s{n}")).collect();
     let tools: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "read_file")).collect();
     assert_eq!(alike(&registry(&tools), "other", "read_file").len(), Registry::MAX_ALIKE);

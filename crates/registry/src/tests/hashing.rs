@@ -1,4 +1,4 @@
-//! What is hashed, what is not, and what cannot be.
+//! What is hashed, what is not, and what cannot be pinned.
 
 use super::*;
 use crate::{Flaw, PinHash, Unpinnable};
@@ -11,7 +11,7 @@ fn unpinnable(raw: &str) -> Unpinnable {
     Definition::read(ItemKind::Tool, raw).unwrap_err()
 }
 
-/// A tool with this as one of its values.
+/// A tool with this value in its schema.
 fn holding(value: &str) -> String {
     format!(r#"{{"name":"t","inputSchema":{{"properties":{{"a":[0,{value}]}}}}}}"#)
 }
@@ -33,7 +33,7 @@ fn the_example_of_the_rfc() {
 
 #[test]
 fn keys_are_ordered_by_utf_16() {
-    // RFC 8785, 3.2.3: the astral key stands before U+FB33, which plain order would put first.
+    // RFC 8785, 3.2.3: the astral key comes before U+FB33, which UTF-8 order would put first.
     let input = r#"{"\u20ac":"Euro","\r":"CR","\ufb33":"Dalet","1":"One","\ud83d\ude00":"Smile","\u0080":"Control","\u00f6":"O"}"#;
     let expected = "{\"\\r\":\"CR\",\"1\":\"One\",\"\u{80}\":\"Control\",\"ö\":\"O\",\"€\":\"Euro\",\"\u{1f600}\":\"Smile\",\"\u{fb33}\":\"Dalet\"}";
     assert_eq!(canonical(input), expected);
@@ -42,7 +42,7 @@ fn keys_are_ordered_by_utf_16() {
 
 #[test]
 fn numbers_are_written_as_the_rfc_says() {
-    // RFC 8785, appendix B, as far as JSON can say them.
+    // RFC 8785, appendix B, as far as JSON can express them.
     for (written, expected) in [
         ("0", "0"),
         ("-0", "0"),
@@ -71,8 +71,8 @@ fn numbers_are_written_as_the_rfc_says() {
 }
 
 #[test]
-fn both_eras_of_a_server_have_one_hash() {
-    // The same tool of mcp-server-time, as two revisions of the protocol give it.
+fn both_revisions_of_a_server_have_the_same_hash() {
+    // The same tool of mcp-server-time in two revisions of the protocol.
     let legacy = r#"{"name":"get_current_time","description":"Get current time","inputSchema":{"type":"object","properties":{"timezone":{"type":"string","description":"IANA"}},"required":["timezone"]}}"#;
     let modern = r#"{"inputSchema":{"properties":{"timezone":{"description":"IANA","type":"string"}},"required":["timezone"],"type":"object"},
         "description":"Get current time", "name":"get_current_time"}"#;
@@ -126,10 +126,10 @@ fn prompts_and_instructions_are_pinned_too() {
     assert_eq!(plain.hash(), icon.hash());
     assert_ne!(plain.whole(), icon.whole());
 
-    let said = |raw| Definition::read(ItemKind::Instructions, raw).unwrap();
-    assert_eq!(said(r#""a\u0062c""#), said(r#" "abc" "#));
-    assert_ne!(said(r#""abc""#).hash(), said(r#""abd""#).hash());
-    assert_eq!(said(r#""abc""#).name(), "");
+    let instructions = |raw| Definition::read(ItemKind::Instructions, raw).unwrap();
+    assert_eq!(instructions(r#""a\u0062c""#), instructions(r#" "abc" "#));
+    assert_ne!(instructions(r#""abc""#).hash(), instructions(r#""abd""#).hash());
+    assert_eq!(instructions(r#""abc""#).name(), "");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn what_has_two_readings_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_no_definition_is_refused() {
+fn what_is_not_a_definition_is_refused() {
     assert!(matches!(unpinnable("[]").flaw, Flaw::Shape(ItemKind::Tool)));
     assert!(matches!(unpinnable(r#""a""#).flaw, Flaw::Shape(_)));
     assert!(matches!(unpinnable("{}").flaw, Flaw::NoName));
@@ -180,8 +180,8 @@ fn what_is_no_definition_is_refused() {
     assert!(matches!(unpinnable(&long).flaw, Flaw::TooLong));
     let prompt = Definition::read(ItemKind::Prompt, r#"["p"]"#).unwrap_err();
     assert!(matches!(prompt.flaw, Flaw::Shape(ItemKind::Prompt)));
-    let said = Definition::read(ItemKind::Instructions, r#"{"a":1}"#).unwrap_err();
-    assert!(matches!(said.flaw, Flaw::Shape(ItemKind::Instructions)));
+    let error = Definition::read(ItemKind::Instructions, r#"{"a":1}"#).unwrap_err();
+    assert!(matches!(error.flaw, Flaw::Shape(ItemKind::Instructions)));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn composed_and_decomposed_text_differ() {
 }
 
 #[test]
-fn a_path_shows_what_a_key_hides() {
+fn a_path_shows_invisible_characters_of_a_key() {
     let error = unpinnable("{\"name\":\"t\",\"inputSchema\":{\"a\\u202eb \\u001b[2J\":1e999}}");
     assert_eq!(error.path, r#"inputSchema["a\u{202e}b \u{1b}[2J"]"#);
 }

@@ -1,4 +1,4 @@
-//! Every spelling of every agent, and the names that tell too little.
+//! Every spelling of every agent, and ambiguous names.
 
 use crate::{KnownTool, NameLookup, NameMap};
 
@@ -16,7 +16,7 @@ fn found(map: &NameMap, name: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_spelling_leads_back() {
+fn every_spelling_is_found() {
     let map = map(&[("github", "create_issue"), ("My Files", "read.file"), ("time", "now")]);
     for name in [
         "mcp__github__create_issue",
@@ -48,7 +48,7 @@ fn every_spelling_leads_back() {
 }
 
 #[test]
-fn a_name_in_other_letters_leads_back_but_not_surely() {
+fn a_name_with_look_alike_letters_is_found_but_uncertain() {
     let map = map(&[("github", "delete_repo"), ("a-b", "x"), ("a_b", "x")]);
     for name in [
         "functions.mcp__github__delete_repo",
@@ -60,7 +60,7 @@ fn a_name_in_other_letters_leads_back_but_not_surely() {
         assert_eq!(map.find(name), NameLookup::One(&known("github", "delete_repo")), "{name}");
         assert!(!map.is_spelled(name), "{name}");
     }
-    // What is spelled exactly is that, and nothing that only looks like it.
+    // An exact spelling means that tool, and no tool with a similar name.
     assert_eq!(map.find("mcp__a-b__x"), NameLookup::One(&known("a-b", "x")));
     assert!(map.is_spelled("mcp__a-b__x") && map.is_spelled("mcp--github--delete_repo"));
     assert_eq!(map.find("functions.delete_repo"), NameLookup::Nothing);
@@ -68,13 +68,13 @@ fn a_name_in_other_letters_leads_back_but_not_surely() {
 }
 
 #[test]
-fn a_namespace_and_a_name_lead_back() {
+fn a_namespace_and_a_name_are_found() {
     let map = map(&[("github", "create_issue"), ("a", "b__c"), ("a__b", "c"), ("my srv", "x")]);
     for namespace in ["github", "mcp__github", "mcp__github__", "mcp_github", "GITHUB"] {
         let found = map.find_in(namespace, "create_issue");
         assert_eq!(found, NameLookup::One(&known("github", "create_issue")), "{namespace}");
     }
-    // Here the two are told apart, so what would be ambiguous is not.
+    // Server and tool are separate here, so nothing is ambiguous.
     assert_eq!(map.find_in("mcp__a", "b__c"), NameLookup::One(&known("a", "b__c")));
     assert_eq!(map.find_in("mcp__a__b", "c"), NameLookup::One(&known("a__b", "c")));
     assert_eq!(map.find_in("mcp__my_srv", "x"), NameLookup::One(&known("my srv", "x")));
@@ -84,7 +84,7 @@ fn a_namespace_and_a_name_lead_back() {
 }
 
 #[test]
-fn a_name_that_two_tools_share_tells_both() {
+fn a_name_that_two_tools_share_finds_both() {
     let pair = |server: &str, tool: &str| (server.to_owned(), tool.to_owned());
     for (one, two, name) in [
         (("a", "b__c"), ("a__b", "c"), "mcp__a__b__c"),
@@ -101,13 +101,13 @@ fn a_name_that_two_tools_share_tells_both() {
         assert!(matches!(map.find(name), NameLookup::Ambiguous(_)), "{name}");
         assert_eq!(found(&map, name), both, "{name}");
     }
-    // Where the spelling tells them apart, it does.
+    // An unambiguous spelling finds one of them.
     let map = map(&[("a", "b__c"), ("a__b", "c")]);
     assert_eq!(map.find("a.b__c"), NameLookup::One(&known("a", "b__c")));
 }
 
 #[test]
-fn shortened_names_lead_back() {
+fn shortened_names_are_found() {
     let server = "internal-documentation-server";
     let tool = "search_across_all_of_the_pages_and_their_attachments";
     let map = map(&[(server, tool), ("other", "search")]);
@@ -122,13 +122,13 @@ fn shortened_names_lead_back() {
     assert_eq!(map.find(&gapped("...")), one);
     assert_eq!(map.find(&whole[..64]), one, "cut off");
     assert_eq!(map.find(&format!("{}_deadbeef", &whole[..55])), one);
-    assert_eq!(map.find(&whole[..40]), NameLookup::Nothing, "nobody shortens that far");
+    assert_eq!(map.find(&whole[..40]), NameLookup::Nothing, "no agent shortens that far");
     assert_eq!(map.find(&format!("{}{}", &whole[..24], "z".repeat(40))), NameLookup::Nothing);
     assert_eq!(map.find(&format!("{}___{}", &gemini[..28], "z".repeat(32))), NameLookup::Nothing);
 }
 
 #[test]
-fn a_shortened_name_that_may_be_two_tells_both() {
+fn a_shortened_name_of_two_tools_finds_both() {
     let server = "internal-documentation-server";
     let tools: Vec<String> =
         ["a", "b"].iter().map(|end| format!("search_all_pages_and_attachments_{end}")).collect();
@@ -147,14 +147,14 @@ fn astral_characters_count_twice_in_javascript() {
 }
 
 #[test]
-fn a_server_that_a_plugin_brings_is_found_behind_the_plugin() {
+fn the_server_of_a_plugin_is_found_after_the_plugin() {
     let map = map(&[("issues", "create"), ("my_issues", "create"), ("plugin_a_b", "create")]);
     for (name, servers) in [
         ("mcp__plugin_tracker_issues__create", vec!["issues"]),
         ("mcp__plugin_my-tracker_issues__create", vec!["issues"]),
-        // Where the plugin's name ends cannot be told.
+        // It is not clear where the plugin's name ends.
         ("mcp__plugin_tracker_my_issues__create", vec!["issues", "my_issues"]),
-        // A server of that very name goes before.
+        // A server of exactly that name takes precedence.
         ("mcp__plugin_a_b__create", vec!["plugin_a_b"]),
         ("mcp__plugin_issues__create", vec![]),
         ("mcp__plugin_tracker_issues__delete", vec![]),

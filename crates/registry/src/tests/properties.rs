@@ -1,4 +1,4 @@
-//! On random definitions.
+//! Properties of random definitions.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -25,8 +25,8 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether the canonical form of a number is one that can be pinned: it writes whole numbers of up to 21
-/// digits without an exponent, and not every reader has those beyond 2^53.
+/// Whether the canonical form of a number can be pinned: it has whole numbers of up to 21 digits
+/// without an exponent, and not every reader keeps those beyond 2^53.
 fn is_exact(number: f64) -> bool {
     let is_whole = number.fract() == 0.0 && number.abs() < 1e21;
     number.is_finite() && (!is_whole || number.abs() <= 2_f64.powi(53))
@@ -36,7 +36,7 @@ fn definition(schema: &Value) -> Value {
     json!({ "name": "t", "inputSchema": schema, "annotations": { "b": 1, "a": schema } })
 }
 
-/// The same document with its keys the other way round, and with white space.
+/// The same document with its keys in reverse order, and with white space.
 fn turned(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Every state against everything that may happen in it.
+//! Every state with every event.
 
 use super::*;
 use crate::{
@@ -32,7 +32,7 @@ fn see(registry: &mut Registry, definition: &Definition) -> Observed {
     registry.observe(&id(), &here(), definition, FirstUse::Trust, 0).unwrap()
 }
 
-/// A registry that has come into this state with definition `a`.
+/// A registry in which definition `a` has this state.
 fn in_state(state: PinStatus) -> Registry {
     let mut registry = Registry::default();
     match state {
@@ -118,7 +118,7 @@ fn quarantine_keeps_what_was_seen_last() {
 }
 
 #[test]
-fn a_server_that_is_started_otherwise_is_another() {
+fn a_server_that_is_started_differently_is_another_server() {
     for other in [
         Launch::command("server", &["--root", "/"], Some("/usr/bin/server")),
         Launch::command("server", &["--root", "/srv"], Some("/tmp/server")),
@@ -131,9 +131,9 @@ fn a_server_that_is_started_otherwise_is_another() {
         let Observation::Changed(change) = seen.what else { panic!("{other:?}") };
         assert_eq!(change.launch, Some((here(), other.clone())));
         assert_eq!((change.was, change.is), (a().hash().clone(), a().hash().clone()));
-        let told = registry.get(&id()).unwrap().diff();
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].is.as_deref(), Some(other.shown()));
+        let differences = registry.get(&id()).unwrap().diff();
+        assert_eq!(differences.len(), 1);
+        assert_eq!(differences[0].is.as_deref(), Some(other.shown()));
         assert_eq!(see(&mut registry, &a()).what, Observation::Reverted);
     }
     let loud = Launch::origin("HTTPS://Server.example/");
@@ -143,7 +143,7 @@ fn a_server_that_is_started_otherwise_is_another() {
 }
 
 #[test]
-fn only_meta_that_moved_is_told_once() {
+fn a_change_outside_the_pinned_part_is_reported_once() {
     let mut registry = in_state(PinStatus::Trusted);
     let moved = tool(r#"{"name":"t","description":"a","_meta":{"n":1}}"#);
     let observed = see(&mut registry, &moved);
@@ -153,7 +153,7 @@ fn only_meta_that_moved_is_told_once() {
 }
 
 #[test]
-fn the_time_of_last_seeing_is_kept_now_and_then() {
+fn the_time_last_seen_is_saved_once_an_hour() {
     let mut registry = in_state(PinStatus::Trusted);
     let mut at = |now| {
         let seen = registry.observe(&id(), &here(), &a(), FirstUse::Trust, now).unwrap();
@@ -167,7 +167,7 @@ fn the_time_of_last_seeing_is_kept_now_and_then() {
 }
 
 #[test]
-fn two_servers_with_one_tool_name_are_two() {
+fn tools_of_one_name_on_two_servers_are_two_items() {
     let mut registry = in_state(PinStatus::Trusted);
     let other = ItemIdentity::tool("other", "t");
     let seen = registry.observe(&other, &here(), &b(), FirstUse::Trust, 0).unwrap();

@@ -95,11 +95,11 @@ fn escaped_keys_are_the_keys_they_stand_for() {
 fn control_characters_are_found_at_every_offset() {
     for bad in ["\u{0}", "\u{1f}", "\n", "\t"] {
         for before in 0..20 {
-            for behind in 0..20 {
+            for after in 0..20 {
                 let inside = "é".repeat(before / 2) + &"x".repeat(before % 2);
-                let text = format!("\"{inside}{bad}{}\"", "y".repeat(behind));
+                let text = format!("\"{inside}{bad}{}\"", "y".repeat(after));
                 assert!(skip(&text).is_err(), "{text:?}");
-                let clean = format!("\"{inside}\u{7f}\u{80}\u{20}{}\"", "y".repeat(behind));
+                let clean = format!("\"{inside}\u{7f}\u{80}\u{20}{}\"", "y".repeat(after));
                 assert!(skip(&clean).is_ok(), "{clean:?}");
             }
         }

@@ -20,18 +20,15 @@ pub(super) const KEYS: &[KeyDoc] = &[
     KeyDoc { keys: &["param_path", "operator", "value"], meaning: "the long form of the same" },
     KeyDoc {
         keys: &["equals", "not_equals"],
-        meaning: "the same number (1 is 1.0) or the same text (1 is \"1\"); unknown where only a \
-                  [lax reader](#numbers) finds them equal (1 is \"01\")",
+        meaning: "the same number (1 is 1.0) or the same text (1 is \"1\"); unknown if only a \
+                  [lenient parser](#numbers) finds them equal (1 is \"01\")",
     },
-    KeyDoc { keys: &["in", "not_in"], meaning: "equal to one of a list" },
-    KeyDoc {
-        keys: &["contains", "not_contains"],
-        meaning: "has this text somewhere; case matters",
-    },
-    KeyDoc { keys: &["starts_with", "not_starts_with"], meaning: "begins with this text" },
+    KeyDoc { keys: &["in", "not_in"], meaning: "equal to an element of a list" },
+    KeyDoc { keys: &["contains", "not_contains"], meaning: "contains this text; case-sensitive" },
+    KeyDoc { keys: &["starts_with", "not_starts_with"], meaning: "starts with this text" },
     KeyDoc {
         keys: &["matches", "not_matches"],
-        meaning: "a regular expression is found somewhere; case matters; linear time",
+        meaning: "a regular expression matches somewhere in the text; case-sensitive; linear time",
     },
     KeyDoc {
         keys: &["glob", "not_glob"],
@@ -39,11 +36,11 @@ pub(super) const KEYS: &[KeyDoc] = &[
     },
     KeyDoc {
         keys: &["exists"],
-        meaning: "`true`: there is a value that is not `null`; `false`: there is none",
+        meaning: "`true`: there is a value other than `null`; `false`: there is no such value",
     },
     KeyDoc {
         keys: &["gt", "gte", "lt", "lte"],
-        meaning: "greater or less than a number; on anything but a number: unknown",
+        meaning: "greater or less than a number; unknown for anything but a number",
     },
 ];
 

@@ -31,7 +31,7 @@ fn the_built_in_texts_are_templates() {
 }
 
 #[test]
-fn the_default_says_all_of_it_in_plain_lines() {
+fn the_default_says_everything_in_plain_lines() {
     let expected = "\
 callgate blocked the tool call `Bash`.
 Rule: no-force (policy git)
@@ -87,8 +87,8 @@ fn what_a_model_wrote_stays_on_its_line() {
 }
 
 #[test]
-fn each_scope_says_something_else() {
-    let said = |scope| DenialText::default().notice(&Denial { scope, blocks: None, ..denial() });
+fn each_scope_has_its_own_sentence() {
+    let notice = |scope| DenialText::default().notice(&Denial { scope, blocks: None, ..denial() });
     for (scope, expected) in [
         (Scope::Tool, "The tool `Bash` is blocked, whatever its arguments."),
         (Scope::Use, "Only this use of `Bash` is blocked; other uses may be allowed."),
@@ -96,7 +96,7 @@ fn each_scope_says_something_else() {
         (Scope::Outage, "once the audit store is available again"),
         (Scope::Unclear, "Do not retry it: the answer stays the same."),
     ] {
-        assert!(said(scope).contains(expected), "{scope:?}: {}", said(scope));
+        assert!(notice(scope).contains(expected), "{scope:?}: {}", notice(scope));
     }
 }
 

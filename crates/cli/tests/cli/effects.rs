@@ -1,0 +1,62 @@
+//! Rules on what a call would do, through the binary: one rule holds for every agent's tools.
+
+use serde_json::{Value, json};
+
+use crate::support::Test;
+
+/// The exit code of `check` and the rule that decided, with `builtin:effects`.
+fn judged(tool: &str, input: &Value) -> (i32, String) {
+    let input = input.to_string();
+    let args =
+        ["check", "--policy", "builtin:effects", "--json", "--tool", tool, "--input", &input];
+    let ran = Test::new(&args).run();
+    assert_eq!(ran.stderr, "", "{tool} {input}");
+    (ran.code, ran.json()[0]["rule"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn one_rule_on_reads_holds_for_the_tools_of_every_agent() {
+    let table = [
+        ("Bash", json!({ "command": "cat ~/.ssh/id_ed25519" })),
+        ("Bash", json!({ "command": "c''at ~/.s*/id_ed25519 | base64" })),
+        ("Bash", json!({ "command": "bash -c 'cp $HOME/.ssh/id_ed25519 /tmp/x'" })),
+        ("Read", json!({ "file_path": "~/.ssh/id_ed25519" })),
+        ("exec_command", json!({ "cmd": "head -c 99 ~/.ssh/id_ed25519" })),
+        ("shell", json!({ "command": ["bash", "-lc", "cat ~/.ssh/id_ed25519"] })),
+        ("run_shell_command", json!({ "command": "tar cf - ~/.ssh | cat" })),
+        ("mcp__filesystem__read_file", json!({ "path": "~/.ssh/id_ed25519" })),
+    ];
+    for (tool, input) in table {
+        assert_eq!(judged(tool, &input), (1, "no-secrets".to_owned()), "{tool} {input}");
+    }
+}
+
+#[test]
+fn harmless_calls_pass_even_if_they_mention_dangerous_ones() {
+    let table = [
+        ("Bash", json!({ "command": "git commit -m 'never cat ~/.ssh/id_ed25519'" })),
+        ("Bash", json!({ "command": "grep -rn 'rm -rf /' src | head" })),
+        ("Bash", json!({ "command": "cat ~/.ssh/id_ed25519.pub .env.example" })),
+        ("Bash", json!({ "command": "cargo test --workspace && rm -rf target/debug" })),
+        ("Read", json!({ "file_path": "src/main.rs" })),
+        ("exec_command", json!({ "cmd": "ls -la && git status" })),
+        ("mcp__filesystem__read_file", json!({ "path": "README.md" })),
+    ];
+    for (tool, input) in table {
+        let (code, rule) = judged(tool, &input);
+        assert_eq!(code, 0, "{tool} {input}: {rule}");
+    }
+}
+
+#[test]
+fn a_rule_of_ones_own_can_ask_what_a_call_would_do() {
+    let policy = "policy: own\nrules:\n  - { id: stay-here, when: { deletes: { not: [workspace] } }, verdict: deny, reason: Delete only in the project. }\n";
+    let judged = |command: &str| {
+        let input = json!({ "command": command }).to_string();
+        let args = ["check", "--policy", "own.yaml", "--tool", "Bash", "--input", &input];
+        Test::new(&args).file("own.yaml", policy).run().code
+    };
+    assert_eq!(judged("find /var/lib -name '*.db' -delete"), 1);
+    assert_eq!(judged("rm -rf ../other"), 1);
+    assert_eq!(judged("echo rm -rf /var/lib"), 0);
+}

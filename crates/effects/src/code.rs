@@ -1,0 +1,191 @@
+//! Inline code of interpreters: `python -c`, `node -e`, `awk`.
+//!
+//! The code is not parsed. It is scanned for calls that touch files, processes or hosts. If their
+//! arguments are literals, they have the same effects as a command. If such a call, or a way to
+//! build one, cannot be read, the code is opaque. Code without any of them has no effect.
+
+use crate::bound::{Bound, EffectKind};
+use crate::effect::{Access, Action, Change, Purpose, Scope, Why};
+use crate::host;
+use crate::model::Language;
+use crate::shell::eval::Shell;
+use crate::shell::expand::Field;
+use crate::word::Word;
+
+mod calls;
+mod scanner;
+mod small;
+
+use calls::{Call, TABLES};
+use scanner::{Scanner, Token};
+
+/// Calls of one code that are analysed.
+const MAX_CALLS: usize = 128;
+
+/// Scans code and adds its effects.
+pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field) {
+    if field.word.misses_value() {
+        shell.opaque(Why::Code, Bound::ALL, field.span.clone());
+    }
+    let text = field.word.known_part().to_owned();
+    if !shell.enter(text.len()) {
+        return;
+    }
+    match language {
+        Language::Sed => small::sed(shell, &text, field),
+        Language::Awk => small::awk(shell, &text, field),
+        Language::AppleScript => small::apple_script(shell, &text, field),
+        Language::Vim => small::vim(shell, &text, field),
+        Language::PowerShell | Language::Other => {
+            shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+        }
+        _ => scan_calls(shell, language, &text, field),
+    }
+    shell.depth -= 1;
+}
+
+fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: &Field) {
+    let Some((_, table)) = TABLES.iter().find(|(known, _)| *known == language) else { return };
+    let mut scanner = Scanner::new(text, language);
+    let mut calls = 0;
+    // The path of `Path("x")`, which methods behind it use.
+    let mut receiver: Option<Word> = None;
+    while let Some(token) = scanner.next() {
+        let name = match token {
+            Token::Command(command) => {
+                shell.word_text(&Field::new(command, field.span.clone()));
+                continue;
+            }
+            Token::Name(name) => name,
+        };
+        let Some(call) = calls::find(table, name, text) else { continue };
+        calls += 1;
+        if calls > MAX_CALLS {
+            shell.opaque(Why::Size, Bound::ALL, field.span.clone());
+            return;
+        }
+        let arguments = scanner.arguments();
+        match call {
+            Call::Receiver => receiver = arguments.first().map(|argument| argument.word()),
+            Call::OnReceiver(inner) => {
+                let word = receiver.clone().unwrap_or_else(Word::unknown);
+                let arguments = [scanner::Argument::One(word)];
+                perform(shell, *inner, &arguments, field);
+            }
+            call => perform(shell, call, &arguments, field),
+        }
+    }
+}
+
+fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument], field: &Field) {
+    let value = |at: usize| {
+        let word = arguments.get(at).map_or_else(Word::unknown, |argument| argument.word());
+        Field::new(word, field.span.clone())
+    };
+    let first = value(0);
+    match call {
+        Call::Shell => match arguments.first() {
+            Some(scanner::Argument::List(words)) => {
+                let words: Vec<Field> =
+                    words.iter().map(|word| Field::new(word.clone(), field.span.clone())).collect();
+                shell.run(&words, None);
+            }
+            Some(scanner::Argument::One(_))
+                if arguments.len() > 1 && arguments.iter().all(is_known) =>
+            {
+                perform(shell, Call::Program, arguments, field);
+            }
+            Some(scanner::Argument::One(word)) if !word.is_unknown() => {
+                shell.word_text(&first);
+            }
+            _ => shell.hidden_code(&first),
+        },
+        Call::Program => {
+            let words: Vec<Field> = arguments
+                .iter()
+                .flat_map(|argument| argument.words())
+                .map(|word| Field::new(word, field.span.clone()))
+                .collect();
+            if words.first().is_none_or(|word| word.word.is_unknown()) {
+                return shell.hidden_code(&first);
+            }
+            shell.run(&words, None);
+        }
+        Call::Open => open(shell, &first, arguments.get(1)),
+        Call::Reads => shell.read_file(&first, Access::Content),
+        Call::Lists => {
+            if !first.word.is_unknown() {
+                shell.read_file(&first, Access::Names);
+            }
+        }
+        Call::Writes(change) => shell.write_file(&first, change),
+        Call::Deletes(scope) => deletes(shell, &first, scope),
+        Call::Copies => {
+            shell.read_file(&first, Access::Tree);
+            shell.write_file(&value(1), Change::Content);
+        }
+        Call::Moves => {
+            deletes(shell, &first, Scope::Tree);
+            shell.write_file(&value(1), Change::Content);
+        }
+        Call::Connects(purpose) => connects(shell, &first, arguments.get(1), purpose),
+        Call::Environment => {
+            let file = Field::new(Word::known("/proc/self/environ"), field.span.clone());
+            shell.read_file(&file, Access::Content);
+        }
+        Call::Loads => match first.text() {
+            Some(_) => {}
+            None => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
+        },
+        Call::Dynamic => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
+        Call::Receiver | Call::OnReceiver(_) => {}
+    }
+}
+
+fn is_known(argument: &scanner::Argument) -> bool {
+    matches!(argument, scanner::Argument::One(word) if word.is_known())
+}
+
+fn deletes(shell: &mut Shell<'_, '_>, field: &Field, scope: Scope) {
+    let could = Bound::just(EffectKind::Deletes);
+    shell.path_effect(field, could, |path| Action::Deletes(path, scope));
+}
+
+fn connects(
+    shell: &mut Shell<'_, '_>,
+    first: &Field,
+    second: Option<&scanner::Argument>,
+    purpose: Purpose,
+) {
+    let mut target = first.word.clone();
+    // `connect("host", 4444)`
+    if let Some(port) = second.map(|argument| argument.word())
+        && port.text().is_some_and(|port| port.parse::<u16>().is_ok())
+    {
+        target.push(':');
+        target.push_word(&port);
+    }
+    if target.known_start().starts_with("file:") {
+        return shell.read_file(&Field::new(target, first.span.clone()), Access::Content);
+    }
+    let address = host::parse_host(&target, "");
+    shell.connect(address, purpose, Some(&target), first.span.clone());
+}
+
+/// `open(path, mode)`: the mode says what is done.
+fn open(shell: &mut Shell<'_, '_>, path: &Field, mode: Option<&scanner::Argument>) {
+    let mode = mode.map(|argument| argument.word());
+    let mode = mode.as_ref().and_then(Word::text).unwrap_or("r");
+    // Perl: `open(F, "<", "x")` and `open(F, "cmd|")` are read by the scanner's table.
+    if mode.contains(['w', 'a', 'x', '>']) {
+        let change = if mode.contains('a') || mode.contains(">>") {
+            Change::Append
+        } else {
+            Change::Content
+        };
+        shell.write_file(path, change);
+    }
+    if mode.contains(['r', '+', '<']) {
+        shell.read_file(path, Access::Content);
+    }
+}

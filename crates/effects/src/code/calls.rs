@@ -1,0 +1,480 @@
+//! Calls that touch files, processes or hosts, by language.
+
+use crate::effect::{Change, Purpose, Scope};
+use crate::model::Language;
+
+/// What a call does with its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// Runs the first argument: shell text, or a list of words.
+    Shell,
+    /// Runs all arguments as the words of a command.
+    Program,
+    /// Opens the first argument; the second is the mode.
+    Open,
+    Reads,
+    Lists,
+    Writes(Change),
+    Deletes(Scope),
+    /// From the first argument to the second.
+    Copies,
+    Moves,
+    Connects(Purpose),
+    /// Reads the environment.
+    Environment,
+    /// Loads a module: opaque only if its name is not a literal.
+    Loads,
+    /// Builds code or calls at run time.
+    Dynamic,
+    /// The argument is a path for the methods that follow.
+    Receiver,
+    /// A method of that path.
+    OnReceiver(&'static Call),
+}
+
+/// Names and what they do. A name with a dot must match as a whole or at its end; one without
+/// must be the last part.
+type Table = &'static [(&'static [&'static str], Call)];
+
+/// The call that a name is. The text says whether ambiguous names count.
+pub(crate) fn find(table: Table, name: &str, text: &str) -> Option<Call> {
+    let last = name.rsplit(['.', ':', '>']).next().unwrap_or(name);
+    let fits = |known: &&'static str| match known.strip_prefix('?') {
+        // Only if the code loads processes at all: `exec` is a method of regular expressions, too.
+        Some(bare) => {
+            last == bare && (text.contains("child_process") || text.contains("subprocess"))
+        }
+        None if known.contains(['.', ':']) => {
+            name == *known
+                || name.strip_suffix(*known).is_some_and(|before| before.ends_with(['.', ':']))
+        }
+        None => last == *known,
+    };
+    table.iter().find(|(names, _)| names.iter().any(&fits)).map(|(_, call)| *call)
+}
+
+const FETCH: Call = Call::Connects(Purpose::Fetch);
+const SEND: Call = Call::Connects(Purpose::Send);
+const TUNNEL: Call = Call::Connects(Purpose::Tunnel);
+const WRITES: Call = Call::Writes(Change::Content);
+const APPENDS: Call = Call::Writes(Change::Append);
+const FOLDER: Call = Call::Writes(Change::Folder);
+const ATTRIBUTES: Call = Call::Writes(Change::Attributes);
+const DELETES: Call = Call::Deletes(Scope::One);
+const DELETES_TREE: Call = Call::Deletes(Scope::Tree);
+
+pub(crate) const TABLES: &[(Language, Table)] = &[
+    (Language::Python, PYTHON),
+    (Language::JavaScript, JAVASCRIPT),
+    (Language::Perl, PERL),
+    (Language::Ruby, RUBY),
+    (Language::Php, PHP),
+    (Language::Lua, LUA),
+];
+
+const PYTHON: Table = &[
+    (
+        &[
+            "os.system",
+            "os.popen",
+            "system",
+            "popen",
+            "getoutput",
+            "getstatusoutput",
+            "create_subprocess_shell",
+            "subprocess.run",
+            "subprocess.call",
+            "check_call",
+            "check_output",
+            "Popen",
+            "pty.spawn",
+            "?run",
+            "?call",
+        ],
+        Call::Shell,
+    ),
+    (
+        &[
+            "execl",
+            "execlp",
+            "execv",
+            "execvp",
+            "execve",
+            "execvpe",
+            "spawnl",
+            "spawnlp",
+            "spawnv",
+            "spawnvp",
+            "posix_spawn",
+            "create_subprocess_exec",
+            "startfile",
+        ],
+        Call::Program,
+    ),
+    (&["open", "io.open", "codecs.open", "fdopen"], Call::Open),
+    (&["read_text", "read_bytes"], Call::OnReceiver(&Call::Reads)),
+    (&["write_text", "write_bytes", "touch"], Call::OnReceiver(&WRITES)),
+    (&["os.remove", "os.unlink", "os.rmdir", "send2trash"], DELETES),
+    (&["rmtree", "removedirs"], DELETES_TREE),
+    (&["unlink", "rmdir"], Call::OnReceiver(&DELETES)),
+    (&["Path", "PosixPath", "PurePath"], Call::Receiver),
+    (
+        &["shutil.copy", "copy2", "copyfile", "copytree", "os.link", "symlink", "os.symlink"],
+        Call::Copies,
+    ),
+    (&["shutil.move", "os.rename", "os.replace", "os.renames"], Call::Moves),
+    (&["os.mkdir", "makedirs"], FOLDER),
+    (&["os.chmod", "os.chown", "os.truncate"], ATTRIBUTES),
+    (&["listdir", "scandir", "os.walk", "os.stat"], Call::Lists),
+    (
+        &[
+            "urlopen",
+            "urlretrieve",
+            "requests.get",
+            "httpx.get",
+            "requests.head",
+            "requests.request",
+            "HTTPSConnection",
+            "HTTPConnection",
+            "urllib.request.Request",
+        ],
+        FETCH,
+    ),
+    (
+        &[
+            "requests.post",
+            "requests.put",
+            "requests.patch",
+            "httpx.post",
+            "httpx.put",
+            "requests.delete",
+            "SMTP",
+            "FTP",
+        ],
+        SEND,
+    ),
+    (&["create_connection", "connect", "connect_ex", "bind", "socketserver.TCPServer"], TUNNEL),
+    (&["os.environ", "environ"], Call::Environment),
+    (&["import_module"], Call::Loads),
+    (
+        &[
+            "exec",
+            "eval",
+            "compile",
+            "__import__",
+            "getattr",
+            "globals",
+            "locals",
+            "vars",
+            "__builtins__",
+            "builtins",
+            "__subclasses__",
+            "__globals__",
+            "runpy",
+            "run_path",
+            "run_module",
+            "ctypes",
+            "cdll",
+            "CDLL",
+            "marshal.loads",
+            "pickle.loads",
+            "loads_pickle",
+            "b64decode",
+            "fromhex",
+            "unhexlify",
+            "__getattribute__",
+            "attrgetter",
+            "methodcaller",
+            "code.interact",
+            "decompress",
+        ],
+        Call::Dynamic,
+    ),
+];
+
+const JAVASCRIPT: Table = &[
+    (
+        &[
+            "execSync",
+            "?exec",
+            "child_process.exec",
+            "Deno.run",
+            "Deno.Command",
+            "Bun.spawn",
+            "Bun.spawnSync",
+        ],
+        Call::Shell,
+    ),
+    (&["spawn", "spawnSync", "execFile", "execFileSync", "?fork"], Call::Program),
+    (
+        &[
+            "readFileSync",
+            "readFile",
+            "createReadStream",
+            "readTextFile",
+            "readTextFileSync",
+            "Bun.file",
+            "Deno.readFile",
+        ],
+        Call::Reads,
+    ),
+    (&["readdirSync", "readdir", "existsSync", "statSync", "lstatSync", "accessSync"], Call::Lists),
+    (
+        &[
+            "writeFileSync",
+            "writeFile",
+            "createWriteStream",
+            "writeTextFile",
+            "writeTextFileSync",
+            "Bun.write",
+            "truncateSync",
+            "openSync",
+        ],
+        WRITES,
+    ),
+    (&["appendFileSync", "appendFile"], APPENDS),
+    (&["mkdirSync", "mkdir", "mkdtempSync"], FOLDER),
+    (&["chmodSync", "chownSync"], ATTRIBUTES),
+    (&["unlinkSync", "unlink", "Deno.remove"], DELETES),
+    (
+        &[
+            "rmSync",
+            "rmdirSync",
+            "fs.rm",
+            "promises.rm",
+            "fs.rmdir",
+            "rimraf",
+            "rimrafSync",
+            "removeSync",
+            "emptyDirSync",
+        ],
+        DELETES_TREE,
+    ),
+    (&["copyFileSync", "copyFile", "cpSync", "symlinkSync", "linkSync"], Call::Copies),
+    (&["renameSync", "fs.rename", "promises.rename", "moveSync"], Call::Moves),
+    (
+        &[
+            "fetch",
+            "http.get",
+            "https.get",
+            "http.request",
+            "https.request",
+            "axios.get",
+            "got",
+            "axios",
+            "importScripts",
+        ],
+        FETCH,
+    ),
+    (&["axios.post", "axios.put", "sendBeacon"], SEND),
+    (
+        &[
+            "net.connect",
+            "createConnection",
+            "net.createServer",
+            "net.Socket",
+            "tls.connect",
+            "WebSocket",
+            "dgram.createSocket",
+        ],
+        TUNNEL,
+    ),
+    (&["process.env"], Call::Environment),
+    (&["require", "import"], Call::Loads),
+    (
+        &[
+            "eval",
+            "Function",
+            "runInNewContext",
+            "runInThisContext",
+            "runInContext",
+            "vm.Script",
+            "process.binding",
+            "dlopen",
+            "atob",
+            "fromCharCode",
+            "constructor",
+            "_load",
+        ],
+        Call::Dynamic,
+    ),
+];
+
+const PERL: Table = &[
+    (&["system", "exec", "qx", "readpipe"], Call::Shell),
+    (&["open", "sysopen"], Call::Dynamic),
+    (&["slurp", "path"], Call::Reads),
+    (&["unlink", "rmdir"], DELETES),
+    (&["rmtree", "remove_tree"], DELETES_TREE),
+    (&["rename", "move"], Call::Moves),
+    (&["copy"], Call::Copies),
+    (&["mkdir"], FOLDER),
+    (&["chmod", "chown", "truncate"], ATTRIBUTES),
+    (&["getstore", "LWP::Simple::get"], FETCH),
+    (
+        &[
+            "eval",
+            "require",
+            "do",
+            "syscall",
+            "socket",
+            "Socket",
+            "INET",
+            "decode_base64",
+            "pack",
+            "unpack",
+            "LWP",
+            "UserAgent",
+            "HTTP",
+        ],
+        Call::Dynamic,
+    ),
+];
+
+const RUBY: Table = &[
+    (
+        &[
+            "system",
+            "exec",
+            "spawn",
+            "IO.popen",
+            "popen",
+            "Open3.capture2",
+            "capture2e",
+            "capture3",
+            "popen3",
+            "PTY.spawn",
+        ],
+        Call::Shell,
+    ),
+    (&["File.open", "open", "File.new"], Call::Open),
+    (
+        &[
+            "File.read",
+            "IO.read",
+            "File.readlines",
+            "IO.readlines",
+            "File.foreach",
+            "binread",
+            "YAML.load_file",
+        ],
+        Call::Reads,
+    ),
+    (&["Dir.glob", "Dir.entries", "Dir.children", "File.exist?", "File.stat"], Call::Lists),
+    (&["File.write", "IO.write", "binwrite"], WRITES),
+    (&["File.delete", "File.unlink", "Dir.rmdir", "FileUtils.rm", "FileUtils.rm_f"], DELETES),
+    (&["rm_rf", "rm_r", "remove_entry", "remove_dir"], DELETES_TREE),
+    (&["FileUtils.cp", "cp_r", "FileUtils.copy", "ln_s", "File.symlink"], Call::Copies),
+    (&["FileUtils.mv", "File.rename"], Call::Moves),
+    (&["mkdir_p", "Dir.mkdir"], FOLDER),
+    (&["File.chmod", "File.chown", "FileUtils.chmod"], ATTRIBUTES),
+    (&["URI.open", "Net::HTTP.get", "HTTP.get", "URI", "URI.parse", "open-uri"], FETCH),
+    (&["Net::HTTP.post", "post_form", "HTTP.post"], SEND),
+    (
+        &[
+            "TCPSocket.new",
+            "TCPSocket.open",
+            "TCPServer.new",
+            "UDPSocket.new",
+            "TCPSocket",
+            "Socket.tcp",
+        ],
+        TUNNEL,
+    ),
+    (&["ENV"], Call::Environment),
+    (&["require", "load"], Call::Loads),
+    (
+        &[
+            "eval",
+            "instance_eval",
+            "class_eval",
+            "module_eval",
+            "send",
+            "__send__",
+            "public_send",
+            "const_get",
+            "Marshal.load",
+            "Fiddle",
+            "syscall",
+            "unpack",
+            "unpack1",
+            "decode64",
+            "fork",
+        ],
+        Call::Dynamic,
+    ),
+];
+
+const PHP: Table = &[
+    (
+        &["system", "exec", "shell_exec", "passthru", "popen", "proc_open", "pcntl_exec"],
+        Call::Shell,
+    ),
+    (&["fopen"], Call::Open),
+    (
+        &[
+            "file_get_contents",
+            "readfile",
+            "file",
+            "highlight_file",
+            "show_source",
+            "parse_ini_file",
+        ],
+        Call::Reads,
+    ),
+    (&["scandir", "glob", "opendir", "file_exists", "is_file", "is_dir", "stat"], Call::Lists),
+    (&["file_put_contents", "touch"], WRITES),
+    (&["unlink", "rmdir"], DELETES),
+    (&["copy", "symlink", "link"], Call::Copies),
+    (&["rename", "move_uploaded_file"], Call::Moves),
+    (&["mkdir"], FOLDER),
+    (&["chmod", "chown"], ATTRIBUTES),
+    (&["curl_init", "get_headers"], FETCH),
+    (&["mail"], SEND),
+    (&["fsockopen", "pfsockopen", "stream_socket_client", "socket_connect"], TUNNEL),
+    (&["getenv", "_ENV", "phpinfo"], Call::Environment),
+    (&["include", "include_once", "require", "require_once"], Call::Reads),
+    (
+        &[
+            "eval",
+            "assert",
+            "create_function",
+            "call_user_func",
+            "call_user_func_array",
+            "base64_decode",
+            "gzinflate",
+            "str_rot13",
+            "hex2bin",
+            "unserialize",
+            "preg_replace_callback",
+            "ReflectionFunction",
+            "dl",
+            "putenv",
+        ],
+        Call::Dynamic,
+    ),
+];
+
+const LUA: Table = &[
+    (&["os.execute", "io.popen", "vim.fn.system", "jobstart"], Call::Shell),
+    (&["io.open"], Call::Open),
+    (&["io.lines", "readfile"], Call::Reads),
+    (&["os.remove"], DELETES),
+    (&["os.rename"], Call::Moves),
+    (&["os.getenv"], Call::Lists),
+    (&["socket.connect", "socket.tcp"], TUNNEL),
+    (&["require"], Call::Loads),
+    (
+        &[
+            "load",
+            "loadstring",
+            "dofile",
+            "loadfile",
+            "package.loadlib",
+            "setfenv",
+            "string.char",
+            "vim.cmd",
+        ],
+        Call::Dynamic,
+    ),
+];

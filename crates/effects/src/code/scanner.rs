@@ -1,0 +1,411 @@
+//! Names, literals and arguments in code of any language with C-like calls.
+
+use crate::model::Language;
+use crate::word::{Fill, Word};
+
+/// Something in the code that may do something.
+pub(crate) enum Token<'t> {
+    /// A name with its dots: `os.path.join`.
+    Name(&'t str),
+    /// A command in backquotes.
+    Command(Word),
+}
+
+/// An argument of a call.
+pub(crate) enum Argument {
+    One(Word),
+    List(Vec<Word>),
+}
+
+impl Argument {
+    pub(crate) fn word(&self) -> Word {
+        match self {
+            Self::One(word) => word.clone(),
+            Self::List(words) => words.first().cloned().unwrap_or_else(Word::unknown),
+        }
+    }
+
+    pub(crate) fn words(&self) -> Vec<Word> {
+        match self {
+            Self::One(word) => vec![word.clone()],
+            Self::List(words) => words.clone(),
+        }
+    }
+}
+
+pub(crate) struct Scanner<'t> {
+    text: &'t str,
+    pos: usize,
+    language: Language,
+}
+
+impl<'t> Scanner<'t> {
+    pub(crate) fn new(text: &'t str, language: Language) -> Self {
+        Self { text, pos: 0, language }
+    }
+
+    fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.pos..).unwrap_or_default()
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let character = self.rest().chars().next()?;
+        self.pos += character.len_utf8();
+        Some(character)
+    }
+
+    /// The next name or command; literals and comments are passed over.
+    pub(crate) fn next(&mut self) -> Option<Token<'t>> {
+        loop {
+            let byte = self.peek();
+            match byte {
+                0 if self.pos >= self.text.len() => return None,
+                b'\'' | b'"' => drop(self.string()),
+                b'`' if self.runs_backquotes() => return Some(Token::Command(self.string())),
+                b'`' => drop(self.string()),
+                b'#' if self.language != Language::JavaScript && self.language != Language::Lua => {
+                    self.skip_line()
+                }
+                b'/' if self.rest().starts_with("//")
+                    && !matches!(
+                        self.language,
+                        Language::Python | Language::Ruby | Language::Perl
+                    ) =>
+                {
+                    self.skip_line()
+                }
+                b'%' if self.language == Language::Ruby && self.rest().starts_with("%x") => {
+                    self.pos += 2;
+                    return Some(Token::Command(self.bracketed()));
+                }
+                byte if is_start(byte) => {
+                    let name = self.name();
+                    if name == "qx" && self.language == Language::Perl {
+                        return Some(Token::Command(self.bracketed()));
+                    }
+                    return Some(Token::Name(name));
+                }
+                _ => drop(self.bump()),
+            }
+        }
+    }
+
+    fn runs_backquotes(&self) -> bool {
+        matches!(self.language, Language::Perl | Language::Ruby | Language::Php)
+    }
+
+    fn skip_line(&mut self) {
+        self.pos += self.rest().find('\n').unwrap_or(self.rest().len());
+    }
+
+    fn name(&mut self) -> &'t str {
+        let rest = self.rest();
+        let is_part = |byte: u8| {
+            is_start(byte) || byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'?')
+        };
+        let mut length = rest.bytes().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+        // `a ? b : c` and `key: value` are not part of a name.
+        while length > 0 && matches!(rest.as_bytes().get(length - 1), Some(b'.' | b':' | b'?')) {
+            length -= 1;
+        }
+        self.pos += length.max(1);
+        rest.get(..length).unwrap_or_default()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), b' ' | b'\t' | b'\n' | b'\r') {
+            self.pos += 1;
+        }
+    }
+
+    /// The arguments of the call whose name was just read. At most four are of interest.
+    pub(crate) fn arguments(&mut self) -> Vec<Argument> {
+        let after_name = self.pos;
+        self.blanks();
+        let has_paren = self.peek() == b'(';
+        if has_paren {
+            self.pos += 1;
+            // `connect(("host", 1))`
+            self.blanks();
+            if self.peek() == b'(' {
+                self.pos += 1;
+            }
+        } else if !matches!(self.language, Language::Perl | Language::Ruby | Language::Php) {
+            self.pos = after_name;
+            return Vec::new();
+        }
+        let mut arguments = Vec::new();
+        while arguments.len() < 8 {
+            self.blanks();
+            let argument = self.argument();
+            let Some(argument) = argument else { break };
+            arguments.push(argument);
+            self.blanks();
+            if self.peek() == b',' {
+                self.pos += 1;
+            } else {
+                break;
+            }
+        }
+        // A name inside of an argument may be a call of its own.
+        arguments
+    }
+
+    fn argument(&mut self) -> Option<Argument> {
+        match self.peek() {
+            b')' | b';' | b'}' | 0 => None,
+            b'[' => {
+                self.pos += 1;
+                let mut words = Vec::new();
+                while words.len() < 64 {
+                    self.blanks();
+                    if matches!(self.peek(), b']' | 0) {
+                        self.bump();
+                        break;
+                    }
+                    words.push(self.expression());
+                    self.blanks();
+                    if self.peek() == b',' {
+                        self.pos += 1;
+                    } else if self.peek() != b']' {
+                        // Something that is not a plain list.
+                        words.push(Word::unknown());
+                        break;
+                    }
+                }
+                Some(Argument::List(words))
+            }
+            _ => Some(Argument::One(self.expression())),
+        }
+    }
+
+    /// A literal, literals that are joined, or something unknown.
+    fn expression(&mut self) -> Word {
+        self.expression_at(0)
+    }
+
+    /// An unknown name stays in front of the scanner: it may be a call of its own.
+    fn expression_at(&mut self, depth: usize) -> Word {
+        let mut word = Word::default();
+        let mut resume = None;
+        loop {
+            self.blanks();
+            self.prefix();
+            let start = self.pos;
+            match self.peek() {
+                b'\'' | b'"' | b'`' => {
+                    let part = self.string();
+                    word.push_word(&part);
+                }
+                byte if byte.is_ascii_digit() => {
+                    let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+                    word.push_str(self.rest().get(..length).unwrap_or_default());
+                    self.pos += length;
+                }
+                byte if is_start(byte) && depth < 4 => match self.value_of_name(depth) {
+                    Some(part) => word.push_word(&part),
+                    None => {
+                        word.push_gap(Fill::Anything);
+                        resume.get_or_insert(start);
+                    }
+                },
+                _ => {
+                    word.push_gap(Fill::Anything);
+                    break;
+                }
+            }
+            self.blanks();
+            match self.peek() {
+                // `"a" + "b"`, `"a" . "b"`, `"a" "b"`
+                b'+' => self.pos += 1,
+                b'.' if matches!(self.language, Language::Perl | Language::Php) => self.pos += 1,
+                b'\'' | b'"' => {}
+                b'%' | b'.' | b'[' | b'*' | b'(' => {
+                    word.push_gap(Fill::Anything);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.pos = resume.unwrap_or(self.pos);
+        word
+    }
+
+    /// A variable, or a call that only puts paths together. `None` for any other name.
+    fn value_of_name(&mut self, depth: usize) -> Option<Word> {
+        let name = self.name();
+        if matches!(name, "process.env.HOME" | "HOME") {
+            return Some(Word::known("~"));
+        }
+        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+        let joins = matches!(
+            last,
+            "join"
+                | "expanduser"
+                | "expandvars"
+                | "resolve"
+                | "abspath"
+                | "realpath"
+                | "Path"
+                | "str"
+                | "expand_path"
+        );
+        let is_home = matches!(last, "homedir" | "home") || name == "Dir.home";
+        let is_variable = name == "os.environ" || name == "ENV" || last == "getenv";
+        self.blanks();
+        if is_home || is_variable {
+            return Some(self.home_of(is_home));
+        }
+        if !joins || self.peek() != b'(' {
+            return None;
+        }
+        self.pos += 1;
+        let mut whole = Word::default();
+        loop {
+            self.blanks();
+            if matches!(self.peek(), b')' | 0) {
+                self.pos += 1;
+                return Some(whole);
+            }
+            if !whole.known_part().is_empty() {
+                whole.push('/');
+            }
+            let part = self.expression_at(depth + 1);
+            whole.push_word(&part);
+            self.blanks();
+            match self.peek() {
+                b',' => self.pos += 1,
+                b')' => {}
+                _ => {
+                    whole.push_gap(Fill::Anything);
+                    return Some(whole);
+                }
+            }
+        }
+    }
+
+    /// `os.homedir()`, `os.environ['HOME']`, `getenv("HOME")`
+    fn home_of(&mut self, is_home: bool) -> Word {
+        let rest = self.rest();
+        let end = rest.find([')', ']']).filter(|end| *end < 24);
+        let Some(end) = end else {
+            return if is_home { Word::known("~") } else { Word::unknown() };
+        };
+        let inside = rest.get(..end).unwrap_or_default();
+        let names_home = is_home || inside.contains("HOME");
+        self.pos += end + 1;
+        if names_home { Word::known("~") } else { Word::unknown() }
+    }
+
+    /// `r"…"`, `b'…'`, `f"…"`
+    fn prefix(&mut self) {
+        let bytes = self.rest().as_bytes();
+        let letters = bytes
+            .iter()
+            .take(2)
+            .take_while(|byte| matches!(byte.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f'))
+            .count();
+        if letters > 0 && matches!(bytes.get(letters), Some(b'\'' | b'"')) {
+            self.pos += letters;
+        }
+    }
+
+    /// A literal with its quotes. Interpolation leaves a gap.
+    fn string(&mut self) -> Word {
+        let quote = self.peek();
+        let before = self.text.get(..self.pos).unwrap_or_default();
+        let is_formatted = self.language == Language::Python && before.ends_with(['f', 'F']);
+        let triple = [quote; 3];
+        let is_triple =
+            self.rest().as_bytes().starts_with(&triple) && self.language == Language::Python;
+        self.pos += if is_triple { 3 } else { 1 };
+        let mut word = Word::default();
+        while self.pos < self.text.len() {
+            let byte = self.peek();
+            if byte == quote && (!is_triple || self.rest().as_bytes().starts_with(&triple)) {
+                self.pos += if is_triple { 3 } else { 1 };
+                return word;
+            }
+            match byte {
+                b'\\' => {
+                    let rest = self.rest();
+                    let length = rest.char_indices().nth(2).map_or(rest.len(), |(at, _)| at);
+                    let length = if rest.as_bytes().get(1) == Some(&b'x') {
+                        4.min(rest.len())
+                    } else {
+                        length
+                    };
+                    let escape = rest.get(..length).unwrap_or(rest);
+                    word.push_str(&crate::shell::ansi::unescape(escape));
+                    self.pos += escape.len();
+                }
+                b'$' | b'#' if self.interpolates(quote) => {
+                    word.push_gap(Fill::Anything);
+                    self.skip_interpolation();
+                }
+                b'{' if is_formatted => {
+                    word.push_gap(Fill::Anything);
+                    self.skip_interpolation();
+                }
+                _ => word.push(self.bump().unwrap_or(' ')),
+            }
+        }
+        word
+    }
+
+    fn interpolates(&self, quote: u8) -> bool {
+        let next = self.text.as_bytes().get(self.pos + 1).copied().unwrap_or(0);
+        match (self.language, self.peek()) {
+            (Language::JavaScript, b'$') => quote == b'`' && next == b'{',
+            (Language::Ruby, b'#') => quote != b'\'' && next == b'{',
+            (Language::Perl | Language::Php, b'$') => {
+                quote != b'\'' && (is_start(next) || next == b'{')
+            }
+            _ => false,
+        }
+    }
+
+    fn skip_interpolation(&mut self) {
+        let rest = self.rest();
+        let is_braced = rest.starts_with('{') || rest.as_bytes().get(1) == Some(&b'{');
+        let length = if is_braced {
+            rest.find('}').map_or(rest.len(), |at| at + 1)
+        } else {
+            1 + rest
+                .bytes()
+                .skip(1)
+                .take_while(|byte| is_start(*byte) || byte.is_ascii_digit())
+                .count()
+        };
+        self.pos += length;
+    }
+
+    /// `qx{…}`, `%x(…)`
+    fn bracketed(&mut self) -> Word {
+        let Some(open) = self.bump() else { return Word::unknown() };
+        let close = match open {
+            '(' => ')',
+            '{' => '}',
+            '[' => ']',
+            '<' => '>',
+            other => other,
+        };
+        let rest = self.rest();
+        let length = rest.find(close).unwrap_or(rest.len());
+        let text = rest.get(..length).unwrap_or_default();
+        self.pos = (self.pos + length + 1).min(self.text.len());
+        let mut word = Word::known(text);
+        if text.contains("#{") || text.contains('$') {
+            word.push_gap(Fill::Anything);
+        }
+        word
+    }
+}
+
+fn is_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}

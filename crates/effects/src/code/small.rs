@@ -1,0 +1,262 @@
+//! Small languages: sed, awk, AppleScript and Vim commands.
+
+use crate::bound::Bound;
+use crate::effect::{Access, Change, Why};
+use crate::shell::eval::Shell;
+use crate::shell::expand::Field;
+use crate::word::Word;
+
+/// sed: `w file`, `r file`, `e command`, and the flags `w` and `e` of `s`.
+pub(super) fn sed(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let mut rest = text;
+    let mut commands = 0;
+    while let Some(start) =
+        rest.find(|c: char| !c.is_whitespace() && c != ';' && c != '{' && c != '}')
+    {
+        commands += 1;
+        rest = rest.get(start..).unwrap_or_default();
+        rest = rest.trim_start_matches(|c: char| {
+            c.is_ascii_digit() || matches!(c, ',' | '$' | '!' | '~' | '+' | ' ')
+        });
+        let Some(letter) = rest.chars().next() else { return };
+        let after = rest.get(letter.len_utf8()..).unwrap_or_default();
+        let line_end = after.find('\n').unwrap_or(after.len());
+        match letter {
+            '/' | '\\' => rest = behind(after, if letter == '/' { '/' } else { '\n' }),
+            's' | 'y' => rest = substitution(shell, after, field),
+            'w' | 'W' => {
+                file(shell, after.get(..line_end), field, |shell, field| {
+                    shell.write_file(field, Change::Content)
+                });
+                rest = after.get(line_end..).unwrap_or_default();
+            }
+            'r' | 'R' => {
+                file(shell, after.get(..line_end), field, |shell, field| {
+                    shell.read_file(field, Access::Content)
+                });
+                rest = after.get(line_end..).unwrap_or_default();
+            }
+            'e' => {
+                let command = after.get(..line_end).unwrap_or_default().trim();
+                match command.is_empty() {
+                    true => shell.hidden_code(field),
+                    false => {
+                        drop(shell.word_text(&Field::new(Word::known(command), field.span.clone())))
+                    }
+                }
+                rest = after.get(line_end..).unwrap_or_default();
+            }
+            // Text to insert, labels.
+            'a' | 'i' | 'c' | 'b' | 't' | ':' | '#' => {
+                rest = after.get(line_end..).unwrap_or_default()
+            }
+            _ => rest = after,
+        }
+        if commands > 256 {
+            return shell.opaque(Why::Size, Bound::ALL, field.span.clone());
+        }
+    }
+}
+
+fn file(
+    shell: &mut Shell<'_, '_>,
+    name: Option<&str>,
+    field: &Field,
+    act: impl FnOnce(&mut Shell<'_, '_>, &Field),
+) {
+    let name = name.unwrap_or_default().trim().trim_end_matches('}').trim();
+    if !name.is_empty() {
+        act(shell, &Field::new(Word::known(name), field.span.clone()));
+    }
+}
+
+/// What follows the next delimiter that is not escaped.
+fn behind(text: &str, delimiter: char) -> &str {
+    let mut escaped = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == delimiter => return text.get(at + c.len_utf8()..).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    ""
+}
+
+fn substitution<'t>(shell: &mut Shell<'_, '_>, text: &'t str, field: &Field) -> &'t str {
+    let Some(delimiter) = text.chars().next() else { return "" };
+    let pattern = text.get(delimiter.len_utf8()..).unwrap_or_default();
+    let flags = behind(behind(pattern, delimiter), delimiter);
+    let length = flags.bytes().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let own = flags.get(..length).unwrap_or_default();
+    if let Some(at) = own.find('w') {
+        let line_end = flags.find('\n').unwrap_or(flags.len());
+        file(shell, flags.get(at + 1..line_end), field, |shell, field| {
+            shell.write_file(field, Change::Content)
+        });
+        return flags.get(line_end..).unwrap_or_default();
+    }
+    if own.contains('e') {
+        shell.hidden_code(field);
+    }
+    flags.get(length..).unwrap_or_default()
+}
+
+/// awk: `system("…")`, pipes to and from commands, redirections to files.
+pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let field_of = |text: &str| Field::new(Word::known(text), field.span.clone());
+    let mut rest = text;
+    let mut before = String::new();
+    let mut is_explained = 0;
+    while let Some(open) = rest.find('"') {
+        before.push_str(rest.get(..open).unwrap_or_default());
+        let after = rest.get(open + 1..).unwrap_or_default();
+        let end = literal_end(after);
+        let literal = crate::shell::ansi::unescape(after.get(..end).unwrap_or_default());
+        let behind = after.get(end + 1..).unwrap_or_default();
+        let lead = before.trim_end().to_owned();
+        let lead = lead.as_str();
+        let tail = behind.trim_start();
+        let is_whole = tail.starts_with([')', '|', ';', '}', '\n']) || tail.is_empty();
+        if lead.ends_with("system(") {
+            is_explained += usize::from(is_whole);
+            drop(shell.word_text(&field_of(&literal)));
+            if !is_whole {
+                shell.hidden_code(field);
+            }
+        } else if tail.starts_with('|') && !tail.starts_with("||")
+            || lead.ends_with('|') && !lead.ends_with("||")
+        {
+            drop(shell.word_text(&field_of(&literal)));
+        } else if lead.ends_with(">>") {
+            shell.write_file(&field_of(&literal), Change::Append);
+        } else if lead.ends_with('>') && before.contains("print") {
+            shell.write_file(&field_of(&literal), Change::Content);
+        } else if lead.ends_with('<') && before.contains("getline") {
+            shell.read_file(&field_of(&literal), Access::Content);
+        }
+        if literal.starts_with("/inet") {
+            let host = literal.splitn(5, '/').nth(4).unwrap_or_default().to_owned();
+            shell.socket(&Word::known(host), field.span.clone());
+        }
+        before.clear();
+        before.push_str(if lead_keeps_print(lead) { "print" } else { "" });
+        rest = behind;
+    }
+    let systems = text.matches("system(").count();
+    let runs_unknown =
+        systems > is_explained || rest.contains("| getline") || rest.contains("|getline");
+    let writes_unknown = has_unknown_target(text);
+    if runs_unknown {
+        shell.hidden_code(field);
+    } else if writes_unknown {
+        shell.opaque(Why::Value, Bound::just(crate::bound::EffectKind::Writes), field.span.clone());
+    }
+}
+
+fn lead_keeps_print(lead: &str) -> bool {
+    lead.contains("print") && !lead.ends_with(';')
+}
+
+/// `print > $1`: the file is a field of the input.
+fn has_unknown_target(text: &str) -> bool {
+    text.split("print").skip(1).any(|after| {
+        let statement = after.split([';', '}', '\n']).next().unwrap_or_default();
+        let target = statement.split('>').nth(1).map(str::trim_start).unwrap_or_default();
+        target.starts_with('$') || target.starts_with('(')
+    })
+}
+
+fn literal_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// AppleScript: `do shell script "…"`.
+pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let lower = text.to_lowercase();
+    let mut found = 0;
+    for verb in ["do shell script", "do script"] {
+        for (at, _) in lower.match_indices(verb) {
+            found += 1;
+            let after = text.get(at + verb.len()..).unwrap_or_default().trim_start();
+            let Some(literal) = after.strip_prefix('"') else {
+                shell.hidden_code(field);
+                continue;
+            };
+            let end = literal_end(literal);
+            let command = crate::shell::ansi::unescape(literal.get(..end).unwrap_or_default());
+            drop(shell.word_text(&Field::new(Word::known(command), field.span.clone())));
+            let tail = literal.get(end + 1..).unwrap_or_default().trim_start();
+            if tail.starts_with('&') {
+                shell.hidden_code(field);
+            }
+        }
+    }
+    let acts = [
+        "keystroke",
+        "key code",
+        "delete",
+        "run script",
+        "load script",
+        "set the clipboard",
+        "the clipboard",
+        "system events",
+        "login item",
+        "open location",
+        "do javascript",
+        "current application",
+    ];
+    if acts.iter().any(|act| lower.contains(act)) || found > 64 {
+        shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
+}
+
+/// Vim: `:!command`, `:w file`, `:r file`, and languages inside of it.
+pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    for command in text.split(['\n', '|']).take(64) {
+        let command = command
+            .trim()
+            .trim_start_matches(':')
+            .trim_start_matches(|c: char| matches!(c, '%' | '.' | '$' | ',') || c.is_ascii_digit());
+        let field_of = |text: &str| Field::new(Word::known(text.trim()), field.span.clone());
+        let is_escape = |(before, after): &(&str, &str)| {
+            let verb = before.trim();
+            let runs = matches!(
+                verb,
+                "" | "r" | "read" | "w" | "write" | "silent" | "sil" | "exe" | "term"
+            );
+            runs && !after.trim().is_empty()
+        };
+        if let Some((_, shell_text)) = command.split_once('!').filter(is_escape) {
+            // Everything behind `!` is one shell text, pipes included.
+            let from = text.find(shell_text).unwrap_or(0);
+            drop(shell.word_text(&field_of(text.get(from..).unwrap_or(shell_text))));
+            return;
+        }
+        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+        match verb.trim_end_matches('!') {
+            "w" | "write" | "sav" | "saveas" | "wq" if !rest.trim().is_empty() => {
+                shell.write_file(&field_of(rest), Change::Content)
+            }
+            "r" | "read" | "e" | "edit" | "sp" | "vs" | "tabe" if !rest.trim().is_empty() => {
+                shell.read_file(&field_of(rest), Access::Content)
+            }
+            "so" | "source" | "py" | "py3" | "python" | "python3" | "pyx" | "lua" | "luafile"
+            | "ruby" | "perl" | "tcl" | "exe" | "execute" | "call" | "terminal" | "term"
+            | "make" => {
+                shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
+            _ => {}
+        }
+    }
+}

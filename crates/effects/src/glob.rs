@@ -1,0 +1,715 @@
+//! Globs against paths of which parts may be unknown.
+
+use std::collections::HashMap;
+
+use crate::ground::Ground;
+use crate::path::{Case, Path};
+use crate::truth::Truth;
+use crate::word::{Fill, Word};
+
+/// How a rule uses the answer, where the ground is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stance {
+    /// A relative path counts as inside the workspace.
+    Restricts,
+    /// It is unknown.
+    Allows,
+}
+
+/// A glob for paths: `**/.env`, `~/.ssh/**`, `/etc/*`, `workspace/**`, `src/*.rs`.
+///
+/// `*` and `?` stop at `/`, `**` does not. `{a,b}` means either.
+#[derive(Debug, Clone)]
+pub struct PathPattern {
+    root: Root,
+    parts: Vec<Part>,
+    /// Text that every match contains; empty if there is none.
+    needle: String,
+}
+
+/// Where a pattern begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Root {
+    /// `/`
+    Absolute,
+    /// `~`
+    Home,
+    /// `workspace`, or a relative pattern.
+    Workspace,
+    /// `**`
+    Anywhere,
+}
+
+/// A part of a pattern or of a path, between slashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    /// Any number of parts.
+    Deep,
+    /// One part.
+    One(Vec<Sign>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Letter(char),
+    /// One character.
+    Any,
+    /// Any characters.
+    Star,
+}
+
+impl PathPattern {
+    /// Reads a glob. Braces make several patterns.
+    pub fn all(text: &str) -> Vec<Self> {
+        braces(text).iter().map(|text| Self::new(text)).collect()
+    }
+
+    fn new(text: &str) -> Self {
+        let (root, rest) = if text == "~" || text.starts_with("~/") {
+            (Root::Home, text.get(1..).unwrap_or_default())
+        } else if text.starts_with('/') {
+            (Root::Absolute, text)
+        } else if text == "workspace" || text.starts_with("workspace/") {
+            (Root::Workspace, text.get("workspace".len()..).unwrap_or_default())
+        } else if text.starts_with("**") {
+            (Root::Anywhere, text)
+        } else {
+            (Root::Workspace, text)
+        };
+        let parts: Vec<Part> = rest
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+            .map(pattern_part)
+            .collect();
+        let needle = parts.iter().map(longest_run).max_by_key(String::len).unwrap_or_default();
+        Self { root, parts, needle }
+    }
+
+    /// Whether a path matches, in its resolved form or where links lead it.
+    pub fn matches(&self, path: &Path, ground: &Ground<'_>, stance: Stance) -> Truth {
+        each_form(path, |word| {
+            self.matches_prepared(&Prepared::new(word, path.case, ground), stance)
+        })
+    }
+
+    fn matches_prepared(&self, path: &Prepared, stance: Stance) -> Truth {
+        if let Some(text) = &path.text
+            && !contains(text, &self.needle, path.case)
+        {
+            return Truth::No;
+        }
+        match self.root {
+            Root::Absolute if path.start == Start::Relative => Truth::No,
+            Root::Anywhere | Root::Absolute => self.compare(&path.whole, path.case),
+            Root::Home => {
+                path.home.as_ref().map_or(Truth::No, |rest| self.compare(rest, path.case))
+            }
+            Root::Workspace => match &path.workspace {
+                Place::Inside(rest) => self.compare(rest, path.case),
+                Place::Outside => Truth::No,
+                Place::Relative if stance == Stance::Restricts => {
+                    self.compare(&path.whole, path.case)
+                }
+                Place::Relative | Place::Unknown => Truth::Unknown,
+            },
+        }
+    }
+
+    fn compare(&self, path: &Readings, case: Case) -> Truth {
+        if path.within.len() > MAX_ITEMS || path.within.iter().any(is_long) {
+            return Truth::Unknown;
+        }
+        let Some(across) = &path.across else {
+            return Truth::from_bool(covers(&self.parts, &path.within, case));
+        };
+        if covers(&self.parts, across, case) && covers(&self.parts, &path.within, case) {
+            return Truth::Yes;
+        }
+        let may = meets(&self.parts, &path.within, case) || meets(&self.parts, across, case);
+        if may { Truth::Unknown } else { Truth::No }
+    }
+}
+
+/// The answer for the resolved path, or for where links lead it.
+fn each_form(path: &Path, mut ask: impl FnMut(&Word) -> Truth) -> Truth {
+    let resolved = ask(&path.resolved);
+    match &path.real {
+        Some(real) if resolved != Truth::Yes => resolved.or(ask(&Word::known(real.as_str()))),
+        _ => resolved,
+    }
+}
+
+/// A path, ready to be compared with many patterns.
+struct Prepared {
+    /// The text, if all of it is known.
+    text: Option<String>,
+    start: Start,
+    whole: Readings,
+    home: Option<Readings>,
+    workspace: Place,
+    case: Case,
+}
+
+/// How a path begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// With `/`, or with a missing value, which may.
+    Absolute,
+    Relative,
+}
+
+/// The parts of a path. With missing values there are two readings.
+struct Readings {
+    /// Missing values hold no slash.
+    within: Vec<Part>,
+    /// They may hold some; `None` if nothing is missing and there is no pattern in the path.
+    across: Option<Vec<Part>>,
+}
+
+impl Readings {
+    fn new(path: &Word) -> Self {
+        let across = (!path.is_known()).then(|| path_parts(path, Spread::Across));
+        Self { within: path_parts(path, Spread::Within), across }
+    }
+}
+
+impl Prepared {
+    fn new(path: &Word, case: Case, ground: &Ground<'_>) -> Self {
+        let first = path.known_start();
+        let is_absolute = first.starts_with('/') || has_unknown_start(path);
+        Self {
+            text: path.text().map(str::to_owned),
+            start: if is_absolute { Start::Absolute } else { Start::Relative },
+            whole: Readings::new(path),
+            home: below_home(path, ground).map(|rest| Readings::new(&rest)),
+            workspace: below_workspace(path, ground),
+            case,
+        }
+    }
+}
+
+/// A list of globs, and of exceptions that begin with `!`.
+#[derive(Debug, Clone, Default)]
+pub struct PathSet {
+    patterns: Patterns,
+    exceptions: Patterns,
+}
+
+impl PathSet {
+    /// Reads globs; `!glob` is an exception.
+    pub fn new<'t>(globs: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut set = Self::default();
+        for glob in globs {
+            match glob.strip_prefix('!') {
+                Some(exception) => set.exceptions.add(exception),
+                None => set.patterns.add(glob),
+            }
+        }
+        set
+    }
+
+    /// Whether a path matches one of the globs and no exception.
+    pub fn matches(&self, path: &Path, ground: &Ground<'_>, stance: Stance) -> Truth {
+        each_form(path, |word| {
+            let prepared = Prepared::new(word, path.case, ground);
+            match self.patterns.matches(&prepared, stance) {
+                Truth::No => Truth::No,
+                _ if self.exceptions.matches(&prepared, stance) == Truth::Yes => Truth::No,
+                found => found,
+            }
+        })
+    }
+}
+
+/// Patterns, found by the names they contain: a path is compared only with those that share one.
+#[derive(Debug, Clone, Default)]
+struct Patterns {
+    list: Vec<PathPattern>,
+    /// By each part without wildcards, in lower case.
+    by_name: HashMap<String, Vec<usize>>,
+    /// Patterns without such a part.
+    loose: Vec<usize>,
+}
+
+impl Patterns {
+    fn add(&mut self, glob: &str) {
+        for pattern in PathPattern::all(glob) {
+            let at = self.list.len();
+            let names: Vec<String> = pattern.parts.iter().filter_map(literal).collect();
+            if names.is_empty() {
+                self.loose.push(at);
+            }
+            for name in names {
+                self.by_name.entry(name).or_default().push(at);
+            }
+            self.list.push(pattern);
+        }
+    }
+
+    fn matches(&self, path: &Prepared, stance: Stance) -> Truth {
+        let mut answer = Truth::No;
+        let mut ask = |found: &[usize]| {
+            for pattern in found.iter().filter_map(|at| self.list.get(*at)) {
+                if answer != Truth::Yes {
+                    answer = answer.or(pattern.matches_prepared(path, stance));
+                }
+            }
+        };
+        ask(&self.loose);
+        for part in &path.whole.within {
+            if let Some(name) = literal(part) {
+                ask(self.by_name.get(&name).map_or(&[], Vec::as_slice));
+            } else if let Part::One(signs) = part
+                && shows_name(signs)
+            {
+                for (name, found) in &self.by_name {
+                    if !has_ends(name, signs) {
+                        continue;
+                    }
+                    let letters: Vec<Sign> = name.chars().map(Sign::Letter).collect();
+                    if signs_meet(&letters, signs, Case::Ignored) {
+                        ask(found);
+                    }
+                }
+            }
+        }
+        answer
+    }
+}
+
+/// Whether text matches a word with gaps, as a pattern of the shell. Gaps match `/`, too.
+pub(crate) fn word_matches(pattern: &Word, text: &str) -> bool {
+    let signs: Vec<Sign> = signs_of(pattern, 0, pattern.known_part().len());
+    let letters: Vec<Sign> = text.chars().map(Sign::Letter).collect();
+    signs_cover(&signs, &letters, Case::Sensitive)
+}
+
+fn contains(text: &str, needle: &str, case: Case) -> bool {
+    match case {
+        Case::Sensitive => text.contains(needle),
+        Case::Ignored => text.to_lowercase().contains(&needle.to_lowercase()),
+    }
+}
+
+/// What is below the home directory. Without a ground, the usual places count as homes.
+fn below_home(path: &Word, ground: &Ground<'_>) -> Option<Word> {
+    let start = path.known_start();
+    if start == "~" || start.starts_with("~/") {
+        return Some(path.from(1));
+    }
+    if let Some(home) = ground.home {
+        let home = home.trim_end_matches('/');
+        let rest = start.strip_prefix(home)?;
+        return (rest.is_empty() || rest.starts_with('/')).then(|| path.from(home.len()));
+    }
+    let length = usual_home(start)?;
+    Some(path.from(length))
+}
+
+fn usual_home(start: &str) -> Option<usize> {
+    for (prefix, has_name) in
+        [("/home/", true), ("/Users/", true), ("/root", false), ("/var/root", false)]
+    {
+        let Some(rest) = start.strip_prefix(prefix) else { continue };
+        let name = if has_name { rest.find('/').unwrap_or(rest.len()) } else { 0 };
+        let after = rest.get(name..).unwrap_or_default();
+        if (name > 0 || !has_name) && (after.is_empty() || after.starts_with('/')) {
+            return Some(prefix.len() + name);
+        }
+    }
+    None
+}
+
+/// Where a path is, seen from the workspace.
+enum Place {
+    Inside(Readings),
+    Outside,
+    /// Relative to an unknown folder.
+    Relative,
+    Unknown,
+}
+
+fn below_workspace(path: &Word, ground: &Ground<'_>) -> Place {
+    let start = path.known_start();
+    if let Some(workspace) = ground.workspace.or(ground.cwd) {
+        let workspace = workspace.trim_end_matches('/');
+        if let Some(rest) = start.strip_prefix(workspace)
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            return Place::Inside(Readings::new(&path.from(workspace.len())));
+        }
+    }
+    if start.starts_with(['/', '~']) || start == ".." || start.starts_with("../") {
+        return Place::Outside;
+    }
+    if has_unknown_start(path) { Place::Unknown } else { Place::Relative }
+}
+
+/// Whether a path begins with a missing value.
+fn has_unknown_start(path: &Word) -> bool {
+    path.gaps().first().is_some_and(|gap| gap.at == 0 && gap.fill == Fill::Anything)
+}
+
+fn pattern_part(text: &str) -> Part {
+    if text == "**" {
+        return Part::Deep;
+    }
+    let mut signs = Vec::new();
+    for character in text.chars() {
+        match character {
+            '*' if signs.last() == Some(&Sign::Star) => {}
+            '*' => signs.push(Sign::Star),
+            '?' => signs.push(Sign::Any),
+            letter => signs.push(Sign::Letter(letter)),
+        }
+    }
+    Part::One(signs)
+}
+
+/// The text of a part without wildcards, in lower case.
+fn literal(part: &Part) -> Option<String> {
+    let Part::One(signs) = part else { return None };
+    let mut text = String::with_capacity(signs.len());
+    for sign in signs {
+        let Sign::Letter(letter) = sign else { return None };
+        text.extend(letter.to_lowercase());
+    }
+    Some(text)
+}
+
+/// The longest text without wildcards in a part.
+fn longest_run(part: &Part) -> String {
+    let Part::One(signs) = part else { return String::new() };
+    let runs = signs.split(|sign| !matches!(sign, Sign::Letter(_)));
+    let longest = runs.max_by_key(|run| run.len()).unwrap_or_default();
+    let letter = |sign: &Sign| if let Sign::Letter(letter) = sign { Some(*letter) } else { None };
+    longest.iter().filter_map(letter).collect()
+}
+
+/// Whether a missing value may hold slashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spread {
+    Within,
+    Across,
+}
+
+fn path_parts(path: &Word, spread: Spread) -> Vec<Part> {
+    let text = path.known_part();
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for piece in text.split('/') {
+        let to = from + piece.len();
+        push_part(&mut parts, path, from, to, spread);
+        from = to + 1;
+    }
+    parts
+}
+
+fn push_part(parts: &mut Vec<Part>, path: &Word, from: usize, to: usize, spread: Spread) {
+    let signs = signs_of(path, from, to);
+    if signs.is_empty() || signs == [Sign::Letter('.')] {
+        return;
+    }
+    let misses =
+        path.gaps().iter().any(|gap| gap.fill == Fill::Anything && (from..=to).contains(&gap.at));
+    if !misses {
+        return parts.push(Part::One(signs));
+    }
+    if signs.len() == 1 {
+        return parts.push(Part::Deep);
+    }
+    if spread == Spread::Within {
+        return parts.push(Part::One(signs));
+    }
+    let first = signs.iter().position(|sign| *sign == Sign::Star).unwrap_or(0);
+    let last = signs.iter().rposition(|sign| *sign == Sign::Star).unwrap_or(0);
+    if first > 0 {
+        parts.push(Part::One(signs.iter().take(first + 1).copied().collect()));
+    }
+    parts.push(Part::Deep);
+    if last + 1 < signs.len() {
+        parts.push(Part::One(signs.iter().skip(last).copied().collect()));
+    }
+}
+
+fn signs_of(word: &Word, from: usize, to: usize) -> Vec<Sign> {
+    let mut signs = Vec::new();
+    let mut gaps = word.gaps().iter().filter(|gap| (from..=to).contains(&gap.at)).peekable();
+    let text = word.known_part().get(from..to).unwrap_or_default();
+    let mut flush = |at: usize, signs: &mut Vec<Sign>| {
+        while let Some(gap) = gaps.next_if(|gap| gap.at <= at) {
+            signs.push(if gap.fill == Fill::Character { Sign::Any } else { Sign::Star });
+        }
+    };
+    for (at, letter) in text.char_indices() {
+        flush(from + at, &mut signs);
+        signs.push(Sign::Letter(letter));
+    }
+    flush(to, &mut signs);
+    signs
+}
+
+/// Whether the pattern matches everything that the path can be.
+fn covers(pattern: &[Part], path: &[Part], case: Case) -> bool {
+    walk(pattern, path, &|one, two| signs_cover(one, two, case), Deep::OnlyByDeep)
+}
+
+/// Whether the pattern matches something that the path can be, and the path shows a part of it.
+fn meets(pattern: &[Part], path: &[Part], case: Case) -> bool {
+    let may = walk(pattern, path, &|one, two| signs_meet(one, two, case), Deep::ByAnything);
+    may && pattern.iter().any(|one| path.iter().any(|two| is_evidence(one, two, case)))
+}
+
+/// How an unknown number of parts in the path is matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deep {
+    OnlyByDeep,
+    ByAnything,
+}
+
+fn walk(
+    pattern: &[Part],
+    path: &[Part],
+    fits: &dyn Fn(&[Sign], &[Sign]) -> bool,
+    deep: Deep,
+) -> bool {
+    let fit = |one: &Part, two: &Part| match (one, two) {
+        (Part::One(one), Part::One(two)) => fits(one, two),
+        _ => false,
+    };
+    align(pattern, path, &|part| *part == Part::Deep, &fit, deep)
+}
+
+/// Whether two sequences fit, of which some items mean any number of the other's items.
+///
+/// Bit j of a row says whether the rest of the pattern fits the path from item j on.
+fn align<T>(
+    pattern: &[T],
+    path: &[T],
+    is_any: &dyn Fn(&T) -> bool,
+    fits: &dyn Fn(&T, &T) -> bool,
+    deep: Deep,
+) -> bool {
+    let path = path.get(..MAX_ITEMS).unwrap_or(path);
+    let mut row: u128 = 1 << path.len();
+    if deep == Deep::ByAnything {
+        for (at, two) in path.iter().enumerate().rev() {
+            if is_any(two) && row >> (at + 1) & 1 == 1 {
+                row |= 1 << at;
+            }
+        }
+    }
+    for one in pattern.iter().rev() {
+        let mut next: u128 = 0;
+        let one_is_any = is_any(one);
+        for at in (0..=path.len()).rev() {
+            let below = row >> at & 1 == 1;
+            let right = at < path.len() && next >> (at + 1) & 1 == 1;
+            let corner = at < path.len() && row >> (at + 1) & 1 == 1;
+            let fit = match path.get(at) {
+                _ if one_is_any => below || right,
+                None => false,
+                Some(two) if is_any(two) => deep == Deep::ByAnything && (right || below),
+                Some(two) => corner && fits(one, two),
+            };
+            next |= u128::from(fit) << at;
+        }
+        row = next;
+    }
+    row & 1 == 1
+}
+
+/// Names of more letters and paths of more parts are not compared: the answer is unknown.
+const MAX_ITEMS: usize = 120;
+
+fn is_long(part: &Part) -> bool {
+    matches!(part, Part::One(signs) if signs.len() > MAX_ITEMS)
+}
+
+fn signs_cover(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
+    table(
+        pattern,
+        path,
+        &|one, two| match (one, two) {
+            (Sign::Any, Sign::Letter(_) | Sign::Any) => true,
+            (Sign::Letter(one), Sign::Letter(two)) => same(one, two, case),
+            _ => false,
+        },
+        Deep::OnlyByDeep,
+    )
+}
+
+fn signs_meet(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
+    // `*` and `?` of the shell do not match a leading dot.
+    let is_hidden = pattern.first() == Some(&Sign::Letter('.'));
+    if is_hidden && matches!(path.first(), Some(Sign::Star | Sign::Any)) {
+        return false;
+    }
+    table(
+        pattern,
+        path,
+        &|one, two| match (one, two) {
+            (Sign::Letter(one), Sign::Letter(two)) => same(one, two, case),
+            _ => true,
+        },
+        Deep::ByAnything,
+    )
+}
+
+fn same(one: char, two: char, case: Case) -> bool {
+    one == two || case == Case::Ignored && one.to_lowercase().eq(two.to_lowercase())
+}
+
+fn table(pattern: &[Sign], path: &[Sign], fits: &dyn Fn(Sign, Sign) -> bool, deep: Deep) -> bool {
+    let fit = |one: &Sign, two: &Sign| fits(*one, *two);
+    align(pattern, path, &|sign| *sign == Sign::Star, &fit, deep)
+}
+
+/// Whether a name begins and ends as a part with gaps does: a quick way to say no.
+fn has_ends(name: &str, signs: &[Sign]) -> bool {
+    let fits = |letter: Option<char>, sign: Option<&Sign>| match (letter, sign) {
+        (Some(one), Some(Sign::Letter(two))) => same(one, *two, Case::Ignored),
+        _ => true,
+    };
+    fits(name.chars().next(), signs.first()) && fits(name.chars().next_back(), signs.last())
+}
+
+/// Whether a part with gaps shows enough of a name to look for it.
+fn shows_name(signs: &[Sign]) -> bool {
+    let dot = signs.iter().rposition(|sign| *sign == Sign::Letter('.')).filter(|at| *at > 0);
+    let stem = signs.iter().take(dot.unwrap_or(signs.len()));
+    stem.filter(|sign| matches!(sign, Sign::Letter(_))).count() >= 2
+}
+
+/// Whether a part of the path shows what the pattern asks for. A bare `*` or an extension alone
+/// does not: `cat *.json` is not about credentials.
+fn is_evidence(pattern: &Part, path: &Part, case: Case) -> bool {
+    let (Part::One(one), Part::One(two)) = (pattern, path) else { return false };
+    let has_letters = one.iter().any(|sign| matches!(sign, Sign::Letter(_)));
+    let is_whole = two.iter().all(|sign| matches!(sign, Sign::Letter(_)));
+    has_letters && (is_whole || shows_name(two)) && signs_meet(one, two, case)
+}
+
+/// `{a,b}` in a glob, one level, at most 64 results.
+fn braces(text: &str) -> Vec<String> {
+    let mut done = Vec::new();
+    let mut open = vec![text.to_owned()];
+    while let Some(text) = open.pop() {
+        let parts = text.find('{').and_then(|start| {
+            let end = text.get(start..)?.find('}')? + start;
+            Some((text.get(..start)?, text.get(start + 1..end)?, text.get(end + 1..)?))
+        });
+        match parts {
+            Some((before, inside, after)) if done.len() + open.len() < 64 => {
+                open.extend(inside.split(',').rev().map(|part| format!("{before}{part}{after}")));
+            }
+            _ => done.push(text),
+        }
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GROUND: Ground<'_> = Ground {
+        cwd: Some("/w/app"),
+        home: Some("/home/u"),
+        workspace: Some("/w/app"),
+        resolver: None,
+    };
+
+    fn truth(glob: &str, path: Word, ground: &Ground<'_>) -> Truth {
+        let path = Path::resolve(&path, &crate::path::working_folder(ground), ground);
+        PathSet::new([glob]).matches(&path, ground, Stance::Restricts)
+    }
+
+    fn gap(before: &str, fill: Fill, after: &str) -> Word {
+        let mut word = Word::known(before);
+        word.push_gap(fill);
+        word.push_str(after);
+        word
+    }
+
+    #[test]
+    fn known_paths_match_or_not() {
+        for (glob, path) in [
+            ("~/.ssh/**", "~/.ssh/id_rsa"),
+            ("~/.ssh/**", "/home/u/.ssh/id_rsa"),
+            ("**/.env", ".env"),
+            ("**/.env{,.local}", "a/.env.local"),
+            ("/etc/*", "../../etc/passwd"),
+            ("workspace/**", "src/x"),
+            ("workspace", "."),
+            ("src/*.rs", "src/a.rs"),
+            ("/", "/"),
+            ("~", "~"),
+        ] {
+            assert_eq!(truth(glob, path.into(), &GROUND), Truth::Yes, "{glob} {path}");
+        }
+        for (glob, path) in [
+            ("~/.ssh/**", "~/.sshx"),
+            ("**/.env", ".env.example"),
+            ("/etc/*", "/etc/a/b"),
+            ("workspace/**", "/tmp/x"),
+            ("~/.ssh/**", "/root/.ssh/id_rsa"),
+        ] {
+            assert_eq!(truth(glob, path.into(), &GROUND), Truth::No, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn without_a_ground_the_usual_homes_count() {
+        let ground = Ground::default();
+        for path in ["~/.ssh/id_rsa", "/home/x/.ssh/id_rsa", "/root/.ssh/id_rsa", "/Users/x/.ssh/a"]
+        {
+            assert_eq!(truth("~/.ssh/**", path.into(), &ground), Truth::Yes, "{path}");
+        }
+        assert_eq!(truth("workspace/**", "src/a".into(), &ground), Truth::Yes);
+        assert_eq!(truth("workspace/**", "../a".into(), &ground), Truth::No);
+        let path = Path::resolve(&"src/a".into(), &Word::default(), &ground);
+        let set = PathSet::new(["workspace/**"]);
+        assert_eq!(set.matches(&path, &ground, Stance::Allows), Truth::Unknown);
+    }
+
+    #[test]
+    fn gaps_match_what_they_show() {
+        let secret = "**/.ssh/id_*";
+        assert_eq!(truth(secret, gap("~/.ssh/", Fill::Name, ""), &GROUND), Truth::Unknown);
+        assert_eq!(truth(secret, gap("~/.ssh/id_", Fill::Name, ""), &GROUND), Truth::Yes);
+        assert_eq!(truth("**/.env", gap("", Fill::Anything, "/.env"), &GROUND), Truth::Yes);
+        assert_eq!(
+            truth("/etc/passwd", gap("/etc/p", Fill::Character, "sswd"), &GROUND),
+            Truth::Unknown
+        );
+        assert_eq!(truth("**/id_rsa", gap("", Fill::Name, ""), &GROUND), Truth::No);
+        assert_eq!(truth("**/.env", gap("", Fill::Name, ""), &GROUND), Truth::No);
+        assert_eq!(truth("**/credentials.json", gap("", Fill::Name, ".json"), &GROUND), Truth::No);
+        assert_eq!(
+            truth("**/.ssh/**", gap("", Fill::Anything, "/package.json"), &GROUND),
+            Truth::No
+        );
+    }
+
+    #[test]
+    fn exceptions_are_taken_out() {
+        let set = PathSet::new(["**/.env*", "!**/.env.example"]);
+        let matches = |path: &str| {
+            let path = Path::resolve(&path.into(), &Word::default(), &GROUND);
+            set.matches(&path, &GROUND, Stance::Restricts)
+        };
+        assert_eq!(matches("a/.env.local"), Truth::Yes);
+        assert_eq!(matches("a/.env.example"), Truth::No);
+    }
+
+    #[test]
+    fn case_is_ignored_where_the_disk_does() {
+        let path = Path {
+            case: Case::Ignored,
+            ..Path::resolve(&"~/.SSH/ID_RSA".into(), &Word::default(), &GROUND)
+        };
+        let set = PathSet::new(["~/.ssh/id_*"]);
+        assert_eq!(set.matches(&path, &GROUND, Stance::Restricts), Truth::Yes);
+    }
+}

@@ -1,0 +1,218 @@
+//! Hosts and URLs: every spelling to one.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use crate::word::Word;
+
+/// The parts of an address that say where it leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// `https`, `ssh`; empty if there is none.
+    pub scheme: String,
+    /// The host in its one spelling.
+    pub host: Word,
+    /// The port, written or by default of the scheme.
+    pub port: Option<u16>,
+    /// What follows the host: `/path?query`.
+    pub path: Word,
+}
+
+/// The host in one spelling: lower case, punycode, no trailing dot, IP addresses in their usual form.
+pub fn normal_host(host: &str) -> String {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let bare = bare.split('%').next().unwrap_or(bare);
+    if let Ok(address) = bare.parse::<Ipv6Addr>() {
+        return address.to_ipv4_mapped().map_or_else(|| address.to_string(), |v4| v4.to_string());
+    }
+    let is_simple =
+        bare.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'.'));
+    if is_simple {
+        return bare.trim_end_matches('.').to_owned();
+    }
+    match url::Host::parse(bare) {
+        Ok(url::Host::Domain(domain)) => domain.trim_end_matches('.').to_owned(),
+        Ok(url::Host::Ipv4(address)) => address.to_string(),
+        Ok(url::Host::Ipv6(address)) => normal_host(&address.to_string()),
+        Err(_) => bare.trim_end_matches('.').to_lowercase(),
+    }
+}
+
+/// Reads `scheme://user@host:port/path`. `None` if the word is not of that form.
+pub fn parse_url(word: &Word) -> Option<Address> {
+    let start = word.known_start();
+    let colon = start.find("://")?;
+    let scheme = start.get(..colon)?;
+    // `git+https`, `svn+ssh`
+    let scheme = scheme.strip_prefix("git+").unwrap_or(scheme).to_ascii_lowercase();
+    let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    if scheme.is_empty() || !scheme.bytes().all(is_scheme) || scheme == "file" {
+        return None;
+    }
+    Some(authority(scheme, &word.from(colon + 3)))
+}
+
+/// Reads `user@host:port/path`, as programs do where they expect a host or a URL without a scheme.
+pub fn parse_host(word: &Word, scheme: &str) -> Address {
+    parse_url(word).unwrap_or_else(|| authority(scheme.to_owned(), word))
+}
+
+/// Reads `user@host:path` of `scp` and `git`. `None` for a local path.
+pub fn parse_remote_path(word: &Word) -> Option<Address> {
+    if let Some(address) = parse_url(word) {
+        return Some(address);
+    }
+    let text = word.known_part();
+    let colon = text.find(':')?;
+    let host = text.get(..colon)?;
+    // `./a:b` and `C:\x` are local.
+    if host.is_empty() || host.contains('/') || host.len() == 1 && text.get(2..3) == Some("\\") {
+        return None;
+    }
+    let host = word.until(colon);
+    let mut address = authority("ssh".to_owned(), &host);
+    address.path = word.from(colon + 1);
+    Some(address)
+}
+
+fn authority(scheme: String, word: &Word) -> Address {
+    let text = word.known_part();
+    let end = text.find(['/', '?', '#', '\\']).unwrap_or(text.len());
+    let path = word.from(end);
+    let start = text.get(..end).and_then(|text| text.rfind('@')).map_or(0, |at| at + 1);
+    let (host_end, port) = split_port(text.get(start..end).unwrap_or_default());
+    let port = port.or_else(|| default_port(&scheme));
+    let host = word.until(start + host_end);
+    let host = if start > 0 { host.from(start) } else { host };
+    let host = match host.text() {
+        Some(text) => Word::known(normal_host(&decoded(text))),
+        None => host,
+    };
+    // A gap behind the host is part of it: `https://$HOST/x`.
+    let host = if word.gaps().iter().any(|gap| gap.at == end && end == start + host_end) {
+        with_gap(host)
+    } else {
+        host
+    };
+    Address { scheme, host, port, path }
+}
+
+fn with_gap(mut host: Word) -> Word {
+    if !host.misses_value() {
+        host.push_gap(crate::word::Fill::Anything);
+    }
+    host
+}
+
+/// Where the host ends, and the port behind it.
+fn split_port(text: &str) -> (usize, Option<u16>) {
+    let from = text.rfind(']').unwrap_or(0);
+    let Some(colon) = text.get(from..).and_then(|rest| rest.rfind(':')).map(|at| from + at) else {
+        return (text.len(), None);
+    };
+    // A bare IPv6 address has several colons and no port.
+    if from == 0 && text.matches(':').count() > 1 {
+        return (text.len(), None);
+    }
+    (colon, text.get(colon + 1..).and_then(|port| port.parse().ok()))
+}
+
+fn decoded(host: &str) -> String {
+    if !host.contains('%') {
+        return host.to_owned();
+    }
+    percent_encoding::percent_decode_str(host).decode_utf8_lossy().into_owned()
+}
+
+/// The port of a scheme.
+pub fn default_port(scheme: &str) -> Option<u16> {
+    Some(match scheme {
+        "http" | "ws" => 80,
+        "https" | "wss" => 443,
+        "ssh" | "scp" | "sftp" | "rsync+ssh" | "svn+ssh" => 22,
+        "ftp" => 21,
+        "ftps" => 990,
+        "git" => 9418,
+        "ldap" => 389,
+        "smtp" => 25,
+        "telnet" => 23,
+        "rsync" => 873,
+        "postgres" | "postgresql" => 5432,
+        "mysql" => 3306,
+        "redis" => 6379,
+        "mongodb" => 27017,
+        _ => return None,
+    })
+}
+
+/// The IP address that a host in its one spelling is.
+pub fn ip(host: &str) -> Option<IpAddr> {
+    host.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_spelling() {
+        for spelled in [
+            "127.0.0.1",
+            "2130706433",
+            "0x7f000001",
+            "0177.0.0.1",
+            "127.1",
+            "0x7f.1",
+            "[::ffff:127.0.0.1]",
+            "::ffff:7f00:1",
+            "127.0.0.1.",
+        ] {
+            assert_eq!(normal_host(spelled), "127.0.0.1", "{spelled}");
+        }
+        assert_eq!(normal_host("EXAMPLE.com."), "example.com");
+        assert_eq!(normal_host("bücher.de"), "xn--bcher-kva.de");
+        assert_eq!(normal_host("１２７.0.0.1"), "127.0.0.1");
+        assert_eq!(normal_host("[::1]"), "::1");
+        assert_eq!(normal_host("fe80::1%eth0"), "fe80::1");
+    }
+
+    fn shown(address: &Address) -> String {
+        let port = address.port.map_or(String::new(), |port| format!(":{port}"));
+        format!("{} {}{port} {}", address.scheme, address.host, address.path)
+    }
+
+    #[test]
+    fn urls_are_split() {
+        for (url, expected) in [
+            ("https://example.com/a?b", "https example.com:443 /a?b"),
+            ("HTTP://user:pw@EXAMPLE.com:8080", "http example.com:8080 "),
+            ("https://good.com@evil.com/x", "https evil.com:443 /x"),
+            ("https://evil.com\\@good.com/x", "https evil.com:443 \\@good.com/x"),
+            ("http://[::1]:80/", "http ::1:80 /"),
+            ("git+ssh://git@host/x", "ssh host:22 /x"),
+            ("http://0x7f.1/", "http 127.0.0.1:80 /"),
+            ("http://%31%32%37.0.0.1/", "http 127.0.0.1:80 /"),
+        ] {
+            assert_eq!(shown(&parse_url(&url.into()).unwrap()), expected, "{url}");
+        }
+        assert_eq!(parse_url(&"file:///x".into()), None);
+        assert_eq!(parse_url(&"a b://x".into()), None);
+    }
+
+    #[test]
+    fn remote_paths_are_told_from_local_ones() {
+        let remote = |text: &str| parse_remote_path(&text.into()).map(|address| shown(&address));
+        assert_eq!(remote("git@host:x/y").as_deref(), Some("ssh host:22 x/y"));
+        assert_eq!(remote("host:").as_deref(), Some("ssh host:22 "));
+        assert_eq!(remote("./a:b"), None);
+        assert_eq!(remote("plain"), None);
+        assert_eq!(remote("C:\\x"), None);
+    }
+
+    #[test]
+    fn an_unknown_host_stays_unknown() {
+        let mut word = Word::known("https://");
+        word.push_gap(crate::word::Fill::Anything);
+        word.push_str(".evil.com/x");
+        assert_eq!(parse_url(&word).unwrap().host.to_string(), "….evil.com");
+    }
+}

@@ -1,0 +1,258 @@
+//! Paths: from what is written to the file it names.
+
+use std::fmt;
+
+use crate::ground::Ground;
+use crate::word::{Fill, Word};
+
+/// A path, as written and as resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// As it was written, after quotes and variables.
+    pub written: Word,
+    /// Without `.`, `..` and doubled slashes, and absolute if the ground allows it. With an unknown
+    /// home directory it begins with `~`; with an unknown working directory it is relative.
+    pub resolved: Word,
+    /// Where it leads through symbolic links, if a resolver found another place.
+    pub real: Option<String>,
+    /// How names are compared there.
+    pub case: Case,
+}
+
+/// How a file system compares names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Case {
+    /// `A` and `a` are two files, or it is not known.
+    #[default]
+    Sensitive,
+    /// `A` and `a` are one file.
+    Ignored,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.resolved.fmt(f)
+    }
+}
+
+impl Path {
+    /// Resolves a path against a folder, which must be resolved itself, and the ground.
+    pub fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Self {
+        let resolved = resolve(written, folder, ground);
+        let (mut real, mut case) = (None, Case::Sensitive);
+        if let (Some(resolver), Some(text)) = (ground.resolver, resolved.text())
+            && text.starts_with('/')
+        {
+            real = resolver.resolve(text);
+            if resolver.ignores_case(text) {
+                case = Case::Ignored;
+            }
+        }
+        Self { written: written.clone(), resolved, real, case }
+    }
+}
+
+impl Path {
+    /// The folder whose whole content this path means: `build` for `build/*`.
+    pub fn content_of(&self) -> Option<Word> {
+        let text = self.resolved.known_part();
+        let folder = text.strip_suffix('/')?;
+        let is_all = matches!(self.resolved.gaps(), [gap] if gap.at == text.len());
+        is_all.then(|| Word::known(if folder.is_empty() { "/" } else { folder }))
+    }
+}
+
+/// The folder that the ground has as working directory; empty if it is unknown.
+pub(crate) fn working_folder(ground: &Ground<'_>) -> Word {
+    ground.cwd.map_or_else(Word::default, |cwd| resolve(&cwd.into(), &Word::default(), ground))
+}
+
+fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Word {
+    let written = &unify(written);
+    let start = written.known_start();
+    let mut whole = Word::default();
+    if is_home(start) && (start.len() > 1 || written.is_known()) {
+        whole.push_str(ground.home.unwrap_or("~"));
+        whole.push_word(&written.from(1));
+    } else if start.starts_with(['/', '~'])
+        || has_drive(start)
+        || starts_unknown(written)
+        || folder.known_part().is_empty() && folder.is_known()
+    {
+        whole.push_word(written);
+    } else {
+        whole.push_word(folder);
+        whole.push_str("/");
+        whole.push_word(written);
+    }
+    if whole.is_known() { Word::known(normal(whole.known_part())) } else { normal_word(&whole) }
+}
+
+/// Drops `file://` and turns the backslashes of a Windows path.
+fn unify(written: &Word) -> Word {
+    let start = written.known_start();
+    if let Some(rest) = start.get(..7).filter(|start| start.eq_ignore_ascii_case("file://")) {
+        let host = start.get(rest.len()..).and_then(|rest| rest.find('/')).unwrap_or(0);
+        return written.from(rest.len() + host);
+    }
+    if has_drive(start) && written.is_known() {
+        return Word::known(start.replace('\\', "/"));
+    }
+    written.clone()
+}
+
+fn is_home(start: &str) -> bool {
+    start == "~" || start.starts_with("~/")
+}
+
+/// `C:\` or `C:/`
+fn has_drive(start: &str) -> bool {
+    let mut bytes = start.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
+        && bytes.next() == Some(b':')
+        && matches!(bytes.next(), Some(b'\\' | b'/'))
+}
+
+/// Whether it begins with a missing value, which may be absolute.
+fn starts_unknown(word: &Word) -> bool {
+    word.gaps().first().is_some_and(|gap| gap.at == 0 && gap.fill == Fill::Anything)
+}
+
+/// Without `.`, `..` and doubled slashes.
+fn normal(text: &str) -> String {
+    let root = if text.starts_with('/') { "/" } else { "" };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => match parts.last() {
+                Some(last) if *last != ".." && !last.starts_with('~') => {
+                    parts.pop();
+                }
+                None if !root.is_empty() => {}
+                _ => parts.push(part),
+            },
+            _ => parts.push(part),
+        }
+    }
+    let joined = format!("{root}{}", parts.join("/"));
+    if joined.is_empty() { ".".to_owned() } else { joined }
+}
+
+/// The same for a word with gaps.
+fn normal_word(word: &Word) -> Word {
+    let text = word.known_part();
+    let is_absolute = text.starts_with('/') && word.gaps().first().is_none_or(|gap| gap.at > 0);
+    let mut parts: Vec<Word> = Vec::new();
+    let mut from = 0;
+    for part_text in text.split('/') {
+        let to = from + part_text.len();
+        let part = between(word, from, to);
+        from = to + 1;
+        let can_pop = parts.last().is_some_and(|last| {
+            !last.misses_value()
+                && last.text() != Some("..")
+                && !last.known_start().starts_with('~')
+        });
+        match part.text() {
+            Some("" | ".") => {}
+            Some("..") if can_pop => {
+                parts.pop();
+            }
+            Some("..") if is_absolute && parts.is_empty() => {}
+            _ => parts.push(part),
+        }
+    }
+    // A gap at the start would look absolute; `./` says that it is not.
+    let was_relative = !is_absolute && !word.known_start().is_empty();
+    let root = match parts.first() {
+        _ if is_absolute => "/",
+        Some(first) if was_relative && first.known_start().is_empty() => "./",
+        _ => "",
+    };
+    let mut whole = Word::known(root);
+    for (at, part) in parts.iter().enumerate() {
+        if at > 0 {
+            whole.push_str("/");
+        }
+        whole.push_word(part);
+    }
+    whole
+}
+
+/// The part of a word between two bytes of its known text, with the gaps at both ends. A slash
+/// is between two parts, so no gap is in both.
+fn between(word: &Word, from: usize, to: usize) -> Word {
+    let mut part = Word::default();
+    let text = word.known_part();
+    let mut at = from;
+    for gap in word.gaps().iter().filter(|gap| (from..=to).contains(&gap.at)) {
+        part.push_str(text.get(at..gap.at).unwrap_or_default());
+        part.push_gap(gap.fill);
+        at = gap.at;
+    }
+    part.push_str(text.get(at..to).unwrap_or_default());
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GROUND: Ground<'_> = Ground {
+        cwd: Some("/proj/app"),
+        home: Some("/home/u"),
+        workspace: Some("/proj/app"),
+        resolver: None,
+    };
+
+    fn resolved(written: &str, ground: &Ground<'_>) -> String {
+        Path::resolve(&written.into(), &working_folder(ground), ground).to_string()
+    }
+
+    #[test]
+    fn paths_are_resolved_against_the_ground() {
+        for (written, expected) in [
+            ("~/.ssh/id_rsa", "/home/u/.ssh/id_rsa"),
+            ("../../etc/passwd", "/etc/passwd"),
+            ("./a//b/../c", "/proj/app/a/c"),
+            ("/../../x", "/x"),
+            ("/", "/"),
+            (".", "/proj/app"),
+            ("~", "/home/u"),
+            ("~root/x", "~root/x"),
+            ("file:///etc/passwd", "/etc/passwd"),
+            ("C:\\Users\\u\\.ssh", "C:/Users/u/.ssh"),
+            ("-", "/proj/app/-"),
+        ] {
+            assert_eq!(resolved(written, &GROUND), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn without_a_ground_paths_keep_their_spelling() {
+        for (written, expected) in [
+            ("~/.ssh/../x", "~/x"),
+            ("~/../x", "~/../x"),
+            ("src/./a", "src/a"),
+            ("../a", "../a"),
+            ("a/../../b", "../b"),
+            ("", "."),
+        ] {
+            assert_eq!(resolved(written, &Ground::default()), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn gaps_stay_where_they_are() {
+        let mut word = Word::known("/a/");
+        word.push_gap(Fill::Anything);
+        word.push_str("/../b/./");
+        word.push_gap(Fill::Name);
+        word.push_str(".c");
+        let path = Path::resolve(&word, &Word::known("/x"), &GROUND);
+        assert_eq!(path.to_string(), "/a/…/../b/*.c");
+        let path = Path::resolve(&Word::unknown(), &Word::known("/x"), &GROUND);
+        assert_eq!(path.to_string(), "…");
+    }
+}

@@ -1,0 +1,369 @@
+//! Keys, certificates and stores of passwords.
+
+use crate::effect::{Access, Change, Purpose};
+use crate::marks::Mark;
+use crate::model::*;
+
+const SECRET: Use = &[mark(Mark::Credentials)];
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&["gpg", "gpg2"])
+        .flags(&[
+            switch(
+                &["--export-secret-keys", "--export-secret-subkeys", "--export-secret-key"],
+                &[mark(Mark::Credentials), Does::ReadsFile("~/.gnupg", Access::Tree)],
+            )
+            .operands(each(&[])),
+            switch(
+                &[
+                    "--export",
+                    "--list-keys",
+                    "-k",
+                    "--list-secret-keys",
+                    "-K",
+                    "--fingerprint",
+                    "--list-sigs",
+                    "--check-sigs",
+                    "--locate-keys",
+                ],
+                &[],
+            )
+            .operands(each(&[])),
+            switch(
+                &["--delete-keys", "--delete-secret-keys", "--delete-secret-and-public-key"],
+                &[Does::WritesFile("~/.gnupg", Change::Content)],
+            )
+            .operands(each(&[])),
+            takes(&["--recv-keys", "--search-keys", "--send-keys", "--refresh-keys"], &[])
+                .operands(each(&[])),
+            takes(&["--keyserver"], &[FETCHES]),
+            takes(&["--output", "-o"], &[WRITES]),
+            takes(&["--passphrase-file", "--options"], &[READS]),
+            takes(
+                &[
+                    "--recipient",
+                    "-r",
+                    "--local-user",
+                    "-u",
+                    "--default-key",
+                    "--passphrase",
+                    "--homedir",
+                    "--keyring",
+                    "--pinentry-mode",
+                    "--cipher-algo",
+                    "--digest-algo",
+                    "--status-fd",
+                    "--trust-model",
+                ],
+                &[],
+            ),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[
+            ("gpg --verify a.asc", &["reads a.asc"]),
+            ("gpg --list-keys", &[]),
+            ("gpg --export-secret-keys --armor", &["reads-tree ~/.gnupg", "marks credentials"]),
+            ("gpg -o b -d a", &["reads a", "writes b"]),
+        ]),
+    model(&["openssl", "libressl"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(
+                &[
+                    "-in",
+                    "-inkey",
+                    "-certfile",
+                    "-CAfile",
+                    "-CA",
+                    "-CAkey",
+                    "-key",
+                    "-cert",
+                    "-config",
+                    "-kfile",
+                    "-signature",
+                    "-verify",
+                    "-prverify",
+                    "-sigfile",
+                    "-content",
+                    "-rand",
+                ],
+                &[READS],
+            ),
+            takes(&["-out", "-keyout", "-writerand"], &[WRITES]),
+            takes(&["-connect", "-proxy", "-url", "-host"], &[SENDS]),
+            takes(&["-accept"], &[mark(Mark::Tunnel)]),
+            takes(&["-engine", "-provider", "-provider-path"], &[Does::Hides]),
+            takes(
+                &[
+                    "-subj",
+                    "-days",
+                    "-newkey",
+                    "-passin",
+                    "-passout",
+                    "-pass",
+                    "-k",
+                    "-K",
+                    "-iv",
+                    "-md",
+                    "-name",
+                    "-servername",
+                    "-starttls",
+                    "-inform",
+                    "-outform",
+                    "-addext",
+                    "-extensions",
+                    "-set_serial",
+                    "-port",
+                    "-iter",
+                    "-S",
+                    "-cipher",
+                    "-curves",
+                    "-checkhost",
+                    "-checkend",
+                    "-algorithm",
+                    "-pkeyopt",
+                    "-extfile",
+                    "-alpn",
+                ],
+                &[],
+            ),
+        ])
+        .subs(&[
+            model(&["rand", "version", "ciphers", "list", "speed", "prime", "errstr", "help"]),
+            model(&["dgst", "sha1", "sha256", "sha512", "md5", "base64"]).operands(each(&[READS])),
+            model(&[
+                "genrsa",
+                "genpkey",
+                "ecparam",
+                "req",
+                "x509",
+                "rsa",
+                "ec",
+                "pkey",
+                "pkcs12",
+                "pkcs8",
+                "pkcs7",
+                "enc",
+                "verify",
+                "crl",
+                "ca",
+                "dhparam",
+                "smime",
+                "cms",
+                "pkeyutl",
+                "rsautl",
+                "asn1parse",
+                "passwd",
+                "ts",
+                "ocsp",
+                "sess_id",
+                "s_client",
+                "s_time",
+                "aes-256-cbc",
+                "storeutl",
+            ])
+            .operands(each(&[])),
+            model(&["s_server"]).always(&[mark(Mark::Tunnel)]),
+        ])
+        .examples(&[
+            ("openssl rand -hex 16", &[]),
+            ("openssl x509 -in a.crt -noout", &["reads a.crt"]),
+            ("openssl s_client -connect h.example:443", &["sends h.example:443"]),
+            ("openssl enc -base64 -in a -out b", &["reads a", "writes b"]),
+        ]),
+    model(&["ssh-keygen"])
+        .flags(&[
+            switch(&["-l", "-B", "-Y"], &[]),
+            takes(&["-f"], &[READS]),
+            takes(&["-D"], &[Does::Hides]),
+            takes(&["-R", "-F"], &[]),
+            takes(&["-s"], &[READS]),
+            takes(
+                &[
+                    "-t", "-b", "-N", "-C", "-P", "-m", "-Z", "-a", "-E", "-I", "-n", "-V", "-O",
+                    "-w",
+                ],
+                &[],
+            ),
+            switch(&["-y", "-e", "-p"], &[]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("ssh-keygen -y -f k", &["reads k"])]),
+    model(&["ssh-add"])
+        .flags(&[
+            switch(&["-l", "-L", "-D", "-d"], &[]).operands(each(&[])),
+            takes(&["-t", "-E"], &[]),
+            takes(&["-s", "-e"], &[Does::Hides]),
+        ])
+        .operands(each(&[LISTS]))
+        .examples(&[("ssh-add -l", &[]), ("ssh-add a", &["lists a"])]),
+    model(&["ssh-keyscan"])
+        .flags(&[takes(&["-t", "-p", "-T"], &[]), takes(&["-f"], &[READS])])
+        .operands(each(&[FETCHES]))
+        .examples(&[("ssh-keyscan h.example", &["fetches h.example"])]),
+    model(&["security"])
+        .style(Style::SingleDash)
+        .subs(&[
+            model(&[
+                "find-generic-password",
+                "find-internet-password",
+                "dump-keychain",
+                "export",
+                "find-key",
+            ])
+            .always(SECRET),
+            model(&[
+                "delete-keychain",
+                "delete-generic-password",
+                "delete-certificate",
+                "set-keychain-settings",
+                "authorizationdb",
+                "add-trusted-cert",
+                "unlock-keychain",
+            ])
+            .always(&[mark(Mark::Guard)]),
+            model(&[
+                "list-keychains",
+                "default-keychain",
+                "find-identity",
+                "find-certificate",
+                "show-keychain-info",
+                "cms",
+                "verify-cert",
+            ]),
+        ])
+        .examples(&[
+            ("security find-generic-password -w", &["marks credentials"]),
+            ("security list-keychains", &[]),
+        ]),
+    model(&[
+        "secret-tool",
+        "kwallet-query",
+        "keyctl",
+        "lastpass",
+        "lpass",
+        "keyring",
+        "gnome-keyring",
+        "seahorse",
+        "chamber",
+        "teller",
+        "doppler",
+        "infisical",
+        "aws-vault",
+        "saml2aws",
+        "summon",
+        "gopass",
+        "berglas",
+        "credhub",
+        "keybase",
+    ])
+    .subs(&[
+        model(&[
+            "lookup", "search", "get", "show", "read", "export", "secrets", "print", "env",
+            "reveal", "pipe", "dump",
+        ])
+        .always(SECRET),
+        model(&["exec", "run"])
+            .style(Style::Posix)
+            .operands(leading(&[&[], &[COMMAND]], &[]))
+            .always(SECRET),
+        model(&["list", "ls", "status", "version", "login", "store", "set", "add"]),
+    ])
+    .examples(&[("secret-tool lookup a b", &["marks credentials"]), ("aws-vault list", &[])]),
+    model(&["pass", "passage"])
+        .subs(&[
+            model(&["ls", "list", "find", "git", "generate", "insert", "version", "help", "init"]),
+            model(&["rm", "remove", "delete"])
+                .always(&[Does::DeletesFile("~/.password-store", crate::effect::Scope::One)]),
+            model(&["show", "grep", "edit"]).always(SECRET),
+        ])
+        .operands(each(SECRET))
+        .examples(&[("pass show a", &["marks credentials"]), ("pass ls", &[])]),
+    model(&["op", "bw", "1password", "bitwarden", "rbw", "dcli", "nordpass"])
+        .subs(&[
+            model(&["read", "get", "item", "document", "inject", "export", "code", "unlock"])
+                .always(SECRET),
+            model(&["run"])
+                .style(Style::Posix)
+                .flags(&[takes(&["--env-file"], &[READS])])
+                .operands(leading(&[&[COMMAND]], &[]))
+                .always(SECRET),
+            model(&[
+                "vault", "account", "whoami", "signin", "list", "status", "sync", "login",
+                "logout", "generate", "user",
+            ]),
+        ])
+        .examples(&[("op read a/b", &["marks credentials"]), ("op whoami", &[])]),
+    model(&[
+        "age",
+        "rage",
+        "sops",
+        "git-crypt",
+        "ansible-vault",
+        "eyaml",
+        "blackbox",
+        "transcrypt",
+        "keepassxc-cli",
+    ])
+    .flags(&[
+        takes(&["--output", "-o"], &[WRITES]),
+        takes(&["--identity", "-i", "--vault-password-file", "--vault-id"], &[READS]),
+        takes(
+            &[
+                "--recipient",
+                "-r",
+                "--age",
+                "--pgp",
+                "--kms",
+                "--input-type",
+                "--output-type",
+                "--set",
+            ],
+            &[],
+        ),
+        switch(&["--decrypt", "-d"], SECRET),
+    ])
+    .subs(&[
+        model(&["view", "decrypt", "edit", "show", "exec-env", "exec-file", "unlock", "clip"])
+            .operands(each(&[READS]))
+            .always(SECRET),
+        model(&["encrypt", "rekey", "create", "encrypt_string", "lock", "status", "updatekeys"])
+            .operands(each(&[READS, WRITES])),
+    ])
+    .operands(each(&[READS]))
+    .examples(&[
+        ("sops -d a.yml", &["reads a.yml", "marks credentials"]),
+        ("ansible-vault view a", &["reads a", "marks credentials"]),
+    ]),
+    model(&["certbot", "mkcert", "step", "acme.sh", "lego", "keytool", "cfssl"])
+        .flags(&[
+            takes(
+                &[
+                    "--deploy-hook",
+                    "--pre-hook",
+                    "--post-hook",
+                    "--renew-hook",
+                    "--manual-auth-hook",
+                    "--reloadcmd",
+                    "--run-hook",
+                ],
+                &[SHELL],
+            ),
+            takes(&["-cert-file", "-key-file", "--out"], &[WRITES]),
+            takes(&["-d", "--email", "-m", "-keystore", "-alias", "-storepass"], &[]),
+            switch(&["-install", "-uninstall"], &[mark(Mark::Network)]),
+        ])
+        .examples(&[
+            ("mkcert localhost", &[]),
+            ("certbot renew --deploy-hook 'touch x'", &["runs touch x", "changes x"]),
+        ]),
+    model(&["gitleaks", "trufflehog", "detect-secrets", "ggshield"])
+        .examples(&[("gitleaks detect", &[])]),
+    model(&["kinit", "klist", "kdestroy", "ksu", "ldapsearch", "ldapmodify", "ldapdelete"])
+        .flags(&[
+            takes(&["-H", "-h"], &[Does::Connects(Purpose::Send)]),
+            takes(&["-k", "-t", "-y", "-f"], &[READS]),
+            takes(&["-D", "-w", "-b", "-c", "-l", "-p"], &[]),
+        ])
+        .examples(&[("klist", &[])]),
+];

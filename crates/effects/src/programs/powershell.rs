@@ -1,0 +1,284 @@
+//! Commands of PowerShell, by their names in lower case: look-ups ignore case.
+
+use crate::effect::Change;
+use crate::marks::Mark;
+use crate::model::*;
+
+const PATH: &[&str] = &["-Path", "-LiteralPath", "-path", "-literalpath", "-FilePath", "-filepath"];
+/// Parameters that take a value and do nothing.
+const OTHER: Flag = takes(
+    &[
+        "-ErrorAction",
+        "-erroraction",
+        "-Encoding",
+        "-encoding",
+        "-Filter",
+        "-filter",
+        "-Include",
+        "-include",
+        "-Exclude",
+        "-exclude",
+        "-Depth",
+        "-depth",
+        "-TotalCount",
+        "-Tail",
+        "-tail",
+        "-Property",
+        "-property",
+        "-Name",
+        "-name",
+    ],
+    &[],
+);
+
+const READ_FLAGS: &[Flag] = &[takes(PATH, &[READS]), OTHER];
+const WRITE_FLAGS: &[Flag] = &[
+    takes(PATH, &[WRITES]),
+    takes(&["-Value", "-value", "-ItemType", "-itemtype", "-InputObject"], &[]),
+    OTHER,
+];
+const COPY_FLAGS: &[Flag] = &[
+    takes(PATH, &[READS_TREE]),
+    takes(&["-Destination", "-destination", "-DestinationPath"], &[MAKES]),
+    OTHER,
+];
+
+const fn reads(names: &'static [&'static str]) -> Model {
+    model(names).style(Style::SingleDash).flags(READ_FLAGS).operands(each(&[READS]))
+}
+
+const fn writes(names: &'static [&'static str]) -> Model {
+    model(names).style(Style::SingleDash).flags(WRITE_FLAGS).operands(leading(&[&[WRITES]], &[]))
+}
+
+const fn marked(names: &'static [&'static str], does: Use) -> Model {
+    model(names).style(Style::SingleDash).always(does)
+}
+
+const fn copies(names: &'static [&'static str]) -> Model {
+    model(names)
+        .style(Style::SingleDash)
+        .flags(COPY_FLAGS)
+        .operands(leading(&[&[READS_TREE], &[MAKES]], &[]))
+}
+
+pub(crate) const MODELS: &[Model] = &[
+    reads(&[
+        "get-content",
+        "gc",
+        "select-string",
+        "import-csv",
+        "import-clixml",
+        "get-filehash",
+        "format-hex",
+    ])
+    .examples(&[("Get-Content a", &["reads a"]), ("Get-Content -Path a", &["reads a"])]),
+    model(&[
+        "get-childitem",
+        "gci",
+        "get-item",
+        "gi",
+        "test-path",
+        "resolve-path",
+        "get-itemproperty",
+        "get-acl",
+        "split-path",
+        "join-path",
+    ])
+    .style(Style::SingleDash)
+    .flags(&[takes(PATH, &[LISTS]), OTHER])
+    .operands(each(&[LISTS]))
+    .examples(&[("Get-ChildItem a", &["lists a"]), ("Test-Path a", &["lists a"])]),
+    model(&["remove-item", "ri"])
+        .style(Style::SingleDash)
+        .flags(&[takes(PATH, &[DELETES_TREE]), OTHER])
+        .operands(each(&[DELETES_TREE]))
+        .examples(&[
+            ("Remove-Item -Recurse -Force a", &["deletes-tree a"]),
+            ("Remove-Item -Path a", &["deletes-tree a"]),
+        ]),
+    model(&["clear-content", "clc"])
+        .style(Style::SingleDash)
+        .flags(&[takes(PATH, &[Does::Writes(Change::Empty)]), OTHER])
+        .operands(each(&[Does::Writes(Change::Empty)]))
+        .examples(&[("Clear-Content a", &["empties a"])]),
+    writes(&[
+        "set-content",
+        "add-content",
+        "ac",
+        "out-file",
+        "new-item",
+        "ni",
+        "export-csv",
+        "export-clixml",
+        "tee-object",
+        "set-acl",
+    ])
+    .examples(&[("Set-Content -Path a -Value b", &["writes a"]), ("Out-File a", &["writes a"])]),
+    copies(&["copy-item", "cpi", "compress-archive", "expand-archive"])
+        .examples(&[("Copy-Item a b", &["reads-tree a", "makes b"])]),
+    model(&["move-item", "mi", "rename-item", "rni"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(PATH, &[READS_TREE, DELETES_TREE]),
+            takes(&["-Destination", "-destination", "-NewName"], &[MAKES]),
+            OTHER,
+        ])
+        .operands(leading(&[&[READS_TREE, DELETES_TREE], &[MAKES]], &[]))
+        .examples(&[("Move-Item a b", &["reads-tree a", "deletes-tree a", "makes b"])]),
+    model(&["invoke-webrequest", "iwr", "invoke-restmethod", "irm", "start-bitstransfer"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-Uri", "-uri", "-Source", "-source"], &[FETCHES]),
+            takes(&["-OutFile", "-outfile", "-Destination", "-destination"], &[WRITES]),
+            takes(&["-InFile", "-infile"], &[READS, mark(Mark::Publishes)]),
+            takes(
+                &[
+                    "-Method",
+                    "-method",
+                    "-Headers",
+                    "-headers",
+                    "-ContentType",
+                    "-contenttype",
+                    "-TimeoutSec",
+                ],
+                &[],
+            ),
+            takes(&["-Body", "-body", "-Form", "-form"], &[]).operands(each(&[SENDS])),
+            takes(&["-Proxy", "-proxy"], &[SENDS]),
+        ])
+        .operands(each(&[FETCHES]))
+        .examples(&[
+            (
+                "Invoke-WebRequest -Uri https://h.example/x -OutFile a",
+                &["fetches h.example:443", "writes a"],
+            ),
+            ("iwr https://h.example", &["fetches h.example:443"]),
+        ]),
+    model(&["invoke-expression", "invoke-command", "icm"])
+        .style(Style::SingleDash)
+        .flags(&[takes(
+            &["-Command", "-command", "-ScriptBlock", "-scriptblock"],
+            &[Does::Code(Language::PowerShell)],
+        )])
+        .operands(each(&[Does::Code(Language::PowerShell)]))
+        .bare(&[Does::RunsInput(Language::PowerShell)]),
+    model(&["start-process", "saps"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(PATH, &[PROGRAM]),
+            takes(&["-ArgumentList", "-argumentlist", "-WorkingDirectory"], &[]),
+            takes(&["-Verb", "-verb"], &[Does::MarksIf(&["RunAs", "runas"], Mark::Elevates)]),
+        ])
+        .operands(leading(&[&[PROGRAM]], &[]))
+        .examples(&[("Start-Process x -Verb RunAs", &["runs x", "marks elevates"])]),
+    model(&["import-module", "ipmo", "install-module", "install-package", "install-script"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-Repository", "-repository"], &[]),
+            takes(&["-Source", "-source"], &[Does::Connects(crate::effect::Purpose::Execute)]),
+            OTHER,
+        ])
+        .operands(each(&[Does::Package(Registry::Other)]))
+        .examples(&[("Install-Package -Source https://h.example x", &["executes h.example:443"])]),
+    marked(
+        &[
+            "set-executionpolicy",
+            "set-mppreference",
+            "add-mppreference",
+            "disable-windowsoptionalfeature",
+            "set-netfirewallprofile",
+            "disable-netfirewallrule",
+            "clear-eventlog",
+            "remove-eventlog",
+            "unblock-file",
+            "clear-history",
+        ],
+        &[mark(Mark::Guard)],
+    )
+    .examples(&[("Set-MpPreference -DisableRealtimeMonitoring 1", &["marks guard"])]),
+    marked(
+        &[
+            "register-scheduledtask",
+            "new-scheduledtask",
+            "new-service",
+            "set-service",
+            "set-itemproperty",
+            "new-itemproperty",
+            "set-alias",
+            "register-objectevent",
+        ],
+        &[mark(Mark::Schedules)],
+    )
+    .examples(&[("New-Service x", &["marks schedules"])]),
+    marked(
+        &[
+            "format-volume",
+            "clear-disk",
+            "initialize-disk",
+            "remove-partition",
+            "reset-physicaldisk",
+        ],
+        &[mark(Mark::Disk)],
+    )
+    .examples(&[("Format-Volume C", &["marks disk"])]),
+    marked(&["stop-process", "spps", "stop-service", "stop-job"], &[mark(Mark::Kills)])
+        .examples(&[("Stop-Process -Id 1", &["marks kills"])]),
+    marked(&["restart-computer", "stop-computer"], &[mark(Mark::Power)])
+        .examples(&[("Restart-Computer", &["marks power"])]),
+    marked(
+        &["get-credential", "convertfrom-securestring", "get-secret"],
+        &[mark(Mark::Credentials)],
+    )
+    .examples(&[("Get-Secret x", &["marks credentials"])]),
+    marked(
+        &["new-localuser", "add-localgroupmember", "set-localuser", "remove-localuser"],
+        &[mark(Mark::Accounts)],
+    )
+    .examples(&[("New-LocalUser x", &["marks accounts"])]),
+    marked(
+        &[
+            "write-output",
+            "write-host",
+            "write-error",
+            "get-process",
+            "gps",
+            "get-service",
+            "gsv",
+            "get-command",
+            "gcm",
+            "get-help",
+            "get-member",
+            "gm",
+            "get-location",
+            "get-date",
+            "get-host",
+            "get-variable",
+            "get-module",
+            "get-history",
+            "get-computerinfo",
+            "get-psdrive",
+            "get-volume",
+            "get-disk",
+            "get-nettcpconnection",
+            "test-netconnection",
+            "where-object",
+            "foreach-object",
+            "select-object",
+            "sort-object",
+            "group-object",
+            "measure-object",
+            "format-table",
+            "format-list",
+            "convertto-json",
+            "convertfrom-json",
+            "compare-object",
+            "out-string",
+            "out-null",
+            "start-sleep",
+            "read-host",
+        ],
+        &[],
+    )
+    .examples(&[("Write-Output x", &[]), ("Get-Process", &[])]),
+];

@@ -1,0 +1,725 @@
+//! Programs that change the system: users, services, kernel, guards, disks, power, processes.
+
+use crate::effect::{Change, Scope};
+use crate::marks::Mark;
+use crate::model::*;
+
+const GUARD: Use = &[mark(Mark::Guard)];
+const DISK: Use = &[mark(Mark::Disk)];
+const SCHEDULE: Use = &[mark(Mark::Schedules)];
+const POWER: Use = &[mark(Mark::Power)];
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&["crontab"])
+        .flags(&[
+            takes(&["-u"], &[]),
+            switch(&["-l"], &[]).operands(each(&[])),
+            switch(
+                &["-r"],
+                &[Does::DeletesFile("/var/spool/cron", Scope::One), mark(Mark::Schedules)],
+            ),
+            switch(
+                &["-e"],
+                &[Does::WritesFile("/var/spool/cron", Change::Content), mark(Mark::Schedules)],
+            ),
+        ])
+        .operands(each(&[
+            READS,
+            Does::WritesFile("/var/spool/cron", Change::Content),
+            mark(Mark::Schedules),
+        ]))
+        .bare(&[])
+        .examples(&[
+            ("crontab -l", &[]),
+            ("crontab jobs", &["reads jobs", "writes /var/spool/cron", "marks schedules"]),
+            ("crontab -r", &["deletes /var/spool/cron", "marks schedules"]),
+        ]),
+    model(&["systemctl", "rc-service", "service", "sv", "initctl"])
+        .flags(&[
+            takes(
+                &[
+                    "--type",
+                    "-t",
+                    "--state",
+                    "--host",
+                    "-H",
+                    "--machine",
+                    "-M",
+                    "--property",
+                    "-p",
+                    "--signal",
+                    "-s",
+                    "--lines",
+                    "-n",
+                    "--output",
+                    "-o",
+                ],
+                &[],
+            ),
+            takes(&["--root"], &[]),
+        ])
+        .subs(&[
+            model(&[
+                "status",
+                "show",
+                "cat",
+                "is-active",
+                "is-enabled",
+                "is-failed",
+                "list-units",
+                "list-unit-files",
+                "list-timers",
+                "list-sockets",
+                "list-dependencies",
+                "list-jobs",
+                "get-default",
+                "help",
+                "start",
+                "restart",
+                "reload",
+                "try-restart",
+                "daemon-reload",
+                "reset-failed",
+                "condrestart",
+            ]),
+            model(&["stop", "kill"])
+                .always(&[mark(Mark::Kills)])
+                .operands(each(&[Does::MarksIf(SECURITY_UNITS, Mark::Guard)])),
+            model(&["disable", "mask"])
+                .operands(each(&[Does::MarksIf(SECURITY_UNITS, Mark::Guard)]))
+                .always(&[mark(Mark::Kills)]),
+            model(&[
+                "enable",
+                "link",
+                "preset",
+                "add-wants",
+                "add-requires",
+                "set-default",
+                "revert",
+                "reenable",
+            ])
+            .always(SCHEDULE),
+            model(&["edit"]).always(SCHEDULE),
+            model(&["set-environment", "import-environment", "unset-environment"]).always(SCHEDULE),
+            model(&[
+                "poweroff",
+                "reboot",
+                "halt",
+                "suspend",
+                "hibernate",
+                "kexec",
+                "isolate",
+                "rescue",
+                "emergency",
+                "soft-reboot",
+                "hybrid-sleep",
+            ])
+            .always(POWER),
+        ])
+        .examples(&[
+            ("systemctl status nginx", &[]),
+            ("systemctl --user enable x", &["marks schedules"]),
+            ("systemctl stop auditd", &["marks guard kills"]),
+            ("systemctl poweroff", &["marks power"]),
+            ("systemctl list-units --type=service", &[]),
+        ]),
+    model(&["launchctl"])
+        .subs(&[
+            model(&["list", "print", "blame", "dumpstate", "version", "managername"]),
+            model(&["load", "bootstrap", "submit", "enable", "kickstart", "start", "asuser"])
+                .operands(each(&[]))
+                .always(SCHEDULE),
+            model(&["unload", "bootout", "disable", "remove", "stop", "kill"])
+                .always(&[mark(Mark::Kills)]),
+            model(&["setenv", "config"]).always(SCHEDULE),
+        ])
+        .examples(&[("launchctl list", &[]), ("launchctl load x.plist", &["marks schedules"])]),
+    model(&[
+        "update-rc.d",
+        "chkconfig",
+        "rc-update",
+        "insserv",
+        "anacron",
+        "crond",
+        "atd",
+        "schtasks",
+        "sc",
+        "loginctl",
+        "defaults",
+    ])
+    .subs(&[
+        model(&[
+            "list",
+            "--list",
+            "show",
+            "/query",
+            "query",
+            "read",
+            "find",
+            "domains",
+            "session-status",
+            "user-status",
+            "list-sessions",
+        ]),
+        model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
+            .always(SCHEDULE),
+    ])
+    .examples(&[("defaults read com.x", &[]), ("loginctl enable-linger", &["marks schedules"])]),
+    model(&[
+        "useradd",
+        "adduser",
+        "userdel",
+        "deluser",
+        "usermod",
+        "groupadd",
+        "addgroup",
+        "groupdel",
+        "groupmod",
+        "gpasswd",
+        "newgrp",
+        "passwd",
+        "chpasswd",
+        "chsh",
+        "chfn",
+        "vipw",
+        "vigr",
+        "pwck",
+        "pwconv",
+        "newusers",
+        "chage",
+        "dscl",
+        "sysadminctl",
+        "dseditgroup",
+        "newuidmap",
+        "newgidmap",
+        "smbpasswd",
+        "htpasswd",
+        "net",
+    ])
+    .flags(&[takes(
+        &[
+            "--groups",
+            "-G",
+            "--gid",
+            "-g",
+            "--uid",
+            "-u",
+            "--shell",
+            "-s",
+            "--home",
+            "-d",
+            "--comment",
+            "-c",
+            "-a",
+            "--password",
+            "-p",
+        ],
+        &[],
+    )])
+    .always(&[mark(Mark::Accounts)])
+    .examples(&[
+        ("usermod -aG docker dev", &["marks accounts"]),
+        ("passwd -d root", &["marks accounts"]),
+    ]),
+    model(&["visudo"])
+        .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
+        .always(&[Does::WritesFile("/etc/sudoers", Change::Content), mark(Mark::Privilege)])
+        .examples(&[("visudo", &["writes /etc/sudoers", "marks privilege"])]),
+    model(&[
+        "setenforce",
+        "setsebool",
+        "semanage",
+        "aa-teardown",
+        "aa-disable",
+        "aa-complain",
+        "ufw",
+        "iptables",
+        "ip6tables",
+        "iptables-restore",
+        "nft",
+        "ebtables",
+        "firewall-cmd",
+        "pfctl",
+        "auditctl",
+        "augenrules",
+        "spctl",
+        "csrutil",
+        "tccutil",
+        "netsh",
+        "fail2ban-client",
+        "update-ca-certificates",
+        "update-crypto-policies",
+        "trust",
+        "chcon",
+        "restorecon",
+        "bcdedit",
+        "vssadmin",
+        "wevtutil",
+        "socketfilterfw",
+        "kextload",
+        "nvram",
+        "profiles",
+    ])
+    .subs(&[model(&[
+        "status",
+        "list",
+        "-L",
+        "--list",
+        "--list-all",
+        "-S",
+        "--list-rules",
+        "-s",
+        "show",
+        "--state",
+        "-l",
+        "--status",
+        "-sr",
+        "-vL",
+        "-nL",
+        "-a",
+        "query",
+    ])])
+    .always(&[])
+    .operands(each(GUARD))
+    .flags(&[
+        switch(
+            &[
+                "--flush",
+                "-F",
+                "--delete-chain",
+                "-X",
+                "--master-disable",
+                "--global-disable",
+                "--policy",
+                "-P",
+                "--delete",
+                "-D",
+                "--append",
+                "-A",
+                "--insert",
+                "-I",
+                "--zero",
+                "-Z",
+                "-e",
+                "-d",
+                "--panic-off",
+                "--remove-service",
+                "--add-port",
+            ],
+            GUARD,
+        ),
+        switch(
+            &[
+                "--list",
+                "-L",
+                "-S",
+                "--list-rules",
+                "-n",
+                "-v",
+                "--list-all",
+                "--state",
+                "-s",
+                "-l",
+            ],
+            &[],
+        ),
+    ])
+    .examples(&[
+        ("setenforce 0", &["marks guard"]),
+        ("iptables -F", &["marks guard"]),
+        ("iptables -L", &[]),
+        ("ufw status", &[]),
+        ("ufw disable", &["marks guard"]),
+    ]),
+    model(&[
+        "insmod", "modprobe", "rmmod", "kexec", "depmod", "kmod", "bpftool", "bpftrace", "dkms",
+        "kmutil",
+    ])
+    .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
+    .operands(each(&[]))
+    .always(&[mark(Mark::Kernel)])
+    .examples(&[("modprobe x", &["marks kernel"])]),
+    model(&["sysctl"])
+        .flags(&[
+            switch(&["--write", "-w"], &[mark(Mark::Kernel)]),
+            takes(&["--load", "-p"], &[READS, mark(Mark::Kernel)]),
+            switch(&["--system"], &[mark(Mark::Kernel)]),
+            switch(&["-a", "--all", "-n", "-e"], &[]),
+        ])
+        .examples(&[("sysctl -a", &[]), ("sysctl -w kernel.x=0", &["marks kernel"])]),
+    model(&["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "pm-suspend", "zzz"])
+        .flags(&[switch(&["--help", "--version", "-c"], &[])])
+        .always(POWER)
+        .examples(&[("shutdown -h now", &["marks power"]), ("reboot", &["marks power"])]),
+    model(&[
+        "kill",
+        "pkill",
+        "killall",
+        "skill",
+        "xkill",
+        "taskkill",
+        "tskill",
+        "killall5",
+        "fkill",
+        "kill-port",
+    ])
+    .flags(&[
+        takes(
+            &[
+                "--signal",
+                "-s",
+                "-n",
+                "--user",
+                "-u",
+                "--parent",
+                "-P",
+                "--terminal",
+                "-t",
+                "--group",
+                "-g",
+                "--older-than",
+                "-o",
+                "/PID",
+                "/IM",
+            ],
+            &[],
+        ),
+        switch(&["-l", "-L", "--list"], &[]),
+    ])
+    .always(&[mark(Mark::Kills)])
+    .examples(&[("kill -9 12", &["marks kills"]), ("pkill -f node", &["marks kills"])]),
+    model(&["fuser"])
+        .flags(&[
+            switch(&["--kill", "-k"], &[mark(Mark::Kills)]),
+            takes(&["--namespace", "-n"], &[]),
+        ])
+        .operands(each(&[LISTS]))
+        .examples(&[("fuser -k a", &["lists a", "marks kills"])]),
+    model(&[
+        "mkfs",
+        "mkfs.ext2",
+        "mkfs.ext3",
+        "mkfs.ext4",
+        "mkfs.xfs",
+        "mkfs.btrfs",
+        "mkfs.vfat",
+        "mkfs.fat",
+        "mkfs.ntfs",
+        "mkfs.f2fs",
+        "mkfs.exfat",
+        "mke2fs",
+        "mkswap",
+        "mkdosfs",
+        "newfs",
+        "newfs_apfs",
+        "newfs_hfs",
+        "wipefs",
+        "blkdiscard",
+        "format",
+        "badblocks",
+        "fsck",
+        "e2fsck",
+        "resize2fs",
+        "tune2fs",
+        "xfs_repair",
+        "debugfs",
+        "nvme-format",
+        "mkntfs",
+    ])
+    .flags(&[takes(
+        &["--type", "-t", "-L", "--label", "-b", "-i", "-N", "-m", "-O", "-U", "-o", "-E"],
+        &[],
+    )])
+    .operands(each(&[WRITES]))
+    .always(DISK)
+    .examples(&[
+        ("mkfs.ext4 /dev/sda", &["writes /dev/sda", "marks disk"]),
+        ("wipefs -a /dev/sda", &["writes /dev/sda", "marks disk"]),
+    ]),
+    model(&[
+        "fdisk",
+        "sfdisk",
+        "cfdisk",
+        "gdisk",
+        "sgdisk",
+        "parted",
+        "partprobe",
+        "hdparm",
+        "cryptsetup",
+        "mdadm",
+        "nvme",
+        "sg_format",
+        "losetup",
+        "dmsetup",
+        "diskutil",
+        "diskpart",
+        "ddrescue",
+        "testdisk",
+        "growpart",
+        "kpartx",
+        "bcachefs",
+        "tgtadm",
+    ])
+    .flags(&[
+        switch(
+            &[
+                "--list",
+                "-l",
+                "--print",
+                "-p",
+                "--dump",
+                "-d",
+                "--info",
+                "-I",
+                "-i",
+                "--detail",
+                "-D",
+                "--version",
+            ],
+            &[],
+        )
+        .operands(each(&[LISTS])),
+        takes(&["--key-file", "-o", "-t", "-n", "--typecode"], &[]),
+    ])
+    .subs(&[model(&[
+        "list",
+        "info",
+        "status",
+        "luksDump",
+        "isLuks",
+        "smart-log",
+        "ls",
+        "table",
+        "apfs",
+        "verifyVolume",
+    ])])
+    .operands(each(&[WRITES, mark(Mark::Disk)]))
+    .examples(&[
+        ("fdisk -l", &[]),
+        ("sgdisk --zap-all /dev/sda", &["writes /dev/sda", "marks disk"]),
+        ("diskutil list", &[]),
+    ]),
+    model(&[
+        "lvremove",
+        "vgremove",
+        "pvremove",
+        "lvreduce",
+        "lvconvert",
+        "vgreduce",
+        "zfs",
+        "zpool",
+        "btrfs",
+        "stratis",
+        "gluster",
+        "rbd",
+        "ceph",
+    ])
+    .subs(&[
+        model(&[
+            "list",
+            "status",
+            "get",
+            "iostat",
+            "history",
+            "filesystem",
+            "device",
+            "property",
+            "info",
+            "ls",
+            "health",
+            "df",
+            "scrub",
+            "snapshot",
+            "create",
+            "mount",
+            "send",
+            "receive",
+            "clone",
+        ]),
+        model(&["subvolume"]).subs(&[
+            model(&["delete"]).operands(each(&[DELETES_TREE])).always(DISK),
+            model(&["list", "show", "create", "snapshot"]),
+        ]),
+        model(&["destroy", "rollback", "export", "remove", "offline", "labelclear", "rm", "purge"])
+            .always(DISK),
+    ])
+    .operands(each(DISK))
+    .examples(&[
+        ("zpool status", &[]),
+        ("zfs destroy -r tank", &["marks disk"]),
+        ("lvremove -f vg0/data", &["marks disk"]),
+    ]),
+    model(&[
+        "lvs",
+        "vgs",
+        "pvs",
+        "lvdisplay",
+        "vgdisplay",
+        "pvdisplay",
+        "smartctl",
+        "swapon",
+        "swapoff",
+        "sync",
+        "fstrim",
+        "e4defrag",
+        "quota",
+        "repquota",
+        "lsscsi",
+        "multipath",
+    ])
+    .examples(&[("lvs", &[])]),
+    model(&[
+        "mount",
+        "mount.nfs",
+        "umount",
+        "fusermount",
+        "fusermount3",
+        "bindfs",
+        "mount.cifs",
+        "pmount",
+        "udisksctl",
+        "unionfs",
+    ])
+    .flags(&[
+        takes(
+            &["--options", "-o"],
+            &[Does::MarksIf(
+                &["remount,rw", "rw,remount", "remount,exec", "remount,suid"],
+                Mark::HostAccess,
+            )],
+        ),
+        switch(&["--bind", "-B", "--rbind", "-R", "--move", "-M", "--all", "-a"], &[]),
+        takes(&["--types", "-t", "--source", "--target", "-L", "-U"], &[]),
+    ])
+    .operands(leading(&[&[LISTS], &[MAKES, mark(Mark::HostAccess)]], &[]))
+    .examples(&[
+        ("mount", &[]),
+        ("mount -o remount,rw /", &["lists /", "marks host-access"]),
+        ("mount --bind a /etc", &["lists a", "makes /etc", "marks host-access"]),
+    ]),
+    model(&[
+        "pivot_root",
+        "switch_root",
+        "debootstrap",
+        "update-grub",
+        "grub-install",
+        "efibootmgr",
+        "dracut",
+        "mkinitcpio",
+        "update-initramfs",
+        "bootctl",
+        "fwupdmgr",
+        "flashrom",
+    ])
+    .always(&[mark(Mark::Kernel)])
+    .examples(&[("grub-install /dev/sda", &["marks kernel"])]),
+    model(&["ldconfig", "update-alternatives", "alternatives", "dpkg-divert", "dpkg-reconfigure"])
+        .flags(&[
+            switch(
+                &["--print-cache", "-p", "--list", "--display", "--query", "--get-selections"],
+                &[],
+            ),
+            takes(&["--install", "--set", "--config", "--add"], &[mark(Mark::Privilege)]),
+        ])
+        .examples(&[("ldconfig -p", &[])]),
+    model(&[
+        "gpg-agent",
+        "ssh-agent",
+        "gnome-keyring-daemon",
+        "dbus-daemon",
+        "pulseaudio",
+        "pipewire",
+        "Xvfb",
+        "Xorg",
+        "startx",
+        "nginx",
+        "apachectl",
+        "httpd",
+        "apache2ctl",
+        "caddy",
+        "haproxy",
+        "traefik",
+        "envoy",
+        "lighttpd",
+        "supervisord",
+        "supervisorctl",
+        "pm2",
+        "forever",
+        "monit",
+        "s6-svc",
+        "runsvdir",
+        "foreman",
+        "overmind",
+        "honcho",
+        "procfile",
+    ])
+    .flags(&[
+        takes(&["-c", "--config", "-g", "-f"], &[LISTS]),
+        switch(&["-t", "-v", "-V", "configtest"], &[]),
+    ])
+    .subs(&[
+        model(&[
+            "status", "list", "ls", "logs", "monit", "show", "describe", "info", "validate",
+            "version", "reload", "restart",
+        ]),
+        model(&["start", "run", "exec"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
+        model(&["startup", "save"]).always(SCHEDULE),
+        model(&["stop", "delete", "kill"]).always(&[mark(Mark::Kills)]),
+    ])
+    .examples(&[("nginx -t", &[]), ("pm2 list", &[]), ("pm2 startup", &["marks schedules"])]),
+    model(&[
+        "reg",
+        "regedit",
+        "wmic",
+        "rundll32",
+        "regsvr32",
+        "mshta",
+        "certutil",
+        "bitsadmin",
+        "cscript",
+        "wscript",
+        "installutil",
+        "msiexec",
+        "cipher",
+        "icacls",
+        "takeown",
+        "attrib",
+        "runas",
+        "psexec",
+        "nltest",
+    ])
+    .subs(&[model(&["query", "export", "-hashfile", "-dump"])])
+    .operands(each(&[Does::Hides])),
+];
+
+/// Services that guard a machine.
+const SECURITY_UNITS: &[&str] = &[
+    "auditd",
+    "auditd.service",
+    "apparmor",
+    "apparmor.service",
+    "firewalld",
+    "firewalld.service",
+    "ufw",
+    "ufw.service",
+    "iptables",
+    "nftables",
+    "nftables.service",
+    "fail2ban",
+    "fail2ban.service",
+    "rsyslog",
+    "rsyslog.service",
+    "syslog",
+    "systemd-journald",
+    "systemd-journald.service",
+    "falcon-sensor",
+    "clamav-daemon",
+    "crowdsec",
+    "wazuh-agent",
+    "osqueryd",
+    "callgate",
+    "callgate.service",
+    "selinux-autorelabel",
+    "mdatp",
+    "sentinelone",
+];

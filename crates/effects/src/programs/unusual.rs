@@ -1,0 +1,409 @@
+//! Programs that few people think of as readers, writers or wrappers, and that can be one.
+
+use crate::effect::{Change, Purpose, Scope};
+use crate::marks::Mark;
+use crate::model::*;
+
+const RUNS: Operands = leading(&[&[COMMAND]], &[]);
+const READ: Operands = each(&[READS]);
+const IN_PLACE: Operands = each(&[READS, WRITES]);
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&[
+        "aa-exec", "genie", "grc", "pexec", "proot", "wine", "setlock", "openvt", "dosbox",
+        "gtester", "rc", "posh", "sash", "slsh", "ksshell", "tasksh",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["-c", "--command"], &[SHELL]).instead(),
+        takes(&["-p", "--profile", "-n", "--namespace"], &[]),
+    ])
+    .operands(RUNS)
+    .examples(&[
+        ("aa-exec -p x cat a", &["runs cat a", "reads a"]),
+        ("sash -c 'cat a'", &["runs cat a", "reads a"]),
+    ]),
+    model(&["sg"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-c"], &[SHELL])])
+        .operands(leading(&[&[]], &[SHELL]))
+        .examples(&[("sg root 'cat a'", &["runs cat a", "reads a"])]),
+    model(&["agetty", "getty", "login"])
+        .flags(&[
+            takes(&["--login-program", "-l"], &[PROGRAM]),
+            takes(&["--login-options", "-o", "--autologin", "-a"], &[]),
+        ])
+        .always(&[mark(Mark::Elevates)])
+        .examples(&[("agetty -l ./x tty1", &["runs x", "marks elevates"])]),
+    model(&["arj", "pax", "unsquashfs", "mksquashfs", "genisoimage", "mkisofs", "xorriso"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-f", "-o", "-dest", "-d", "-output"], &[WRITES]),
+            takes(&["-s", "-V", "-volid", "-b", "-comp", "-x"], &[]),
+            takes(&["-path-list", "-ef"], &[READS]),
+        ])
+        .operands(each(&[READS_TREE]))
+        .examples(&[("genisoimage -o b a", &["reads-tree a", "writes b"])]),
+    model(&[
+        "restic",
+        "borg",
+        "duplicity",
+        "rdiff-backup",
+        "rsnapshot",
+        "unison",
+        "syncthing",
+        "kopia",
+        "tarsnap",
+    ])
+    .flags(&[
+        takes(
+            &["--password-command", "--rsh", "--remote-schema", "--sshcmd", "--ssh-options"],
+            &[SHELL],
+        ),
+        takes(&["--password-file", "-p", "--exclude-file", "--files-from"], &[READS]),
+        takes(&["--repo", "-r", "--repository"], &[Does::Repository(Purpose::Send)]),
+        takes(&["--target", "-t"], &[MAKES]),
+        takes(&["--exclude", "-e", "--tag", "--host", "--keep-daily", "--keep-weekly"], &[]),
+    ])
+    .subs(&[
+        model(&["backup", "create"]).operands(each(&[Does::Repository(Purpose::Send), READS_TREE])),
+        model(&["forget", "prune", "delete", "remove-older-than", "key"])
+            .always(&[mark(Mark::Infrastructure)]),
+        model(&[
+            "snapshots",
+            "list",
+            "info",
+            "stats",
+            "check",
+            "ls",
+            "find",
+            "diff",
+            "version",
+            "collection-status",
+        ]),
+        model(&["restore", "extract"]).always(&[Does::WritesFile(".", Change::Folder)]),
+    ])
+    .examples(&[
+        ("restic snapshots", &[]),
+        ("restic forget latest", &["marks infrastructure"]),
+        ("restic --password-command 'cat a' snapshots", &["runs cat a", "reads a"]),
+    ]),
+    model(&[
+        "ascii85",
+        "base58",
+        "basez",
+        "ascii-xfr",
+        "atobm",
+        "csvtool",
+        "cupsfilter",
+        "enscript",
+        "eqn",
+        "pic",
+        "tbl",
+        "soelim",
+        "zsoelim",
+        "nroff",
+        "troff",
+        "groff",
+        "ul",
+        "xmore",
+        "yelp",
+        "zathura",
+        "redcarpet",
+        "tic",
+        "dvips",
+        "efax",
+        "aoss",
+        "cowthink",
+        "ispell",
+        "evince",
+        "okular",
+        "xpdf",
+        "feh",
+        "eog",
+        "grip",
+        "msgattrib",
+        "msgcat",
+        "msgconv",
+        "msgmerge",
+        "msguniq",
+        "xgettext",
+        "rpmquery",
+        "rpmverify",
+        "rpmdb",
+        "facter",
+        "dstat",
+        "mailcap",
+        "run-mailcap",
+        "see",
+        "lwp-request",
+        "xdg-user-dir",
+    ])
+    .flags(&[
+        takes(&["--output", "-o", "--output-file"], &[WRITES]),
+        takes(&["--custom-dir"], &[Does::Hides]),
+        takes(&["-f", "--format", "-T", "-m", "-w"], &[]),
+    ])
+    .operands(READ)
+    .examples(&[("eqn a", &["reads a"]), ("msgcat -o b a", &["reads a", "writes b"])]),
+    model(&["msgfilter"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--input", "-i"], &[READS]),
+            takes(&["--output-file", "-o"], &[WRITES]),
+            takes(&["-P", "-D"], &[]),
+        ])
+        .operands(RUNS)
+        .examples(&[("msgfilter -i f cat a", &["reads f", "runs cat a", "reads a"])]),
+    model(&["lp", "lpr", "lpstat", "cancel", "cupsctl", "lpadmin", "lpq"])
+        .flags(&[takes(&["-h", "-H"], &[SENDS]), takes(&["-d", "-P", "-n", "-o", "-t", "-u"], &[])])
+        .operands(READ)
+        .examples(&[("lp -h h.example a", &["sends h.example", "reads a"])]),
+    model(&[
+        "byebug", "pdb", "pry", "ginsh", "jjs", "rdbg", "ipdb", "pudb", "perlbug", "scanmem",
+        "jdb", "dlv",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["--command", "-c", "-e"], &[Does::Code(Language::Other)]),
+        switch(&["--version", "-v"], &[]),
+    ])
+    .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+    .bare(&[Does::RunsInput(Language::Other)])
+    .examples(&[("pry --version", &[])]),
+    model(&["cobc", "c89", "c99", "f77", "gnatmake"])
+        .flags(&[
+            takes(&["-o"], &[WRITES]),
+            takes(&["-wrapper"], &[Does::Hides]),
+            joined(&["-I", "-L", "-l"], &[]),
+        ])
+        .operands(READ)
+        .examples(&[("c99 -o b a.c", &["reads a.c", "writes b"])]),
+    model(&["easy_install"])
+        .flags(&[takes(
+            &["--index-url", "-i", "--find-links", "-f"],
+            &[Does::Connects(Purpose::Execute)],
+        )])
+        .operands(each(&[Does::Package(Registry::Other)]))
+        .examples(&[("easy_install https://h.example/x.egg", &["executes h.example:443"])]),
+    model(&["gimp", "blender", "godot", "inkview", "openscad"])
+        .flags(&[
+            takes(&["--batch", "-b"], &[Does::Code(Language::Other)]),
+            takes(&["--python-expr"], &[Does::Code(Language::Python)]),
+            takes(&["--python", "-P", "--script", "-s"], &[Does::Script(Language::Other)]),
+            takes(&["--render-output", "-o"], &[WRITES]),
+        ])
+        .operands(READ)
+        .examples(&[("blender --python-expr \"open('a').read()\"", &["reads a"])]),
+    model(&["busctl", "dbus-send", "gdbus", "qdbus"])
+        .subs(&[model(&["list", "status", "tree", "introspect", "monitor", "get-property"])])
+        .flags(&[
+            takes(&["--address"], &[PROGRAM]),
+            switch(&["--system", "--session", "--user"], &[]),
+        ])
+        .operands(each(&[Does::Hides]))
+        .examples(&[("busctl list", &[])]),
+    model(&["gsettings", "dconf", "xrdb", "plutil", "PlistBuddy"])
+        .subs(&[
+            model(&[
+                "get",
+                "list-keys",
+                "list-schemas",
+                "list-recursively",
+                "read",
+                "dump",
+                "list",
+                "describe",
+                "range",
+            ]),
+            model(&["set", "write", "load", "reset", "update"]).always(&[mark(Mark::Schedules)]),
+        ])
+        .flags(&[takes(&["-c"], &[Does::Hides]), takes(&["-merge", "-load"], &[READS])])
+        .operands(IN_PLACE)
+        .examples(&[("gsettings get a b", &[]), ("gsettings set a b c", &["marks schedules"])]),
+    model(&[
+        "xdotool",
+        "ydotool",
+        "wtype",
+        "xmodmap",
+        "setxkbmap",
+        "xhost",
+        "cliclick",
+        "AutoHotkey",
+    ])
+    .subs(&[
+        model(&["exec"]).style(Style::Posix).operands(RUNS),
+        model(&["getactivewindow", "getmouselocation", "search", "getwindowname"]),
+    ])
+    .operands(each(&[mark(Mark::Spies)]))
+    .examples(&[
+        ("xdotool exec cat a", &["runs cat a", "reads a"]),
+        ("xdotool type x", &["marks spies"]),
+    ]),
+    model(&[
+        "gcore",
+        "volatility",
+        "memdump",
+        "dumpcore",
+        "procdump",
+        "py-spy",
+        "rbspy",
+        "jmap",
+        "jstack",
+    ])
+    .flags(&[takes(&["-o", "--output", "--pid", "-p"], &[])])
+    .always(&[mark(Mark::Spies)])
+    .examples(&[("gcore 12", &["marks spies"])]),
+    model(&[
+        "bconsole",
+        "minicom",
+        "runscript",
+        "jtag",
+        "picocom",
+        "cu",
+        "socket",
+        "psftp",
+        "rlogin",
+        "rsh",
+        "rexec",
+        "plink",
+        "putty",
+    ])
+    .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
+    .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))
+    .examples(&[("rsh h.example cat a", &["remote h.example", "runs cat a", "reads a"])]),
+    model(&[
+        "mosquitto_pub",
+        "mosquitto_sub",
+        "mosquitto",
+        "ntpdate",
+        "systemd-resolve",
+        "varnishncsa",
+        "rtorrent",
+        "transmission-cli",
+        "aws-nuke",
+        "cdist",
+    ])
+    .flags(&[
+        takes(&["-h", "--host"], &[SENDS]),
+        takes(&["-f", "--file"], &[READS]),
+        takes(&["-w"], &[WRITES]),
+        takes(&["-t", "-m", "-p", "-u", "-P"], &[]),
+    ])
+    .operands(each(&[]))
+    .examples(&[("mosquitto_pub -h h.example -f a", &["sends h.example", "reads a"])]),
+    model(&["logrotate"])
+        .flags(&[
+            takes(&["--state", "-s"], &[WRITES]),
+            takes(&["--mail", "-m"], &[PROGRAM]),
+            takes(&["--log", "-l"], &[WRITES]),
+            switch(&["--debug", "-d"], &[]),
+        ])
+        .operands(each(&[Does::Recipe]))
+        .examples(&[("logrotate -m ./x a", &["runs x", "reads a"])]),
+    model(&["ranger", "lf", "nnn", "vifm", "yazi", "joshuto", "xplr"])
+        .flags(&[
+            takes(&["--cmd", "-command", "-c"], &[SHELL]),
+            takes(&["--choosefile", "-selection-path", "-p", "--choosedir"], &[WRITES]),
+        ])
+        .operands(each(&[LISTS]))
+        .examples(&[("lf a", &["lists a"]), ("lf -command 'cat a'", &["runs cat a", "reads a"])]),
+    model(&["vlc", "cvlc", "mpv", "mplayer", "ffplay"])
+        .flags(&[
+            takes(&["--script", "--scripts"], &[Does::Script(Language::Lua)]),
+            takes(&["--sout", "-dumpfile", "--stream-record", "--screenshot-directory"], &[WRITES]),
+        ])
+        .operands(each(&[Does::Transfers(Purpose::Fetch)]))
+        .examples(&[("mpv a.mp4", &["reads-tree a.mp4"])]),
+    model(&[
+        "strip",
+        "objcopy",
+        "patchelf",
+        "install_name_tool",
+        "codesign",
+        "upx",
+        "sips",
+        "ranlib",
+    ])
+    .flags(&[
+        takes(&["-o", "--output"], &[WRITES]),
+        takes(
+            &[
+                "--set-interpreter",
+                "--set-rpath",
+                "--add-needed",
+                "-s",
+                "--sign",
+                "--only-section",
+                "-j",
+            ],
+            &[],
+        ),
+        takes(&["--entitlements"], &[READS]),
+    ])
+    .operands(IN_PLACE)
+    .examples(&[("strip a", &["reads a", "writes a"])]),
+    model(&["ditto", "robocopy", "xcopy"])
+        .operands(sources_and_target(&[READS_TREE], &[MAKES]))
+        .examples(&[("ditto a b", &["reads-tree a", "makes b"])]),
+    model(&[
+        "installer",
+        "softwareupdate",
+        "notarytool",
+        "altool",
+        "xcode-select",
+        "tmutil",
+        "mdutil",
+        "pmset",
+    ])
+    .style(Style::SingleDash)
+    .flags(&[
+        takes(&["-pkg"], &[Does::Package(Registry::System)]),
+        takes(&["-target", "--apple-id", "--password", "--team-id"], &[]),
+        switch(&["--list", "-l", "-g", "-p", "--print-path", "-s"], &[]),
+    ])
+    .subs(&[
+        model(&["delete", "deletelocalsnapshots", "disable", "removedestination"])
+            .always(&[mark(Mark::Disk)]),
+        model(&[
+            "listbackups",
+            "status",
+            "latestbackup",
+            "destinationinfo",
+            "history",
+            "info",
+            "log",
+        ]),
+    ])
+    .examples(&[("tmutil listbackups", &[]), ("tmutil delete x", &["marks disk"])]),
+    model(&["postqueue", "postsuper", "dovecot", "exiqgrep"])
+        .flags(&[
+            takes(&["-d"], &[Does::DeletesFile("/var/spool/postfix", Scope::Tree)]),
+            takes(&["-c"], &[LISTS]),
+        ])
+        .examples(&[
+            ("postqueue -p", &[]),
+            ("postsuper -d ALL", &["deletes-tree /var/spool/postfix"]),
+        ]),
+    model(&["tdbtool", "tdbdump", "gdbmtool", "ldbsearch", "dbicdump"])
+        .operands(READ)
+        .examples(&[("tdbdump a", &["reads a"])]),
+    model(&[
+        "ipmitool",
+        "rdma",
+        "chvt",
+        "deallocvt",
+        "setfont",
+        "xset",
+        "vlock",
+        "i3lock",
+        "xscreensaver",
+        "bridge",
+        "ntfsfix",
+    ])
+    .subs(&[
+        model(&["power", "chassis"]).always(&[mark(Mark::Power)]),
+        model(&["sensor", "sdr", "link", "show", "status", "q"]),
+    ])
+    .examples(&[("ipmitool power off", &["marks power"]), ("bridge link", &[])]),
+];

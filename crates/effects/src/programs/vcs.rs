@@ -1,0 +1,304 @@
+//! Version control other than git, and the command lines of forges.
+
+use crate::effect::{Change, Purpose, Reach, Scope};
+use crate::marks::Mark;
+use crate::model::*;
+use crate::programs::git::GIT_PUSH;
+
+const FROM: Use = &[Does::Repository(Purpose::Fetch)];
+const TO: Use = &[Does::Repository(Purpose::Send)];
+const MESSAGE: Flag = takes(&["--message", "-m"], &[]);
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&["gh"]).flags(&[takes(&["--repo", "-R", "--hostname"], &[])]).subs(GH).examples(&[
+        ("gh pr list", &[]),
+        ("gh auth token", &["marks credentials"]),
+        ("gh repo delete a/b --yes", &["marks infrastructure"]),
+        ("gh gist create a", &["reads a", "marks publishes"]),
+        ("gh pr create --title x --body 'rm -rf /'", &[]),
+    ]),
+    model(&["glab", "tea", "hub"])
+        .flags(&[takes(&["--repo", "-R"], &[])])
+        .subs(&[
+            model(&["mr", "issue", "pr", "pipeline", "ci", "release", "label"])
+                .flags(&[takes(&["--title", "-t", "--description", "-d", "--message", "-m"], &[])])
+                .subs(&[model(&["delete"]).always(&[mark(Mark::RemoteDelete)])]),
+            model(&["repo"]).subs(&[
+                model(&["delete", "transfer"]).always(&[mark(Mark::Infrastructure)]),
+                model(&["view", "clone", "list", "search", "archive", "fork", "create"]),
+            ]),
+            GIT_PUSH,
+            model(&["api"]).flags(&[takes(
+                &["--method", "-X"],
+                &[Does::MarksIf(&["DELETE"], Mark::RemoteDelete)],
+            )]),
+            model(&["auth", "variable", "token"]).always(&[mark(Mark::Credentials)]),
+        ])
+        .examples(&[
+            ("glab repo delete a/b", &["marks infrastructure"]),
+            ("glab mr list", &[]),
+            ("hub push -f", &["marks force-push"]),
+        ]),
+    model(&["svn"])
+        .subs(&[
+            model(&[
+                "status", "st", "log", "info", "diff", "list", "ls", "blame", "cat", "propget",
+                "stat",
+            ]),
+            model(&["checkout", "co", "export"]).operands(leading(&[FROM, &[MAKES]], &[])),
+            model(&[
+                "update", "up", "add", "revert", "resolve", "cleanup", "switch", "merge", "mkdir",
+                "copy", "move",
+            ]),
+            model(&["commit", "ci", "import"]).flags(&[MESSAGE]),
+            model(&["delete", "rm", "remove"]).flags(&[MESSAGE]).operands(each(&[DELETES_TREE])),
+        ])
+        .flags(&[
+            takes(&["--config-option"], &[Does::Hides]),
+            takes(&["--diff-cmd", "--editor-cmd", "--diff3-cmd"], &[PROGRAM]),
+            takes(&["--username", "--password", "-r"], &[]),
+        ])
+        .examples(&[
+            ("svn status", &[]),
+            ("svn rm x", &["deletes-tree x"]),
+            ("svn diff --diff-cmd ./x", &["runs x"]),
+        ]),
+    model(&["hg"])
+        .flags(&[
+            takes(&["--config"], &[Does::Hides]),
+            takes(&["--cwd"], &[FOLDER]),
+            takes(&["--repository", "-R"], &[]),
+        ])
+        .subs(&[
+            model(&[
+                "status", "st", "log", "diff", "summary", "id", "annotate", "cat", "paths",
+                "heads", "branches", "tags",
+            ]),
+            model(&["clone", "pull", "incoming"])
+                .flags(&[takes(&["--ssh", "-e", "--remotecmd"], &[SHELL])])
+                .operands(leading(&[FROM], &[])),
+            model(&["push"])
+                .flags(&[
+                    switch(&["--force", "-f"], &[mark(Mark::ForcePush)]),
+                    takes(&["--ssh", "-e"], &[SHELL]),
+                ])
+                .operands(leading(&[TO], &[])),
+            model(&[
+                "commit", "ci", "update", "up", "add", "merge", "revert", "shelve", "rebase",
+                "branch", "bookmark",
+            ])
+            .flags(&[MESSAGE]),
+        ])
+        .examples(&[
+            ("hg status", &[]),
+            ("hg push -f", &["marks force-push"]),
+            ("hg --config alias.x='!cat a' x", &["opaque language"]),
+        ]),
+    model(&["jj"])
+        .flags(&[takes(&["--repository", "-R", "--config", "--at-operation"], &[])])
+        .subs(&[
+            model(&["git"]).subs(&[
+                model(&["push"])
+                    .flags(&[switch(&["--deleted", "--all"], &[mark(Mark::RemoteDelete)])]),
+                model(&["fetch", "clone", "import", "export", "remote", "init"]),
+            ]),
+            model(&[
+                "status", "st", "log", "diff", "show", "new", "commit", "describe", "desc", "edit",
+                "squash", "rebase", "bookmark", "abandon", "undo", "op", "file", "split", "evolog",
+            ])
+            .flags(&[MESSAGE]),
+        ])
+        .examples(&[("jj log", &[]), ("jj git push --deleted", &["marks remote-delete"])]),
+    model(&[
+        "git-lfs",
+        "tig",
+        "lazygit",
+        "gitk",
+        "git-cliff",
+        "gitui",
+        "onefetch",
+        "pre-commit",
+        "lefthook",
+        "husky",
+        "commitlint",
+        "semantic-release",
+        "standard-version",
+        "changeset",
+    ])
+    .flags(&[takes(&["--output", "-o"], &[WRITES])])
+    .subs(&[
+        model(&["install", "add"]).always(&[Does::WritesFile(".git/hooks", Change::Folder)]),
+        model(&["uninstall"])
+            .always(&[Does::DeletesFile(".git/hooks", Scope::One), mark(Mark::SkipsCheck)]),
+    ])
+    .examples(&[
+        ("pre-commit run --all-files", &[]),
+        ("pre-commit install", &["makes .git/hooks"]),
+    ]),
+];
+
+const TITLE: Flag = takes(
+    &[
+        "--title",
+        "-t",
+        "--body",
+        "-b",
+        "--notes",
+        "-n",
+        "--label",
+        "-l",
+        "--assignee",
+        "-a",
+        "--reviewer",
+        "-r",
+        "--base",
+        "-B",
+        "--head",
+        "-H",
+        "--milestone",
+        "-m",
+        "--json",
+        "--jq",
+        "-q",
+        "--template",
+        "--limit",
+        "-L",
+        "--state",
+        "-s",
+        "--search",
+        "-S",
+        "--branch",
+        "--workflow",
+        "-w",
+        "--author",
+        "-A",
+        "--ref",
+    ],
+    &[],
+);
+const BODY_FILE: Flag = takes(&["--body-file", "-F", "--notes-file"], &[READS]);
+
+/// Sub-commands of the GitHub command line.
+const GH: &[Model] = &[
+    model(&[
+        "pr",
+        "issue",
+        "project",
+        "label",
+        "run",
+        "workflow",
+        "cache",
+        "search",
+        "status",
+        "browse",
+        "org",
+        "ruleset",
+        "attestation",
+        "discussion",
+    ])
+    .flags(&[TITLE, BODY_FILE])
+    .subs(&[
+        model(&["delete"]).always(&[mark(Mark::RemoteDelete)]),
+        model(&["download"]).flags(&[takes(&["--dir", "-D"], &[MAKES])]),
+        model(&[
+            "list", "ls", "view", "diff", "checks", "status", "create", "new", "edit", "comment",
+            "close", "reopen", "ready", "review", "checkout", "co", "merge", "watch", "rerun",
+            "cancel", "enable", "disable", "clone", "transfer", "lock", "unlock", "pin", "unpin",
+            "develop",
+        ])
+        .flags(&[TITLE, BODY_FILE]),
+    ]),
+    model(&["auth"]).subs(&[
+        model(&["status", "login", "refresh", "switch", "setup-git"])
+            .flags(&[switch(&["--show-token", "-t"], &[mark(Mark::Credentials)])]),
+        model(&["token", "git-credential"]).always(&[mark(Mark::Credentials)]),
+        model(&["logout"]).always(&[mark(Mark::Guard)]),
+    ]),
+    model(&["repo"]).flags(&[TITLE]).subs(&[
+        model(&["delete", "archive"]).always(&[mark(Mark::Infrastructure)]),
+        model(&["edit"]).flags(&[takes(&["--visibility"], &[mark(Mark::Publishes)])]),
+        model(&["create"]).flags(&[
+            switch(&["--public", "--push"], &[mark(Mark::Publishes)]),
+            takes(&["--source"], &[READS_TREE]),
+        ]),
+        model(&["clone"]).operands(leading(&[&[], &[MAKES]], &[])),
+        model(&["deploy-key"]).subs(&[
+            model(&["add"]).operands(each(&[READS])).always(&[mark(Mark::Privilege)]),
+            model(&["list", "delete"]),
+        ]),
+        model(&[
+            "view",
+            "list",
+            "fork",
+            "sync",
+            "set-default",
+            "rename",
+            "unarchive",
+            "autolink",
+            "license",
+            "gitignore",
+        ]),
+    ]),
+    model(&["release"]).flags(&[TITLE, BODY_FILE]).subs(&[
+        model(&["delete", "delete-asset"]).always(&[mark(Mark::RemoteDelete)]),
+        model(&["create", "upload"])
+            .operands(leading(&[&[]], &[READS]))
+            .always(&[mark(Mark::Publishes)]),
+        model(&["download"]).flags(&[
+            takes(&["--dir", "-D", "--output", "-O"], &[WRITES]),
+            takes(&["--pattern", "-p"], &[]),
+        ]),
+        model(&["list", "view", "edit", "verify"]),
+    ]),
+    model(&["gist"]).subs(&[
+        model(&["create", "edit"])
+            .flags(&[takes(&["--desc", "-d", "--filename", "-f"], &[])])
+            .operands(each(&[READS]))
+            .always(&[mark(Mark::Publishes)]),
+        model(&["delete"]).always(&[mark(Mark::RemoteDelete)]),
+        model(&["list", "view", "clone"]),
+    ]),
+    model(&["api"]).flags(&[
+        takes(
+            &["--method", "-X"],
+            &[Does::MarksIf(&["DELETE", "PUT", "PATCH"], Mark::RemoteDelete)],
+        ),
+        takes(
+            &["--field", "-F"],
+            &[Does::FieldFile, Does::ConnectsTo("api.github.com", Purpose::Send)],
+        ),
+        takes(
+            &["--header", "-H", "--jq", "-q", "--template", "-t", "--preview", "-p", "--cache"],
+            &[],
+        ),
+        takes(&["--input"], &[READS, Does::ConnectsTo("api.github.com", Purpose::Send)]),
+        takes(&["--raw-field", "-f"], &[Does::ConnectsTo("api.github.com", Purpose::Send)]),
+    ]),
+    model(&["secret", "variable"]).subs(&[
+        model(&["set"]).flags(&[
+            takes(&["--body", "-b", "--env", "-e", "--org", "-o"], &[]),
+            takes(&["--env-file", "-f"], &[READS]),
+        ]),
+        model(&["list", "get"]),
+        model(&["delete", "remove"]).always(&[mark(Mark::RemoteDelete)]),
+    ]),
+    model(&["ssh-key", "gpg-key"]).subs(&[
+        model(&["add"]).operands(each(&[READS])).always(&[mark(Mark::Privilege)]),
+        model(&["list"]),
+        model(&["delete"]),
+    ]),
+    model(&["extension"]).subs(&[
+        model(&["install", "upgrade", "exec"]).operands(each(&[Does::Package(Registry::Npm)])),
+        model(&["list", "search", "browse", "remove", "create"]),
+    ]),
+    model(&["alias"]).subs(&[
+        model(&["set", "import"]).always(&[Does::Sets("gh:alias", Reach::Lasting)]),
+        model(&["list", "delete"]),
+    ]),
+    model(&["codespace"]).subs(&[
+        model(&["ssh"]).operands(each(&[Does::RemoteShell])),
+        model(&["list", "view", "create", "code", "logs", "stop", "ports", "cp"]),
+        model(&["delete"]).always(&[mark(Mark::Infrastructure)]),
+    ]),
+    model(&["config", "completion", "version", "copilot", "help"]),
+];

@@ -1,0 +1,580 @@
+//! Programs that run another command.
+
+use crate::effect::Reach;
+use crate::marks::Mark;
+use crate::model::*;
+
+/// The words from the first operand on are a command.
+const RUNS: Operands = leading(&[&[COMMAND]], &[]);
+/// One operand, then a command: `timeout 5 make`.
+const RUNS_SECOND: Operands = leading(&[&[], &[COMMAND]], &[]);
+const CODE: Operands = each(&[SHELL]);
+
+pub(crate) const MODELS: &[Model] = &[
+    model(&["sudo", "doas", "gsudo"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(
+                &[
+                    "--user",
+                    "-u",
+                    "--group",
+                    "-g",
+                    "--prompt",
+                    "-p",
+                    "--close-from",
+                    "-C",
+                    "--host",
+                    "-h",
+                    "--other-user",
+                    "-U",
+                    "--command-timeout",
+                    "-T",
+                    "--role",
+                    "-r",
+                    "--type",
+                    "-t",
+                ],
+                &[],
+            ),
+            takes(&["--chdir", "-D"], &[FOLDER]),
+            takes(&["--chroot", "-R"], &[mark(Mark::HostAccess)]),
+            switch(&["--login", "-i", "--shell", "-s"], &[mark(Mark::Privilege)]),
+            switch(&["--edit", "-e"], &[]).operands(each(&[READS, WRITES])),
+            switch(
+                &[
+                    "--validate",
+                    "-v",
+                    "--list",
+                    "-l",
+                    "--version",
+                    "-V",
+                    "--remove-timestamp",
+                    "-K",
+                ],
+                &[],
+            ),
+        ])
+        .operands(RUNS)
+        .always(&[mark(Mark::Elevates)])
+        .examples(&[
+            ("sudo rm a", &["runs rm a", "deletes a", "marks elevates"]),
+            ("sudo -u dev -- cat a", &["runs cat a", "reads a", "marks elevates"]),
+            ("sudo -i", &["marks privilege elevates"]),
+            ("sudo -e a", &["reads a", "writes a", "marks elevates"]),
+        ]),
+    model(&["su", "runuser"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--command", "-c", "--session-command"], &[SHELL]),
+            takes(&["--shell", "-s"], &[PROGRAM]),
+            takes(&["--user", "-u"], &[]).operands(RUNS),
+            takes(&["--group", "-g", "--supp-group", "-G", "--whitelist-environment", "-w"], &[]),
+        ])
+        .always(&[mark(Mark::Elevates)])
+        .examples(&[
+            ("su dev -c 'cat a'", &["marks elevates"]),
+            ("su -c 'cat a' dev", &["runs cat a", "reads a", "marks elevates"]),
+            ("runuser -u dev -- cat a", &["runs cat a", "reads a", "marks elevates"]),
+        ]),
+    model(&["sudoedit"])
+        .operands(each(&[READS, WRITES]))
+        .always(&[mark(Mark::Elevates)])
+        .examples(&[("sudoedit a", &["reads a", "writes a", "marks elevates"])]),
+    model(&["pkexec", "run0"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--user"], &[])])
+        .operands(RUNS)
+        .bare(&[mark(Mark::Privilege)])
+        .always(&[mark(Mark::Elevates)])
+        .examples(&[("pkexec cat a", &["runs cat a", "reads a", "marks elevates"])]),
+    model(&["xargs", "gxargs"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--arg-file", "-a"], &[READS]),
+            takes(
+                &[
+                    "--delimiter",
+                    "-d",
+                    "--max-args",
+                    "-n",
+                    "--max-procs",
+                    "-P",
+                    "--max-chars",
+                    "-s",
+                    "-I",
+                    "-E",
+                    "-L",
+                    "--process-slot-var",
+                    "-J",
+                    "-R",
+                ],
+                &[],
+            ),
+            joined(&["--replace", "-i", "--eof", "-e", "--max-lines", "-l"], &[]),
+        ])
+        .operands(leading(&[&[Does::CommandWithInput]], &[]))
+        .examples(&[]),
+    model(&["parallel"])
+        .style(Style::Posix)
+        .flags(&[
+            joined(&[":::", "::::"], &[Does::Hides]),
+            takes(
+                &[
+                    "--jobs",
+                    "-j",
+                    "--delay",
+                    "--timeout",
+                    "--retries",
+                    "--colsep",
+                    "-C",
+                    "-I",
+                    "--max-args",
+                    "-n",
+                    "-N",
+                    "--tagstring",
+                    "--load",
+                    "--nice",
+                    "--env",
+                ],
+                &[],
+            ),
+            takes(&["--arg-file", "-a"], &[READS]),
+            takes(&["--joblog", "--results"], &[WRITES]),
+            takes(&["--sshlogin", "-S"], &[Does::Connects(crate::effect::Purpose::Remote)]),
+            takes(&["--workdir", "--wd"], &[FOLDER]),
+        ])
+        .operands(leading(&[&[Does::CommandWithInput]], &[])),
+    model(&["timeout", "gtimeout"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--signal", "-s", "--kill-after", "-k"], &[])])
+        .operands(RUNS_SECOND)
+        .examples(&[("timeout -k 5 10 cat a", &["runs cat a", "reads a"])]),
+    model(&[
+        "nohup",
+        "setsid",
+        "setarch",
+        "linux64",
+        "linux32",
+        "catchsegv",
+        "eatmydata",
+        "fakeroot",
+        "unbuffer",
+        "rlwrap",
+        "caffeinate",
+        "systemd-inhibit",
+        "arch",
+        "winpty",
+        "dbus-run-session",
+        "xvfb-run",
+        "torsocks",
+        "torify",
+        "firejail",
+        "bwrap",
+        "proxychains",
+        "proxychains4",
+        "cpulimit",
+        "prlimit",
+        "numactl",
+        "chpst",
+        "softlimit",
+        "mprof",
+        "heaptrack",
+        "catatonit",
+        "tini",
+        "dumb-init",
+        "gosu",
+        "su-exec",
+        "setpriv",
+        "chrt",
+    ])
+    .style(Style::Posix)
+    .flags(&[takes(
+        &[
+            "--pid",
+            "-p",
+            "--limit",
+            "-l",
+            "--server-args",
+            "-s",
+            "-n",
+            "--server-num",
+            "--what",
+            "--why",
+            "--who",
+        ],
+        &[],
+    )])
+    .operands(RUNS)
+    .examples(&[
+        ("nohup cat a", &["runs cat a", "reads a"]),
+        ("setsid cat a", &["runs cat a", "reads a"]),
+    ]),
+    model(&["nice", "gnice"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--adjustment", "-n"], &[])])
+        .operands(RUNS)
+        .examples(&[("nice -n 5 cat a", &["runs cat a", "reads a"])]),
+    model(&["ionice"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--class", "-c", "--classdata", "-n", "--pid", "-p"], &[])])
+        .operands(RUNS)
+        .examples(&[("ionice -c3 cat a", &["runs cat a", "reads a"])]),
+    model(&["stdbuf", "gstdbuf"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--output", "-o", "--input", "-i", "--error", "-e"], &[])])
+        .operands(RUNS)
+        .examples(&[("stdbuf -oL cat a", &["runs cat a", "reads a"])]),
+    model(&["taskset"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--pid", "-p"], &[])])
+        .operands(RUNS_SECOND)
+        .examples(&[("taskset 1 cat a", &["runs cat a", "reads a"])]),
+    model(&["time", "gtime"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--output", "-o"], &[WRITES]), takes(&["--format", "-f"], &[])])
+        .operands(RUNS)
+        .examples(&[("gtime -o t cat a", &["writes t", "runs cat a", "reads a"])]),
+    model(&["watch", "viddy"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--interval", "-n", "--equexit", "-q"], &[])])
+        .operands(CODE)
+        .examples(&[
+            ("watch -n 1 'cat a'", &["runs cat a", "reads a"]),
+            ("watch cat a", &["runs cat a", "reads a"]),
+        ]),
+    model(&["watchexec", "reflex", "nodemon", "watchman-make", "modd", "air"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--exec", "-x"], &[SHELL]),
+            takes(
+                &["--watch", "-w", "--exts", "-e", "--filter", "-f", "--ignore", "-i", "-r", "-g"],
+                &[],
+            ),
+        ])
+        .operands(RUNS)
+        .examples(&[
+            ("watchexec -e rs cat a", &["runs cat a", "reads a"]),
+            ("nodemon --exec 'cat a'", &["runs cat a", "reads a"]),
+        ]),
+    model(&["entr"])
+        .style(Style::Posix)
+        .operands(RUNS)
+        .examples(&[("entr -r cat a", &["runs cat a", "reads a"])]),
+    model(&["hyperfine", "poop"])
+        .flags(&[
+            takes(&["--prepare", "-p", "--setup", "-s", "--cleanup", "-c", "--conclude"], &[SHELL]),
+            takes(&["--export-json", "--export-csv", "--export-markdown"], &[WRITES]),
+            takes(
+                &[
+                    "--warmup",
+                    "-w",
+                    "--runs",
+                    "-r",
+                    "--min-runs",
+                    "-m",
+                    "--max-runs",
+                    "-M",
+                    "--command-name",
+                    "-n",
+                ],
+                &[],
+            ),
+            takes(&["--shell", "-S"], &[PROGRAM]),
+        ])
+        .operands(leading(&[&[SHELL], &[SHELL], &[SHELL], &[SHELL]], &[SHELL]))
+        .examples(&[("hyperfine -w 3 'cat a'", &["runs cat a", "reads a"])]),
+    model(&["flock"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--command", "-c"], &[SHELL]),
+            takes(&["--timeout", "--wait", "-w", "--conflict-exit-code", "-E"], &[]),
+        ])
+        .operands(leading(&[&[WRITES], &[COMMAND]], &[]))
+        .examples(&[("flock l cat a", &["writes l", "runs cat a", "reads a"])]),
+    model(&["script"])
+        .flags(&[
+            takes(&["--command", "-c"], &[SHELL]),
+            takes(
+                &["--log-out", "-O", "--log-in", "-I", "--log-io", "-B", "--log-timing", "-T"],
+                &[WRITES],
+            ),
+        ])
+        .operands(each(&[WRITES]))
+        .examples(&[("script -q -c 'cat a' out", &["runs cat a", "reads a", "writes out"])]),
+    model(&["unshare", "capsh"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(
+                &[
+                    "--setgroups",
+                    "--propagation",
+                    "--map-user",
+                    "--map-group",
+                    "-S",
+                    "-G",
+                    "--wd",
+                    "-w",
+                    "--drop",
+                ],
+                &[],
+            ),
+            takes(&["--root", "-R"], &[mark(Mark::HostAccess)]),
+            takes(&["-c"], &[SHELL]),
+        ])
+        .operands(RUNS)
+        .examples(&[("unshare -r cat a", &["runs cat a", "reads a"])]),
+    model(&["nsenter"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--target", "-t", "-S", "-G", "--setuid", "--setgid"], &[])])
+        .operands(RUNS)
+        .always(&[mark(Mark::HostAccess)])
+        .examples(&[("nsenter -t 1 -m cat a", &["runs cat a", "reads a", "marks host-access"])]),
+    model(&["chroot"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--userspec", "--groups"], &[])])
+        .operands(RUNS_SECOND)
+        .examples(&[("chroot / cat a", &["runs cat a", "reads a"])]),
+    model(&["strace", "ltrace", "dtruss"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--output", "-o"], &[WRITES]),
+            takes(
+                &["--trace", "-e", "--string-limit", "-s", "-S", "-a", "-O", "-I", "-x", "-u"],
+                &[],
+            ),
+            takes(&["--attach", "-p"], &[mark(Mark::Spies)]),
+            takes(&["--env", "-E"], &[Does::Assigns("env:", Reach::Command)]),
+        ])
+        .operands(RUNS)
+        .examples(&[("strace -o t cat a", &["writes t", "runs cat a", "reads a"])]),
+    model(&["valgrind", "rr", "perf", "gprofng", "memusage", "samply", "flamegraph"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--log-file", "--output", "-o"], &[WRITES]),
+            takes(&["-e", "-F", "-g", "-c"], &[]),
+        ])
+        .subs(&[
+            model(&["record", "stat", "trace", "collect"])
+                .flags(&[
+                    takes(&["--output", "-o"], &[WRITES]),
+                    takes(&["-e", "-F", "-p", "-a"], &[]),
+                ])
+                .operands(RUNS),
+            model(&[
+                "report", "annotate", "list", "script", "diff", "archive", "version", "replay",
+            ]),
+        ])
+        .operands(RUNS)
+        .examples(&[
+            ("valgrind cat a", &["runs cat a", "reads a"]),
+            ("perf stat cat a", &["runs cat a", "reads a"]),
+            ("perf report", &[]),
+        ]),
+    model(&["gdb", "lldb", "cgdb", "rust-gdb", "rust-lldb"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(
+                &["-ex", "--eval-command", "-iex", "-eval-command", "-o", "--one-line", "-O"],
+                &[Does::Code(Language::Other)],
+            ),
+            takes(&["-x", "--command", "-s", "--source", "-ix"], &[Does::Script(Language::Other)]),
+            takes(&["-p", "--pid"], &[mark(Mark::Spies)]),
+            takes(&["-c", "--core"], &[READS]),
+            switch(&["--args", "-args", "--"], &[]).value(Value::Rest),
+        ])
+        .operands(each(&[READS])),
+    model(&["tmux", "byobu"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-L", "-S", "-T"], &[]),
+            takes(&["-f"], &[Does::Recipe]),
+            takes(&["-c"], &[SHELL]),
+        ])
+        .subs(&[
+            model(&[
+                "new",
+                "new-session",
+                "neww",
+                "new-window",
+                "splitw",
+                "split-window",
+                "respawn-pane",
+                "popup",
+                "display-popup",
+            ])
+            .flags(&[
+                takes(&["-s", "-n", "-t", "-x", "-y", "-F", "-e", "-l", "-p", "-w"], &[]),
+                takes(&["-c"], &[FOLDER]),
+            ])
+            .operands(CODE),
+            model(&["run", "run-shell", "if", "if-shell"])
+                .flags(&[takes(&["-t"], &[])])
+                .operands(CODE),
+            model(&["pipe-pane"]).flags(&[takes(&["-t"], &[])]).operands(CODE),
+            model(&["send", "send-keys"]).flags(&[takes(&["-t", "-N"], &[])]).operands(CODE),
+            model(&["source", "source-file"]).operands(each(&[Does::Recipe])),
+            model(&[
+                "ls",
+                "list-sessions",
+                "lsw",
+                "list-windows",
+                "lsp",
+                "list-panes",
+                "attach",
+                "attach-session",
+                "a",
+                "kill-session",
+                "kill-window",
+                "kill-pane",
+                "capture-pane",
+                "capturep",
+                "has-session",
+                "has",
+                "display",
+                "display-message",
+                "select-window",
+                "select-pane",
+                "rename-window",
+                "detach",
+            ]),
+        ])
+        .examples(&[
+            ("tmux new -d 'cat a'", &["runs cat a", "reads a"]),
+            ("tmux ls", &[]),
+            ("tmux run-shell 'cat a'", &["runs cat a", "reads a"]),
+        ]),
+    model(&["screen"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-S", "-p", "-t", "-h", "-e", "-T"], &[]),
+            takes(&["-c"], &[Does::Recipe]),
+            takes(&["-Logfile"], &[WRITES]),
+            takes(&["-X"], &[Does::Hides]),
+            switch(&["-ls", "-list", "-r", "-x"], &[]),
+        ])
+        .operands(RUNS)
+        .examples(&[("screen -dm cat a", &["runs cat a", "reads a"])]),
+    model(&["expect"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-c"], &[Does::Code(Language::Other)]),
+            takes(&["-f"], &[Does::Script(Language::Other)]).instead(),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+    model(&["at", "batch"])
+        .flags(&[
+            takes(&["-f"], &[Does::Script(Language::Shell)]),
+            switch(&["-l", "-c", "-V"], &[]),
+            takes(&["-q", "-t", "-d", "-r"], &[]),
+        ])
+        .operands(leading(&[&[mark(Mark::Schedules)]], &[]))
+        .always(&[Does::RunsInput(Language::Shell)])
+        .examples(&[("at -l", &[]), ("at now", &["marks schedules"])]),
+    model(&["systemd-run"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(
+                &[
+                    "--unit",
+                    "-u",
+                    "--property",
+                    "-p",
+                    "--uid",
+                    "--gid",
+                    "--slice",
+                    "--description",
+                    "--nice",
+                    "--machine",
+                    "-M",
+                    "-H",
+                ],
+                &[],
+            ),
+            takes(
+                &[
+                    "--on-active",
+                    "--on-calendar",
+                    "--on-boot",
+                    "--on-startup",
+                    "--on-unit-active",
+                    "--timer-property",
+                ],
+                &[mark(Mark::Schedules)],
+            ),
+            takes(&["--setenv", "-E"], &[Does::Assigns("env:", Reach::Command)]),
+            takes(&["--working-directory", "-d"], &[FOLDER]),
+        ])
+        .operands(RUNS)
+        .examples(&[
+            ("systemd-run --user cat a", &["runs cat a", "reads a"]),
+            ("systemd-run --on-active=60 cat a", &["runs cat a", "reads a", "marks schedules"]),
+        ]),
+    model(&["busybox", "toybox"])
+        .style(Style::Posix)
+        .operands(RUNS)
+        .examples(&[("busybox cat a", &["runs cat a", "reads a"])]),
+    model(&[
+        "ld.so",
+        "ld-linux-x86-64.so.2",
+        "ld-linux-aarch64.so.1",
+        "ld-linux.so.2",
+        "ld-musl-x86_64.so.1",
+    ])
+    .style(Style::Posix)
+    .flags(&[takes(&["--library-path", "--preload", "--argv0", "--audit"], &[])])
+    .operands(RUNS)
+    .examples(&[("ld.so /bin/cat a", &["runs cat a", "reads a"])]),
+    model(&["start-stop-daemon"])
+        .flags(&[
+            takes(&["--exec", "-x", "--startas", "-a"], &[PROGRAM]),
+            takes(
+                &[
+                    "--pidfile",
+                    "-p",
+                    "--name",
+                    "-n",
+                    "--user",
+                    "-u",
+                    "--chuid",
+                    "-c",
+                    "--signal",
+                    "-s",
+                ],
+                &[],
+            ),
+        ])
+        .examples(&[("start-stop-daemon -S -x /bin/sh", &["runs sh"])]),
+    model(&["run-parts"])
+        .flags(&[takes(&["--regex", "--arg", "-a", "--umask"], &[])])
+        .operands(each(&[Does::Script(Language::Other)])),
+    model(&["dotenv", "dotenvx", "env-cmd"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-e", "-f", "--env-file"], &[READS]), takes(&["-v"], &[])])
+        .operands(RUNS)
+        .examples(&[("dotenv -e .env cat a", &["reads .env", "runs cat a", "reads a"])]),
+    model(&["concurrently", "npm-run-all", "run-s", "run-p", "wait-on"])
+        .flags(&[takes(&["--names", "-n", "--prefix", "-p", "-c", "--kill-others-on-fail"], &[])])
+        .operands(leading(&[&[SHELL], &[SHELL], &[SHELL], &[SHELL]], &[SHELL]))
+        .examples(&[(
+            "concurrently 'cat a' 'cat b'",
+            &["runs cat a", "runs cat b", "reads a", "reads b"],
+        )]),
+    model(&["cross-env", "cross-env-shell"]).style(Style::Posix).operands(RUNS),
+    model(&["choom"]).style(Style::Posix).flags(&[takes(&["-n", "-p"], &[])]).operands(RUNS),
+    model(&["logsave"])
+        .style(Style::Posix)
+        .operands(leading(&[&[WRITES], &[COMMAND]], &[]))
+        .examples(&[("logsave l cat a", &["writes l", "runs cat a", "reads a"])]),
+    model(&["multitime", "distcc", "ccache", "sccache", "bear", "intercept-build", "scan-build"])
+        .style(Style::Posix)
+        .operands(RUNS)
+        .examples(&[("ccache cat a", &["runs cat a", "reads a"])]),
+    model(&["open"])
+        .flags(&[takes(&["-a", "-b"], &[]), switch(&["-e", "-t", "-R", "-n", "-g"], &[])])
+        .operands(each(&[Does::Repository(crate::effect::Purpose::Send)]))
+        .examples(&[
+            ("open ./a.html", &["reads-tree a.html"]),
+            ("open https://h.example", &["sends h.example:443"]),
+        ]),
+];

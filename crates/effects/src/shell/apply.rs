@@ -1,0 +1,734 @@
+//! What a command does, by the model of its program.
+
+use std::rc::Rc;
+
+use crate::bound::{Bound, EffectKind};
+use crate::effect::{Access, Action, Change, Connection, Purpose, Reach, Scope, Setting, Why};
+use crate::host::{self, Address};
+use crate::marks::Mark;
+use crate::model::{Does, Language, Model, Value};
+use crate::shell::eval::{Input, Shell};
+use crate::shell::expand::Field;
+use crate::shell::line::{Given, Line};
+use crate::shell::output::Output;
+use crate::shell::syntax::Span;
+use crate::word::{Fill, Word};
+
+/// The command at hand.
+pub(crate) struct Context {
+    /// Where its run is in the list of effects.
+    pub(crate) run: usize,
+    pub(crate) input: Input,
+    pub(crate) span: Span,
+    /// Whether it has operands or flags that say what to run.
+    has_operands: bool,
+}
+
+impl Shell<'_, '_> {
+    /// Applies a model to a command line and returns what the command prints.
+    pub(crate) fn apply(
+        &mut self,
+        model: &'static Model,
+        fields: &[Field],
+        run: usize,
+        input: Input,
+    ) -> Output {
+        let line = Line::read(model, fields.get(1..).unwrap_or_default());
+        let before = self.out.effects.all().len();
+        let span = fields.first().map_or(0..0, |field| field.span.clone());
+        let has_operands =
+            !line.operands.is_empty() || line.flags.iter().any(|given| given.flag.instead);
+        let context = Context { run, input, span, has_operands };
+        self.describe(&line, run);
+        let folder = self.folder.clone();
+        self.folders(&line);
+        for model in &line.models {
+            self.fixed(model.always, &context);
+        }
+        if !has_operands {
+            self.fixed(line.model().map_or(&[], |model| model.bare), &context);
+        }
+        self.flags(&line, &context);
+        self.operands(&line, &context);
+        self.special(&line, fields, &context);
+        self.folder = folder;
+        self.downloads(before)
+    }
+
+    /// Programs whose operands or input mean something that the format cannot say.
+    fn special(&mut self, line: &Line, fields: &[Field], context: &Context) {
+        let name = line.models.first().and_then(|model| model.names.first()).copied();
+        match (name, line.operands.as_slice()) {
+            (Some("git"), [key, value, ..]) if line.sub_command() == "config" => {
+                let mut name = Word::known("git:");
+                name.push_word(&key.word);
+                self.sets(name, Some(value), Reach::Lasting);
+            }
+            (
+                Some(
+                    "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
+                    | "clickhouse-client",
+                ),
+                _,
+            ) => {
+                let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
+                if let (Some(text), Some(first)) = (text, fields.first()) {
+                    self.push(Action::Sql(text), first.span.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn describe(&mut self, line: &Line, run: usize) {
+        let known = line.flags.iter().filter_map(|given| given.flag.names.first().copied());
+        let mut flags: Vec<String> = known.map(str::to_owned).collect();
+        flags.extend(line.unknown.iter().map(|(name, _)| name.clone()));
+        if let Some(run) = self.out.run_mut(run) {
+            run.flags = flags;
+            run.sub_command = line.sub_command();
+            run.knowledge = crate::effect::Knowledge::Modelled;
+        }
+    }
+
+    /// `git -C folder`: what follows is relative to it.
+    fn folders(&mut self, line: &Line) {
+        for given in &line.flags {
+            if given.flag.does.contains(&Does::Folder)
+                && let Some(field) = given.values.first()
+            {
+                self.folder = self.resolve(&field.word).resolved;
+            }
+        }
+    }
+
+    fn flags(&mut self, line: &Line, context: &Context) {
+        for given in &line.flags {
+            let runs_words = given.flag.does.iter().any(|does| takes_words(*does));
+            if runs_words {
+                let words = found_files(line, given);
+                self.run_words(given.flag.does, &words, context);
+            } else if given.flag.does.contains(&Does::Shell) && given.flag.instead {
+                self.shell_flag(given, &line.operands);
+            } else if let Some(value) = given.values.first() {
+                self.uses(given.flag.does, value, context);
+            } else {
+                self.fixed(given.flag.does, context);
+            }
+        }
+        for (_, value) in &line.unknown {
+            if let Some(value) = value {
+                self.stray(value);
+            }
+        }
+    }
+
+    /// `sh -c TEXT NAME ARGUMENTS…`
+    fn shell_flag(&mut self, given: &Given, operands: &[Field]) {
+        let Some(text) = given.values.first() else { return };
+        let words = operands.iter().map(|field| field.word.clone());
+        let positional = self.positional.replace(words.clone().skip(1).collect());
+        self.scoped(|shell| {
+            if let Some(name) = words.into_iter().next() {
+                shell.assign("0", name);
+            }
+            shell.word_text(text)
+        });
+        self.positional = positional;
+    }
+
+    fn operands(&mut self, line: &Line, context: &Context) {
+        let Some(meaning) = line.meaning() else { return };
+        let count = line.operands.len();
+        for (at, field) in line.operands.iter().enumerate() {
+            let is_last = at + 1 == count && count > 1 && at >= meaning.first.len();
+            let usage = match (meaning.first.get(at), meaning.last) {
+                (Some(first), _) => *first,
+                (None, Some(last)) if is_last => last,
+                (None, _) => meaning.rest,
+            };
+            if usage.iter().any(|does| {
+                takes_words(*does)
+                    || matches!(does, Does::Shell | Does::RemoteShell)
+                        && meaning.first.get(at).is_none()
+            }) {
+                let rest = line.operands.get(at..).unwrap_or_default();
+                return self.run_words(usage, rest, context);
+            }
+            if usage.is_empty() {
+                self.stray(field);
+            }
+            if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
+                let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
+                self.uses(&[Does::Deletes(Scope::One)], &found, context);
+                continue;
+            }
+            self.uses(usage, field, context);
+        }
+    }
+
+    /// A value that the model has no use for: a URL in it still says something.
+    fn stray(&mut self, field: &Field) {
+        if field.word.known_start().contains("://")
+            && let Some(address) = host::parse_url(&field.word)
+        {
+            self.connect(address, Purpose::Fetch, Some(&field.word), field.span.clone());
+        }
+    }
+
+    fn fixed(&mut self, usage: &[Does], context: &Context) {
+        for does in usage {
+            match does {
+                Does::Marks(mark) => self.mark(context.run, *mark),
+                Does::ReadsFile(path, access) => {
+                    self.read_file(&Field::new(Word::known(*path), context.span.clone()), *access);
+                }
+                Does::WritesFile(path, change) => {
+                    self.write_file(&Field::new(Word::known(*path), context.span.clone()), *change);
+                }
+                Does::DeletesFile(path, scope) => {
+                    let field = Field::new(Word::known(*path), context.span.clone());
+                    let could = Bound::just(EffectKind::Deletes);
+                    self.path_effect(&field, could, |path| Action::Deletes(path, *scope));
+                }
+                Does::ConnectsTo(host, purpose) => {
+                    let address = host::parse_host(&Word::known(*host), "https");
+                    self.connect(address, *purpose, None, context.span.clone());
+                }
+                Does::RunsInput(language) if !context.has_operands => {
+                    self.run_input(*language, context);
+                }
+                Does::Hides => self.opaque(Why::Language, Bound::ALL, context.span.clone()),
+                Does::Sets(name, reach) => {
+                    let setting = Setting { name: Word::known(*name), value: None, reach: *reach };
+                    self.push(Action::Sets(setting), context.span.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn mark(&mut self, run: usize, mark: Mark) {
+        if let Some(run) = self.out.run_mut(run) {
+            run.marks.insert(mark);
+        }
+    }
+
+    /// Uses one value.
+    pub(crate) fn uses(&mut self, usage: &[Does], field: &Field, context: &Context) {
+        let is_stream = field.text() == Some("-");
+        for does in usage {
+            match does {
+                Does::Reads(access) if !is_stream => self.read_file(field, *access),
+                Does::Writes(change) if !is_stream => self.write_file(field, *change),
+                Does::Deletes(scope) => {
+                    let could = Bound::just(EffectKind::Deletes);
+                    self.path_effect(field, could, |path| Action::Deletes(path, *scope));
+                }
+                Does::Connects(purpose) => self.connects(field, *purpose, ""),
+                Does::Transfers(purpose) => self.transfers(field, *purpose),
+                Does::Repository(purpose) => self.repository(field, *purpose),
+                Does::Package(registry) => self.package(field, *registry),
+                Does::AtFile => self.at_file(field),
+                Does::FieldFile => self.field_file(field),
+                Does::Shell | Does::RemoteShell | Does::Program => {
+                    self.word_text(field);
+                }
+                Does::Code(language) => self.code(*language, field),
+                Does::Script(language) => self.script(*language, field, context.input.clone()),
+                Does::Recipe if !is_stream => self.read_file(field, Access::Content),
+                Does::Recipe => self.opaque(Why::Code, Bound::ALL, field.span.clone()),
+                Does::Assigns(prefix, reach) => self.assigns(prefix, *reach, field),
+                Does::Sets(name, reach) => self.sets(Word::known(*name), Some(field), *reach),
+                Does::Mount => self.mount(field, context.run),
+                Does::Forward => self.forward(field, context.run),
+                Does::Sql => self.sql(field),
+                Does::MarksIf(words, mark) => {
+                    if field.text().is_some_and(|text| words.contains(&text)) {
+                        self.mark(context.run, *mark);
+                    }
+                }
+                Does::OpaqueInput => {}
+                other => self.fixed(&[*other], context),
+            }
+        }
+    }
+
+    fn sql(&mut self, field: &Field) {
+        match field.text() {
+            Some(text) => self.push(Action::Sql(text.to_owned()), field.span.clone()),
+            None => self.opaque(Why::Value, Bound::just(EffectKind::Sql), field.span.clone()),
+        }
+    }
+
+    /// Words that are a command, or shell text in several words.
+    fn run_words(&mut self, usage: &[Does], words: &[Field], context: &Context) {
+        for does in usage {
+            match does {
+                Does::Command | Does::RemoteCommand => self.wrapped(words, context.input.clone()),
+                Does::CommandWithInput => self.wrapped_with_input(words, &context.input),
+                Does::Shell | Does::RemoteShell => {
+                    let is_end = words.first().and_then(Field::text) == Some("--");
+                    let words = if is_end { words.get(1..).unwrap_or_default() } else { words };
+                    if let [only] = words {
+                        self.word_text(only);
+                    } else {
+                        self.word_text(&joined(words));
+                    }
+                }
+                other => {
+                    if let Some(first) = words.first() {
+                        self.uses(&[*other], first, context);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs the command of a wrapper; assignments in front of it are its environment.
+    pub(crate) fn wrapped(&mut self, words: &[Field], input: Input) {
+        let mut rest = words;
+        if rest.first().and_then(Field::text) == Some("--") {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        // `flock FILE -c TEXT`, `script -c TEXT`
+        if let [flag, text, ..] = rest
+            && flag.text() == Some("-c")
+        {
+            self.word_text(text);
+            return;
+        }
+        while let Some((first, after)) = rest.split_first() {
+            let Some((name, value)) = assignment(first) else { break };
+            self.sets_environment(&name, value, first.span.clone());
+            rest = after;
+        }
+        if !rest.is_empty() {
+            self.run(rest, input);
+        }
+    }
+
+    /// `xargs`: words from standard input follow.
+    fn wrapped_with_input(&mut self, words: &[Field], input: &Input) {
+        let mut all = words.to_vec();
+        let span = words.last().map_or(0..0, |field| field.span.clone());
+        let text = match input.as_deref() {
+            Some(Output::Text(word)) => Some(word.clone()),
+            _ => None,
+        };
+        let more: Vec<Word> = match &text {
+            Some(word) => match word.text() {
+                Some(text) => text.split_whitespace().take(64).map(Word::known).collect(),
+                None => vec![Output::Text(word.clone()).into_value()],
+            },
+            None => vec![Word::unknown()],
+        };
+        let replaces = all.iter().any(|field| field.word.known_part().contains("{}"));
+        if replaces && let Some(first) = more.first() {
+            all = all.iter().map(|field| replace_braces(field, first)).collect();
+        } else if !words.is_empty() {
+            all.extend(more.into_iter().map(|word| Field::new(word, span.clone())));
+        }
+        if !all.is_empty() {
+            self.wrapped(&all, None);
+        }
+    }
+
+    // Connections.
+
+    pub(crate) fn connect(
+        &mut self,
+        address: Address,
+        purpose: Purpose,
+        url: Option<&Word>,
+        span: Span,
+    ) {
+        if address.host.is_unknown() || address.host.known_part().is_empty() {
+            let could = Bound::just(EffectKind::Connects);
+            self.opaque(Why::Value, could, span.clone());
+            if address.host.is_known() {
+                return;
+            }
+        }
+        let connection = Connection {
+            host: address.host,
+            port: address.port,
+            scheme: address.scheme,
+            purpose,
+            url: url.cloned(),
+        };
+        self.push(Action::Connects(connection), span);
+    }
+
+    /// `host/port` of `/dev/tcp`.
+    pub(crate) fn socket(&mut self, word: &Word, span: Span) {
+        let text = word.known_part();
+        let slash = text.find('/').unwrap_or(text.len());
+        let port = text.get(slash + 1..).and_then(|port| port.parse().ok());
+        let host = word.until(slash);
+        let host =
+            host.text().map_or_else(|| host.clone(), |text| Word::known(host::normal_host(text)));
+        let host = if word.is_unknown() { Word::unknown() } else { host };
+        let address = Address { scheme: "tcp".to_owned(), host, port, path: Word::default() };
+        self.connect(address, Purpose::Tunnel, None, span);
+    }
+
+    fn connects(&mut self, field: &Field, purpose: Purpose, scheme: &str) {
+        if is_local_file(&field.word) {
+            return self.read_file(field, Access::Content);
+        }
+        let address = host::parse_host(&field.word, scheme);
+        self.connect(address, purpose, Some(&field.word), field.span.clone());
+    }
+
+    fn transfers(&mut self, field: &Field, purpose: Purpose) {
+        if let Some(address) = host::parse_remote_path(&field.word) {
+            return self.connect(address, purpose, Some(&field.word), field.span.clone());
+        }
+        match purpose {
+            Purpose::Send => self.write_file(field, Change::Folder),
+            _ => self.read_file(field, Access::Tree),
+        }
+    }
+
+    fn repository(&mut self, field: &Field, purpose: Purpose) {
+        match host::parse_remote_path(&field.word) {
+            Some(address) => self.connect(address, purpose, Some(&field.word), field.span.clone()),
+            None if is_path(&field.word) => self.read_file(field, Access::Tree),
+            None => {}
+        }
+    }
+
+    fn at_file(&mut self, field: &Field) {
+        if field.word.known_start().starts_with('@') {
+            let file = field.from(1);
+            if file.text() != Some("-") {
+                self.read_file(&file, Access::Content);
+            }
+        }
+    }
+
+    fn field_file(&mut self, field: &Field) {
+        let text = field.word.known_part();
+        let at =
+            ["=@", "=<", "@"].iter().find_map(|sign| text.find(sign).map(|at| at + sign.len()));
+        if let Some(at) = at {
+            let end =
+                text.get(at..).and_then(|rest| rest.find(';')).map_or(text.len(), |end| at + end);
+            let word = field.word.until(end).from(at);
+            if word.text() != Some("-") {
+                self.read_file(&Field::new(word, field.span.clone()), Access::Content);
+            }
+        }
+    }
+
+    // Settings.
+
+    fn assigns(&mut self, prefix: &str, reach: Reach, field: &Field) {
+        let text = field.word.known_part();
+        let Some(equals) = text.find('=') else {
+            let mut name = Word::known(prefix);
+            name.push_word(&field.word);
+            return self.sets(name, None, reach);
+        };
+        let mut name = Word::known(prefix);
+        name.push_word(&field.word.until(equals));
+        self.sets(name, Some(&field.from(equals + 1)), reach);
+    }
+
+    /// A setting. What it makes the same command run is analysed at once.
+    pub(crate) fn sets(&mut self, name: Word, value: Option<&Field>, reach: Reach) {
+        use crate::shell::settings::{Meaning, meaning};
+        let means = name.text().and_then(meaning);
+        let span = value.map_or(0..0, |value| value.span.clone());
+        let setting = Setting { name, value: value.map(|field| field.word.clone()), reach };
+        self.push(Action::Sets(setting), span);
+        let Some(value) = value else { return };
+        match means {
+            Some(Meaning::Command) if is_command(&value.word) => {
+                self.word_text(&shell_value(value));
+            }
+            Some(Meaning::Code(language)) => self.script(language, value, None),
+            _ => {}
+        }
+    }
+
+    // Containers and tunnels.
+
+    fn mount(&mut self, field: &Field, run: usize) {
+        let text = field.word.known_part();
+        let source = match text.contains("source=") || text.contains("src=") {
+            true => {
+                let parts = text.split(',').map(|part| part.split_once('=').unwrap_or((part, "")));
+                let find = |(key, _): &(&str, &str)| matches!(*key, "source" | "src");
+                Word::known(parts.into_iter().find(find).map_or("", |(_, value)| value))
+            }
+            false => field.word.until(text.find(':').unwrap_or(0)),
+        };
+        if !is_path(&source) {
+            return;
+        }
+        let source = Field::new(source, field.span.clone());
+        let resolved = self.resolve(&source.word).resolved;
+        if resolved.text().is_some_and(gives_the_host) {
+            self.mark(run, Mark::HostAccess);
+        }
+        self.read_file(&source, Access::Tree);
+        let is_read_only = text.ends_with(":ro") || text.contains("readonly");
+        if !is_read_only {
+            self.write_file(&source, Change::Folder);
+        }
+    }
+
+    fn forward(&mut self, field: &Field, run: usize) {
+        self.mark(run, Mark::Tunnel);
+        let parts: Vec<&str> = field.word.known_part().rsplitn(3, ':').collect();
+        if let [port, host, _] = parts.as_slice() {
+            let address = host::parse_host(&Word::known(format!("{host}:{port}")), "tcp");
+            self.connect(address, Purpose::Tunnel, None, field.span.clone());
+        }
+    }
+
+    // Code.
+
+    /// Code on standard input.
+    fn run_input(&mut self, language: Language, context: &Context) {
+        let Some(input) = context.input.clone() else { return };
+        self.run_output(language, &input, &context.span);
+    }
+
+    /// Runs what a command prints as code.
+    pub(crate) fn run_output(&mut self, language: Language, output: &Rc<Output>, span: &Span) {
+        match output.as_ref() {
+            Output::Nothing => {}
+            Output::Text(word) => self.code(language, &Field::new(word.clone(), span.clone())),
+            Output::File(word) => {
+                let field = Field::new(word.clone(), span.clone());
+                self.script(language, &field, None);
+            }
+            Output::Network(connections) => {
+                self.opaque(Why::NetworkCode, Bound::ALL, span.clone());
+                for connection in connections {
+                    let executes = Connection { purpose: Purpose::Execute, ..connection.clone() };
+                    self.push(Action::Connects(executes), span.clone());
+                }
+            }
+            Output::Unknown => self.opaque(Why::Code, Bound::ALL, span.clone()),
+        }
+    }
+
+    /// A file with code.
+    pub(crate) fn script(&mut self, language: Language, field: &Field, input: Input) {
+        let is_input =
+            matches!(field.text(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
+        if is_input && let Some(input) = input {
+            return self.run_output(language, &input, &field.span);
+        }
+        if let Some(stream) = &field.stream {
+            let stream = Rc::clone(stream);
+            return self.run_output(language, &stream, &field.span);
+        }
+        if field.word.is_unknown() {
+            return self.opaque(Why::Code, Bound::ALL, field.span.clone());
+        }
+        if is_input {
+            return;
+        }
+        if host::parse_url(&field.word).is_some() {
+            self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
+            return self.connects(field, Purpose::Execute, "");
+        }
+        self.read_file(field, Access::Content);
+        self.known_script(language, field);
+    }
+
+    /// A script that the text itself has written, or that the resolver can read.
+    pub(crate) fn known_script(&mut self, language: Language, field: &Field) {
+        let path = self.resolve(&field.word);
+        let Some(path) = path.resolved.text() else { return };
+        if let Some(output) = self.written.get(path).cloned() {
+            return match output.as_ref() {
+                Output::File(_) => {}
+                _ => self.run_output(language, &output, &field.span),
+            };
+        }
+        let script = self.out.ground.resolver.and_then(|resolver| resolver.script(path));
+        if let Some(text) = script {
+            let field = Field::new(Word::known(text.into_owned()), field.span.clone());
+            self.code(language, &field);
+        }
+    }
+
+    /// Code in the text.
+    pub(crate) fn code(&mut self, language: Language, field: &Field) {
+        match language {
+            Language::Harmless => {}
+            Language::Shell => drop(self.word_text(field)),
+            _ => crate::code::scan(self, language, field),
+        }
+    }
+
+    /// What was fetched is what the command prints, or the files that it has written.
+    pub(crate) fn downloads(&mut self, before: usize) -> Output {
+        let mut connections = Vec::new();
+        let mut files = Vec::new();
+        let mut folders = Vec::new();
+        for effect in self.out.since(before) {
+            match &effect.action {
+                Action::Connects(connection) if connection.purpose == Purpose::Fetch => {
+                    connections.push(connection.clone());
+                }
+                Action::Writes(path, Change::Folder) => {
+                    folders.extend(path.resolved.text().map(str::to_owned));
+                }
+                Action::Writes(path, Change::Content) => {
+                    files.extend(path.resolved.text().map(str::to_owned))
+                }
+                _ => {}
+            }
+        }
+        if connections.is_empty() {
+            return Output::Unknown;
+        }
+        for folder in folders {
+            let names = connections.iter().filter_map(|connection| connection.url.as_ref()?.text());
+            let names = names.filter_map(|url| url.split(['?', '#']).next()?.rsplit('/').next());
+            files.extend(names.map(|name| format!("{folder}/{name}")));
+        }
+        let output = Rc::new(Output::Network(connections));
+        for file in files {
+            self.written.insert(file, Rc::clone(&output));
+        }
+        Output::unshared(output)
+    }
+}
+
+/// `{}` of `find -exec` is a file below the folder where the search begins.
+fn found_files(line: &Line, given: &Given) -> Vec<Field> {
+    if given.flag.value != Value::ToSemicolon {
+        return given.values.clone();
+    }
+    let folder = line.operands.first().map_or_else(|| Word::known("."), |first| first.word.clone());
+    let found = found_file(line, folder);
+    given.values.iter().map(|field| replace_braces(field, &found)).collect()
+}
+
+/// A file that a search finds: `folder/…/*.o`, or `folder/*` if it may be any.
+fn found_file(line: &Line, mut folder: Word) -> Word {
+    folder.push('/');
+    match name_test(line) {
+        Some(pattern) => {
+            folder.push_gap(Fill::Anything);
+            folder.push('/');
+            folder.push_word(&pattern);
+        }
+        None => folder.push_gap(Fill::Name),
+    }
+    folder
+}
+
+/// The pattern that names must have.
+fn name_test(line: &Line) -> Option<Word> {
+    let given = line.flags.iter().find(|given| {
+        matches!(given.spelling.as_str(), "-name" | "-iname")
+            && given.values.first().and_then(Field::text).is_some_and(|text| text != "*")
+    })?;
+    Some(glob_word(given.values.first()?.word.known_part()))
+}
+
+/// A pattern of the shell as a word with gaps.
+pub(crate) fn glob_word(pattern: &str) -> Word {
+    let mut word = Word::default();
+    for character in pattern.chars() {
+        match character {
+            '*' => word.push_gap(Fill::Name),
+            '?' => word.push_gap(Fill::Character),
+            other => word.push(other),
+        }
+    }
+    word
+}
+
+fn takes_words(does: Does) -> bool {
+    matches!(does, Does::Command | Does::RemoteCommand | Does::CommandWithInput)
+}
+
+/// Several words as one text, as `ssh` and `eval` join them.
+pub(crate) fn joined(words: &[Field]) -> Field {
+    let mut whole = Word::default();
+    let mut span = words.first().map_or(0..0, |field| field.span.clone());
+    for (at, field) in words.iter().enumerate() {
+        if at > 0 {
+            whole.push(' ');
+        }
+        whole.push_word(&field.word);
+        span.end = span.end.max(field.span.end);
+    }
+    Field::new(whole, span)
+}
+
+/// `NAME=value`
+pub(crate) fn assignment(field: &Field) -> Option<(String, Word)> {
+    let start = field.word.known_start();
+    let equals = start.find('=')?;
+    let name = start.get(..equals)?;
+    let is_name = !name.is_empty()
+        && name.bytes().all(crate::shell::parse::is_name)
+        && !name.starts_with(|character: char| character.is_ascii_digit());
+    is_name.then(|| (name.to_owned(), field.word.from(equals + 1)))
+}
+
+fn replace_braces(field: &Field, with: &Word) -> Field {
+    let text = field.word.known_part();
+    let Some(at) = text.find("{}") else { return field.clone() };
+    let mut word = field.word.until(at);
+    word.push_word(with);
+    word.push_word(&field.word.from(at + 2));
+    Field::new(word, field.span.clone())
+}
+
+/// A word that is a path rather than a name.
+pub(crate) fn is_path(word: &Word) -> bool {
+    let start = word.known_start();
+    start.starts_with(['/', '~', '.'])
+        || word.known_part().contains('/') && !word.known_part().contains("://")
+}
+
+fn is_local_file(word: &Word) -> bool {
+    let start = word.known_start();
+    start.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"))
+}
+
+/// `!cmd` is how aliases and helpers of git write shell text.
+fn shell_value(field: &Field) -> Field {
+    if field.word.known_start().starts_with('!') { field.from(1) } else { field.clone() }
+}
+
+/// Values like `true`, `cache` or `osxkeychain` name no command of their own.
+fn is_command(word: &Word) -> bool {
+    !matches!(
+        word.text(),
+        Some(
+            "true" | "false" | "" | "cat" | "less" | "cache" | "store" | "manager" | "osxkeychain"
+        )
+    )
+}
+
+/// Folders that give a container the host.
+fn gives_the_host(path: &str) -> bool {
+    matches!(
+        path,
+        "/" | "/etc"
+            | "/root"
+            | "/var/run/docker.sock"
+            | "/run/docker.sock"
+            | "/proc"
+            | "/sys"
+            | "/dev"
+            | "/var/run"
+            | "/boot"
+            | "/var/lib/docker"
+            | "/home"
+            | "/Users"
+    )
+}

@@ -1,0 +1,521 @@
+//! What the shell does itself, and programs whose command line follows rules of its own.
+
+use std::rc::Rc;
+
+use crate::bound::{Bound, EffectKind};
+use crate::effect::{Access, Action, Reach, Setting, Why};
+use crate::model::Language;
+use crate::shell::apply::{assignment, joined};
+use crate::shell::eval::{Input, Shell, Variable};
+use crate::shell::expand::Field;
+use crate::shell::output::Output;
+use crate::shell::{ansi, decode};
+use crate::word::Word;
+
+impl Shell<'_, '_> {
+    /// Runs a command that has no model because the shell has it built in. `None` if it has not.
+    pub(crate) fn builtin(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        run: usize,
+        input: &Input,
+    ) -> Option<Output> {
+        let arguments = fields.get(1..).unwrap_or_default();
+        let output = match name {
+            "cd" | "pushd" | "chdir" => self.cd(arguments),
+            "popd" => {
+                self.folder = Word::unknown();
+                Output::Nothing
+            }
+            "export" | "declare" | "local" | "typeset" | "readonly" => {
+                self.declare(name, arguments)
+            }
+            "unset" => {
+                arguments
+                    .iter()
+                    .filter_map(Field::text)
+                    .for_each(|name| drop(self.variables.remove(name)));
+                Output::Nothing
+            }
+            "alias" => self.alias(arguments),
+            "unalias" => Output::Nothing,
+            "eval" => self.word_text(&joined(arguments)),
+            "source" | "." => self.source(arguments, input),
+            "exec" | "builtin" | "noglob" | "nocorrect" => self.exec(arguments, input),
+            "command" => self.command_builtin(arguments, input),
+            "trap" => {
+                if let Some(first) = arguments.first().filter(|first| first.text() != Some("-")) {
+                    self.word_text(first);
+                }
+                Output::Nothing
+            }
+            "env" => self.env(arguments, input),
+            "read" | "mapfile" | "readarray" => self.read(arguments, input),
+            "set" => self.set(arguments),
+            "shift" => {
+                if let Some(positional) = &mut self.positional {
+                    positional.drain(..positional.len().min(1));
+                }
+                Output::Nothing
+            }
+            "test" | "[" => self.test(arguments),
+            "echo" => echo(arguments),
+            "printf" => self.printf(arguments),
+            "pwd" => self.lookup("PWD", None).map_or(Output::Unknown, Output::Text),
+            "true" | ":" | "false" | "exit" | "return" | "break" | "continue" | "wait"
+            | "shopt" | "setopt" | "getopts" | "jobs" | "fg" | "bg" | "disown" | "umask"
+            | "ulimit" | "let" | "hash" | "times" | "bind" | "complete" | "compgen" | "enable"
+            | "logout" | "dirs" | "suspend" => Output::Nothing,
+            "type" | "which" | "whereis" | "whence" => self.which(arguments),
+            "apply_patch" | "applypatch" => self.patch(arguments, input),
+            "history" | "fc" => {
+                let field =
+                    Field::new(Word::known("~/.bash_history"), fields.first()?.span.clone());
+                let is_reading = !arguments
+                    .iter()
+                    .any(|field| matches!(field.text(), Some("-c" | "-d" | "-w" | "-a")));
+                match is_reading {
+                    true => self.read_file(&field, Access::Content),
+                    false => self.write_file(&field, crate::effect::Change::Content),
+                }
+                Output::Unknown
+            }
+            _ => return None,
+        };
+        if let Some(run) = self.out.run_mut(run) {
+            run.knowledge = crate::effect::Knowledge::Modelled;
+        }
+        Some(output)
+    }
+
+    fn cd(&mut self, arguments: &[Field]) -> Output {
+        let target = arguments.iter().find(|field| {
+            !field.text().is_some_and(|text| text.starts_with('-') && text.len() > 1)
+        });
+        self.folder = match target {
+            None => self.resolve(&Word::known("~")).resolved,
+            Some(field) if field.text() == Some("-") => Word::unknown(),
+            Some(field) => self.resolve(&field.word).resolved,
+        };
+        Output::Nothing
+    }
+
+    fn declare(&mut self, name: &str, arguments: &[Field]) -> Output {
+        let is_export = name == "export"
+            || arguments.iter().any(|field| {
+                field.text().is_some_and(|text| text.starts_with('-') && text.contains('x'))
+            });
+        if arguments.is_empty()
+            || arguments
+                .iter()
+                .all(|field| matches!(field.text(), Some("-p" | "-x" | "-px" | "-xp")))
+        {
+            self.reads_environment(arguments);
+            return Output::Unknown;
+        }
+        for field in arguments {
+            if field.word.known_start().starts_with('-') {
+                continue;
+            }
+            if is_export {
+                self.exports(field);
+            } else if let Some((name, value)) = assignment(field) {
+                self.assign(&name, value);
+            }
+        }
+        Output::Nothing
+    }
+
+    fn reads_environment(&mut self, arguments: &[Field]) {
+        let span =
+            arguments.first().map_or_else(|| self.place(&(0..0)), |field| field.span.clone());
+        self.read_file(&Field::new(Word::known("/proc/self/environ"), span), Access::Content);
+    }
+
+    fn alias(&mut self, arguments: &[Field]) -> Output {
+        for field in arguments {
+            let text = field.word.known_part().to_owned();
+            let Some(equals) = text.find('=') else { continue };
+            let name = text.get(..equals).unwrap_or_default().to_owned();
+            let value = field.word.from(equals + 1);
+            let setting = Setting {
+                name: Word::known(format!("alias:{name}")),
+                value: Some(value.clone()),
+                reach: Reach::Command,
+            };
+            self.push(Action::Sets(setting), field.span.clone());
+            self.aliases.insert(name, value.known_part().to_owned());
+        }
+        Output::Nothing
+    }
+
+    fn source(&mut self, arguments: &[Field], input: &Input) -> Output {
+        if let Some(first) = arguments.first() {
+            self.script(Language::Shell, first, input.clone());
+        }
+        Output::Unknown
+    }
+
+    fn exec(&mut self, arguments: &[Field], input: &Input) -> Output {
+        let mut rest = arguments;
+        while let Some((first, after)) = rest.split_first() {
+            match first.text() {
+                Some("-a") => rest = after.get(1..).unwrap_or_default(),
+                Some(flag) if flag.starts_with('-') => rest = after,
+                _ => break,
+            }
+        }
+        self.run(rest, input.clone())
+    }
+
+    fn command_builtin(&mut self, arguments: &[Field], input: &Input) -> Output {
+        let is_question = arguments
+            .iter()
+            .take_while(|field| field.word.known_start().starts_with('-'))
+            .any(|field| field.text().is_some_and(|text| text.contains(['v', 'V'])));
+        if is_question { self.which(arguments) } else { self.exec(arguments, input) }
+    }
+
+    /// `which sh` prints a path whose last part is the name.
+    fn which(&mut self, arguments: &[Field]) -> Output {
+        let name = arguments.iter().rev().find(|field| !field.word.known_start().starts_with('-'));
+        match name.and_then(Field::text) {
+            Some(name) => Output::line(format!("/usr/bin/{name}")),
+            None => Output::Unknown,
+        }
+    }
+
+    fn env(&mut self, arguments: &[Field], input: &Input) -> Output {
+        let mut rest = arguments;
+        while let Some((first, after)) = rest.split_first() {
+            let text = first.word.known_start();
+            let joined_text = text
+                .strip_prefix("--split-string=")
+                .or_else(|| text.strip_prefix("-S").filter(|rest| !rest.is_empty()));
+            if let Some(value) = joined_text {
+                let from = text.len() - value.len();
+                return self.split_string(&first.from(from), after);
+            }
+            match text {
+                "-S" | "--split-string" => {
+                    let Some((value, after)) = after.split_first() else { return Output::Unknown };
+                    return self.split_string(value, after);
+                }
+                "-u" | "--unset" => rest = after.get(1..).unwrap_or_default(),
+                "-C" | "--chdir" => {
+                    if let Some(folder) = after.first() {
+                        self.folder = self.resolve(&folder.word).resolved;
+                    }
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                _ if text.starts_with('-') => rest = after,
+                _ => match assignment(first) {
+                    Some((name, value)) => {
+                        self.environment(&name, value, first.span.clone());
+                        rest = after;
+                    }
+                    None => return self.run(rest, input.clone()),
+                },
+            }
+        }
+        self.reads_environment(arguments);
+        Output::Unknown
+    }
+
+    fn split_string(&mut self, value: &Field, after: &[Field]) -> Output {
+        let mut words = vec![value.clone()];
+        words.extend(after.iter().cloned());
+        self.word_text(&joined(&words))
+    }
+
+    /// `read` fills variables from standard input.
+    fn read(&mut self, arguments: &[Field], input: &Input) -> Output {
+        let known = input.as_deref().and_then(Output::known).map(str::to_owned);
+        let names: Vec<String> = arguments
+            .iter()
+            .filter_map(Field::text)
+            .filter(|text| {
+                !text.is_empty()
+                    && text.bytes().all(crate::shell::parse::is_name)
+                    && !text.starts_with(|c: char| c.is_ascii_digit())
+            })
+            .map(str::to_owned)
+            .collect();
+        let mut words =
+            known.as_deref().map(|text| text.lines().next().unwrap_or_default().split_whitespace());
+        let count = names.len();
+        for (at, name) in names.iter().enumerate() {
+            let value = match &mut words {
+                Some(words) if at + 1 == count => {
+                    Word::known(words.by_ref().collect::<Vec<_>>().join(" "))
+                }
+                Some(words) => words.next().map_or_else(Word::default, Word::known),
+                None => names_of(input),
+            };
+            self.variables.insert(name.clone(), Variable { values: vec![value], list: None });
+        }
+        Output::Nothing
+    }
+
+    fn set(&mut self, arguments: &[Field]) -> Output {
+        if arguments.is_empty() {
+            self.reads_environment(arguments);
+            return Output::Unknown;
+        }
+        let dashes = arguments.iter().position(|field| field.text() == Some("--"));
+        if let Some(at) = dashes {
+            let words = arguments.iter().skip(at + 1).map(|field| field.word.clone());
+            self.positional = Some(words.collect());
+        }
+        Output::Nothing
+    }
+
+    /// Tests look at names and attributes only.
+    fn test(&mut self, arguments: &[Field]) -> Output {
+        for pair in arguments.windows(2) {
+            let [flag, file] = pair else { continue };
+            let is_file_test = flag.text().is_some_and(|text| {
+                text.len() == 2
+                    && text.starts_with('-')
+                    && text.contains(['e', 'f', 'd', 'r', 'w', 'x', 's', 'L', 'h', 'p', 'S'])
+            });
+            if is_file_test && !file.word.is_unknown() {
+                self.read_file(file, Access::Names);
+            }
+        }
+        Output::Nothing
+    }
+
+    fn printf(&mut self, arguments: &[Field]) -> Output {
+        let (variable, rest) = match arguments {
+            [flag, name, rest @ ..] if flag.text() == Some("-v") => {
+                (name.text().map(str::to_owned), rest)
+            }
+            [dashes, rest @ ..] if dashes.text() == Some("--") => (None, rest),
+            rest => (None, rest),
+        };
+        let Some((format, values)) = rest.split_first() else { return Output::Nothing };
+        let text = format.text().and_then(|format| {
+            let values: Option<Vec<&str>> = values.iter().map(Field::text).collect();
+            decode::printf(format, &values?)
+        });
+        let text = match text {
+            Some(text) => Word::known(text),
+            None => partly(rest),
+        };
+        if let Some(name) = variable {
+            self.assign(&name, text);
+            return Output::Nothing;
+        }
+        Output::Text(text)
+    }
+
+    /// Codex' program for patches: the patch is the first argument or standard input.
+    fn patch(&mut self, arguments: &[Field], input: &Input) -> Output {
+        let text = match (arguments.first(), input.as_deref()) {
+            (Some(first), _) => first.text().map(str::to_owned),
+            (None, Some(input)) => input.known().map(str::to_owned),
+            (None, None) => None,
+        };
+        let span =
+            arguments.first().map_or_else(|| self.place(&(0..0)), |field| field.span.clone());
+        let Some(text) = text else {
+            let could = Bound::of(&[EffectKind::Writes, EffectKind::Deletes]);
+            self.opaque(Why::Value, could, span);
+            return Output::Nothing;
+        };
+        for (touch, name, _) in crate::patch::targets(&text) {
+            let field = Field::new(Word::known(name), span.clone());
+            match touch {
+                crate::patch::Touch::Writes => {
+                    self.write_file(&field, crate::effect::Change::Content)
+                }
+                crate::patch::Touch::Deletes => {
+                    let could = Bound::just(EffectKind::Deletes);
+                    self.path_effect(&field, could, |path| {
+                        Action::Deletes(path, crate::effect::Scope::One)
+                    });
+                }
+            }
+        }
+        Output::Nothing
+    }
+
+    /// Stands for input that runs and is not in the text.
+    pub(crate) fn hidden_code(&mut self, field: &Field) {
+        self.opaque(Why::Code, Bound::ALL, field.span.clone());
+    }
+
+    /// What a program prints, where the text fixes it.
+    pub(crate) fn printed(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        input: &Input,
+        before: usize,
+    ) -> Option<Output> {
+        let arguments = fields.get(1..).unwrap_or_default();
+        let texts: Vec<&str> =
+            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect();
+        match name {
+            "cat" | "tac" | "tee" | "head" | "tail" | "less" | "more" | "sort" | "uniq" | "pv"
+            | "sponge" | "buffer" | "zcat" | "gunzip" => {
+                let file = arguments.iter().find(|field| {
+                    !field.word.known_start().starts_with('-')
+                        && !field
+                            .text()
+                            .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+                });
+                match (name, file, input) {
+                    ("tee" | "sponge", _, Some(input)) => {
+                        self.keep_written(before, input);
+                        Some(input.as_ref().clone())
+                    }
+                    (_, Some(file), _) => Some(match &file.stream {
+                        Some(stream) => stream.as_ref().clone(),
+                        None => self.file_output(file).as_ref().clone(),
+                    }),
+                    (_, None, Some(input)) => Some(input.as_ref().clone()),
+                    _ => None,
+                }
+            }
+            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "git" => {
+                self.prints_names(name, arguments)
+            }
+            "mktemp" => Some(Output::Text(temporary())),
+            "basename" | "dirname" => decode::path_part(name, &texts).map(Output::line),
+            "whoami" | "id" | "hostname" | "date" | "uname" | "nproc" | "wc" | "seq" | "arch" => {
+                Some(Output::Text(one_name()))
+            }
+            _ => {
+                if let Some(Output::Network(connections)) = input.as_deref()
+                    && decode::is_decoder(name)
+                {
+                    return Some(Output::Network(connections.clone()));
+                }
+                let text = input.as_deref().and_then(Output::known);
+                decode::filter(name, &texts, text).map(|text| Output::Text(Word::known(text)))
+            }
+        }
+    }
+
+    /// `tee` keeps its input in the files it writes.
+    fn keep_written(&mut self, before: usize, input: &Rc<Output>) {
+        let files: Vec<String> = self
+            .out
+            .since(before)
+            .iter()
+            .filter_map(|effect| match &effect.action {
+                Action::Writes(path, _) => path.resolved.text().map(str::to_owned),
+                _ => None,
+            })
+            .collect();
+        for file in files {
+            self.written.insert(file, Rc::clone(input));
+        }
+    }
+
+    /// Names of files below a known folder.
+    fn prints_names(&mut self, name: &str, arguments: &[Field]) -> Option<Output> {
+        let operands =
+            || arguments.iter().filter(|field| !field.word.known_start().starts_with('-'));
+        let folder = match name {
+            "find" => {
+                operands().next().map_or_else(|| Word::known("."), |field| field.word.clone())
+            }
+            "git" => {
+                let is_names = arguments.iter().any(|field| {
+                    matches!(field.text(), Some("ls-files" | "--name-only" | "--others"))
+                });
+                if arguments.iter().any(|field| field.text() == Some("--show-toplevel")) {
+                    let top = self.out.ground.workspace.unwrap_or(".");
+                    return Some(Output::line(top));
+                }
+                if arguments.first().and_then(Field::text) == Some("rev-parse")
+                    || arguments.first().and_then(Field::text) == Some("branch")
+                {
+                    return Some(Output::Text(one_name()));
+                }
+                is_names.then(|| Word::known("."))?
+            }
+            "ls" => return Some(Output::Text(one_name())),
+            "grep" | "rg" => {
+                let lists = arguments.iter().any(|field| {
+                    field.text().is_some_and(|text| {
+                        text.starts_with('-') && text.contains('l') && !text.starts_with("--")
+                            || text == "--files-with-matches"
+                    })
+                });
+                if !lists {
+                    return None;
+                }
+                operands().nth(1).map_or_else(|| Word::known("."), |field| field.word.clone())
+            }
+            _ => Word::known("."),
+        };
+        // Without a test of names it may be every file of the folder.
+        let test = arguments.windows(2).find_map(|pair| match pair {
+            [flag, pattern] if matches!(flag.text(), Some("-name" | "-iname")) => pattern.text(),
+            _ => None,
+        });
+        let mut names = folder;
+        names.push('/');
+        match test.filter(|pattern| *pattern != "*") {
+            Some(pattern) => {
+                names.push_gap(crate::word::Fill::Anything);
+                names.push('/');
+                names.push_word(&crate::shell::glob_word(pattern));
+            }
+            None if matches!(name, "find" | "git") => names.push_gap(crate::word::Fill::Name),
+            None => names.push_gap(crate::word::Fill::Anything),
+        }
+        Some(Output::Text(names))
+    }
+}
+
+/// A value of which only the place is known.
+fn names_of(input: &Input) -> Word {
+    match input.as_deref() {
+        Some(Output::Text(word)) if !word.is_known() => word.clone(),
+        _ => Word::unknown(),
+    }
+}
+
+fn temporary() -> Word {
+    let mut word = Word::known("/tmp/tmp.");
+    word.push_gap(crate::word::Fill::Name);
+    word
+}
+
+fn one_name() -> Word {
+    let mut word = Word::default();
+    word.push_gap(crate::word::Fill::Name);
+    word
+}
+
+fn partly(fields: &[Field]) -> Word {
+    joined(fields).word
+}
+
+fn echo(arguments: &[Field]) -> Output {
+    let mut rest = arguments;
+    let (mut escapes, mut line) = (false, true);
+    while let Some((first, after)) = rest.split_first() {
+        let Some(flags) = first.text().and_then(|text| text.strip_prefix('-')) else { break };
+        if flags.is_empty() || !flags.bytes().all(|byte| matches!(byte, b'n' | b'e' | b'E')) {
+            break;
+        }
+        escapes |= flags.contains('e');
+        line &= !flags.contains('n');
+        rest = after;
+    }
+    let mut text = joined(rest).word;
+    if escapes && let Some(known) = text.text() {
+        text = Word::known(ansi::unescape(known));
+    }
+    if line {
+        text.push('\n');
+    }
+    Output::Text(text)
+}

@@ -1,0 +1,362 @@
+//! Words of the syntax tree to the words a program receives.
+
+use std::rc::Rc;
+
+use crate::shell::eval::Shell;
+use crate::shell::output::Output;
+use crate::shell::syntax::{Letters, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Span};
+use crate::word::{Fill, Word};
+
+/// A word that a program receives.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub(crate) word: Word,
+    /// Where it is in the text of the argument.
+    pub(crate) span: Span,
+    /// What a process substitution delivers under this name.
+    pub(crate) stream: Option<Rc<Output>>,
+}
+
+impl Field {
+    pub(crate) fn new(word: Word, span: Span) -> Self {
+        Self { word, span, stream: None }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.word.text()
+    }
+
+    /// The part from that byte of the known text on.
+    pub(crate) fn from(&self, at: usize) -> Self {
+        Self { word: self.word.from(at), span: self.span.clone(), stream: None }
+    }
+}
+
+/// More words than this from braces are not made: the rest is unknown.
+const MAX_BRACES: usize = 64;
+
+/// Words of more pieces keep their braces: nobody writes them, and expanding takes long.
+const MAX_PIECES: usize = 200;
+
+/// Collects the fields of one word.
+struct Splitter {
+    fields: Vec<Word>,
+    current: Option<Word>,
+    stream: Option<Rc<Output>>,
+}
+
+impl Splitter {
+    fn current(&mut self) -> &mut Word {
+        self.current.get_or_insert_default()
+    }
+
+    fn cut(&mut self) {
+        self.fields.extend(self.current.take());
+    }
+
+    /// Adds an unquoted value: blanks split it.
+    fn push_split(&mut self, value: &Word, separators: &str) {
+        let Some(text) = value.text() else {
+            return self.current().push_word(value);
+        };
+        for character in text.chars() {
+            if separators.contains(character) {
+                self.cut();
+            } else if let Some(fill) = glob_fill(character) {
+                self.current().push_gap(fill);
+            } else {
+                self.current().push(character);
+            }
+        }
+    }
+}
+
+/// A `*` or `?` in an unquoted value is a pattern, too.
+fn glob_fill(character: char) -> Option<Fill> {
+    match character {
+        '*' => Some(Fill::Name),
+        '?' => Some(Fill::Character),
+        _ => None,
+    }
+}
+
+impl Shell<'_, '_> {
+    /// All fields that a word becomes.
+    pub(crate) fn fields(&mut self, word: &ShellWord, into: &mut Vec<Field>) {
+        let span = self.place(&word.span);
+        if let [Piece::Text(text, _)] = word.pieces.as_slice() {
+            return into.push(Field::new(Word::known(text.as_str()), span));
+        }
+        let has_braces = word.pieces.iter().any(|piece| matches!(piece, Piece::Brace(_)));
+        if !has_braces || word.pieces.len() > MAX_PIECES {
+            return self.split(&word.pieces, &span, into);
+        }
+        for pieces in super::braces::expand(&word.pieces, MAX_BRACES) {
+            self.split(&pieces, &span, into);
+        }
+    }
+
+    fn split(&mut self, pieces: &[Piece], span: &Span, into: &mut Vec<Field>) {
+        let mut splitter = Splitter { fields: Vec::new(), current: None, stream: None };
+        for piece in pieces {
+            self.piece(piece, &mut splitter);
+        }
+        splitter.cut();
+        let stream = splitter.stream;
+        into.extend(splitter.fields.into_iter().map(|word| Field {
+            word,
+            span: span.clone(),
+            stream: stream.clone(),
+        }));
+    }
+
+    /// One word, without splitting: the value of an assignment, a here-document.
+    pub(crate) fn joined(&mut self, pieces: &[Piece]) -> Word {
+        let mut splitter = Splitter { fields: Vec::new(), current: None, stream: None };
+        for piece in pieces {
+            match piece {
+                Piece::Parameter(parameter, _) => {
+                    let value = self.parameter(parameter);
+                    splitter.current().push_word(&value);
+                }
+                Piece::Command(list, _) => {
+                    let value = self.substituted(list);
+                    splitter.current().push_word(&value);
+                }
+                Piece::Backquoted(text, _) => {
+                    let value = self.substituted_text(text);
+                    splitter.current().push_word(&value);
+                }
+                Piece::Brace(sign) => splitter.current().push(*sign),
+                other => self.piece(other, &mut splitter),
+            }
+        }
+        splitter.current.unwrap_or_default()
+    }
+
+    fn piece(&mut self, piece: &Piece, splitter: &mut Splitter) {
+        match piece {
+            Piece::Text(text, _) => splitter.current().push_str(text),
+            Piece::Brace(sign) => splitter.current().push(*sign),
+            Piece::Glob(fill, _) => splitter.current().push_gap(*fill),
+            Piece::Tilde(user) => {
+                let home = self.tilde(user);
+                splitter.current().push_word(&home);
+            }
+            Piece::Parameter(parameter, quoting) => {
+                self.parameter_piece(parameter, *quoting, splitter)
+            }
+            Piece::Command(list, quoting) => {
+                let value = self.substituted(list);
+                self.push_value(&value, *quoting, splitter);
+            }
+            Piece::Backquoted(text, quoting) => {
+                let value = self.substituted_text(text);
+                self.push_value(&value, *quoting, splitter);
+            }
+            Piece::Arithmetic(pieces) => {
+                let text = self.joined(pieces);
+                let value = super::arithmetic::value(&text, |name| self.number(name));
+                splitter.current().push_word(&value);
+            }
+            Piece::Process(list) => {
+                let output = self.nested(list);
+                splitter.stream = Some(Rc::new(output));
+                splitter.current().push_str("/dev/fd/63");
+            }
+        }
+    }
+
+    fn push_value(&mut self, value: &Word, quoting: Quoting, splitter: &mut Splitter) {
+        match quoting {
+            Quoting::Quoted => splitter.current().push_word(value),
+            Quoting::Bare => {
+                let separators = self.separators();
+                splitter.push_split(value, &separators);
+            }
+        }
+    }
+
+    /// `$@` and arrays are several words; anything else is one value.
+    fn parameter_piece(
+        &mut self,
+        parameter: &Parameter,
+        quoting: Quoting,
+        splitter: &mut Splitter,
+    ) {
+        let is_list = matches!(parameter.name.as_str(), "@" | "*")
+            || matches!(parameter.index.as_deref(), Some("@" | "*"));
+        if !is_list || !matches!(parameter.op, Op::Value) {
+            let value = self.parameter(parameter);
+            return self.push_value(&value, quoting, splitter);
+        }
+        for (at, value) in self.list_of(&parameter.name).iter().enumerate() {
+            if at > 0 {
+                splitter.cut();
+            }
+            self.push_value(value, quoting, splitter);
+        }
+    }
+
+    /// A variable whose name says that it is a secret comes from the environment.
+    fn reads_variable(&mut self, name: &str) {
+        let is_secret = [
+            "TOKEN",
+            "SECRET",
+            "PASSWORD",
+            "PASSWD",
+            "API_KEY",
+            "ACCESS_KEY",
+            "PRIVATE_KEY",
+            "CREDENTIAL",
+        ]
+        .iter()
+        .any(|word| name.contains(word));
+        if is_secret {
+            let span = self.place(&(0..0));
+            let field = Field::new(Word::known("/proc/self/environ"), span);
+            self.read_file(&field, crate::effect::Access::Content);
+        }
+    }
+
+    fn tilde(&self, user: &str) -> Word {
+        match user {
+            "" => Word::known(self.home()),
+            "+" => self.folder.clone(),
+            "-" => Word::unknown(),
+            "root" => Word::known("/root"),
+            user => Word::known(format!("~{user}")),
+        }
+    }
+
+    /// The value of a parameter expansion.
+    pub(crate) fn parameter(&mut self, parameter: &Parameter) -> Word {
+        let value = self.lookup(&parameter.name, parameter.index.as_deref());
+        match &parameter.op {
+            Op::Value => value.unwrap_or_else(|| {
+                self.reads_variable(&parameter.name);
+                self.unset(&parameter.name)
+            }),
+            Op::Default { word, assigns } => {
+                let default = self.joined(word);
+                match value {
+                    Some(value) if value.text() != Some("") => value,
+                    _ => {
+                        if *assigns {
+                            self.assign(&parameter.name, default.clone());
+                        }
+                        default
+                    }
+                }
+            }
+            Op::Alternative(word) => {
+                let alternative = self.joined(word);
+                if value.is_some() { alternative } else { maybe(alternative) }
+            }
+            Op::Slice(slice) => {
+                value.and_then(|value| sliced(&value, slice)).unwrap_or_else(Word::unknown)
+            }
+            Op::Trim { from, longest, pattern } => {
+                let pattern = self.joined(pattern);
+                value
+                    .and_then(|value| trimmed(&value, *from, *longest, &pattern))
+                    .unwrap_or_else(Word::unknown)
+            }
+            Op::Replace { all, pattern, with } => {
+                let (pattern, with) = (self.joined(pattern), self.joined(with));
+                value
+                    .and_then(|value| replaced(&value, &pattern, &with, *all))
+                    .unwrap_or_else(Word::unknown)
+            }
+            Op::Case { letters, part } => {
+                value.and_then(|value| cased(&value, *letters, *part)).unwrap_or_else(Word::unknown)
+            }
+            Op::Length => match value.as_ref().and_then(Word::text) {
+                Some(text) => Word::known(text.chars().count().to_string()),
+                None => Word::unknown(),
+            },
+            Op::Indirect => {
+                let name = value.as_ref().and_then(Word::text).map(str::to_owned);
+                name.and_then(|name| self.lookup(&name, None)).unwrap_or_else(Word::unknown)
+            }
+            Op::Other(pieces) => {
+                self.joined(pieces);
+                Word::unknown()
+            }
+        }
+    }
+}
+
+/// The value, or nothing: a gap says so.
+fn maybe(value: Word) -> Word {
+    if value.text() == Some("") { value } else { Word::unknown() }
+}
+
+fn sliced(value: &Word, slice: &str) -> Option<Word> {
+    let text = value.text()?;
+    let mut numbers = slice.splitn(2, ':').map(|number| number.trim().parse::<i64>().ok());
+    let offset = numbers.next()??;
+    let length = numbers.next();
+    let characters: Vec<char> = text.chars().collect();
+    let count = i64::try_from(characters.len()).ok()?;
+    let start = if offset < 0 { (count + offset).max(0) } else { offset.min(count) };
+    let end = match length {
+        None => count,
+        Some(length) => {
+            let length = length?;
+            if length < 0 { (count + length).max(start) } else { (start + length).min(count) }
+        }
+    };
+    let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
+    Some(Word::known(characters.get(range)?.iter().collect::<String>()))
+}
+
+fn trimmed(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Word> {
+    let text = value.text()?;
+    let mut cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    // Long values are not worth the time.
+    if cuts.len() > 256 {
+        return None;
+    }
+    let wants_late = (from == Side::Start) == longest;
+    if wants_late {
+        cuts.reverse();
+    }
+    let fits = |cut: &usize| {
+        let part = if from == Side::Start { text.get(..*cut) } else { text.get(*cut..) };
+        part.is_some_and(|part| crate::glob::word_matches(pattern, part))
+    };
+    let Some(cut) = cuts.into_iter().find(fits) else { return Some(value.clone()) };
+    let rest = if from == Side::Start { text.get(cut..) } else { text.get(..cut) };
+    rest.map(Word::known)
+}
+
+fn replaced(value: &Word, pattern: &Word, with: &Word, all: bool) -> Option<Word> {
+    let (text, pattern, with) = (value.text()?, pattern.text()?, with.text()?);
+    if pattern.is_empty() {
+        return Some(value.clone());
+    }
+    // Bounded: a value that explodes is not worth reading.
+    if text.len().saturating_mul(with.len().max(1)) > 1 << 16 {
+        return None;
+    }
+    Some(Word::known(if all {
+        text.replace(pattern, with)
+    } else {
+        text.replacen(pattern, with, 1)
+    }))
+}
+
+fn cased(value: &Word, case: Letters, part: Part) -> Option<Word> {
+    let text = value.text()?;
+    let change = |text: &str| match case {
+        Letters::Upper => text.to_uppercase(),
+        Letters::Lower => text.to_lowercase(),
+    };
+    if part == Part::All {
+        return Some(Word::known(change(text)));
+    }
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let (head, tail) = text.split_at_checked(first)?;
+    Some(Word::known(change(head) + tail))
+}

@@ -1,0 +1,241 @@
+//! Reads a command line by the model of its program: which words are flags, values, operands.
+
+use crate::model::{Flag, Model, Operands, Style, Value};
+use crate::shell::expand::Field;
+
+/// A command line, taken apart.
+pub(crate) struct Line {
+    /// The model of the program, of its sub-command, and so on.
+    pub(crate) models: Vec<&'static Model>,
+    pub(crate) flags: Vec<Given>,
+    pub(crate) operands: Vec<Field>,
+    /// Flags that the model does not have, with the value that is in the same word.
+    pub(crate) unknown: Vec<(String, Option<Field>)>,
+}
+
+/// A flag that was given.
+pub(crate) struct Given {
+    pub(crate) flag: &'static Flag,
+    /// As it was written, without its value.
+    pub(crate) spelling: String,
+    /// Its values: none, one, or the words of a command.
+    pub(crate) values: Vec<Field>,
+}
+
+impl Line {
+    /// Takes the words behind the program's name apart.
+    pub(crate) fn read(model: &'static Model, fields: &[Field]) -> Self {
+        let line = Self {
+            models: vec![model],
+            flags: Vec::new(),
+            operands: Vec::new(),
+            unknown: Vec::new(),
+        };
+        let mut reader = Reader { fields, at: 0, line };
+        reader.words();
+        reader.line
+    }
+
+    /// The model of the innermost sub-command.
+    pub(crate) fn model(&self) -> Option<&'static Model> {
+        self.models.last().copied()
+    }
+
+    /// The sub-command: `remote add`.
+    pub(crate) fn sub_command(&self) -> String {
+        let names = self.models.iter().skip(1).filter_map(|model| model.names.first().copied());
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What the operands mean, with the flags that were given.
+    pub(crate) fn meaning(&self) -> Option<Operands> {
+        let model = self.model()?;
+        let is_given =
+            |flag: &&Flag| self.flags.iter().any(|given| std::ptr::eq(given.flag, *flag));
+        let flags = self.models.iter().flat_map(|model| model.flags.iter());
+        let by_flag = flags.filter(is_given).filter_map(|flag| flag.operands).next_back();
+        let mut operands = by_flag.unwrap_or(model.operands);
+        if self.flags.iter().any(|given| given.flag.instead) {
+            operands.first = &[];
+        }
+        Some(operands)
+    }
+}
+
+struct Reader<'f> {
+    fields: &'f [Field],
+    at: usize,
+    line: Line,
+}
+
+impl Reader<'_> {
+    fn style(&self) -> Style {
+        let styles = self.line.models.iter().rev().map(|model| model.style);
+        styles.into_iter().find(|style| *style != Style::Gnu).unwrap_or(Style::Gnu)
+    }
+
+    fn next(&mut self) -> Option<Field> {
+        let field = self.fields.get(self.at).cloned();
+        self.at += 1;
+        field
+    }
+
+    fn words(&mut self) {
+        while let Some(field) = self.next() {
+            let style = self.style();
+            let start = field.word.known_start();
+            let is_flag = start.len() > 1 && start.starts_with('-');
+            if is_flag && style != Style::Plain {
+                if start == "--" && field.word.is_known() {
+                    self.take_rest();
+                    return;
+                }
+                self.flag(&field, style);
+            } else if self.prefix(&field) {
+            } else if style == Style::Bundle && self.at == 1 && is_bundle(start) {
+                self.bundle(&field, 0);
+            } else if let Some(sub) = self.sub(&field) {
+                self.line.models.push(sub);
+            } else {
+                self.line.operands.push(field);
+                if style == Style::Posix {
+                    self.take_rest();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take_rest(&mut self) {
+        self.line.operands.extend(self.fields.iter().skip(self.at).cloned());
+    }
+
+    fn sub(&self, field: &Field) -> Option<&'static Model> {
+        if !self.line.operands.is_empty() {
+            return None;
+        }
+        let name = field.text()?;
+        self.line.model()?.subs.iter().find(|sub| sub.names.contains(&name))
+    }
+
+    fn find(&self, name: &str) -> Option<&'static Flag> {
+        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
+        flags.into_iter().find(|flag| flag.names.contains(&name))
+    }
+
+    /// A long flag, also shortened.
+    fn find_long(&self, name: &str) -> Option<&'static Flag> {
+        if let Some(flag) = self.find(name) {
+            return Some(flag);
+        }
+        if name.len() < 4 {
+            return None;
+        }
+        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
+        flags.into_iter().find(|flag| flag.names.iter().any(|known| known.starts_with(name)))
+    }
+
+    /// An operand that begins with a prefix of the model: `of=`, `+`.
+    fn prefix(&mut self, field: &Field) -> bool {
+        let start = field.word.known_start();
+        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
+        let found = flags.into_iter().find_map(|flag| {
+            let is_prefix = |name: &&&str| !name.starts_with('-') && start.starts_with(**name);
+            flag.names.iter().find(is_prefix).map(|name| (flag, name.len()))
+        });
+        let Some((flag, length)) = found else { return false };
+        let spelling = start.get(..length).unwrap_or(start).to_owned();
+        self.line.flags.push(Given { flag, spelling, values: vec![field.from(length)] });
+        true
+    }
+
+    fn flag(&mut self, field: &Field, style: Style) {
+        let start = field.word.known_start();
+        let name_end = start.find('=').unwrap_or(start.len());
+        let name = start.get(..name_end).unwrap_or(start);
+        let is_long = start.starts_with("--") || style == Style::SingleDash;
+        let found = if is_long { self.find_long(name) } else { self.find(name) };
+        let has_value = name_end < start.len();
+        match found {
+            Some(flag) if is_long || has_value || field.word.is_known() => {
+                let joined = has_value.then(|| field.from(name_end + 1));
+                self.given(flag, name, joined);
+            }
+            _ if is_long => {
+                let joined = has_value.then(|| field.from(name_end + 1));
+                self.line.unknown.push((name.to_owned(), joined));
+            }
+            _ => self.bundle(field, 1),
+        }
+    }
+
+    /// Letters that are flags of their own: `-rf`, `-ofile`.
+    fn bundle(&mut self, field: &Field, skip: usize) {
+        let letters: Vec<(usize, char)> =
+            field.word.known_start().char_indices().skip(skip).collect();
+        for (at, letter) in letters {
+            let name = format!("-{letter}");
+            let Some(flag) = self.find(&name) else {
+                self.line.unknown.push((name, None));
+                continue;
+            };
+            let after = at + letter.len_utf8();
+            let has_more = after < field.word.known_part().len()
+                || field.word.gaps().iter().any(|gap| gap.at >= after);
+            if flag.value == Value::None {
+                self.given(flag, &name, None);
+                continue;
+            }
+            // A bundle without a dash takes its values from the words behind it: `tar xf a`.
+            if has_more && skip == 0 && flag.value == Value::One {
+                self.given(flag, &name, None);
+                continue;
+            }
+            let joined = has_more.then(|| field.from(after));
+            self.given(flag, &name, joined);
+            return;
+        }
+    }
+
+    fn given(&mut self, flag: &'static Flag, name: &str, joined: Option<Field>) {
+        let spelling = name.to_owned();
+        let mut values = Vec::new();
+        match flag.value {
+            Value::None => {}
+            Value::Joined => values.extend(joined),
+            Value::One => values.extend(joined.or_else(|| self.next())),
+            Value::FirstOfTwo => {
+                values.extend(joined.or_else(|| self.next()));
+                self.next();
+            }
+            Value::SecondOfTwo => {
+                if joined.is_none() {
+                    self.next();
+                }
+                values.extend(self.next());
+            }
+            Value::ToSemicolon => {
+                values.extend(joined);
+                while let Some(field) = self.next() {
+                    let ends = field.text() == Some(";")
+                        || field.text() == Some("+")
+                            && values.last().is_some_and(|last: &Field| last.text() == Some("{}"));
+                    if ends {
+                        break;
+                    }
+                    values.push(field);
+                }
+            }
+            Value::Rest => {
+                values.extend(joined);
+                values.extend(self.fields.iter().skip(self.at).cloned());
+                self.at = self.fields.len();
+            }
+        }
+        self.line.flags.push(Given { flag, spelling, values });
+    }
+}
+
+fn is_bundle(start: &str) -> bool {
+    !start.is_empty() && start.bytes().all(|byte| byte.is_ascii_alphabetic())
+}

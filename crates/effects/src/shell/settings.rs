@@ -1,0 +1,252 @@
+//! Settings that make a later command run something, load something or talk to another host.
+
+use crate::model::Language;
+
+/// What the value of a setting is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// Shell text or a program that runs.
+    Command,
+    /// A file with code that is loaded.
+    Code(Language),
+    /// Folders that programs or libraries are taken from, or another way to change what runs.
+    Loads,
+    /// A host or URL that traffic goes to.
+    Host,
+    /// A switch that turns a protection off.
+    Guard,
+}
+
+/// What a setting means; `None` if it is harmless or not known. The name has its prefix: `env:PAGER`.
+pub fn meaning(name: &str) -> Option<Meaning> {
+    let (kind, bare) = name.split_once(':')?;
+    match kind {
+        "env" => environment(bare),
+        "git" => git(&bare.to_ascii_lowercase()),
+        "alias" | "function" => Some(Meaning::Command),
+        "npm" => npm(bare),
+        "ssh" => matches!(
+            bare.to_ascii_lowercase().as_str(),
+            "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
+        )
+        .then_some(Meaning::Command),
+        "pip" => matches!(
+            bare,
+            "index-url"
+                | "extra-index-url"
+                | "global.index-url"
+                | "global.extra-index-url"
+                | "trusted-host"
+                | "global.trusted-host"
+        )
+        .then_some(Meaning::Host),
+        _ => None,
+    }
+}
+
+/// Whether assigning a variable of the environment makes something run or load.
+pub(crate) fn runs_something(name: &str) -> bool {
+    environment(name).is_some()
+}
+
+fn environment(name: &str) -> Option<Meaning> {
+    Some(match name {
+        "PAGER"
+        | "EDITOR"
+        | "VISUAL"
+        | "BROWSER"
+        | "MANPAGER"
+        | "LESSOPEN"
+        | "LESSCLOSE"
+        | "PROMPT_COMMAND"
+        | "SYSTEMD_EDITOR"
+        | "SUDO_EDITOR"
+        | "SUDO_ASKPASS"
+        | "SSH_ASKPASS"
+        | "GIT_ASKPASS"
+        | "GIT_PAGER"
+        | "GIT_EDITOR"
+        | "GIT_SEQUENCE_EDITOR"
+        | "GIT_SSH"
+        | "GIT_SSH_COMMAND"
+        | "GIT_PROXY_COMMAND"
+        | "GIT_EXTERNAL_DIFF"
+        | "CC"
+        | "CXX"
+        | "RUSTC_WRAPPER"
+        | "RUSTC_WORKSPACE_WRAPPER"
+        | "RUSTC"
+        | "FCEDIT"
+        | "KUBE_EDITOR"
+        | "AWS_PAGER"
+        | "GH_PAGER"
+        | "GH_EDITOR"
+        | "DELTA_PAGER"
+        | "BAT_PAGER"
+        | "RIPGREP_CONFIG_PATH"
+        | "PSQL_EDITOR"
+        | "PSQL_PAGER"
+        | "MAKE_SHELL"
+        | "RSYNC_RSH"
+        | "CVS_RSH"
+        | "SVN_SSH"
+        | "TAR_OPTIONS"
+        | "XARGS_SHELL" => Meaning::Command,
+        "BASH_ENV" | "ENV" | "ZDOTDIR" => Meaning::Code(Language::Shell),
+        "PYTHONSTARTUP" => Meaning::Code(Language::Python),
+        "PATH"
+        | "LD_PRELOAD"
+        | "LD_LIBRARY_PATH"
+        | "LD_AUDIT"
+        | "DYLD_INSERT_LIBRARIES"
+        | "DYLD_LIBRARY_PATH"
+        | "PYTHONPATH"
+        | "PYTHONHOME"
+        | "NODE_OPTIONS"
+        | "NODE_PATH"
+        | "PERL5OPT"
+        | "PERL5LIB"
+        | "PERL5DB"
+        | "RUBYOPT"
+        | "RUBYLIB"
+        | "JAVA_TOOL_OPTIONS"
+        | "_JAVA_OPTIONS"
+        | "JDK_JAVA_OPTIONS"
+        | "PHP_INI_SCAN_DIR"
+        | "PHPRC"
+        | "LUA_INIT"
+        | "GCONV_PATH"
+        | "GIT_DIR"
+        | "GIT_CONFIG"
+        | "GIT_CONFIG_GLOBAL"
+        | "GIT_CONFIG_SYSTEM"
+        | "GIT_CONFIG_COUNT"
+        | "GIT_CONFIG_PARAMETERS"
+        | "GIT_EXEC_PATH"
+        | "GIT_TEMPLATE_DIR"
+        | "GIT_OBJECT_DIRECTORY"
+        | "GIT_WORK_TREE"
+        | "MAKEFLAGS"
+        | "MAVEN_OPTS"
+        | "GRADLE_OPTS"
+        | "RUSTFLAGS"
+        | "CARGO_HOME"
+        | "GOFLAGS"
+        | "DOTNET_STARTUP_HOOKS"
+        | "PS4"
+        | "VIMINIT"
+        | "EXINIT"
+        | "INPUTRC"
+        | "OPENSSL_CONF"
+        | "OPENSSL_MODULES"
+        | "SHELLOPTS"
+        | "BASHOPTS"
+        | "COMPOSER_HOME"
+        | "GEM_HOME"
+        | "GEM_PATH"
+        | "KUBECONFIG"
+        | "DOCKER_CONFIG"
+        | "CLAUDE_CONFIG_DIR"
+        | "CODEX_HOME" => Meaning::Loads,
+        "HTTP_PROXY"
+        | "HTTPS_PROXY"
+        | "ALL_PROXY"
+        | "http_proxy"
+        | "https_proxy"
+        | "all_proxy"
+        | "PIP_INDEX_URL"
+        | "PIP_EXTRA_INDEX_URL"
+        | "UV_INDEX_URL"
+        | "UV_EXTRA_INDEX_URL"
+        | "UV_DEFAULT_INDEX"
+        | "NPM_CONFIG_REGISTRY"
+        | "npm_config_registry"
+        | "YARN_REGISTRY"
+        | "GOPROXY"
+        | "DOCKER_HOST"
+        | "ANTHROPIC_BASE_URL"
+        | "OPENAI_BASE_URL"
+        | "OPENAI_API_BASE"
+        | "GOOGLE_GEMINI_BASE_URL"
+        | "GEMINI_BASE_URL" => Meaning::Host,
+        "NODE_TLS_REJECT_UNAUTHORIZED"
+        | "GIT_SSL_NO_VERIFY"
+        | "PYTHONHTTPSVERIFY"
+        | "HISTFILE"
+        | "HISTSIZE"
+        | "HISTCONTROL"
+        | "GONOSUMDB"
+        | "GONOSUMCHECK"
+        | "GOFLAGS_INSECURE"
+        | "GOINSECURE"
+        | "PIP_TRUSTED_HOST"
+        | "CURL_CA_BUNDLE"
+        | "REQUESTS_CA_BUNDLE"
+        | "SSL_CERT_FILE"
+        | "NODE_EXTRA_CA_CERTS"
+        | "HUSKY" => Meaning::Guard,
+        _ if name.starts_with("GIT_CONFIG_VALUE_")
+            || name.starts_with("GIT_CONFIG_KEY_")
+            || name.starts_with("BASH_FUNC_")
+            || name.starts_with("CARGO_TARGET_") =>
+        {
+            Meaning::Loads
+        }
+        _ => return None,
+    })
+}
+
+/// Git's names are in any case; the sub-section keeps its own.
+fn git(name: &str) -> Option<Meaning> {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let section = name.split('.').next().unwrap_or(name);
+    Some(match (section, last) {
+        (
+            "core",
+            "pager"
+            | "editor"
+            | "sshcommand"
+            | "askpass"
+            | "fsmonitor"
+            | "gitproxy"
+            | "alternaterefscommand",
+        )
+        | ("sequence", "editor")
+        | (
+            "pager" | "interactive" | "gpg" | "diff" | "merge" | "filter" | "browser" | "man"
+            | "difftool" | "mergetool" | "sendemail" | "web" | "trailer" | "imap",
+            "pager" | "difffilter" | "program" | "external" | "textconv" | "command" | "driver"
+            | "clean" | "smudge" | "process" | "cmd" | "path" | "smtpserver" | "sendmailcmd"
+            | "tocmd" | "cccmd" | "tunnel" | "log" | "show" | "branch" | "status",
+        )
+        | ("credential", "helper")
+        | ("uploadpack", "packobjectshook")
+        | ("remote", "uploadpack" | "receivepack" | "vcs")
+        | ("protocol", "allow")
+        | ("alias", _) => Meaning::Command,
+        ("core", "hookspath" | "attributesfile" | "worktree" | "excludesfile")
+        | ("include" | "includeif", "path")
+        | ("init", "templatedir")
+        | ("submodule", "recurse" | "update") => Meaning::Loads,
+        ("url", "insteadof" | "pushinsteadof")
+        | ("http" | "https", "proxy")
+        | ("remote", "url" | "pushurl" | "proxy") => Meaning::Host,
+        ("http", "sslverify")
+        | ("commit" | "tag", "gpgsign")
+        | ("safe", "directory")
+        | ("transfer" | "receive" | "fetch", "fsckobjects") => Meaning::Guard,
+        _ => return None,
+    })
+}
+
+fn npm(name: &str) -> Option<Meaning> {
+    Some(match name {
+        "registry" | "proxy" | "https-proxy" => Meaning::Host,
+        _ if name.ends_with(":registry") => Meaning::Host,
+        "script-shell" | "shell" | "editor" | "viewer" | "git" | "node-options" | "init-module" => {
+            Meaning::Command
+        }
+        "strict-ssl" | "ignore-scripts" | "audit" | "cafile" | "ca" => Meaning::Guard,
+        _ => return None,
+    })
+}

@@ -1,0 +1,236 @@
+//! Simple commands: from words to the program that runs.
+
+use crate::bound::Bound;
+use crate::effect::{Access, Knowledge, Purpose, Run, SubCommand, Why};
+use crate::host;
+use crate::marks::Marks;
+use crate::model::Language;
+use crate::programs;
+use crate::shell::apply::{assignment, is_path};
+use crate::shell::eval::{Input, Shell};
+use crate::shell::expand::Field;
+use crate::shell::output::Output;
+use crate::shell::settings;
+use crate::shell::syntax::{Assign, Redirect, ShellWord, Span};
+use crate::word::Word;
+
+impl Shell<'_, '_> {
+    /// A command of assignments, words and redirections.
+    pub(crate) fn simple(
+        &mut self,
+        assigns: &[Assign],
+        words: &[ShellWord],
+        redirects: &[Redirect],
+        _span: &Span,
+        input: Input,
+    ) -> Output {
+        let mut fields = Vec::with_capacity(words.len());
+        for word in words {
+            self.fields(word, &mut fields);
+        }
+        let streams = self.redirects(redirects, input);
+        if fields.is_empty() {
+            assigns.iter().for_each(|assign| self.apply_assign(assign));
+            // `> file` empties it; a lone `< file` prints it in zsh.
+            return self.deliver(Output::Nothing, &streams.outputs);
+        }
+        for assign in assigns {
+            self.environment_of_command(assign);
+        }
+        let output = self.run(&fields, streams.input);
+        if streams.is_cut { self.deliver(output, &streams.outputs) } else { output }
+    }
+
+    /// `NAME=value command`
+    fn environment_of_command(&mut self, assign: &Assign) {
+        let (value, _) = self.assigned(assign);
+        let span = self.place(&assign.span);
+        self.environment(&assign.name, value, span);
+    }
+
+    pub(crate) fn environment(&mut self, name: &str, value: Word, span: Span) {
+        let field = Field::new(value.clone(), span.clone());
+        match settings::meaning(&format!("env:{name}")) {
+            Some(_) => self.sets(
+                Word::known(format!("env:{name}")),
+                Some(&field),
+                crate::effect::Reach::Command,
+            ),
+            None => self.sets_environment(name, value, span),
+        }
+    }
+
+    /// Runs a command line and returns what it prints.
+    pub(crate) fn run(&mut self, fields: &[Field], input: Input) -> Output {
+        let Some(first) = fields.first() else { return Output::Nothing };
+        if !self.enter(0) {
+            return Output::Unknown;
+        }
+        let output = self.run_program(first, fields, input);
+        self.depth -= 1;
+        output
+    }
+
+    fn run_program(&mut self, first: &Field, fields: &[Field], input: Input) -> Output {
+        if let Some(name) = first.text()
+            && let Some(output) = self.defined(name, fields, input.clone())
+        {
+            return output;
+        }
+        let end = fields.last().map_or(first.span.end, |last| last.span.end.max(first.span.end));
+        let span = first.span.start..end;
+        let program = program_name(&first.word);
+        let command =
+            SubCommand { program: program.clone(), span: span.clone(), parent: self.parent };
+        let index = self.out.command(command);
+        let outer = self.parent.replace(index);
+        let words = fields.iter().map(|field| field.word.clone()).collect();
+        let run = Run {
+            program: program.clone(),
+            words,
+            sub_command: String::new(),
+            flags: Vec::new(),
+            marks: Marks::NONE,
+            knowledge: Knowledge::Unmodelled,
+        };
+        let run = self.out.push_run(run, span, self.parent);
+        let output = match program.text() {
+            Some(name) => self.dispatch(name, fields, run, input),
+            None => self.unknown_program(first, fields),
+        };
+        self.parent = outer;
+        output
+    }
+
+    /// Aliases and functions that the text defines.
+    fn defined(&mut self, name: &str, fields: &[Field], input: Input) -> Option<Output> {
+        let arguments = fields.get(1..).unwrap_or_default();
+        if let Some(alias) = self.aliases.get(name).cloned() {
+            let mut whole = Word::known(alias);
+            for field in arguments {
+                whole.push(' ');
+                whole.push_word(&field.word);
+            }
+            let removed = self.aliases.remove(name);
+            let span = fields.first().map_or(0..0, |field| field.span.clone());
+            let output = self.word_text(&Field::new(whole, span));
+            self.aliases.extend(removed.map(|alias| (name.to_owned(), alias)));
+            return Some(output);
+        }
+        let function = self.functions.get(name).cloned()?;
+        let words = arguments.iter().map(|field| field.word.clone()).collect();
+        Some(self.call(&function, words, input))
+    }
+
+    /// The name of the program is not in the text. What can be read of its words is still read.
+    fn unknown_program(&mut self, first: &Field, fields: &[Field]) -> Output {
+        self.opaque(Why::Program, Bound::ALL, first.span.clone());
+        self.show_arguments(fields);
+        Output::Unknown
+    }
+
+    fn dispatch(&mut self, name: &str, fields: &[Field], run: usize, input: Input) -> Output {
+        if let Some(output) = self.builtin(name, fields, run, &input) {
+            return output;
+        }
+        let before = self.out.effects.all().len();
+        if let Some(model) = find_model(name) {
+            let output = self.apply(model, fields, run, input.clone());
+            return self.printed(name, fields, &input, before).unwrap_or(output);
+        }
+        if let Some(output) = self.printed(name, fields, &input, before) {
+            self.show_arguments(fields);
+            return output;
+        }
+        if let Some(first) = fields.first().filter(|first| is_path(&first.word)) {
+            self.known_script(Language::Shell, first);
+        }
+        self.show_arguments(fields);
+        self.downloads(before)
+    }
+
+    /// Paths and URLs that the words of an unknown program show.
+    fn show_arguments(&mut self, fields: &[Field]) {
+        for field in fields.iter().skip(1) {
+            self.show_argument(field);
+        }
+    }
+
+    fn show_argument(&mut self, field: &Field) {
+        let start = field.word.known_start();
+        if start.len() > 4096 {
+            return;
+        }
+        // `--file=PATH`, `name=PATH`, `@PATH`
+        let value_at = match start.find('=') {
+            Some(equals) if start.starts_with('-') || assignment(field).is_some() => equals + 1,
+            _ => usize::from(start.starts_with('@')),
+        };
+        let value = if value_at > 0 { field.from(value_at) } else { field.clone() };
+        if let Some(address) = host::parse_url(&value.word) {
+            return self.connect(address, Purpose::Fetch, Some(&value.word), field.span.clone());
+        }
+        if looks_like_path(&value.word) {
+            self.read_file(&value, Access::Content);
+        }
+    }
+}
+
+fn looks_like_path(word: &Word) -> bool {
+    let text = word.known_part();
+    let is_plain = !text.contains([' ', '\n', '(', '{', '<', '|', ';', '$']);
+    let is_flag = text.starts_with('-');
+    is_plain
+        && !is_flag
+        && !word.is_unknown()
+        && (is_path(word) || text.contains('.'))
+        && text.len() > 1
+}
+
+/// The model of a program; names are tried in lower case too, because macOS finds `/bin/RM`.
+fn find_model(name: &str) -> Option<&'static crate::model::Model> {
+    programs::find(name)
+        .or_else(|| {
+            let has_upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
+            has_upper.then(|| programs::find(&name.to_ascii_lowercase())).flatten()
+        })
+        .or_else(|| programs::find(unversioned(name)?))
+}
+
+/// `python3.12` is `python3`, `clang-17` is `clang`.
+fn unversioned(name: &str) -> Option<&str> {
+    let bare = name.trim_end_matches(|character: char| {
+        character.is_ascii_digit() || matches!(character, '.' | '-')
+    });
+    (bare.len() < name.len() && !bare.is_empty()).then_some(bare)
+}
+
+/// The name without folders and without `.exe`.
+fn program_name(word: &Word) -> Word {
+    let text = word.known_part();
+    let at = text.rfind(['/', '\\']).map_or(0, |at| at + 1);
+    // A gap behind the last slash keeps the name unknown; one in front of it does not.
+    let name = if at == 0 { word.clone() } else { word.from(at) };
+    match name.text().and_then(|text| text.strip_suffix(".exe")) {
+        Some(bare) => Word::known(bare),
+        None => name,
+    }
+}
+
+impl Shell<'_, '_> {
+    /// Whether a setting turns something on that runs: used by `export` and `env`.
+    pub(crate) fn exports(&mut self, field: &Field) {
+        match assignment(field) {
+            Some((name, value)) => {
+                self.assign(&name, value.clone());
+                self.environment(&name, value, field.span.clone());
+            }
+            None => {
+                let Some(name) = field.text().map(str::to_owned) else { return };
+                if let Some(value) = self.lookup(&name, None) {
+                    self.sets_environment(&name, value, field.span.clone());
+                }
+            }
+        }
+    }
+}

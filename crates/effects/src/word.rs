@@ -1,0 +1,172 @@
+//! Text of which parts may be unknown: `"$DIR"/build`, `*.txt`.
+
+use std::fmt;
+
+/// A word of a command line, a path or a host. Usually all of it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Word {
+    text: String,
+    /// In the order of the text. Empty for most words.
+    gaps: Vec<Gap>,
+}
+
+/// A place in a [`Word`] where text is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gap {
+    /// The byte of the known text in front of which it is.
+    pub at: usize,
+    /// What may be there.
+    pub fill: Fill,
+}
+
+/// What may be in a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Any text, also none: the value is not in the call.
+    Anything,
+    /// `*` of the shell: any text without `/`, also none.
+    Name,
+    /// `?` or `[…]` of the shell: one character other than `/`.
+    Character,
+}
+
+impl Word {
+    /// A word that is known.
+    pub fn known(text: impl Into<String>) -> Self {
+        Self { text: text.into(), gaps: Vec::new() }
+    }
+
+    /// A word of which nothing is known.
+    pub fn unknown() -> Self {
+        Self { text: String::new(), gaps: vec![Gap { at: 0, fill: Fill::Anything }] }
+    }
+
+    /// The whole text, if it is known.
+    pub fn text(&self) -> Option<&str> {
+        self.gaps.is_empty().then_some(self.text.as_str())
+    }
+
+    /// What is known of the text, with nothing in the gaps.
+    pub fn known_part(&self) -> &str {
+        &self.text
+    }
+
+    /// The known text in front of the first gap.
+    pub fn known_start(&self) -> &str {
+        let end = self.gaps.first().map_or(self.text.len(), |gap| gap.at);
+        self.text.get(..end).unwrap_or_default()
+    }
+
+    /// The gaps, in the order of the text.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// Whether all of the text is known.
+    pub fn is_known(&self) -> bool {
+        self.gaps.is_empty()
+    }
+
+    /// Whether nothing of the text is known.
+    pub fn is_unknown(&self) -> bool {
+        self.text.is_empty() && self.gaps.iter().any(|gap| gap.fill == Fill::Anything)
+    }
+
+    /// Whether a value is missing. `*.txt` misses none: the shell finds the names.
+    pub fn misses_value(&self) -> bool {
+        self.gaps.iter().any(|gap| gap.fill == Fill::Anything)
+    }
+
+    /// Adds known text.
+    pub fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds a known character.
+    pub fn push(&mut self, character: char) {
+        self.text.push(character);
+    }
+
+    /// Adds a gap. Two equal gaps in a row mean the same as one, unless each is one character.
+    pub fn push_gap(&mut self, fill: Fill) {
+        let gap = Gap { at: self.text.len(), fill };
+        if fill == Fill::Character || self.gaps.last() != Some(&gap) {
+            self.gaps.push(gap);
+        }
+    }
+
+    /// Adds another word.
+    pub fn push_word(&mut self, other: &Self) {
+        let base = self.text.len();
+        self.text.push_str(&other.text);
+        self.gaps.extend(other.gaps.iter().map(|gap| Gap { at: base + gap.at, ..*gap }));
+    }
+
+    /// The part from that byte of the known text on, with a gap that is exactly there.
+    pub fn from(&self, at: usize) -> Self {
+        let text = self.text.get(at..).unwrap_or_default().to_owned();
+        let is_after = |gap: &&Gap| gap.at >= at;
+        let gaps = self.gaps.iter().filter(is_after).map(|gap| Gap { at: gap.at - at, ..*gap });
+        Self { text, gaps: gaps.collect() }
+    }
+
+    /// The part in front of that byte of the known text.
+    pub fn until(&self, at: usize) -> Self {
+        let text = self.text.get(..at).unwrap_or(&self.text).to_owned();
+        let gaps = self.gaps.iter().filter(|gap| gap.at < at).copied().collect();
+        Self { text, gaps }
+    }
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Self {
+        Self::known(text)
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut from = 0;
+        for gap in &self.gaps {
+            f.write_str(self.text.get(from..gap.at).unwrap_or_default())?;
+            f.write_str(match gap.fill {
+                Fill::Anything => "…",
+                Fill::Name => "*",
+                Fill::Character => "?",
+            })?;
+            from = gap.at;
+        }
+        f.write_str(self.text.get(from..).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home_and_rest() -> Word {
+        let mut word = Word::known("a/");
+        word.push_gap(Fill::Anything);
+        word.push_str("/c");
+        word
+    }
+
+    #[test]
+    fn a_word_shows_its_gaps() {
+        assert_eq!(home_and_rest().to_string(), "a/…/c");
+        assert_eq!(home_and_rest().known_start(), "a/");
+        assert_eq!(home_and_rest().known_part(), "a//c");
+        assert!(Word::unknown().is_unknown());
+        assert!(!home_and_rest().is_unknown());
+    }
+
+    #[test]
+    fn a_word_is_split_with_its_gaps() {
+        assert_eq!(home_and_rest().from(1).to_string(), "/…/c");
+        assert_eq!(home_and_rest().until(2).to_string(), "a/");
+        assert_eq!(home_and_rest().from(3).to_string(), "c");
+        let mut joined = Word::known("x=");
+        joined.push_word(&home_and_rest());
+        assert_eq!(joined.to_string(), "x=a/…/c");
+    }
+}

@@ -1,0 +1,209 @@
+//! What all conditions on effects have in common. Each of them is one question about one effect; this
+//! file asks it about every effect of the call.
+
+use callgate_call::json::{Value, quote};
+use callgate_effects::{
+    Action, Bound, Effect, EffectKind, Effects, Knowledge, Opaque, Run, Truth, Why,
+};
+
+use super::{Claims, EffectReading, Evidence, KeyDoc, LeafCondition, Scene};
+use crate::denial::cut;
+use crate::diagnostic::Problems;
+use crate::explain::TestExplanation;
+use crate::judgement::Matched;
+use crate::path::{Path, PathItem};
+use crate::source::read::Fields;
+use crate::tri::{Possible, Tri};
+
+/// A condition on one kind of effects.
+pub(crate) trait EffectCondition: Sized {
+    /// Its key in a rule.
+    const KEY: &'static str;
+
+    /// Its row in the reference.
+    const MEANING: &'static str;
+
+    const ROWS: &'static [KeyDoc] = &[KeyDoc { keys: &[Self::KEY], meaning: Self::MEANING }];
+
+    /// The kind of effects that it asks about.
+    const KIND: EffectKind;
+
+    /// Compiles the condition, or reports what is wrong with it.
+    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self>;
+
+    /// Whether it holds for this effect; `None` if it does not ask about such an effect at all.
+    fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri>;
+
+    /// What a tool must be able to do so that the condition can hold.
+    fn needs(&self) -> Bound {
+        Bound::just(Self::KIND)
+    }
+
+    /// The value of the key as written, as JSON.
+    fn operand(&self) -> &str;
+}
+
+/// An effect, among the others of the same call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'e> {
+    pub(super) list: &'e Effects,
+    pub(super) effect: &'e Effect,
+}
+
+impl<'e> Found<'e> {
+    pub(super) fn action(self) -> &'e Action {
+        &self.effect.action
+    }
+
+    /// The command that has this effect.
+    pub(super) fn run(self) -> Option<&'e Run> {
+        let command = self.effect.at.command?;
+        self.list.of(EffectKind::Runs).find_map(|it| match &it.action {
+            Action::Runs(run) if it.at.command == Some(command) => Some(run),
+            _ => None,
+        })
+    }
+}
+
+impl<C: EffectCondition> LeafCondition for C {
+    const HEADS: &'static [&'static str] = &[C::KEY];
+
+    const KEYS: &'static [KeyDoc] = C::ROWS;
+
+    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+        C::read(fields, problems)
+    }
+
+    fn evidence(&self) -> Evidence {
+        Evidence::Effects
+    }
+
+    fn holds(&self, scene: &Scene<'_>) -> Tri {
+        let mut answers = all(scene).filter_map(|found| self.fits(found, scene));
+        let known = match (scene.reading, answers.next()) {
+            (_, None) => Tri::False,
+            (EffectReading::Some, Some(first)) => first.or(Tri::any(answers)),
+            (EffectReading::Every, Some(Tri::False)) => return Tri::False,
+            (EffectReading::Every, Some(first)) => match first.and(Tri::all(answers)) {
+                Tri::False => return Tri::False,
+                known => known,
+            },
+        };
+        let is_settled = scene.reading == EffectReading::Some && known == Tri::True;
+        let hidden = || all(scene).any(|found| hides(found.effect, C::KIND, scene).is_some());
+        if !is_settled && hidden() { Tri::Unknown } else { known }
+    }
+
+    /// A tool that cannot have such an effect cannot match.
+    fn possible(&self, scene: &Scene<'_>) -> Possible {
+        match scene.effects.bound().and(self.needs()).is_empty() {
+            true => Possible::only(Tri::False),
+            false => Possible::OPEN,
+        }
+    }
+
+    fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
+        let fits = |wanted| all(scene).find(|found| self.fits(*found, scene) == Some(wanted));
+        fits(Tri::True).or_else(|| fits(Tri::Unknown)).map(|found| matched(found, scene))
+    }
+
+    fn why_unknown(&self, scene: &Scene<'_>) -> Option<String> {
+        if self.holds(scene) != Tri::Unknown {
+            return None;
+        }
+        let unclear = all(scene).find(|found| self.fits(*found, scene) == Some(Tri::Unknown));
+        Some(match unclear {
+            Some(found) => format!("`{}` is not known in full", shown(found.action())),
+            None => {
+                let mut hidden = all(scene).filter_map(|it| hides(it.effect, C::KIND, scene));
+                hidden.next().unwrap_or_else(|| "a part of the call cannot be read".to_owned())
+            }
+        })
+    }
+
+    fn explain(&self, scene: &Scene<'_>) -> TestExplanation {
+        let mut seen: Vec<(Tri, &Action)> = all(scene)
+            .filter_map(|found| Some((self.fits(found, scene)?, found.action())))
+            .collect();
+        seen.sort_by_key(|(holds, _)| match holds {
+            Tri::True => 0,
+            Tri::Unknown => 1,
+            Tri::False => 2,
+        });
+        let seen = seen.iter().map(|(_, action)| quote(&shown(action)));
+        TestExplanation::new(C::KEY, "in", self.operand().to_owned(), seen)
+    }
+
+    fn canonical(&self) -> String {
+        format!("{} {}", C::KEY, self.operand())
+    }
+}
+
+/// Every effect, in every way to read the call's name.
+fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
+    let lists = scene.effects.list().iter();
+    lists.flat_map(|list| list.all().iter().map(move |effect| Found { list, effect }))
+}
+
+/// Why an effect may hide others of this kind; `None` if it does not. A rule that restricts has
+/// `opaque` for what cannot be read: otherwise every script would match every rule. Arguments that
+/// cannot be read at all make each condition unknown.
+fn hides(effect: &Effect, kind: EffectKind, scene: &Scene<'_>) -> Option<String> {
+    let counts = scene.claims == Claims::Unknown || scene.reading == EffectReading::Every;
+    match &effect.action {
+        Action::Opaque(Opaque { why, could }) if could.contains(kind) => {
+            let counts = counts || matches!(why, Why::Arguments);
+            counts.then(|| format!("a part of the call cannot be read ({})", why.as_str()))
+        }
+        Action::Runs(run) if run.knowledge == Knowledge::Unmodelled && counts => {
+            Some(format!("it is not known what `{}` does", cut(&run.program.to_string(), 40)))
+        }
+        _ => None,
+    }
+}
+
+/// The text that the effect was read from.
+fn matched(found: Found<'_>, scene: &Scene<'_>) -> Matched {
+    let Found { list, effect } = found;
+    let argument = list.arguments.get(effect.at.argument).map_or("$", String::as_str);
+    let text = text_of(argument, scene);
+    let text = text.as_deref().and_then(|text| text.get(effect.at.span.clone()));
+    match text.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => Matched::new(argument, text),
+        None => Matched::new(argument, &effect.action.to_string()),
+    }
+}
+
+/// The text of an argument; the words of a list are joined, as the analysis does.
+fn text_of(argument: &str, scene: &Scene<'_>) -> Option<String> {
+    let (path, root) = (Path::parse(argument).ok()?, scene.call.arguments.value().ok()?);
+    let mut text = None;
+    path.each(root, &mut |item| {
+        if let (PathItem::Value(value), None) = (item, &text) {
+            text = match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Array(items) => {
+                    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                    words.map(|words| words.join(" "))
+                }
+                _ => None,
+            };
+        }
+    });
+    text
+}
+
+/// An effect in one line, without secrets.
+pub(super) fn shown(action: &Action) -> String {
+    cut(&callgate_scan::redact(&action.to_string()), Matched::MAX_CHARS)
+}
+
+impl From<Truth> for Tri {
+    fn from(truth: Truth) -> Self {
+        match truth {
+            Truth::Yes => Self::True,
+            Truth::No => Self::False,
+            Truth::Unknown => Self::Unknown,
+        }
+    }
+}

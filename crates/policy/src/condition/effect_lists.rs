@@ -1,0 +1,249 @@
+//! Reads the values of conditions on effects: lists of globs, `{ not: [...] }`, named sets, words.
+
+use callgate_effects::{Fill, Ground, HostSet, Path, PathSet, Stance, Word, sets};
+use std::sync::OnceLock;
+
+use super::{Claims, Scene};
+use crate::diagnostic::{Problems, did_you_mean};
+use crate::effects::ground;
+use crate::node::{Node, Yaml};
+use crate::source::read::{At, Fields, texts};
+use crate::tri::Tri;
+
+/// Whether a list names what matches or what does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sense {
+    In,
+    NotIn,
+}
+
+impl Sense {
+    pub(super) fn of(self, found: Tri) -> Tri {
+        match self {
+            Self::In => found,
+            Self::NotIn => !found,
+        }
+    }
+}
+
+/// The value of a condition: a list, and the words that narrow it.
+pub(super) struct Value {
+    pub(super) sense: Sense,
+    pub(super) items: Vec<At<String>>,
+    /// The words under the extra key.
+    pub(super) words: Vec<At<String>>,
+}
+
+/// Reads a text, a list, or a mapping with `list` or `not`, and `extra` in addition.
+pub(super) fn value(
+    node: &Node,
+    key: &str,
+    list: &str,
+    extra: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Value> {
+    let what = format!("`{key}`");
+    let Yaml::Map(_) = &node.value else {
+        let items = texts(node, &what, problems);
+        return Some(Value { sense: Sense::In, items, words: Vec::new() });
+    };
+    let fields = Fields::of(node, &what, problems)?;
+    let before = problems.len();
+    fields.check(&[list, "not", extra], &[], problems);
+    let read = |name: &str, problems: &mut Problems<'_>| {
+        let node = fields.get(name)?;
+        Some(texts(node, &format!("`{name}`"), problems))
+    };
+    let (named, not) = (read(list, problems), read("not", problems));
+    let words = read(extra, problems).unwrap_or_default();
+    let (sense, items) = match (named, not) {
+        (Some(items), None) => (Sense::In, items),
+        (None, Some(items)) => (Sense::NotIn, items),
+        (None, None) if !words.is_empty() => (Sense::NotIn, Vec::new()),
+        (None, None) => {
+            problems
+                .add(node.span, format!("{what} names nothing"))
+                .hint(format!("write a list, `{{ {list}: [...] }}` or `{{ not: [...] }}`"));
+            return None;
+        }
+        (Some(_), Some(_)) => {
+            problems
+                .add(node.span, format!("{what} has both `{list}` and `not`"))
+                .hint("leave one out; an item that begins with `!` is an exception of the list");
+            return None;
+        }
+    };
+    (problems.len() == before).then_some(Value { sense, items, words })
+}
+
+/// Reads words of a fixed list.
+pub(super) fn words<T: Copy>(
+    written: &[At<String>],
+    what: &str,
+    known: &[(&str, T)],
+    problems: &mut Problems<'_>,
+) -> Vec<T> {
+    let read = |text: &At<String>| crate::source::read::word(text, what, known, &[], problems);
+    written.iter().filter_map(read).map(|at| at.value).collect()
+}
+
+/// Paths that a rule names. The patterns are compiled when a call first needs them.
+#[derive(Debug, Clone)]
+pub(super) struct Paths {
+    sense: Sense,
+    globs: Vec<String>,
+    set: OnceLock<Box<PathSet>>,
+}
+
+impl Paths {
+    pub(super) fn new(
+        sense: Sense,
+        items: &[At<String>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Self> {
+        let before = problems.len();
+        for item in items {
+            check_path(item, problems);
+        }
+        let globs = items.iter().map(|item| item.value.trim().to_owned()).collect();
+        (problems.len() == before).then_some(Self { sense, globs, set: OnceLock::new() })
+    }
+
+    pub(super) fn matches(&self, path: &Path, scene: &Scene<'_>) -> Tri {
+        let stance = match scene.claims {
+            Claims::Believed => Stance::Restricts,
+            Claims::Unknown => Stance::Allows,
+        };
+        let ground: Ground<'_> = ground(scene.call);
+        self.sense.of(self.set().matches(path, &ground, stance).into())
+    }
+
+    /// The same, where `dir/*` stands for everything in `dir` and counts as `dir`, too.
+    pub(super) fn match_all_of(&self, path: &Path, scene: &Scene<'_>) -> Tri {
+        let own = self.matches(path, scene);
+        match whole_folder(path) {
+            Some(folder) => own.or(self.matches(&folder, scene)),
+            None => own,
+        }
+    }
+
+    fn set(&self) -> &PathSet {
+        self.set.get_or_init(|| {
+            Box::new(PathSet::new(self.globs.iter().flat_map(|glob| expand_path(glob))))
+        })
+    }
+}
+
+/// The folder that `dir/*` has everything of.
+fn whole_folder(path: &Path) -> Option<Path> {
+    let resolved = &path.resolved;
+    let text = resolved.known_part();
+    let slash = text.rfind('/')?;
+    let name = resolved.from(slash + 1);
+    let is_star = match name.text() {
+        // Tools that take a glob as text do not expand it as a shell does.
+        Some(text) => matches!(text, "*" | "**" | ".*"),
+        None => {
+            matches!(name.known_part(), "" | ".")
+                && name.gaps().iter().any(|gap| gap.fill == Fill::Name)
+        }
+    };
+    if !is_star {
+        return None;
+    }
+    let folder: Word = if slash == 0 { Word::known("/") } else { resolved.until(slash) };
+    Some(Path { resolved: folder, real: None, ..path.clone() })
+}
+
+fn expand_path(glob: &str) -> Vec<&str> {
+    match glob.strip_prefix('@').and_then(sets::path_globs) {
+        Some(globs) => globs.to_vec(),
+        None => vec![glob],
+    }
+}
+
+fn check_path(item: &At<String>, problems: &mut Problems<'_>) {
+    let text = item.value.trim();
+    if let Some(name) = text.strip_prefix('@') {
+        let known = sets::PATHS.iter().map(|(name, _)| *name);
+        if sets::path_globs(name).is_none() {
+            unknown_set(item, "paths", known, problems);
+        }
+    } else if text.contains('[') {
+        problems
+            .add(item.span, format!("cannot read the path `{text}`"))
+            .hint("`*` stops at `/`, `**` does not, `?` is one character; `{a,b}` is either");
+    }
+}
+
+fn unknown_set<'k>(
+    item: &At<String>,
+    what: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+    problems: &mut Problems<'_>,
+) {
+    let names: Vec<String> = known.map(|name| format!("@{name}")).collect();
+    let hint = did_you_mean(&item.value, names.iter().map(String::as_str))
+        .unwrap_or_else(|| format!("one of: {}", names.join(", ")));
+    problems.add(item.span, format!("unknown set of {what} `{}`", item.value)).hint(hint);
+}
+
+/// Hosts that a rule names, compiled when a call first needs them.
+#[derive(Debug, Clone)]
+pub(super) struct Hosts {
+    sense: Sense,
+    patterns: Vec<String>,
+    set: OnceLock<Box<HostSet>>,
+}
+
+impl Hosts {
+    pub(super) fn new(
+        sense: Sense,
+        items: &[At<String>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Self> {
+        let before = problems.len();
+        for item in items {
+            check_host(item, problems);
+        }
+        let patterns = items.iter().map(|item| item.value.trim().to_owned()).collect();
+        (problems.len() == before).then_some(Self { sense, patterns, set: OnceLock::new() })
+    }
+
+    pub(super) fn matches(&self, connection: &callgate_effects::Connection) -> Tri {
+        self.sense.of(self.set().matches(connection).into())
+    }
+
+    fn set(&self) -> &HostSet {
+        self.set.get_or_init(|| {
+            Box::new(HostSet::new(self.patterns.iter().flat_map(|it| expand_host(it))))
+        })
+    }
+}
+
+fn expand_host(pattern: &str) -> Vec<&str> {
+    match pattern.strip_prefix('@').and_then(sets::host_patterns) {
+        Some(patterns) => patterns.to_vec(),
+        None => vec![pattern],
+    }
+}
+
+fn check_host(item: &At<String>, problems: &mut Problems<'_>) {
+    let text = item.value.trim();
+    if let Some(name) = text.strip_prefix('@') {
+        let known = sets::HOSTS.iter().map(|(name, _)| *name);
+        if sets::host_patterns(name).is_none() {
+            unknown_set(item, "hosts", known, problems);
+        }
+    } else if text.contains("://") || text.contains(char::is_whitespace) {
+        problems
+            .add(item.span, format!("`{text}` is not a host"))
+            .hint("write the host alone, like `*.example.com`, `10.0.0.0/8` or `*:22`");
+    } else if let Some((address, bits)) = text.trim_start_matches('!').split_once('/')
+        && (callgate_effects::host::ip(address).is_none() || bits.parse::<u8>().is_err())
+    {
+        problems
+            .add(item.span, format!("`{text}` is not a host"))
+            .hint("a network is an address and a number of bits, like `10.0.0.0/8`");
+    }
+}

@@ -1,0 +1,270 @@
+//! The condition `sql`: which statements a call would run on a database.
+
+use callgate_effects::{Action, EffectKind, Run};
+
+use super::Scene;
+use super::effect::{EffectCondition, Found};
+use crate::diagnostic::Problems;
+use crate::source::read::{Fields, texts};
+use crate::tri::Tri;
+
+/// Statements that a call runs.
+#[derive(Debug, Clone)]
+pub(crate) struct SqlCondition {
+    verbs: Vec<String>,
+    written: String,
+}
+
+/// Stands for everything that destroys data.
+const DESTRUCTIVE: &str = "destructive";
+
+/// Stands for everything that reaches files or programs on the server.
+const SYSTEM: &str = "system";
+
+/// Functions that read or write files, or run something.
+const SYSTEM_FUNCTIONS: [&str; 14] = [
+    "pg_read_file",
+    "pg_read_binary_file",
+    "pg_ls_dir",
+    "lo_import",
+    "lo_export",
+    "readfile",
+    "writefile",
+    "load_extension",
+    "load_file",
+    "outfile",
+    "dumpfile",
+    "xp_cmdshell",
+    "sys_exec",
+    "sys_eval",
+];
+
+/// The most words of one text that are looked at.
+const MAX_WORDS: usize = 20_000;
+
+impl EffectCondition for SqlCondition {
+    const KEY: &'static str = "sql";
+
+    const MEANING: &'static str = "a list of verbs, like `insert` or `drop`: the call runs such a \
+        statement; `destructive` stands for `DROP`, `TRUNCATE`, `ALTER … DROP`, and `DELETE` or \
+        `UPDATE` without a condition, on anything but a scratch database (`:memory:`, below \
+        `/tmp`, or with `test`, `tmp` or `scratch` in its name), `system` for what reaches files \
+        or programs on the server (`COPY … PROGRAM`, `pg_read_file`, `\\!`)";
+
+    const KIND: EffectKind = EffectKind::Sql;
+
+    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+        let node = fields.get(Self::KEY)?;
+        let before = problems.len();
+        let verbs = texts(node, "`sql`", problems);
+        for verb in &verbs {
+            if !verb.value.chars().all(|letter| letter.is_ascii_alphabetic()) {
+                problems
+                    .add(verb.span, format!("`{}` is not the verb of a statement", verb.value))
+                    .hint("one word, like `drop`, `insert` or `destructive`");
+            }
+        }
+        let lower = verbs.iter().map(|verb| verb.value.to_ascii_lowercase()).collect();
+        (problems.len() == before).then_some(Self { verbs: lower, written: node.to_json() })
+    }
+
+    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+        let Action::Sql(text) = found.action() else { return None };
+        let words = words(text);
+        let holds = |verb: &String| match verb.as_str() {
+            DESTRUCTIVE => is_destructive(&words) && !found.run().is_some_and(is_scratch),
+            SYSTEM => reaches_system(text, &words),
+            verb => words.split(|word| word == ";").any(|statement| has_verb(statement, verb)),
+        };
+        Some(self.verbs.iter().any(holds).into())
+    }
+
+    fn operand(&self) -> &str {
+        &self.written
+    }
+}
+
+/// Whether a command works on a database that may be thrown away.
+pub(super) fn is_scratch(run: &Run) -> bool {
+    let words = run.words.iter().skip(1).filter_map(|word| word.text());
+    { words }.any(|word| {
+        // A statement is not the name of a database.
+        let name = word.rsplit('=').next().unwrap_or(word);
+        !name.contains(' ')
+            && (name == ":memory:"
+                || name.starts_with("/tmp/")
+                || name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| {
+                    matches!(part, "test" | "tests" | "testing" | "tmp" | "temp" | "scratch")
+                }))
+    })
+}
+
+/// The words of a text in lower case, `;`, `(`, `)` and `=` included. Comments and names in quotes
+/// are left out. A text in quotes is a `'`, unless it is code that runs.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if words.len() >= MAX_WORDS {
+            break;
+        }
+        let taken = match first {
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            // `/*!50000 DROP … */` is code for MySQL.
+            '/' if rest.starts_with("/*!") => {
+                let code = rest.get(3..).unwrap_or_default();
+                rest.len() - code.trim_start_matches(|letter: char| letter.is_ascii_digit()).len()
+            }
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '\'' => {
+                let runs =
+                    matches!(words.last().map(String::as_str), Some("execute" | "immediate"));
+                words.push("'".to_owned());
+                if runs { 1 } else { quoted(rest, '\'') }
+            }
+            '"' | '`' => {
+                words.push("name".to_owned());
+                quoted(rest, first)
+            }
+            letter if letter.is_alphanumeric() || letter == '_' => {
+                let is_in = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.');
+                let end = rest.find(|letter| !is_in(letter)).unwrap_or(rest.len());
+                words.push(rest.get(..end).unwrap_or_default().to_lowercase());
+                end
+            }
+            ';' | '(' | ')' | '=' | '\\' => {
+                words.push(first.to_string());
+                1
+            }
+            other => other.len_utf8(),
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    words
+}
+
+/// How long a text in quotes is, with both quotes.
+fn quoted(text: &str, quote: char) -> usize {
+    text.get(1..).and_then(|rest| rest.find(quote)).map_or(text.len(), |end| end + 2)
+}
+
+/// Whether a statement begins with this verb, or has one inside that does.
+fn has_verb(statement: &[String], verb: &str) -> bool {
+    (0..statement.len())
+        .any(|at| statement.get(at).is_some_and(|word| word == verb) && begins(statement, at))
+}
+
+fn reaches_system(text: &str, words: &[String]) -> bool {
+    let copies = words.iter().any(|word| word == "copy") && words.iter().any(|it| it == "program");
+    let calls = words.iter().any(|word| SYSTEM_FUNCTIONS.contains(&word.as_str()));
+    copies || calls || text.contains("\\!") || text.trim_start().starts_with(".shell")
+}
+
+fn is_destructive(words: &[String]) -> bool {
+    words.split(|word| word == ";").any(statement_destroys)
+}
+
+/// Whether a statement destroys data. Statements may hide inside others: `WITH x AS (DELETE …)`.
+fn statement_destroys(statement: &[String]) -> bool {
+    let word = |at: usize| statement.get(at).map_or("", String::as_str);
+    (0..statement.len()).any(|at| match word(at) {
+        "drop" => {
+            let alters = statement.iter().take(at).any(|word| word == "alter");
+            !matches!(word(at + 1), "constraint" | "default" | "not" | "index" | "view" | "trigger")
+                && (alters || begins(statement, at))
+        }
+        "truncate" => begins(statement, at) && word(at + 1) != "(",
+        "delete" => word(at + 1) == "from" && has_no_condition(statement, at),
+        "update" => {
+            begins(statement, at)
+                && statement.iter().any(|word| word == "set")
+                && has_no_condition(statement, at)
+        }
+        "flushall" | "flushdb" => true,
+        _ => false,
+    })
+}
+
+/// Whether a verb is where a statement begins, and not part of `ON DELETE` or a name.
+fn begins(statement: &[String], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| statement.get(at)).map(String::as_str);
+    matches!(
+        before,
+        None | Some("(" | "'" | "begin" | "then" | "execute" | "as" | "analyze" | "\\" | "loop")
+    )
+}
+
+/// Whether nothing, or only something that is always true, follows `WHERE`.
+fn has_no_condition(statement: &[String], at: usize) -> bool {
+    let rest = statement.get(at..).unwrap_or_default();
+    let Some(condition) = rest.iter().position(|word| word == "where") else {
+        return !rest.iter().any(|word| word == "limit" || word == "using");
+    };
+    let after: Vec<&str> = rest.iter().skip(condition + 1).map(String::as_str).collect();
+    match after.as_slice() {
+        ["true" | "1" | "not"] | ["true", ")", ..] => true,
+        [one, "=", two] | [one, "=", two, ")", ..] => one == two,
+        [] => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destructive_statements_are_found() {
+        for text in [
+            "DROP TABLE users",
+            "DROP/**/TABLE/**/users",
+            "SELECT 1; DrOp TaBlE users; --",
+            "BEGIN;\nDROP TABLE users;\nCOMMIT;",
+            "/*!50000 DROP TABLE users */",
+            "DO $$ BEGIN EXECUTE 'DROP TABLE users'; END $$",
+            "WITH x AS (DELETE FROM users RETURNING *) SELECT count(*) FROM x",
+            "ALTER TABLE users DROP COLUMN email",
+            "DELETE FROM users",
+            "DELETE FROM users WHERE 1=1",
+            "delete from users where true;",
+            "update users set admin=1",
+            "truncate users",
+            "-- clean up\nDROP SCHEMA public CASCADE",
+        ] {
+            assert!(is_destructive(&words(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_that_reach_files_or_programs_are_found() {
+        for text in [
+            "SELECT pg_read_file('/etc/shadow')",
+            "COPY (SELECT 1) TO PROGRAM 'id'",
+            "\\! cat x",
+            "select readfile('/x')",
+        ] {
+            assert!(reaches_system(text, &words(text)), "{text}");
+        }
+        for text in ["SELECT program FROM courses", "COPY a TO STDOUT"] {
+            assert!(!reaches_system(text, &words(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_statements_are_left_alone() {
+        for text in [
+            "SELECT * FROM orders WHERE note = 'drop table x'",
+            "SELECT TRUNCATE(price, 2) FROM items",
+            "DELETE FROM sessions WHERE expires_at < now()",
+            "UPDATE users SET name='x' WHERE id=1",
+            "CREATE TABLE a (b int REFERENCES c ON DELETE CASCADE)",
+            "ALTER TABLE a DROP CONSTRAINT b",
+            "INSERT INTO a VALUES ('drop table b')",
+            "select \"drop\" from a -- drop table a",
+            "INSERT INTO a (b) VALUES (1) ON CONFLICT (b) DO UPDATE SET b = 2",
+        ] {
+            assert!(!is_destructive(&words(text)), "{text}");
+        }
+    }
+}

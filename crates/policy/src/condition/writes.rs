@@ -1,0 +1,59 @@
+//! The condition `writes`: which files a call would create or change.
+
+use callgate_effects::{Action, Change, EffectKind};
+
+use super::Scene;
+use super::effect::{EffectCondition, Found};
+use super::effect_lists::{Paths, value, words};
+use crate::diagnostic::Problems;
+use crate::source::read::Fields;
+use crate::tri::Tri;
+
+/// Files that are created or changed.
+#[derive(Debug, Clone)]
+pub(crate) struct WritesCondition {
+    paths: Paths,
+    /// Empty for every change.
+    how: Vec<Change>,
+    written: String,
+}
+
+const HOW: &[(&str, Change)] = &[
+    ("content", Change::Content),
+    ("append", Change::Append),
+    ("empty", Change::Empty),
+    ("folder", Change::Folder),
+    ("attributes", Change::Attributes),
+    ("link", Change::Link),
+];
+
+impl EffectCondition for WritesCondition {
+    const KEY: &'static str = "writes";
+
+    const MEANING: &'static str = "[files](#files): the call creates or changes one of these \
+        files; `how`: `content`, `append`, `empty`, `folder`, `attributes`, `link`; without it \
+        every change";
+
+    const KIND: EffectKind = EffectKind::Writes;
+
+    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+        let node = fields.get(Self::KEY)?;
+        let value = value(node, Self::KEY, "paths", "how", problems)?;
+        let how = words(&value.words, "way to write", HOW, problems);
+        let paths = Paths::new(value.sense, &value.items, problems)?;
+        Some(Self { paths, how, written: node.to_json() })
+    }
+
+    fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
+        match found.action() {
+            Action::Writes(path, change) if self.how.is_empty() || self.how.contains(change) => {
+                Some(self.paths.match_all_of(path, scene))
+            }
+            _ => None,
+        }
+    }
+
+    fn operand(&self) -> &str {
+        &self.written
+    }
+}

@@ -1,0 +1,74 @@
+//! What a call would do, analysed when a rule first asks for it and at most once per judgement.
+
+use std::cell::OnceCell;
+
+use callgate_call::ToolCall;
+use callgate_effects::{Bound, Effects, Entry, Ground, analyse};
+
+use crate::names::Name;
+
+/// The most tools of the catalogue that one name is compared with.
+const MAX_TOOLS: usize = 4;
+
+/// What a call's name means, and what the call would do.
+#[derive(Debug)]
+pub(crate) struct CallEffects<'c> {
+    call: &'c ToolCall,
+    bound: OnceCell<Bound>,
+    list: OnceCell<Vec<Effects>>,
+}
+
+/// What the catalogue knows about a name.
+#[derive(Debug, Clone)]
+pub(crate) enum Tool<'c> {
+    /// It is this tool and can do no more than the catalogue says.
+    Known(&'c Entry),
+    /// It can do anything. If it is one of these tools, its arguments mean what the catalogue says.
+    Unknown(Vec<&'c Entry>),
+}
+
+impl Tool<'_> {
+    /// What the tool can do at most.
+    pub(crate) fn bound(&self) -> Bound {
+        match self {
+            Self::Known(entry) => entry.bound(),
+            Self::Unknown(_) => Bound::ALL,
+        }
+    }
+}
+
+impl<'c> CallEffects<'c> {
+    pub(crate) fn new(call: &'c ToolCall) -> Self {
+        Self { call, bound: OnceCell::new(), list: OnceCell::new() }
+    }
+
+    /// What a tool of this name can do at most.
+    pub(crate) fn bound(&self, name: &Name<'_>) -> Bound {
+        *self.bound.get_or_init(|| name.tool(MAX_TOOLS).bound())
+    }
+
+    /// What the call would do, once for every way to read its name.
+    pub(crate) fn list(&self, name: &Name<'_>) -> &[Effects] {
+        self.list.get_or_init(|| {
+            let ground = ground(self.call);
+            let read = |entry: Option<&Entry>| {
+                let own = entry.map_or(name.own(), |entry| &entry.name);
+                analyse(own, entry, &self.call.arguments, &ground)
+            };
+            match name.tool(MAX_TOOLS) {
+                Tool::Known(entry) => vec![read(Some(entry))],
+                Tool::Unknown(entries) => {
+                    let entries = entries.iter().map(|entry| Some(*entry));
+                    std::iter::once(None).chain(entries).map(read).collect()
+                }
+            }
+        })
+    }
+}
+
+/// What the effects of a call are resolved against. The project is the working folder unless more is
+/// known.
+pub(crate) fn ground(call: &ToolCall) -> Ground<'_> {
+    let cwd = call.origin.cwd.as_deref();
+    Ground { cwd, home: call.origin.home.as_deref(), workspace: cwd, resolver: None }
+}
