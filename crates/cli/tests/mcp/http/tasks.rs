@@ -102,7 +102,7 @@ fn nobody_asks_for_anothers_task() {
         assert_eq!(told["result"]["taskId"], "of-mine", "{told}");
         let told = gateway.wait_until(|gateway| {
             gateway.calls().iter().any(|it| {
-                it["detail"].as_str().is_some_and(|it| it.contains("a task of somebody else"))
+                it["detail"].as_str().is_some_and(|it| it.contains("a task of another client"))
             })
         });
         assert!(told, "{:?}", gateway.calls());
