@@ -1,31 +1,32 @@
-//! The hash chain: each record's hash covers its content, its place and the hash before it.
+//! The hash chain: each record's hash covers its content, its sequence number and the previous
+//! hash.
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over a record and, through the hash before it, over all records before it.
+/// SHA-256 over a record and, through the previous hash, over all records before it.
 pub type Hash = [u8; 32];
 
-/// What stands before the first record.
+/// The previous hash of the first record.
 pub const GENESIS: Hash = [0; 32];
 
-/// A record as it lies in its row, all but its hash.
+/// A record as stored, except for its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link<'a> {
-    /// 1, 2, 3 and so on.
+    /// Its sequence number: 1, 2, 3 and so on.
     pub seq: i64,
     /// When it was stored, in microseconds since 1970; never less than in the record before it.
     pub at: i64,
-    /// The bytes of all bodies up to this one, also of those that have expired.
+    /// The bytes of all bodies up to this one, including those that have expired.
     pub total: i64,
-    /// What it belongs to: see [`crate::seal::Sealed::joins`].
+    /// The key by which another record finds it: see [`crate::seal::Sealed::joins`].
     pub joins: Option<&'a str>,
     /// The record as JSON.
     pub body: &'a str,
 }
 
 impl Link<'_> {
-    /// The hash of this record behind that one. Every part has a fixed place or its length before
-    /// it, so that no two rows give the same bytes.
+    /// The hash of this record, given the previous hash. Every part has a fixed length or is
+    /// preceded by its length, so that no two records give the same bytes.
     pub fn hash(&self, before: &Hash) -> Hash {
         let mut hasher = Sha256::new();
         hasher.update(before);

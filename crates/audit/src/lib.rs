@@ -1,8 +1,8 @@
-//! What happened, provably: the records and their chain.
+//! A verifiable record of what happened: the records and their hash chain.
 //!
-//! A [`Record`] tells what happened. [`Sealed`] is the record as it is written: redacted, bounded, as
-//! JSON. A [`Link`] gives it its place in the chain. Where records are kept and how they are found again is
-//! for `callgate-store` to know; what to look for is a [`Filter`].
+//! A [`Record`] describes one event. [`Sealed`] is its stored form: redacted, bounded, as JSON. A
+//! [`Link`] gives it its place in the chain. `callgate-store` stores records and finds them again; a
+//! [`Filter`] selects them.
 //!
 //! ```
 //! use callgate_audit::{Action, GENESIS, Kind, Link, Record, Sealed, Tool, Verdict};
@@ -17,19 +17,19 @@
 //! assert_ne!(link.hash(&GENESIS), Link { seq: 2, ..link }.hash(&GENESIS));
 //! ```
 //!
-//! # What the chain shows, and what it cannot
+//! # What the chain proves, and what it cannot
 //!
-//! Each record's hash covers its content, its number, its time of storing and the hash before it. So a
-//! record that was edited, is missing, was put in or changed places shows.
+//! Each record's hash covers its content, its sequence number, the time it was stored and the
+//! previous hash. So a record that was edited, removed, inserted or moved is detected.
 //!
-//! Whoever can write the files can also write the whole chain anew, or let records expire before their
-//! time: no file proves its own age. What shows that is a copy of the last number and hash that was kept
-//! elsewhere. The hash of an input is not keyed: whoever reads it can try out guesses of a short secret.
+//! A user who can write the files can also rewrite the whole chain, or let records expire early: no
+//! file proves its own age. To detect that, keep a copy of the last number and hash elsewhere. The
+//! hash of an input is not keyed: a reader can use it to test guesses of a short secret.
 //!
 //! # What it refuses to do
 //!
-//! It does not judge, it does no I/O, and a [`Sealed`] record does not hold what [`callgate_scan`] knows as
-//! a secret.
+//! It does not judge, it does no I/O, and a [`Sealed`] record does not contain anything that
+//! [`callgate_scan`] detects as a secret.
 
 mod chain;
 mod query;
@@ -40,13 +40,13 @@ mod stats;
 mod stored;
 
 pub use chain::{GENESIS, Hash, Link, hex};
-pub use query::{Compiled, Filter, Order, Pattern, PatternError, WhoFilter};
+pub use query::{CompiledFilter, Filter, Order, Pattern, PatternError, WhoFilter};
 pub use record::{
-    Action, Caller, Change, Changed, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
+    Action, Caller, Change, ChangeTarget, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
     ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing,
     Tokens, Tool, Verdict,
 };
-pub use seal::{Body, ID_AT, Sealed, completes, turn_of, word};
+pub use seal::{Body, ID_AT, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};
 pub use stats::{Stats, Tally, Turns};
 pub use stored::{InputProof, Stored};

@@ -1,4 +1,4 @@
-//! What to look for among the records.
+//! Filters for records.
 
 use callgate_call::Surface;
 use globset::{GlobBuilder, GlobMatcher};
@@ -6,44 +6,44 @@ use jiff::Timestamp;
 
 use crate::record::{Action, Kind, Principal, Record};
 
-/// Which records, in which order. The default is all of them, newest first.
+/// Selects records and their order. The default is all records, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of these kinds; of every kind where empty.
+    /// Records of these kinds; of every kind if empty.
     pub kinds: Vec<Kind>,
-    /// Of this session.
+    /// Records of this session.
     pub session: Option<String>,
-    /// Of a tool whose name matches this pattern (`*`, `?`, without regard to case).
+    /// Records of a tool whose name matches this pattern (`*`, `?`, case-insensitive).
     pub tool: Option<String>,
-    /// Of an MCP server that matches this pattern.
+    /// Records of an MCP server that matches this pattern.
     pub server: Option<String>,
-    /// Seen there.
+    /// Records from this surface.
     pub surface: Option<Surface>,
-    /// With that outcome.
+    /// Records with this outcome.
     pub verdict: Option<Action>,
-    /// Decided by this rule, or with this rule among the audit and shadow rules beside it.
+    /// Records that this rule decided, or in which it matched as an audit or shadow rule.
     pub rule: Option<String>,
-    /// Of a model that matches this pattern.
+    /// Records of a model that matches this pattern.
     pub model: Option<String>,
-    /// Of a provider whose name in the configuration matches this pattern.
+    /// Records of a provider whose name in the configuration matches this pattern.
     pub provider: Option<String>,
-    /// Of these principals.
+    /// Records of these principals.
     pub who: WhoFilter,
-    /// Not before.
+    /// Records at or after this time.
     pub since: Option<Timestamp>,
-    /// Before.
+    /// Records before this time.
     pub until: Option<Timestamp>,
-    /// Stored later than this number: what `tail` asks for.
+    /// Records with a higher sequence number: `tail` uses this.
     pub after: Option<u64>,
-    /// At most so many.
+    /// At most this many records.
     pub limit: Option<usize>,
-    /// Which ones first.
+    /// Which records come first.
     pub order: Order,
 }
 
-/// A pattern of the filter is broken.
+/// A pattern of the filter is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is not a pattern: {why}")]
+#[error("`{pattern}` is not a valid pattern: {why}")]
 pub struct PatternError {
     /// The pattern.
     pub pattern: String,
@@ -51,8 +51,8 @@ pub struct PatternError {
     pub why: String,
 }
 
-/// Whose records: each field is a pattern (`*`, `?`, without regard to case), and a record that does
-/// not have the field does not match it.
+/// Selects principals: each field is a pattern (`*`, `?`, case-insensitive). A record without the
+/// field does not match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WhoFilter {
     /// Of this user.
@@ -68,7 +68,7 @@ pub struct WhoFilter {
 }
 
 impl WhoFilter {
-    /// Whether it asks for nobody in particular.
+    /// Whether it selects every principal.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -84,7 +84,7 @@ pub enum Order {
     OldestFirst,
 }
 
-/// A pattern as filters have them: `*`, `?`, without regard to case.
+/// A pattern of a filter: `*`, `?`, case-insensitive.
 #[derive(Debug, Clone)]
 pub struct Pattern(GlobMatcher);
 
@@ -112,18 +112,18 @@ impl Pattern {
 
 /// A filter with its patterns compiled.
 #[derive(Debug)]
-pub struct Compiled<'a> {
+pub struct CompiledFilter<'a> {
     /// The filter.
     pub filter: &'a Filter,
     tool: Option<Pattern>,
     server: Option<Pattern>,
     model: Option<Pattern>,
     provider: Option<Pattern>,
-    who: CompiledWho,
+    who: CompiledWhoFilter,
 }
 
 #[derive(Debug)]
-struct CompiledWho {
+struct CompiledWhoFilter {
     user: Option<Pattern>,
     team: Option<Pattern>,
     org: Option<Pattern>,
@@ -131,7 +131,7 @@ struct CompiledWho {
     key: Option<Pattern>,
 }
 
-impl CompiledWho {
+impl CompiledWhoFilter {
     fn new(filter: &WhoFilter) -> Result<Self, PatternError> {
         Ok(Self {
             user: compile(filter.user.as_deref())?,
@@ -151,7 +151,7 @@ impl CompiledWho {
     }
 }
 
-impl<'a> Compiled<'a> {
+impl<'a> CompiledFilter<'a> {
     /// Compiles the patterns of a filter.
     pub fn new(filter: &'a Filter) -> Result<Self, PatternError> {
         Ok(Self {
@@ -160,11 +160,12 @@ impl<'a> Compiled<'a> {
             server: compile(filter.server.as_deref())?,
             model: compile(filter.model.as_deref())?,
             provider: compile(filter.provider.as_deref())?,
-            who: CompiledWho::new(&filter.who)?,
+            who: CompiledWhoFilter::new(&filter.who)?,
         })
     }
 
-    /// Whether a record passes: all but `after`, `limit` and `order`, which the reader sees to.
+    /// Whether a record passes all conditions except `after`, `limit` and `order`, which the reader
+    /// applies.
     pub fn passes(&self, record: &Record) -> bool {
         let filter = self.filter;
         let tool = record.tool.as_ref();
@@ -179,7 +180,7 @@ impl<'a> Compiled<'a> {
             && matches(&self.server, tool.and_then(|tool| tool.server.as_deref()))
     }
 
-    /// Whether a record passes what also a turn can be asked for.
+    /// Whether a record passes the conditions that also apply to turns.
     pub fn passes_turn(&self, record: &Record) -> bool {
         let filter = self.filter;
         filter.since.is_none_or(|since| record.time >= since)
@@ -189,12 +190,12 @@ impl<'a> Compiled<'a> {
             && self.passes_model(record.provider.as_deref(), record.model.as_deref())
     }
 
-    /// Whether somebody is among those who are asked for.
+    /// Whether a principal passes.
     pub fn passes_who(&self, who: &Principal) -> bool {
         self.who.passes(who)
     }
 
-    /// Whether a provider and a model are among those that are asked for.
+    /// Whether a provider and a model pass.
     pub fn passes_model(&self, provider: Option<&str>, model: Option<&str>) -> bool {
         matches(&self.provider, provider) && matches(&self.model, model)
     }

@@ -11,36 +11,37 @@ use callgate_call::Surface;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use change::{Change, Changed};
+pub use change::{Change, ChangeTarget};
 pub use code::Code;
 pub use id::{ParseIdError, RecordId};
 pub use kind::Kind;
 pub use mcp::{FindingFact, McpFacts};
 pub use policies::{PolicyFacts, PolicyFile};
 
-/// What happened, once. Made by whoever saw it; redacted, numbered and chained when it is appended.
+/// One event. The component that saw it creates it; it is redacted, numbered and chained when it is
+/// appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its id, in the order of time.
+    /// Its id. Ids sort by time.
     pub id: RecordId,
     /// When it happened.
     pub time: Timestamp,
-    /// What kind of thing happened.
+    /// The kind of event.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Where.
+    /// The surface where it happened.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "surface")]
     pub surface: Option<Surface>,
     /// Who acted.
     #[serde(default, skip_serializing_if = "Principal::is_unknown")]
     pub who: Principal,
-    /// The agent's helper that acted, where the agent tells. Nothing tells it yet.
+    /// The subagent that acted, if the agent reports it. No door sets it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<Subagent>,
-    /// The working directory, where known.
+    /// The working directory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The user's home directory, where known.
+    /// The user's home directory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     /// The request it belongs to: joins the calls of one response and its turn.
@@ -55,52 +56,52 @@ pub struct Record {
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The tool and what it was given.
+    /// The tool and its input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
-    /// What was decided.
+    /// The decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// What a rule about text found.
+    /// The match of a text rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guardrail: Option<Guardrail>,
-    /// The MCP server it concerns, and what was found there.
+    /// The MCP server it concerns, and the findings there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpFacts>,
-    /// The policies that came into force.
+    /// The policies that took effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<PolicyFacts>,
-    /// What a person changed.
+    /// The change that a person made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
-    /// What it cost, for a turn. Readers copy it to the turn's calls.
+    /// The token usage of a turn. Readers copy it to the turn's calls.
     #[serde(default, skip_serializing_if = "Tokens::is_unknown")]
     pub tokens: Tokens,
     /// Why the model stopped, for a turn. Readers copy it to the turn's calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// How many calls the turn held, for a turn.
+    /// How many calls the turn contained, for a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
-    /// What happened, for an event: why something was withheld, which file, and so on.
+    /// Details of an event: why something was withheld, which file, and so on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// This record brings the input of a call that was denied by its name alone. Readers put it
-    /// into that record, and do not show this one.
+    /// The record that this one completes: it adds the input of a call that was denied by its name
+    /// alone. Readers merge it into that record, and do not show this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completes: Option<RecordId>,
 }
 
 impl Record {
-    /// A record of this kind, with an id of its own, made now.
+    /// A record of this kind with a new id and the current time.
     pub fn new(kind: Kind) -> Self {
         Self::of(RecordId::new(), kind)
     }
 
-    /// The same under an id that is known already.
+    /// The same with a given id.
     pub fn of(id: RecordId, kind: Kind) -> Self {
         Self {
             id,
@@ -146,10 +147,10 @@ pub struct Principal {
     /// The agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Whether `agent` was established by the door; otherwise the client claims it.
+    /// Whether the door established `agent`; otherwise the client claims it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agent_proven: bool,
-    /// The agent's session, as the client calls it.
+    /// The agent's session, as named by the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The gateway key, by its name.
@@ -163,68 +164,68 @@ impl Principal {
     }
 }
 
-/// A helper that an agent started.
+/// A subagent that an agent started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subagent {
     /// Its id.
     pub id: String,
-    /// What kind of helper it is.
+    /// Its type.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
 }
 
-/// A tool and what it was given.
+/// A tool and its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// The name, as it came.
+    /// The name as received.
     pub name: String,
-    /// The MCP server, where known.
+    /// The MCP server, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The provider's id of the call.
+    /// The provider's id for the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call_id: String,
-    /// The id of the JSON-RPC request to the server, as it was written.
+    /// The id of the JSON-RPC request to the server, as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc_id: Option<String>,
-    /// The program of the provider's that made the call, where it was not the model itself.
+    /// The provider's program that made the call, if the model did not make it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Caller>,
-    /// The arguments: JSON text, or the free text of a custom tool. Given unredacted; what is
-    /// written and read back is redacted and cut to [`Tool::MAX_INPUT`] bytes.
+    /// The arguments: JSON text, or the free text of a custom tool. Set it unredacted; the stored
+    /// value is redacted and truncated to [`Tool::MAX_INPUT`] bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// The hash of the tool's definition, where known.
+    /// The hash of the tool's definition, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition_hash: Option<String>,
 }
 
-/// A program that the provider runs, and that makes calls.
+/// A program that the provider runs and that makes calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
-    /// What runs it.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The provider's id of it.
+    /// The provider's id for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// What was decided, and by which rule.
+/// A decision, and the rule that made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What became of the call.
+    /// The outcome for the call.
     pub action: Action,
-    /// What kind of reason decided, in a word that stays the same from version to version.
+    /// A reason code, which stays the same across versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
-    /// The digest of the policies that were asked.
+    /// The digest of the policies that were used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_digest: Option<String>,
     /// The policy that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// The rule that decided; `None` where a default did.
+    /// The rule that decided; `None` if a default did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Why.
@@ -233,10 +234,10 @@ pub struct Verdict {
     /// What to do instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// No rule decided.
+    /// Whether no rule decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncovered: bool,
-    /// Every rule that matched, whatever came of it.
+    /// Every rule that matched, whatever its effect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<RuleId>,
     /// What rules in shadow mode would have done.
@@ -245,16 +246,17 @@ pub struct Verdict {
     /// Audit rules that matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<Hit>,
-    /// Rules that took something out of the arguments: the call left with others than it came with.
+    /// Rules that removed something from the arguments: the call left with other arguments than it
+    /// came with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sanitized: Vec<Hit>,
-    /// What they took out: the names of the detectors that found it.
+    /// The names of the detectors whose matches were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<String>,
 }
 
 impl Verdict {
-    /// This action, and nothing said about it.
+    /// A verdict with this action and nothing else set.
     pub fn new(action: Action) -> Self {
         Self {
             action,
@@ -274,18 +276,18 @@ impl Verdict {
     }
 }
 
-/// What a rule about text found, never the text itself.
+/// The match of a text rule, never the text itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guardrail {
-    /// What became of it: `block`, `mask` or `audit`.
+    /// What was done: `block`, `mask` or `audit`.
     pub action: String,
-    /// What it was: a detector's name, or the rule's id.
+    /// What was found: a detector's name, or the rule's id.
     pub kind: String,
-    /// Where it stood: in the `request` or in the `response`.
+    /// Where it was found: in the `request` or in the `response`.
     pub direction: String,
 }
 
-/// A rule by its name.
+/// The policy and id of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleId {
     /// The rule's policy.
@@ -294,7 +296,7 @@ pub struct RuleId {
     pub rule: String,
 }
 
-/// A rule that matched beside the decision.
+/// A rule that matched without deciding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// The rule's policy.
@@ -306,17 +308,17 @@ pub struct Hit {
     pub reason: String,
 }
 
-/// What became of a call.
+/// The outcome for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// It passed.
     Allow,
-    /// It passed, and a rule wanted it to be seen.
+    /// It passed, and an audit rule matched.
     Audit,
     /// It did not pass.
     Deny,
-    /// It passed, and nobody judged it.
+    /// It passed without being judged.
     Unjudged,
 }
 
@@ -334,7 +336,7 @@ impl Action {
         }
     }
 
-    /// The action of that word.
+    /// The action with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == word)
     }
@@ -346,7 +348,7 @@ pub struct Timing {
     /// Judging, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_us: Option<u64>,
-    /// Waiting for somebody's answer, in milliseconds.
+    /// Waiting for an approval, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ms: Option<u64>,
     /// All of it, in milliseconds.
@@ -360,19 +362,19 @@ impl Timing {
     }
 }
 
-/// Tokens, as the provider counted them.
+/// Token counts, as reported by the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Read by the model.
+    /// Input tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
-    /// Those of them that came from the provider's cache.
+    /// Input tokens that came from the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
-    /// Written by the model.
+    /// Output tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
-    /// Those of them that it thought in.
+    /// Output tokens that the model spent on reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
 }
@@ -385,11 +387,11 @@ impl Tokens {
 
 impl Tool {
     /// How many bytes of a call's redacted input a record keeps. Enough for any command and most
-    /// files; the hash of the whole input is kept in any case.
+    /// files; the hash of the whole input is always kept.
     pub const MAX_INPUT: usize = 64 * 1024;
 }
 
-/// A surface by its word.
+/// Serializes a surface as its name.
 mod surface {
     use super::Surface;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -1,4 +1,4 @@
-//! From a record to what is stored: redacted, bounded, as JSON.
+//! Turns a record into its stored form: redacted, bounded, as JSON.
 
 use callgate_scan::{redact, redact_json};
 use serde::{Deserialize, Serialize};
@@ -10,14 +10,14 @@ use crate::record::{Change, Guardrail, Hit, Kind, McpFacts, PolicyFacts, Record,
 use crate::session::{SessionKey, session_key};
 use crate::stored::InputProof;
 
-/// A record that is ready to be stored. Made where the record is made, so that the writer has
-/// little to do and no secret waits in the queue.
+/// A record that is ready to be stored. It is sealed where the record is created, so that the
+/// writer has little to do and no secret waits in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
     /// When it happened, in microseconds since 1970.
     pub time: i64,
-    /// By what another record finds this one: the request of a turn, the record that is completed.
-    /// Most records have none, so that the index over it costs them nothing.
+    /// The key by which another record finds this one: the request of a turn, or the record that it
+    /// completes. Most records have none, so that the index over it costs them nothing.
     pub joins: Option<String>,
     /// The session it belongs to.
     pub session: Option<SessionKey>,
@@ -25,18 +25,18 @@ pub struct Sealed {
     pub body: String,
 }
 
-/// What the body of a row says. The record stands first and its id first in it: the reader looks
-/// for ids at that place.
+/// The stored body of a record. The record comes first and its id first in it: the reader looks for
+/// ids at that offset.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Body<R> {
     /// The record.
     pub record: R,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// What is known of its input as it came.
+    /// The hash and size of its input before redaction.
     pub input: Option<InputProof>,
 }
 
-/// Where the id begins in a body, counted from 1 as SQL does.
+/// Where the id begins in a body, counted from 1 as in SQL.
 pub const ID_AT: usize = r#"{"record":{"id":""#.len() + 1;
 
 impl Sealed {
@@ -59,25 +59,25 @@ impl Sealed {
             seal_change(change);
         }
         seal_names(&mut record);
-        record.detail = record.detail.take().map(|text| prose(&text));
+        record.detail = record.detail.take().map(|text| seal_text(&text));
         let joins = joins(&record);
         let session = match record.kind {
             Kind::SessionStarted | Kind::SessionEnded => None,
             _ => session_key(&record.who),
         };
         let time = record.time.as_microsecond();
-        // Plain data with text keys: there is nothing in it that JSON cannot say.
+        // It is plain data with text keys, so JSON can always express it.
         let body = serde_json::to_string(&Body { record, input }).unwrap_or_default();
         Self { time, joins, session, body }
     }
 }
 
-/// Under this word the calls of a request find their turn.
+/// The key by which the calls of a request find their turn.
 pub fn turn_of(request: &str) -> String {
     format!("turn:{request}")
 }
 
-/// Under this word a record finds what completes it.
+/// The key by which a record finds the record that completes it.
 pub fn completes(id: &str) -> String {
     format!("completes:{id}")
 }
@@ -93,26 +93,26 @@ fn joins(record: &Record) -> Option<String> {
 }
 
 fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
-    tool.name = word(&tool.name);
-    tool.server = tool.server.take().map(|text| word(&text));
+    tool.name = seal_name(&tool.name);
+    tool.server = tool.server.take().map(|text| seal_name(&text));
     clip(&mut tool.call_id, MAX_WORD);
-    tool.rpc_id = tool.rpc_id.take().map(|text| word(&text));
+    tool.rpc_id = tool.rpc_id.take().map(|text| seal_name(&text));
     if let Some(caller) = &mut tool.caller {
-        caller.kind = word(&caller.kind);
-        caller.id = caller.id.take().map(|text| word(&text));
+        caller.kind = seal_name(&caller.kind);
+        caller.id = caller.id.take().map(|text| seal_name(&text));
     }
     tool.definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
     let whole = tool.input.take()?;
     let mut proof = InputProof {
         hash: hex(&Sha256::digest(&whole)),
         bytes: whole.len() as u64,
-        cut: whole.len() > MAX_SCANNED,
+        truncated: whole.len() > MAX_SCANNED,
     };
-    if !proof.cut {
+    if !proof.truncated {
         let mut kept = redact_json(&whole).into_owned();
         // Only now: a secret that is cut in half is no longer recognised.
         if kept.len() > Tool::MAX_INPUT {
-            proof.cut = true;
+            proof.truncated = true;
             clip(&mut kept, Tool::MAX_INPUT);
             kept.push_str("…[cut]");
         }
@@ -124,8 +124,8 @@ fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
 fn seal_verdict(verdict: &mut Verdict) {
     verdict.policy.iter_mut().for_each(|policy| clip(policy, MAX_WORD));
     verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
-    verdict.reason = verdict.reason.take().map(|text| prose(&text));
-    verdict.hint = verdict.hint.take().map(|text| prose(&text));
+    verdict.reason = verdict.reason.take().map(|text| seal_text(&text));
+    verdict.hint = verdict.hint.take().map(|text| seal_text(&text));
     verdict.matched.truncate(MAX_HITS);
     for name in &mut verdict.matched {
         clip(&mut name.policy, MAX_WORD);
@@ -140,20 +140,20 @@ fn seal_verdict(verdict: &mut Verdict) {
 fn seal_hit(hit: &mut Hit) {
     clip(&mut hit.policy, MAX_WORD);
     hit.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
-    hit.reason = prose(&hit.reason);
+    hit.reason = seal_text(&hit.reason);
 }
 
-/// A server chose the paths and the texts that were found; an address may hold a token.
+/// The server chose the paths and the matched texts; a URL may contain a token.
 fn seal_mcp(mcp: &mut McpFacts) {
-    mcp.address = mcp.address.take().map(|text| word(&text));
+    mcp.address = mcp.address.take().map(|text| seal_name(&text));
     for name in [&mut mcp.server_type, &mut mcp.pin, &mut mcp.place].into_iter().flatten() {
         clip(name, MAX_WORD);
     }
     mcp.earlier.truncate(MAX_HITS);
     mcp.findings.truncate(MAX_HITS);
     for finding in &mut mcp.findings {
-        finding.path = word(&finding.path);
-        finding.detail = word(&finding.detail);
+        finding.path = seal_name(&finding.path);
+        finding.detail = seal_name(&finding.detail);
         clip(&mut finding.class, MAX_WORD);
         clip(&mut finding.severity, MAX_WORD);
     }
@@ -175,19 +175,20 @@ fn seal_policies(policies: &mut PolicyFacts) {
     }
 }
 
-/// Names of keys are ours, those of tools are a server's. The few fields are written by this program.
+/// Key names come from the operator, tool names from a server. callgate itself writes the few
+/// fields.
 fn seal_change(change: &mut Change) {
-    change.name = word(&change.name);
+    change.name = seal_name(&change.name);
     clip(&mut change.action, MAX_WORD);
     for fields in [&mut change.before, &mut change.after] {
-        fields.values_mut().for_each(|value| *value = word(value));
+        fields.values_mut().for_each(|value| *value = seal_name(value));
     }
 }
 
-/// Names are short. What a client or a model says of itself may be anything, also a secret.
+/// Names are short. A name that a client or a model claims may be anything, even a secret.
 fn seal_names(record: &mut Record) {
     for claimed in [&mut record.who.agent, &mut record.who.session, &mut record.model] {
-        *claimed = claimed.take().map(|text| word(&text));
+        *claimed = claimed.take().map(|text| seal_name(&text));
     }
     let who = &mut record.who;
     let known = [&mut who.org, &mut who.team, &mut who.user, &mut who.key];
@@ -198,15 +199,15 @@ fn seal_names(record: &mut Record) {
     }
 }
 
-/// A name that somebody else chose.
-pub fn word(text: &str) -> String {
+/// Redacts and truncates a name that callgate did not choose.
+pub fn seal_name(text: &str) -> String {
     let mut kept = redact(head(text, MAX_PROSE)).into_owned();
     clip(&mut kept, MAX_WORD);
     kept
 }
 
-/// Text for people.
-fn prose(text: &str) -> String {
+/// Redacts and truncates a text for people.
+fn seal_text(text: &str) -> String {
     let mut kept = redact(head(text, 4 * MAX_PROSE)).into_owned();
     clip(&mut kept, MAX_PROSE);
     kept
@@ -220,16 +221,16 @@ fn head(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
 
-/// A name longer than this is not one.
+/// The longest name that is stored.
 const MAX_WORD: usize = 1024;
-/// A reason or a detail: a few pages.
+/// The longest reason or detail: a few pages.
 const MAX_PROSE: usize = 16 * 1024;
-/// Rules that changed, by name.
+/// The most names of changed rules.
 const MAX_NAMES: usize = 256;
-/// Rules beside the decision. More than these say nothing new.
+/// The most matching rules besides the one that decided. More would add nothing new.
 const MAX_HITS: usize = 64;
-/// The largest input that is searched for secrets, as large as the gate lets arguments be unless
-/// told otherwise. Of a larger one nothing is kept but its hash and its size.
+/// The largest input that is scanned for secrets: as large as the gate lets arguments be by
+/// default. Of a larger input only its hash and its size are stored.
 const MAX_SCANNED: usize = 1024 * 1024;
 
 #[cfg(test)]
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_stands_where_readers_look() {
+    fn the_id_is_where_readers_look() {
         let record = call("{}");
         let id = record.id.to_string();
         let sealed = Sealed::new(record);
@@ -255,19 +256,19 @@ mod tests {
     }
 
     #[test]
-    fn a_large_input_is_cut_and_a_huge_one_is_left_out() {
+    fn a_large_input_is_truncated_and_a_huge_one_is_left_out() {
         let large = "é".repeat(Tool::MAX_INPUT);
         let body = read(&Sealed::new(call(&large)));
         let kept = body.record.tool.unwrap().input.unwrap();
         assert!(kept.ends_with("é…[cut]") && kept.len() <= Tool::MAX_INPUT + 10);
         let proof = body.input.unwrap();
-        assert!(proof.cut);
+        assert!(proof.truncated);
         assert_eq!(proof.bytes, large.len() as u64);
         assert_eq!(proof.hash, hex(&Sha256::digest(&large)));
 
         let body = read(&Sealed::new(call(&"x".repeat(MAX_SCANNED + 1))));
         assert_eq!(body.record.tool.unwrap().input, None);
-        assert!(body.input.unwrap().cut);
+        assert!(body.input.unwrap().truncated);
     }
 
     #[test]
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_server_is_bounded_and_redacted() {
+    fn texts_of_a_server_are_bounded_and_redacted() {
         let key = ["AKI", "AIOSFODNN7ABCDEFG"].concat();
         let finding = FindingFact {
             class: "directive".into(),

@@ -1,4 +1,4 @@
-//! Which session a record belongs to.
+//! The session of a record.
 
 use sha2::{Digest, Sha256};
 
@@ -7,7 +7,7 @@ use crate::record::Principal;
 /// A session of a principal.
 pub type SessionKey = [u8; 32];
 
-/// The session that somebody's record belongs to. Two principals never share one.
+/// The session of a principal's record. Two principals never share a session.
 pub fn session_key(who: &Principal) -> Option<SessionKey> {
     let session = who.session.as_ref()?;
     let owner = match (&who.key, &who.user) {

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::query::Compiled;
+use crate::query::CompiledFilter;
 use crate::record::{Action, Kind, Record};
 
 /// Counts over records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Records, without those that only complete another one.
+    /// The number of records, without those that only complete another one.
     pub records: u64,
-    /// By kind.
+    /// Records by kind.
     pub kinds: BTreeMap<Kind, u64>,
     /// Calls by outcome.
     pub verdicts: BTreeMap<Action, u64>,
@@ -34,39 +34,39 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// How many different tools, rules, models, providers and users are told apart: names come from
-    /// models and clients, who could make up any number. Further ones count as
+    /// How many different tools, rules, models, providers and users are counted separately: models
+    /// and clients choose the names, and could invent any number. Further ones count as
     /// [`OTHERS`](Self::OTHERS).
     pub const MAX_NAMES: usize = 10_000;
-    /// The name under which everything beyond [`MAX_NAMES`](Self::MAX_NAMES) counts.
+    /// The name for everything beyond [`MAX_NAMES`](Self::MAX_NAMES).
     pub const OTHERS: &str = "(others)";
 }
 
-/// Counts over responses. They follow the filter as far as a response has what it asks for: its
-/// time, model, provider, session and principal.
+/// Counts of responses. The conditions of the filter that apply to a response are used: time,
+/// model, provider, session and principal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// Responses that have a record of their own: with calls, or not judged.
+    /// Responses that have their own record: with calls, or not judged.
     pub recorded: u64,
-    /// Responses without calls. `None` where the filter asks for a session or for records after a
-    /// number: these are only counted, by hour, provider, model and who asked.
+    /// Responses without calls. `None` if the filter selects a session or records after a sequence
+    /// number: these responses are only counted, by hour, provider, model and principal.
     pub without_calls: Option<u64>,
-    /// Tokens read by models, in all of them.
+    /// Input tokens of all responses.
     pub tokens_input: u64,
-    /// Tokens written by models, in all of them.
+    /// Output tokens of all responses.
     pub tokens_output: u64,
 }
 
-/// Counts that are being made.
+/// Counts in progress.
 pub struct Tally<'a> {
-    /// What was counted so far.
+    /// The counts so far.
     pub stats: Stats,
-    filter: &'a Compiled<'a>,
+    filter: &'a CompiledFilter<'a>,
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing is counted yet.
-    pub fn new(filter: &'a Compiled<'a>) -> Self {
+    /// Starts with zero counts.
+    pub fn new(filter: &'a CompiledFilter<'a>) -> Self {
         Self { stats: Stats::default(), filter }
     }
 

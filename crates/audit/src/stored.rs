@@ -1,4 +1,4 @@
-//! A record as it is read back.
+//! A record as read back.
 
 use callgate_call::Arguments;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde_json::{Map, Value, json};
 
 use crate::record::{Action, Record};
 
-/// A record as it was stored, with what belongs to it.
+/// A record as stored, with its joined data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// Its number in the store: 1, 2, 3 and so on, without gaps.
+    /// Its sequence number: 1, 2, 3 and so on, without gaps.
     pub seq: u64,
-    /// The record, redacted. Tokens and the stop reason come from the turn it belongs to, the input
-    /// of a call denied by name from the record that completes it.
+    /// The record, redacted. Tokens and the stop reason come from its turn; the input of a call
+    /// that was denied by name comes from the record that completes it.
     pub record: Record,
-    /// What is known of the input as it came.
+    /// The hash and size of the input before redaction.
     pub input: Option<InputProof>,
     /// The hash of this record and all before it, in hexadecimal.
     pub hash: String,
@@ -22,20 +22,21 @@ pub struct Stored {
     pub prev_hash: String,
 }
 
-/// What is known of an input as it came, beside what was kept of it.
+/// The hash and size of an input before it was redacted and truncated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputProof {
     /// SHA-256 of the whole input before redaction, in hexadecimal.
     pub hash: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Whether what was kept is not all of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub cut: bool,
+    /// Whether the stored input is not complete.
+    #[serde(default, rename = "cut", skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 impl Stored {
-    /// The record as scripts read it: the envelope, and in `payload` the few keys most ask for.
+    /// The record as JSON for scripts: the envelope, and in `payload` the few keys that most
+    /// scripts need.
     pub fn to_json(&self) -> Value {
         let record = &self.record;
         let mut all = Map::new();
@@ -74,17 +75,17 @@ impl Stored {
         Value::Object(all)
     }
 
-    /// The record that [`to_json`](Self::to_json) told. An input that is JSON comes back as the same JSON,
-    /// though perhaps not letter by letter.
-    pub fn from_json(mut told: Value) -> Result<Self, serde_json::Error> {
-        let seq = told.get("seq").and_then(Value::as_u64).unwrap_or_default();
-        let text = |key: &str| told.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    /// Parses the output of [`to_json`](Self::to_json). An input that is JSON comes back as the
+    /// same JSON, but perhaps formatted differently.
+    pub fn from_json(mut json: Value) -> Result<Self, serde_json::Error> {
+        let seq = json.get("seq").and_then(Value::as_u64).unwrap_or_default();
+        let text = |key: &str| json.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (hash, prev_hash) = (text("hash"), text("prev_hash"));
-        let input = told.get("tool").and_then(proof);
-        if let Value::Object(all) = &mut told {
-            // A record has other names for these two.
-            for (told, own) in [("principal", "who"), ("request_id", "request")] {
-                all.remove(told).map(|value| all.insert(own.to_owned(), value));
+        let input = json.get("tool").and_then(proof);
+        if let Value::Object(all) = &mut json {
+            // These two have other names in a record.
+            for (shown, own) in [("principal", "who"), ("request_id", "request")] {
+                all.remove(shown).map(|value| all.insert(own.to_owned(), value));
             }
             if let Some(input) = all.get_mut("tool").and_then(|tool| tool.get_mut("input"))
                 && !input.is_string()
@@ -92,7 +93,7 @@ impl Stored {
                 *input = Value::String(input.to_string());
             }
         }
-        let record = serde_json::from_value(told)?;
+        let record = serde_json::from_value(json)?;
         Ok(Self { seq, record, input, hash, prev_hash })
     }
 
@@ -106,7 +107,7 @@ impl Stored {
             if let Some(proof) = &self.input {
                 fields.insert("input_hash".to_owned(), json!(proof.hash));
                 fields.insert("input_bytes".to_owned(), json!(proof.bytes));
-                fields.insert("input_cut".to_owned(), json!(proof.cut));
+                fields.insert("input_cut".to_owned(), json!(proof.truncated));
             }
         }
         value
@@ -130,16 +131,16 @@ impl Stored {
     }
 }
 
-/// What is told of an input beside it.
+/// The hash and size next to an input.
 fn proof(tool: &Value) -> Option<InputProof> {
     Some(InputProof {
         hash: tool.get("input_hash")?.as_str()?.to_owned(),
         bytes: tool.get("input_bytes")?.as_u64()?,
-        cut: tool.get("input_cut")?.as_bool()?,
+        truncated: tool.get("input_cut")?.as_bool()?,
     })
 }
 
-/// A part of a record; null where it says nothing.
+/// A part of a record as JSON; null if it is empty.
 fn object(part: &impl Serialize) -> Value {
     match serde_json::to_value(part) {
         Ok(Value::Object(fields)) if fields.is_empty() => Value::Null,
@@ -148,8 +149,8 @@ fn object(part: &impl Serialize) -> Value {
     }
 }
 
-/// An input as a value where that says the same; text where it is not JSON, or could be read in two
-/// ways (a key that stands twice).
+/// An input as a JSON value if that means the same; as text if it is not JSON, or is ambiguous (a
+/// duplicate key).
 fn input_value(input: &str) -> Value {
     let clear = Arguments::json(input).value().is_ok();
     let value = if clear { serde_json::from_str(input).ok() } else { None };
@@ -173,20 +174,20 @@ mod tests {
         let hit = Hit { policy: "p".to_owned(), rule: None, reason: "why".to_owned() };
         record.verdict = Some(Verdict { audits: vec![hit], ..Verdict::new(Action::Deny) });
         record.timing.judged_us = Some(7);
-        let proof = InputProof { hash: "ab".to_owned(), bytes: 9, cut: true };
+        let proof = InputProof { hash: "ab".to_owned(), bytes: 9, truncated: true };
         let (hash, prev_hash) = ("cd".to_owned(), "ef".to_owned());
         Stored { seq: 5, record, input: Some(proof), hash, prev_hash }
     }
 
     #[test]
-    fn what_is_told_can_be_read() {
+    fn to_json_can_be_read_back() {
         for input in ["{\"a\":[1,null]}", "free text", "\"quoted\"", "{\"a\":1,\"a\":2}", "[1]", ""]
         {
             let stored = stored(input);
-            let told = stored.to_json();
-            let read = Stored::from_json(told.clone()).unwrap();
+            let json = stored.to_json();
+            let read = Stored::from_json(json.clone()).unwrap();
             assert_eq!(read, stored, "{input}");
-            assert_eq!(read.to_json(), told, "{input}");
+            assert_eq!(read.to_json(), json, "{input}");
         }
         let spaced = Stored::from_json(stored("{ \"a\" : 1 }").to_json()).unwrap();
         assert_eq!(spaced.record.tool.unwrap().input.as_deref(), Some("{\"a\":1}"));

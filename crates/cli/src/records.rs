@@ -27,7 +27,7 @@ pub(crate) fn opened(store: &Location) -> Result<Reader> {
 
 /// Says that opening this store moves the records of version 0.1, which may take a while.
 pub(crate) fn announce_move(store: &Location) {
-    let (Location::Sqlite(path), Some(records)) = (store, store.records_to_move()) else { return };
+    let (Location::Sqlite(path), Some(records)) = (store, store.legacy_records()) else { return };
     let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
     talk(&format!(
         "moving {records} of callgate 0.1 into the journal; the old file is kept as `{}.0.1`\n",

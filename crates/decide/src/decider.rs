@@ -7,7 +7,7 @@ use callgate_audit::{Action, Code, Kind, Record};
 use callgate_call::Origin;
 use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use callgate_store::{
-    FoundRemoved, Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, SoughtRemoved, Store,
+    Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery, Store,
 };
 use parking_lot::Mutex;
 
@@ -206,16 +206,16 @@ impl Decider {
 
     /// The calls that were removed from turns with one of these fingerprints or keys. It reads the
     /// store, so do not call it on a thread that carries streams.
-    pub fn find_removed(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> FoundRemoved {
+    pub fn find_removed(&self, binding: &[u8; 32], sought: &RemovedQuery) -> RemovedMatches {
         self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
             tracing::error!(%error, "removed calls cannot be read, so none are restored");
-            FoundRemoved::default()
+            RemovedMatches::default()
         })
     }
 
     /// Whether a call was removed from a turn with one of these fingerprints.
-    pub fn knows_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> bool {
-        self.0.audit.knows_removed(binding, signs).unwrap_or_else(|error| {
+    pub fn contains_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> bool {
+        self.0.audit.contains_removed(binding, signs).unwrap_or_else(|error| {
             tracing::error!(%error, "removed calls cannot be looked up");
             false
         })

@@ -68,7 +68,7 @@ pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };
 pub use callgate_store::{
-    FoundRemoved, Health as AuditHealth, KeyInfo, KeyRefusal, Receipt, RemovedEntry, SoughtRemoved,
+    Health as AuditHealth, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery,
 };
 pub use clock::now;
 pub use decider::{Context, Decider};

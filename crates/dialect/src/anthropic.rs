@@ -1,33 +1,33 @@
 //! Anthropic Messages.
 //!
-//! A message is one list of content blocks. Clients append a block when it starts and address it
-//! by its place from then on, whatever index the start claims; so the reader counts places itself
-//! and the writer numbers what leaves, and the two agree with the wire as long as it is honest.
+//! A message is one list of content blocks. Clients append a block when it starts and then address
+//! it by its position, whatever index the start claims; so the reader counts positions itself and
+//! the writer numbers what leaves, and both agree with an honest stream.
 
 mod read;
 mod request;
 mod write;
 
-use callgate_wire::Forms;
+use callgate_wire::Framings;
 
-use crate::speaker::Speaker;
-use crate::{Blame, OwnEvent};
+use crate::spec::DialectSpec;
+use crate::{AddedEvent, Blame};
 
-/// How Messages are read, written and restored.
-pub(crate) static SPEAKER: Speaker = Speaker {
+/// The spec of the Messages API.
+pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "anthropic",
-    forms: Forms::Events,
+    framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_stands_alone: true,
+    notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
-    blocks_go_on: true,
+    blocks_continue: true,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
-        vec![OwnEvent { name: Some("error"), data }]
+        vec![AddedEvent { name: Some("error"), data }]
     },
     error_body: |blame, message| write::error_body(error_kind(blame), message),
     blocked_body: write::blocked_body,
@@ -36,7 +36,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     seen: request::seen,
 };
 
-/// The word for an error. Clients ask again by it.
+/// The type of an error. Clients decide by it whether to retry.
 fn error_kind(blame: Blame) -> &'static str {
     match blame {
         Blame::Upstream => "api_error",
@@ -44,8 +44,8 @@ fn error_kind(blame: Blame) -> &'static str {
     }
 }
 
-/// The names of events that carry data in every client. `ping` and `error` are not among them:
-/// some clients drop the one and stop at the other, whatever the data says.
+/// The names of events that carry data in every client. `ping` and `error` are not among them: some
+/// clients drop the one and stop at the other, whatever the data is.
 const EVENTS: [&str; 6] = [
     "message_start",
     "content_block_start",

@@ -1,4 +1,4 @@
-//! Pieces of a call become a whole call.
+//! Assembles the pieces of a call.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::event::{ArgumentsPiece, Canonical, Piece};
 use crate::json::{document, member, string_member};
 
-/// A call in the making.
+/// A call that is being assembled.
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -21,43 +21,43 @@ pub struct Assembly {
     arguments: String,
     /// Half a surrogate pair at the end of the last piece.
     half: Option<u16>,
-    /// The arguments hold text that no JSON reader agrees on, such as a lone surrogate.
+    /// The arguments contain text that JSON parsers disagree on, such as a lone surrogate.
     garbled: bool,
     begun: bool,
     oversize: bool,
     free_text: bool,
-    /// The name did not come whole in the first piece.
+    /// The first piece did not contain the whole name.
     split_name: bool,
     /// The id came, but not in the first piece.
     late_id: bool,
     anonymous: bool,
     waits: bool,
     pieces: u32,
-    /// Where the arguments came in the opening piece as well as behind it.
+    /// Arguments came in the opening piece as well as after it.
     whole_then_more: bool,
     had_whole: bool,
-    /// All of it will be said once more: what is not kept must be known again.
+    /// The whole call will be repeated: what is not stored must be recognised.
     repeats: bool,
-    /// Of all arguments, where their text is not kept.
+    /// The digest of all arguments, if their text is not stored.
     digest: Option<Sha256>,
     document: Document,
     original: Option<String>,
     refuse: Option<&'static str>,
 }
 
-/// What a piece added.
+/// The effect of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    /// The call is not whole yet, as far as its arguments tell.
+    /// The call is not complete yet, as far as its arguments show.
     More,
-    /// With this piece the arguments are one complete document.
+    /// With this piece, the arguments are one complete document.
     Completes,
     /// The arguments were complete before this piece.
     Excess,
 }
 
 impl Assembly {
-    /// Adds a piece. `limit` bounds the text that is kept of the arguments.
+    /// Adds a piece. Stores at most `limit` bytes of arguments.
     pub fn add(&mut self, piece: &Piece, limit: usize) -> Added {
         self.pieces += 1;
         if self.pieces == 1 {
@@ -80,7 +80,7 @@ impl Assembly {
         self.add_arguments(&piece.arguments, limit)
     }
 
-    /// Whether a piece brings arguments beside white space.
+    /// Whether a piece contains arguments other than white space.
     pub fn brings_arguments(piece: &Piece) -> bool {
         match &piece.arguments {
             ArgumentsPiece::None => false,
@@ -95,15 +95,15 @@ impl Assembly {
         }
     }
 
-    /// Whether all of the arguments, said once more, are those that came.
-    pub fn says(&self, text: &str) -> bool {
+    /// Whether a repetition of all arguments equals those that came.
+    pub fn matches_copy(&self, text: &str) -> bool {
         match &self.digest {
             Some(digest) => digest.clone().finalize() == Sha256::digest(text),
             None => self.arguments == text,
         }
     }
 
-    /// Whether a piece gives the call another name.
+    /// Whether a piece changes the name of the call.
     pub fn renames(&self, piece: &Piece) -> bool {
         piece
             .name
@@ -111,7 +111,7 @@ impl Assembly {
             .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name)
     }
 
-    /// Whether a piece gives the call another id.
+    /// Whether a piece changes the id of the call.
     pub fn changes_id(&self, piece: &Piece) -> bool {
         piece.id.as_ref().is_some_and(|id| {
             let both = !id.is_empty() && !self.id.is_empty();
@@ -131,7 +131,7 @@ impl Assembly {
         both.then_some("it is a function and a custom tool at once")
     }
 
-    /// A name may come in pieces, or again in every piece.
+    /// A name may come in pieces, or be repeated in every piece.
     fn add_name(&mut self, name: &str) {
         if name.is_empty() || name == self.name {
             return;
@@ -148,10 +148,10 @@ impl Assembly {
         let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
-            // Nothing, said once more or said before there is anything.
+            // An empty repetition, or one that comes before there is anything.
             ArgumentsPiece::Again(text) if text.is_empty() && !self.begun => return Added::More,
             ArgumentsPiece::Again(text) if self.arguments_begun() => {
-                if !self.says(text) {
+                if !self.matches_copy(text) {
                     self.refuse = Some(COPIES_DIFFER);
                 }
                 return Added::More;
@@ -170,7 +170,7 @@ impl Assembly {
         self.begun |= !added.is_empty();
         self.document = if self.free_text { Document::Free } else { before.feed(&added) };
         if self.arguments.len() + added.len() > limit {
-            // The beginning is kept for the record.
+            // The beginning is stored for the record.
             if !std::mem::replace(&mut self.oversize, true) && self.repeats {
                 self.digest = Some(Sha256::new_with_prefix(&self.arguments));
             }
@@ -193,12 +193,12 @@ impl Assembly {
         }
     }
 
-    /// How many bytes of arguments are kept.
+    /// How many bytes of arguments are stored.
     pub fn kept(&self) -> usize {
         self.arguments.len()
     }
 
-    /// Gives the arguments up; what was judged stays judged. Answers how much that freed.
+    /// Frees the arguments. Returns the number of freed bytes.
     pub fn forget_arguments(&mut self) -> usize {
         if self.repeats && self.digest.is_none() {
             self.digest = Some(Sha256::new_with_prefix(&self.arguments));
@@ -211,7 +211,7 @@ impl Assembly {
         self.begun || self.half.is_some()
     }
 
-    /// Whether the arguments were too large to keep.
+    /// Whether the arguments were too large to be stored.
     pub fn is_oversize(&self) -> bool {
         self.oversize
     }
@@ -221,7 +221,7 @@ impl Assembly {
         self.free_text
     }
 
-    /// Whether a name has come.
+    /// Whether the name has come.
     pub fn is_named(&self) -> bool {
         !self.name.is_empty()
     }
@@ -236,7 +236,7 @@ impl Assembly {
         &self.id
     }
 
-    /// Whether the pieces may leave as they came: every client reads them as this call.
+    /// Whether the pieces may leave unchanged: every client reads them as this call.
     pub fn is_canonical(&self) -> bool {
         !self.split_name && !self.late_id
     }
@@ -246,7 +246,7 @@ impl Assembly {
         self.id.is_empty() && !self.anonymous
     }
 
-    /// Whether nothing of the call may leave before it is whole.
+    /// Whether nothing of the call may leave before it is complete.
     pub fn waits(&self) -> bool {
         self.waits
     }
@@ -256,17 +256,17 @@ impl Assembly {
         self.pieces == 1
     }
 
-    /// Whether the arguments came whole with the first piece, and another copy may follow.
+    /// Whether all arguments came with the first piece, and another copy may follow.
     pub fn came_whole(&self) -> bool {
         self.had_whole
     }
 
-    /// Whether the arguments that came are one complete document.
+    /// Whether the arguments so far are one complete document.
     pub fn is_complete(&self) -> bool {
         self.document == Document::Complete
     }
 
-    /// Why the call is refused whatever a policy says.
+    /// Why the call is refused regardless of the policy.
     pub fn refusal(&self) -> Option<&'static str> {
         if self.whole_then_more {
             return Some("its arguments came in two copies that differ");
@@ -274,7 +274,7 @@ impl Assembly {
         self.refuse
     }
 
-    /// The call with its arguments still open: for the question by name alone.
+    /// The call with pending arguments, for the question by name alone.
     pub fn named(&self, origin: &Origin) -> Result<ToolCall, NameError> {
         self.call(origin, Arguments::pending())
     }
@@ -284,18 +284,18 @@ impl Assembly {
         self.call(origin, self.arguments())
     }
 
-    /// The text of the arguments, as far as it is kept.
+    /// The text of the arguments, as far as it is stored.
     pub fn arguments_text(&self) -> &str {
         &self.arguments
     }
 
-    /// The arguments, as far as they came.
+    /// The arguments so far.
     pub fn arguments(&self) -> Arguments {
         let text = self.arguments.as_str();
         if self.oversize {
             Arguments::oversize(text)
         } else if self.garbled || self.half.is_some() {
-            // The text is kept for the record; a trailing cut makes it unreadable for certain.
+            // The text is stored for the record; this ending makes it unreadable for certain.
             Arguments::json(format!("{text}\u{FFFD}"))
         } else if self.free_text {
             Arguments::text(text)
@@ -310,7 +310,7 @@ impl Assembly {
         Ok(ToolCall { id, name, arguments, origin, caller: self.caller() })
     }
 
-    /// The program of the provider's that makes the call, if it is not the model itself.
+    /// The provider's program that makes the call, if it is not the model itself.
     fn caller(&self) -> Option<Caller> {
         let call = self.original.as_deref()?;
         let caller = member(call, document(call), "caller")?;
@@ -320,7 +320,7 @@ impl Assembly {
         Some(Caller { kind, id })
     }
 
-    /// The call in the form every client reads alike.
+    /// The call in the form that every client reads the same way.
     pub fn canonical(&self) -> Canonical {
         Canonical {
             id: self.id.clone(),
@@ -337,11 +337,11 @@ impl Assembly {
     }
 }
 
-/// Why a call is refused that says two things.
+/// Why a call with differing copies is refused.
 pub const COPIES_DIFFER: &str = "its copies differ";
 
-/// Finds where a JSON object in pieces is complete, without parsing it: brackets outside strings.
-/// Whether it is *valid* is for [`Arguments::value`] to say.
+/// Finds where a JSON object in pieces is complete, without parsing it: counts brackets outside
+/// strings. [`Arguments::value`] checks whether it is *valid*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Document {
     #[default]
@@ -354,7 +354,7 @@ enum Document {
     Complete,
     /// Not an object: only the end of the call completes it.
     Other,
-    /// Free text: likewise.
+    /// Free text: only the end of the call completes it.
     Free,
 }
 
@@ -440,8 +440,11 @@ mod tests {
         for limit in [1 << 20, 8] {
             let mut assembly = add(limit);
             for _ in 0..2 {
-                assert!(assembly.says("{\"a\":[1,2,3]}"), "{limit}");
-                assert!(!assembly.says("{\"a\":[1,2,4]}") && !assembly.says(""), "{limit}");
+                assert!(assembly.matches_copy("{\"a\":[1,2,3]}"), "{limit}");
+                assert!(
+                    !assembly.matches_copy("{\"a\":[1,2,4]}") && !assembly.matches_copy(""),
+                    "{limit}"
+                );
                 assembly.forget_arguments();
             }
         }

@@ -1,8 +1,8 @@
-//! What an error may say: everything but calls.
+//! Removes calls from error bodies.
 //!
-//! A body under an error status passes, for clients need to know what went wrong. Some providers put
-//! into it what the model wrote: the text of a call they refused, or whole calls. Clients have been
-//! seen to run those, and nobody has judged them; so they are taken out, and the rest stays.
+//! A body with an error status passes, because clients need to know what went wrong. Some providers
+//! include the model's output in it: the text of a call that they rejected, or whole calls. Some
+//! clients run those, and they were never judged; so they are removed, and the rest stays.
 
 use callgate_call::json::{Error, Kind, Reader, Span, quote};
 
@@ -12,23 +12,23 @@ use crate::vocabulary::{
 };
 use crate::{Blame, Dialect};
 
-/// The error body without calls; `None` if it may leave as it came.
+/// The error body without calls; `None` if it may leave unchanged.
 ///
-/// Taken out are `failed_generation` where it may hold a call, everything under a key for calls, and
-/// what makes an object a call: its name and its input, or whatever it holds if its type says that
-/// it is a call. The words are those of `stray.rs`, in any spelling. JSON that stands in a
-/// string is cleaned too, as gateways quote the provider behind them. A body that is not JSON
-/// passes, unless it speaks of calls: what a lenient reader would find in it cannot be told, and an
-/// error of our own takes its place.
+/// Removes `failed_generation` if it may contain a call, everything under a key for calls, and the
+/// parts that make an object a call: its name and its input, or everything in it if its type is
+/// that of a call. The words are those of `stray.rs`, in any spelling. JSON inside a string is
+/// cleaned too, because gateways quote their provider. A body that is not JSON passes, unless it
+/// mentions calls: it is unknown what a lenient parser would find in it, so an error of the gate
+/// replaces it.
 pub fn clean_error(dialect: Dialect, body: &str) -> Option<String> {
     match clean(body.trim_start_matches('\u{FEFF}'), QUOTED) {
         Ok(cleaned) => cleaned,
-        Err(_) if speaks_of_calls(body) => Some(dialect.error_body(Blame::Upstream, UNREADABLE)),
+        Err(_) if mentions_calls(body) => Some(dialect.error_body(Blame::Upstream, UNREADABLE)),
         Err(_) => None,
     }
 }
 
-/// How often JSON may be quoted in JSON: a gateway, the gateway behind it, the provider.
+/// How deep JSON may be quoted in JSON: a gateway, the next gateway, the provider.
 const QUOTED: u8 = 3;
 
 const UNREADABLE: &str = "the upstream failed, and its error cannot be read";
@@ -66,13 +66,13 @@ fn value(json: &mut Reader<'_>, text: &str, quoted: u8, edits: &mut Edits) -> Re
     }
 }
 
-/// JSON in a string without calls; `None` if it may stay. What cannot be read is withheld if it
-/// speaks of calls, as a whole body is.
+/// The JSON in a string without calls; `None` if it may stay. Unparsable text is withheld if it
+/// mentions calls, like a whole body.
 fn clean_quoted(inner: &str, quoted: u8) -> Option<String> {
     let cleaned = quoted.checked_sub(1).map(|quoted| clean(inner, quoted));
     match cleaned {
         Some(Ok(cleaned)) => cleaned,
-        Some(Err(_)) | None => speaks_of_calls(inner).then(String::new),
+        Some(Err(_)) | None => mentions_calls(inner).then(String::new),
     }
 }
 
@@ -80,18 +80,18 @@ fn clean_quoted(inner: &str, quoted: u8) -> Option<String> {
 struct Member {
     role: Role,
     value: Span,
-    /// The calls inside it, if the member stays.
+    /// The edits inside it, if the member stays.
     inside: Edits,
 }
 
-/// What a member is to a call.
+/// The role of a member in a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Name,
     Input,
-    /// The input of a call that is named by its type or found by its `call_id`.
+    /// The input of a call that is identified by its type or its `call_id`.
     InputByType,
-    /// It says what the object is, or is for people to read.
+    /// It names the kind of the object, or is text for people.
     Label,
     Other,
 }
@@ -109,14 +109,14 @@ impl Role {
         }
     }
 
-    /// What it becomes if it is taken out.
+    /// Its replacement if it is removed.
     fn emptied(self) -> &'static str {
         if self == Self::Name { "\"\"" } else { "null" }
     }
 }
 
-/// An object with a name and an input is a call, whatever else it is. So is one whose type says so,
-/// or that has a `call_id` and is not a result.
+/// An object with a name and an input is a call, whatever else it is. So is one whose type is that
+/// of a call, or that has a `call_id` and is not a result.
 fn object(json: &mut Reader<'_>, text: &str, quoted: u8, edits: &mut Edits) -> Result<Span, Error> {
     let start = json.position();
     let (mut members, mut kinds, mut has_call_id) = (Vec::new(), Vec::new(), false);
@@ -161,7 +161,7 @@ fn object(json: &mut Reader<'_>, text: &str, quoted: u8, edits: &mut Edits) -> R
     Ok(Span { start, end: json.position() })
 }
 
-/// What stands under a key for calls.
+/// Cleans the value of a key for calls.
 fn calls(
     json: &mut Reader<'_>,
     kind: Kind,
@@ -203,8 +203,8 @@ fn failed_generation(
     Ok(())
 }
 
-/// Whether a text that is not JSON has a word of calls in it, or one in which such a word may hide.
-fn speaks_of_calls(text: &str) -> bool {
+/// Whether a text that is not JSON contains a word for calls, or escapes that may hide one.
+fn mentions_calls(text: &str) -> bool {
     let text = fold(text);
     let has = |word: &str| text.contains(word);
     let ends_word = |end: &&str| has(&format!("{end}\"")) || has(&format!("{end}\\\""));

@@ -1,34 +1,34 @@
 //! Bedrock Converse and ConverseStream.
 //!
-//! A message is one list of content blocks. In a stream every event names its block by an index;
-//! a block of text has no start, so its first piece begins it. The reader counts blocks itself and
-//! the writer numbers what leaves, so that indices stay whole whatever is taken out.
+//! A message is one list of content blocks. In a stream every event names its block by an index; a
+//! block of text has no start, so its first piece begins it. The reader counts blocks itself and
+//! the writer numbers what leaves, so that indices have no gaps when blocks are removed.
 //!
-//! Nova speaks the same inside InvokeModel, with the event's name as the key of its data: see
-//! [`read::Names`].
+//! Nova uses the same events inside InvokeModel, with the event's name as the key of its data: see
+//! [`read::EventNames`].
 
 pub(crate) mod read;
 pub(crate) mod request;
 mod view;
 pub(crate) mod write;
 
-use callgate_wire::Forms;
+use callgate_wire::Framings;
 
-use crate::speaker::Speaker;
-use crate::{Blame, OwnEvent};
+use crate::spec::DialectSpec;
+use crate::{AddedEvent, Blame};
 
-/// How Converse is read, written and restored.
-pub(crate) static SPEAKER: Speaker = Speaker {
+/// The spec of the Converse API.
+pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "bedrock-converse",
-    forms: Forms::EventStream,
-    reader: |max_calls| Box::new(read::Reader::new(read::Names::OfEvents, max_calls)),
-    writer: || Box::new(write::Writer::new(read::Names::OfEvents)),
-    notice_stands_alone: true,
+    framings: Framings::EventStream,
+    reader: |max_calls| Box::new(read::Reader::new(read::EventNames::OfEvents, max_calls)),
+    writer: || Box::new(write::Writer::new(read::EventNames::OfEvents)),
+    notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
-    blocks_go_on: true,
+    blocks_continue: true,
     error_events,
     error_body,
     blocked_body: write::blocked_body,
@@ -37,16 +37,17 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     seen: request::seen,
 };
 
-/// The exception that ends a stream. Clients ask again by its name: not after a refusal.
-pub(crate) fn error_events(blame: Blame, message: &str) -> Vec<OwnEvent> {
+/// The exception that ends a stream. Clients decide by its name whether to retry: not after a
+/// refusal.
+pub(crate) fn error_events(blame: Blame, message: &str) -> Vec<AddedEvent> {
     let name = match blame {
         Blame::Upstream => "internalServerException",
         Blame::Refused => "validationException",
     };
-    vec![OwnEvent { name: Some(name), data: error_body(blame, message) }]
+    vec![AddedEvent { name: Some(name), data: error_body(blame, message) }]
 }
 
-/// The body that answers with an error. What kind it is, the status says.
+/// The error body. The status tells the kind of error.
 pub(crate) fn error_body(_: Blame, message: &str) -> String {
     format!("{{\"message\":{}}}", callgate_call::json::quote(message))
 }

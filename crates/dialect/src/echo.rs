@@ -1,12 +1,12 @@
-//! Members in which a frame says its text a second time, in tokens: where the text changes, they
-//! must go.
+//! Finds members in which a frame repeats its text as tokens: if the text changes, they must be
+//! removed.
 
 use std::sync::LazyLock;
 
 use callgate_call::json::{Error, Kind, Reader, Span, has_escape};
 use memchr::memmem::Finder;
 
-/// What takes the place of every such member: nothing, in the type that stands there.
+/// The replacement of every such member: an empty value of the same type.
 pub fn echoes(data: &str) -> Vec<(Span, String)> {
     let mut found = Vec::new();
     match look(&mut Reader::new(data), &mut found) {
@@ -15,16 +15,16 @@ pub fn echoes(data: &str) -> Vec<(Span, String)> {
     }
 }
 
-/// Whether a frame may say its text, which stands at `text`, a second time: cheaper to ask than to
-/// look for it.
+/// Whether a frame may repeat its text, at `text`: cheaper than searching for it.
 pub fn may_echo(data: &str, text: Span) -> bool {
     let before = data.get(..text.start).unwrap_or(data);
     let behind = data.get(text.end..).unwrap_or("");
-    may_say(before) || may_say(behind)
+    may_contain_key(before) || may_contain_key(behind)
 }
 
-/// A key may be spelled with escapes. Where nothing stands under it, nothing is said.
-fn may_say(part: &str) -> bool {
+/// Whether the part may contain such a key. A key may be spelled with escapes; an empty value
+/// repeats nothing.
+fn may_contain_key(part: &str) -> bool {
     static FINDERS: LazyLock<[Finder<'static>; 3]> =
         LazyLock::new(|| ["logprobs", "token_likelihoods", LISTED].map(Finder::new));
     let says = |at: usize, key: &Finder<'_>| {
@@ -35,10 +35,10 @@ fn may_say(part: &str) -> bool {
         || FINDERS.iter().any(|key| key.find_iter(part.as_bytes()).any(|at| says(at, key)))
 }
 
-/// Chat and Responses, Gemini, Gemini as its proxies spell it, and Cohere before its second version.
+/// Chat and Responses, Gemini, Gemini as its proxies spell it, and Cohere before version 2.
 const KEYS: [&str; 4] = ["logprobs", "logprobsResult", "logprobs_result", "token_likelihoods"];
 
-/// AI21. Others count their tokens under this name: only a list says them.
+/// AI21. Other APIs count their tokens under this name: only a list repeats the text.
 const LISTED: &str = "tokens";
 
 fn look(json: &mut Reader<'_>, found: &mut Vec<(Span, String)>) -> Result<(), Error> {

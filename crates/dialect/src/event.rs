@@ -1,21 +1,23 @@
-//! What a frame means: the few things the gate must understand. All else passes untouched.
+//! The meaning of a frame: the few things that the gate must understand. Everything else passes
+//! unchanged.
 
 use std::borrow::Cow;
 
 use callgate_call::json::{Span, Text};
 
-use crate::aside::Aside;
 use crate::json::Edits;
 use crate::leave::finish_body;
+use crate::side_text::SideText;
 use crate::tally::Tally;
 
-/// One call of the stream, in the order the calls (for Anthropic: the blocks) began.
+/// Identifies one call of the stream. Slots are in the order in which the calls (for Anthropic: the
+/// blocks) began.
 pub type Slot = u32;
 
-/// One list of ordered things: a chat choice, or the one message of an Anthropic stream.
+/// Identifies one ordered list: a chat choice, or the one message of an Anthropic stream.
 pub type Lane = u32;
 
-/// What one frame holds. Spans are places in the frame's data.
+/// The content of one frame. Spans are offsets in the frame's data.
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -24,55 +26,58 @@ pub type Lane = u32;
 pub struct Reading {
     /// What the frame may overtake.
     pub order: Order,
-    /// Everything the gate must act on, in the order the writer walks the frame.
+    /// Everything that the gate must act on, in the order in which the writer goes through the
+    /// frame.
     pub parts: Vec<Part>,
-    /// The content block the frame belongs to, in dialects that number blocks.
+    /// The content block that the frame belongs to, in dialects that number blocks.
     pub block: Option<Block>,
-    /// Text the user sees, raw between its quotes.
+    /// Text that the user sees, raw between its quotes.
     pub text: Option<Span>,
     /// The lane the text belongs to.
     pub text_lane: Lane,
     /// The name of the model, raw between its quotes.
     pub model: Option<Span>,
-    /// The `event:` name every client reads, where the one it came under hides it from some.
+    /// The `event:` name that every client reads, if its own name hides it from some.
     pub rename: Option<&'static str>,
-    /// Clients read the frame's shape differently: it must be written anew even if all is allowed.
-    pub odd: bool,
-    /// Some clients skip a frame of this shape, or a part of it: calls in it leave whole, in a frame
-    /// of our own.
-    pub uneven: bool,
-    /// Where the list of blocks stands that the frame holds whole.
+    /// Clients read the frame's form differently: it must be rewritten even if everything is
+    /// allowed.
+    pub irregular: bool,
+    /// Some clients skip a frame of this form, or a part of it: calls in it leave whole, in a frame
+    /// that the gate adds.
+    pub skipped_by_some_clients: bool,
+    /// The span of the list of blocks, if the frame contains it whole.
     pub content: Option<Span>,
-    /// No client is sure to read on behind this frame: every call has ended.
+    /// Clients may stop reading after this frame: every call has ended.
     pub done: bool,
-    /// Its text has left ahead of it, while a verdict was awaited: only its calls are left to say.
-    pub said: bool,
-    /// It is a frame that has left once more, with another text: it leaves as a frame of our own.
-    pub again: bool,
-    /// It says whole texts that may have come in pieces before: see [`Reader::texts`](crate::Reader::texts).
-    pub retells: bool,
-    /// Texts beside the answer, where they were asked for: see [`Reader::look_beside`](crate::Reader::look_beside).
-    pub asides: Vec<Aside>,
-    /// What stands in the place of texts when the frame leaves, raw between their quotes, in the
-    /// order of their places.
+    /// Its text has left before it, while a verdict was pending: only its calls are left to write.
+    pub text_left: bool,
+    /// It is a repetition of a frame that has left, with another text: it leaves as an added frame.
+    pub is_repeat: bool,
+    /// It contains whole texts that may have come in pieces before: see
+    /// [`Reader::texts`](crate::Reader::texts).
+    pub repeats_texts: bool,
+    /// Texts that are not part of the answer, if they are wanted: see
+    /// [`Reader::include_side_texts`](crate::Reader::include_side_texts).
+    pub side_texts: Vec<SideText>,
+    /// The replacements of texts when the frame leaves, raw between their quotes, sorted by place.
     pub masks: Vec<(Span, String)>,
-    /// The upstream tells of a failure in this frame: what is unfinished will not finish.
+    /// The upstream reports a failure in this frame: unfinished calls will not finish.
     pub failure: bool,
-    /// The calls that stand where the API has them: where the name of each stands, or the call if
-    /// it has none. What else looks like a call is one in a wrong place.
+    /// The calls in their regular places: the span of each name, or of the call if it has none.
+    /// Anything else that looks like a call is in an unexpected place.
     pub taken: Vec<Span>,
-    /// What the frame tells of the response as a whole. Boxed, for text frames tell nothing.
+    /// The metadata of the response in the frame. Boxed, because text frames have none.
     pub tally: Option<Box<Tally>>,
 }
 
 impl Reading {
-    /// Notes a call that stands where the API has them.
+    /// Adds a call in a regular place.
     pub(crate) fn takes(&mut self, call: Span, name: Option<Text<'_>>) {
         let name = name.filter(|name| !name.is_empty()).map(|name| name.span());
         self.taken.push(name.unwrap_or(call));
     }
 
-    /// Whether no block is sure to go on behind this frame.
+    /// Whether blocks may not continue after this frame.
     pub fn ends_turn(&self) -> bool {
         let finishes = || self.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
         self.done || self.failure || finishes()
@@ -90,12 +95,12 @@ impl Reading {
         mask.map_or_else(|| span.of(data), |(_, text)| text.as_str())
     }
 
-    /// The texts have left: nothing takes their place any more.
+    /// Drops the replacements of texts that have left.
     pub fn forget_texts(&mut self, text: Span) {
         let parts = self.parts.iter().filter(|part| matches!(part.what, What::Text));
         let mut said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
         said.sort_by_key(|text| text.start);
-        // Texts stand beside each other, never in each other.
+        // Texts are next to each other, never nested.
         self.masks.retain(|(at, _)| {
             let before = said.partition_point(|text| text.start <= at.start).checked_sub(1);
             before.and_then(|place| said.get(place)).is_none_or(|text| at.end > text.end)
@@ -123,16 +128,16 @@ pub enum Order {
     Stream,
 }
 
-/// A block's frame, for renumbering.
+/// The block of a frame, for renumbering.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     /// The block.
     pub slot: Slot,
     /// What the frame does to it.
     pub does: BlockStep,
-    /// Where its index stands; `None` if it is missing.
+    /// The span of its index; `None` if it is missing.
     pub index: Option<Span>,
-    /// Its place among all blocks that came, in dialects whose readers count them.
+    /// Its position among all blocks, in dialects whose readers count them.
     pub place: Option<i64>,
 }
 
@@ -147,12 +152,12 @@ pub enum BlockStep {
     Close,
 }
 
-/// One thing in a frame that the gate acts on.
+/// One part of a frame that the gate acts on.
 #[derive(Debug)]
 pub struct Part {
     /// The lane it belongs to.
     pub lane: Lane,
-    /// Where it stands in the data.
+    /// Its span in the data.
     pub at: Span,
     /// What it is.
     pub what: What,
@@ -165,11 +170,11 @@ pub enum What {
     Piece(Piece),
     /// The call's own end.
     End(Slot),
-    /// The end of the lane's turn; every call still open in the lane ends here too.
+    /// The end of the lane's turn; every open call of the lane ends here too.
     Finish(Finish),
-    /// Text the user sees, raw between its quotes (where a frame holds several).
+    /// Text that the user sees, raw between its quotes (if a frame has several).
     Text,
-    /// A signature over thinking, raw between its quotes: it names the turn.
+    /// A signature over thinking, raw between its quotes: it identifies the turn.
     Signature,
 }
 
@@ -184,7 +189,7 @@ pub struct Piece {
     pub slot: Slot,
     /// Whether this is the first piece.
     pub opens: bool,
-    /// Whether the call is whole with this piece.
+    /// Whether the call is complete with this piece.
     pub ends: bool,
     /// The name, or a part of it.
     pub name: Option<String>,
@@ -192,37 +197,38 @@ pub struct Piece {
     pub id: Option<String>,
     /// A piece of the arguments.
     pub arguments: ArgumentsPiece,
-    /// Whether the part holds all of a call that came before once more.
+    /// Whether the part repeats a whole call that came before.
     pub copy: bool,
-    /// (First piece) Whether all of the call will be said once more.
+    /// (First piece) Whether the whole call will be repeated.
     pub repeats: bool,
     /// Whether calls of this kind have no id.
     pub anonymous: bool,
-    /// Whether nothing of the call may leave before it is whole: no client can tell when it is.
+    /// Whether nothing of the call may leave before it is complete, because clients cannot see when
+    /// it is.
     pub waits: bool,
     /// Who runs the call.
     pub host: Host,
-    /// How the call is carried.
+    /// Where the call is in the frame.
     pub carrier: Carrier,
     /// The call as it opened, as JSON, to be restored if it is removed.
     pub original: Option<String>,
-    /// Why the piece cannot be trusted, whatever a policy says.
+    /// Why the piece is refused regardless of the policy.
     pub refuse: Option<&'static str>,
 }
 
 /// A piece of a call's arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum ArgumentsPiece {
-    /// Nothing.
+    /// No arguments.
     #[default]
     None,
-    /// The raw inside of a JSON string that holds a part of the JSON text.
+    /// The raw content of a JSON string that contains a part of the JSON text.
     Fragment(String),
-    /// The JSON text, whole.
+    /// The complete JSON text.
     Whole(String),
-    /// The raw inside of a JSON string that holds a part of a custom tool's free text.
+    /// The raw content of a JSON string that contains a part of a custom tool's free text.
     Free(String),
-    /// All of the arguments once more, as text: they must be what came in pieces, if any did.
+    /// A repetition of all arguments, as text: they must equal the pieces, if there were any.
     Again(String),
 }
 
@@ -232,45 +238,45 @@ pub enum Host {
     /// The client: it is held and judged.
     #[default]
     Client,
-    /// The provider: it has run already, and is recorded.
+    /// The provider: it has already run, and is recorded.
     Provider,
 }
 
-/// How a call is carried, which decides how it is removed.
+/// Where a call is in its frame, which decides how it is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Carrier {
     /// In the dialect's own list of calls.
     #[default]
     Listed,
-    /// In a place that is not for calls: an unknown field or event, an error's text. No notice
-    /// takes its place.
+    /// In an unexpected place: an unknown field or event, the text of an error. It is removed
+    /// without a notice.
     Stray,
 }
 
 /// The end of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Finish {
-    /// Whether the reason says that calls follow.
-    pub says_calls: bool,
+    /// Whether the reason announces calls.
+    pub announces_calls: bool,
 }
 
-/// What becomes of a part when its frame leaves.
+/// What happens to a part when its frame leaves.
 #[derive(Debug)]
 pub enum Fate {
-    /// It leaves as it came.
+    /// It leaves unchanged.
     Keep,
-    /// It leaves in the dialect's canonical form, whole, in this place.
+    /// It leaves whole in the dialect's canonical form, in this place.
     Whole(Canonical),
     /// It is left out.
     Drop,
-    /// It is left out, and this text stands in its place.
+    /// It is left out, and this text replaces it.
     Notice(String),
-    /// (Finish) No call is left: the reason becomes the ordinary end. The text, if any, is said
-    /// first, for the turn would otherwise be empty.
+    /// (Finish) No call is left: the reason becomes the ordinary end. The text, if any, is written
+    /// first, because the turn would otherwise be empty.
     Ordinary(Option<String>),
 }
 
-/// A whole call in the form every client reads alike.
+/// A whole call in the form that every client reads the same way.
 #[derive(Debug, Clone)]
 pub struct Canonical {
     /// Its id.
@@ -281,20 +287,20 @@ pub struct Canonical {
     pub arguments: String,
     /// Whether the arguments are free text.
     pub free_text: bool,
-    /// Whether it is a call of the kind that has no id.
+    /// Whether calls of this kind have no id.
     pub anonymous: bool,
 }
 
-/// A frame that cannot be read.
+/// An unreadable frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// No client can read anything in it: it is left out, and nothing else suffers.
+    /// No client can read anything in it: it is left out, with no other effect.
     #[error("not a JSON object")]
     Nothing,
     /// It belongs to a block that has not begun, has ended, or was withheld: it is left out too.
     #[error("it belongs to a block that has not begun, has ended or was withheld")]
     Orphan,
-    /// It is nothing of this dialect: another API's shape, or none that is known.
+    /// It does not belong to this dialect: it has the form of another API, or an unknown one.
     #[error("it is not in the shape of this API")]
     Foreign,
     /// Some client might read something in it.
@@ -303,10 +309,10 @@ pub enum Unreadable {
     /// Not UTF-8.
     #[error("not UTF-8")]
     NotUtf8,
-    /// Two readings of one frame.
+    /// One frame with two readings.
     #[error("{0}")]
     Ambiguous(&'static str),
-    /// More calls open at once than the limit.
+    /// More open calls than the limit.
     #[error("more calls at once than the limit")]
     TooManyCalls,
 }

@@ -1,8 +1,8 @@
 //! Gemini Interactions.
 //!
-//! An interaction is one list of steps, which the provider keeps. In a stream a step starts, grows
-//! and stops under its index. Streams that are resumed begin with a later one, so what leaves keeps
-//! the numbers it came with, less the steps that were taken out.
+//! An interaction is one list of steps, which the provider stores. In a stream a step starts, grows
+//! and stops under its index. Resumed streams begin with a later one, so steps leave with their
+//! original numbers, minus the number of removed steps.
 
 mod event;
 mod read;
@@ -10,31 +10,31 @@ mod request;
 mod step;
 mod write;
 
-use callgate_wire::Forms;
+use callgate_wire::Framings;
 
 pub(crate) use request::states;
 
 use crate::gemini;
-use crate::speaker::Speaker;
-use crate::{Blame, OwnEvent};
+use crate::spec::DialectSpec;
+use crate::{AddedEvent, Blame};
 
-/// How Interactions are read, written and restored.
-pub(crate) static SPEAKER: Speaker = Speaker {
+/// The spec of the Interactions API.
+pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "gemini-interactions",
-    forms: Forms::Events,
+    framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_stands_alone: true,
+    notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
-    blocks_go_on: true,
+    blocks_continue: true,
     error_events: |blame, message| {
         let data = write::error_event(error_code(blame), message);
-        vec![OwnEvent { name: Some("error"), data }]
+        vec![AddedEvent { name: Some("error"), data }]
     },
-    error_body: gemini::SPEAKER.error_body,
+    error_body: gemini::SPEC.error_body,
     blocked_body: write::blocked_body,
     original: |step, call| write::original(step.unwrap_or("{}"), call),
     restore: request::restore,

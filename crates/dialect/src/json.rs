@@ -1,4 +1,4 @@
-//! Reading the few fields that matter, strictly, and editing by splice.
+//! Reads the few relevant fields strictly, and edits by splicing.
 
 use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
@@ -17,7 +17,7 @@ pub(crate) fn decode(text: Option<Text<'_>>) -> Result<Option<String>, Error> {
     Ok(text.map(|text| text.decode()).transpose()?.map(|text| text.into_owned()))
 }
 
-/// The place of a string without its quotes.
+/// The span of a string without its quotes.
 pub(crate) fn inside(text: &Text<'_>) -> Span {
     Span { start: text.span().start + 1, end: text.span().end - 1 }
 }
@@ -40,21 +40,21 @@ fn whole_number(text: &str) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() < 1e9).then_some(number as i64)
 }
 
-/// Whether the data is the sentinel behind the last chunk. Clients compare its beginning; what may
-/// stand behind it must not hold anything that another client could read.
+/// Whether the data is the sentinel after the last chunk. Clients compare its beginning; the rest
+/// must not contain anything that another client could read.
 pub(crate) fn is_done(data: &str) -> bool {
     data.trim_start()
         .strip_prefix("[DONE]")
         .is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b' '..=b'z')))
 }
 
-/// Whether a text may be that of a call: every syntax of calls has brackets, a plain sentence has
+/// Whether a text may contain a call: every syntax for calls has brackets, a plain sentence has
 /// none.
 pub(crate) fn may_hold_a_call(text: &str) -> bool {
     text.contains(['{', '[', '<', '('])
 }
 
-/// The text of one member of an object, if it is one.
+/// The text of one member of an object, if it is a string.
 pub(crate) fn string_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Text<'a>> {
     let found = members(data, object).into_iter().find(|member| member.key.is(key))?;
     Reader::at(data, found.value).string().ok()

@@ -1,11 +1,11 @@
-//! How a frame leaves: as it came wherever possible, else rewritten with its splices.
+//! Writes a frame: unchanged if possible, else rewritten with its splices.
 
 use callgate_wire::Frame;
 
 use crate::event::{Carrier, Fate, Reading, What};
 use crate::json::Edits;
 
-/// Writes the frame with the edits made. Without any, its bytes are the bytes that came.
+/// Writes the frame with the edits. Without edits it writes the original bytes.
 pub(crate) fn leave(
     frame: &Frame<'_>,
     data: &str,
@@ -14,13 +14,13 @@ pub(crate) fn leave(
     out: &mut Vec<u8>,
 ) {
     mask(reading, &mut edits);
-    if reading.again {
+    if reading.is_repeat {
         let event = frame.event().and_then(|name| std::str::from_utf8(name).ok());
         return frame.another(reading.rename.or(event), &edits.apply(data), out);
     }
     let as_it_came = edits.is_empty() && reading.rename.is_none() && frame.clean();
-    // Some clients deliver a last event that lacks its blank line and some do not. Where it
-    // carries a part of a call they must not differ.
+    // Some clients deliver a last event that lacks its blank line and some do not. If it contains a
+    // part of a call, they must not differ.
     let must_end = !frame.terminated()
         && reading.parts.iter().any(|part| matches!(part.what, What::Piece(_) | What::End(_)));
     if as_it_came && !must_end {
@@ -31,7 +31,7 @@ pub(crate) fn leave(
     }
 }
 
-/// The body with the edits made, and its texts masked.
+/// The body with the edits and the masks of its texts.
 pub(crate) fn finish_body(data: &str, reading: &Reading, mut edits: Edits) -> String {
     mask(reading, &mut edits);
     edits.apply(data)
@@ -44,7 +44,7 @@ pub(crate) fn mask(reading: &Reading, edits: &mut Edits) {
     }
 }
 
-/// Whether the frame holds a denied call in a place that is not for calls.
+/// Whether the frame contains a denied call in an unexpected place.
 pub(crate) fn stray_is_denied(reading: &Reading, fates: &[Fate]) -> bool {
     reading.parts.iter().zip(fates).any(|(part, fate)| {
         matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray)

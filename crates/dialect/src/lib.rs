@@ -1,10 +1,10 @@
-//! What provider frames mean, and how they are edited.
+//! Reads and edits the frames of provider APIs.
 //!
 //! A dialect is a [`Reader`] that turns a frame's data into a [`Reading`] (the parts of calls, the
-//! end of a turn, the order a frame must keep) and a [`Writer`] that lets a frame leave as it came,
-//! or with the splices its [`Fate`]s demand. The gate sits between the two and knows no provider.
-//! [`Assembly`] makes a whole call of its pieces. [`request`] puts removed calls back into a later
-//! request. [`clean_error`] takes calls out of an error body, which has no reader.
+//! end of a turn, the order that a frame must keep) and a [`Writer`] that writes a frame unchanged,
+//! or with the splices that its [`Fate`]s require. The gate is between the two and knows no provider.
+//! [`Assembly`] assembles a call from its pieces. [`request`] puts removed calls back into a later
+//! request. [`clean_error`] removes calls from an error body, which has no reader.
 //!
 //! ```
 //! use callgate_dialect::{Dialect, Limits, What};
@@ -16,10 +16,9 @@
 //! assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.opens));
 //! ```
 //!
-//! A dialect never sees a policy, and never another dialect.
+//! A dialect knows neither policies nor other dialects.
 
 mod anthropic;
-mod aside;
 mod assemble;
 mod clean;
 mod cohere;
@@ -35,15 +34,15 @@ mod ollama;
 mod openai_chat;
 pub mod request;
 mod responses;
-mod speaker;
+mod side_text;
+mod spec;
 mod stray;
 mod tally;
 mod template;
 mod vocabulary;
 
-use callgate_wire::{Forms, Frame};
+use callgate_wire::{Frame, Framings};
 
-pub use aside::{Aside, Comes, Voice};
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use echo::{echoes, may_echo};
@@ -51,13 +50,14 @@ pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,
 };
-use speaker::{Read, Speaker, Write};
-use stray::Form;
+pub use side_text::{Channel, Delivery, SideText};
+use spec::{DialectSpec, Read, Write};
+use stray::DocumentKind;
 pub use tally::Tally;
 use template::Template;
 
-/// The dialects callgate speaks. To add one: a folder beside these with its `SPEAKER`, and a line
-/// in `Dialect::speaker`.
+/// The dialects that callgate supports. To add one: a folder next to these with its `SPEC`, and
+/// a line in `Dialect::spec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Anthropic Messages.
@@ -80,10 +80,10 @@ pub enum Dialect {
     Invoke,
 }
 
-/// Bounds a reader keeps.
+/// The bounds of a reader.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Calls of one response (Anthropic: blocks open at once). The most seen in recordings is 12.
+    /// The most calls of one response (Anthropic: open blocks). The most in recordings is 12.
     pub max_calls: usize,
 }
 
@@ -107,19 +107,19 @@ pub struct Writer {
     dialect: Box<dyn Write>,
 }
 
-/// Why a stream is ended by the gate.
+/// Why the gate ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
-    /// The upstream cut or garbled it: asking again may help.
+    /// The upstream broke it off or garbled it: a retry may help.
     Upstream,
-    /// A limit or a rule: asking again will not.
+    /// A limit or a rule: a retry will not help.
     Refused,
 }
 
-/// An event of our own, to be written as the stream writes its events.
+/// An event that the gate adds, to be written in the style of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnEvent {
-    /// Its name, where events have names.
+pub struct AddedEvent {
+    /// Its name, if events have names.
     pub name: Option<&'static str>,
     /// Its data.
     pub data: String,
@@ -139,81 +139,82 @@ impl Dialect {
         Self::Invoke,
     ];
 
-    fn speaker(self) -> &'static Speaker {
+    fn spec(self) -> &'static DialectSpec {
         match self {
-            Self::Anthropic => &anthropic::SPEAKER,
-            Self::OpenAiChat => &openai_chat::SPEAKER,
-            Self::Responses => &responses::SPEAKER,
-            Self::Gemini => &gemini::SPEAKER,
-            Self::Interactions => &interactions::SPEAKER,
-            Self::Ollama => &ollama::SPEAKER,
-            Self::Cohere => &cohere::SPEAKER,
-            Self::Converse => &converse::SPEAKER,
-            Self::Invoke => &invoke::SPEAKER,
+            Self::Anthropic => &anthropic::SPEC,
+            Self::OpenAiChat => &openai_chat::SPEC,
+            Self::Responses => &responses::SPEC,
+            Self::Gemini => &gemini::SPEC,
+            Self::Interactions => &interactions::SPEC,
+            Self::Ollama => &ollama::SPEC,
+            Self::Cohere => &cohere::SPEC,
+            Self::Converse => &converse::SPEC,
+            Self::Invoke => &invoke::SPEC,
         }
     }
 
     /// The word used on the command line and in records.
     pub fn as_str(self) -> &'static str {
-        self.speaker().word
+        self.spec().word
     }
 
-    /// The dialect of that word.
+    /// The dialect with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
     }
 
-    /// The forms in which responses come.
-    pub fn forms(self) -> Forms {
-        self.speaker().forms
+    /// The framings that responses may have.
+    pub fn framings(self) -> Framings {
+        self.spec().framings
     }
 
     /// A reader at the start of a response.
     pub fn reader(self, limits: &Limits) -> Reader {
-        let dialect = (self.speaker().reader)(limits.max_calls);
+        let dialect = (self.spec().reader)(limits.max_calls);
         Reader { template: Template::default(), looks_beside: false, dialect }
     }
 
     /// A writer at the start of a response.
     pub fn writer(self) -> Writer {
-        Writer { dialect: (self.speaker().writer)() }
+        Writer { dialect: (self.spec().writer)() }
     }
 
-    /// Whether a notice is a block of its own. Where it is not, it is set off from the text
-    /// before it.
-    pub fn notice_stands_alone(self) -> bool {
-        self.speaker().notice_stands_alone
+    /// Whether a notice is a separate block. If not, a blank line separates it from the text before
+    /// it.
+    pub fn notice_is_separate(self) -> bool {
+        self.spec().notice_is_separate
     }
 
-    /// Whether a call is whole as soon as its arguments are, without an event that ends it.
+    /// Whether a call is complete as soon as its arguments are, without an event that ends it.
     pub fn arguments_end_a_call(self) -> bool {
-        self.speaker().arguments_end_a_call
+        self.spec().arguments_end_a_call
     }
 
     /// Whether a call's name may come in pieces.
     pub fn name_may_grow(self) -> bool {
-        self.speaker().name_may_grow
+        self.spec().name_may_grow
     }
 
-    /// Whether a call's slot is its place among all blocks of the turn, and not only among calls.
+    /// Whether a call's slot is its position among all blocks of the turn, and not only among
+    /// calls.
     pub fn counts_blocks(self) -> bool {
-        self.speaker().counts_blocks
+        self.spec().counts_blocks
     }
 
-    /// Whether the API takes a turn back in which a text follows a call, so that a notice may do so. The
-    /// official clients show it: `crates/cli/tests/gateway/conversations.rs`.
+    /// Whether the API accepts a turn in which a text follows a call, so that a notice may do so.
+    /// The official clients show it: `crates/cli/tests/gateway/conversations.rs`.
     pub fn text_follows_calls(self) -> bool {
-        self.speaker().text_follows_calls
+        self.spec().text_follows_calls
     }
 
-    /// Whether the frames of a block that has begun to leave overtake what is held, so that a
-    /// call which has begun to leave is never cut off by another.
-    pub fn blocks_go_on(self) -> bool {
-        self.speaker().blocks_go_on
+    /// Whether the frames of a block that has begun to leave may overtake held frames, so that a
+    /// call that has begun to leave is never interrupted by another.
+    pub fn blocks_continue(self) -> bool {
+        self.spec().blocks_continue
     }
 
-    /// The lane of the plan that the model has for the calls of a turn, in APIs that keep it apart from
-    /// the text.
+    /// The lane of the model's plan for the calls of a turn, in APIs that separate it from the
+    /// text.
     pub fn plan_lane(self) -> Option<Lane> {
         (self == Self::Cohere).then_some(cohere::PLAN)
     }
@@ -223,7 +224,8 @@ impl Dialect {
         self == Self::OpenAiChat
     }
 
-    /// Whether every client reads the lines of the frame alike, so that it may leave as it came.
+    /// Whether every client reads the lines of the frame the same way, so that it may leave
+    /// unchanged.
     #[inline]
     pub fn reads_alike(self, frame: &Frame<'_>) -> bool {
         match self {
@@ -232,29 +234,29 @@ impl Dialect {
         }
     }
 
-    /// Whether lines that are no event tell of a failure nevertheless.
+    /// Whether lines that are not an event report a failure nevertheless.
     pub fn is_bare_error(self, lines: &[u8]) -> bool {
         self == Self::Gemini && gemini::is_bare_error(lines)
     }
 
     /// The events that end a stream with an error.
-    pub fn error_events(self, blame: Blame, message: &str) -> Vec<OwnEvent> {
-        (self.speaker().error_events)(blame, message)
+    pub fn error_events(self, blame: Blame, message: &str) -> Vec<AddedEvent> {
+        (self.spec().error_events)(blame, message)
     }
 
-    /// The body that answers with an error.
+    /// The error body.
     pub fn error_body(self, blame: Blame, message: &str) -> String {
-        (self.speaker().error_body)(blame, message)
+        (self.spec().error_body)(blame, message)
     }
 
-    /// The body that answers instead of one a guardrail stopped, with this text.
+    /// The body, with this text, that replaces one that a text rule stopped.
     pub fn blocked_body(self, text: &str) -> String {
-        (self.speaker().blocked_body)(text)
+        (self.spec().blocked_body)(text)
     }
 
-    /// A removed call in the provider's own words, to be put back into a later request.
+    /// A removed call in the provider's own form, to be put back into a later request.
     pub fn original(self, opened: Option<&str>, call: &Canonical) -> String {
-        (self.speaker().original)(opened, call)
+        (self.spec().original)(opened, call)
     }
 }
 
@@ -271,9 +273,9 @@ impl Reader {
     fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         self.template.forget();
         let mut reading = self.dialect.read(event, data)?;
-        stray::judge(self.dialect.as_mut(), data, Form::Frame, &mut reading)?;
+        stray::judge(self.dialect.as_mut(), data, DocumentKind::Frame, &mut reading)?;
         if self.looks_beside {
-            reading.asides = self.asides(data);
+            reading.side_texts = self.side_texts(data);
         }
         self.template.remember(event, data, &reading, self.dialect.pieces());
         Ok(reading)
@@ -282,38 +284,39 @@ impl Reader {
     /// Reads a whole body.
     pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
         let mut reading = self.dialect.read_body(data)?;
-        stray::judge(self.dialect.as_mut(), data, Form::Body, &mut reading)?;
+        stray::judge(self.dialect.as_mut(), data, DocumentKind::Body, &mut reading)?;
         Ok(reading)
     }
 
-    /// The texts a user sees that stand whole in a frame or a body, raw between their quotes.
+    /// The whole texts that a user sees in a frame or a body, raw between their quotes.
     pub fn texts(&self, data: &str) -> Vec<callgate_call::json::Span> {
         self.dialect.texts(data)
     }
 
-    /// From now on readings tell of texts beside the answer: there are rules that want them.
-    pub fn look_beside(&mut self) {
+    /// Makes later readings include texts that are not part of the answer, because some rules need
+    /// them.
+    pub fn include_side_texts(&mut self) {
         self.looks_beside = true;
     }
 
-    /// The texts beside the answer in a frame or a body.
-    pub fn asides(&self, data: &str) -> Vec<Aside> {
-        aside::asides(data, self.dialect.names())
+    /// The texts in a frame or a body that are not part of the answer.
+    pub fn side_texts(&self, data: &str) -> Vec<SideText> {
+        side_text::side_texts(data, self.dialect.names())
     }
 
-    /// Whether anything was read that is of this dialect.
-    pub fn has_spoken(&self) -> bool {
-        self.dialect.has_spoken()
+    /// Whether anything of this dialect was read.
+    pub fn has_read_any(&self) -> bool {
+        self.dialect.has_read_any()
     }
 
-    /// The API that the calls of the response follow, where the dialect is an envelope around
-    /// another one and enough has come to tell which.
+    /// The API of the response's calls, if the dialect wraps another API and enough has come to
+    /// detect it.
     pub fn api(&self) -> Option<Dialect> {
         self.dialect.api()
     }
 
-    /// A frame could not be read. Answers whether the harm can be contained: then everything the
-    /// frame may have belonged to is spoiled, and no frame of it is read again.
+    /// Handles an unreadable frame. Returns whether the damage can be contained: then everything
+    /// that the frame may have belonged to is spoiled, and no more frames of it are read.
     pub fn contain(&mut self) -> bool {
         self.template.forget();
         self.dialect.contain()
@@ -321,14 +324,14 @@ impl Reader {
 }
 
 impl Writer {
-    /// Whether this text frame leaves exactly as it came.
+    /// Whether this text frame leaves unchanged.
     #[inline]
     pub fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         self.dialect.leaves_as_it_came(reading, data)
     }
 
-    /// Whether the block's start has left and its end has not: then its frames may overtake
-    /// what is held.
+    /// Whether the block's start has left and its end has not: then its frames may overtake held
+    /// frames.
     pub fn is_out(&self, slot: Slot) -> bool {
         self.dialect.is_out(slot)
     }
@@ -343,7 +346,8 @@ impl Writer {
         self.dialect.close_call(frame, out);
     }
 
-    /// Whether a block that is no call has left and has not ended, and a call must wait for that.
+    /// Whether a block that is not a call has left and has not ended, and a call must wait for
+    /// that.
     pub fn has_open_block(&self) -> bool {
         self.dialect.has_open_block()
     }
@@ -353,7 +357,7 @@ impl Writer {
         self.dialect.close_blocks(frame, out);
     }
 
-    /// Writes one frame, each part by its fate.
+    /// Writes one frame, each part according to its fate.
     pub fn write(
         &mut self,
         frame: &Frame<'_>,
@@ -365,21 +369,20 @@ impl Writer {
         self.dialect.write(frame, data, reading, fates, out);
     }
 
-    /// The text of a frame that also holds calls, to leave ahead of them.
+    /// The text of a frame that also contains calls, to leave before them.
     pub fn text_ahead(&self, data: &str) -> Option<String> {
         self.dialect.text_ahead(data)
     }
 
-    /// What takes the place of other things in a frame of text that leaves once more with another
-    /// text.
+    /// The replacements for other content, when a text frame is repeated with another text.
     pub fn text_alone(&self, data: &str) -> Vec<(callgate_call::json::Span, String)> {
         self.dialect.text_alone(data)
     }
 
-    /// A guardrail stops the response at this frame: ends it with `text`, as the API does where a
-    /// filter stopped it. Writes nothing where the API has no such ending.
-    pub fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        self.dialect.cut_short(frame, text, out);
+    /// Ends the response with `text` because a text rule stopped it at this frame, as the API does
+    /// when a filter stops it. Writes nothing if the API has no such ending.
+    pub fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.dialect.stop_early(frame, text, out);
     }
 
     /// Writes a whole body; `None` if nothing of it may leave.

@@ -1,7 +1,7 @@
-//! Ollama's own chat: a JSON document a line, or one document.
+//! Ollama's own chat: one JSON document per line, or one document.
 //!
-//! A call comes whole, in any line, the last one too. It seldom has an id: what sets it off is its
-//! place. The reason for the end is the same with calls and without.
+//! A call comes whole, in any line, even the last one. It seldom has an id: its position identifies
+//! it. The reason for the end is the same with and without calls.
 
 mod read;
 mod request;
@@ -9,24 +9,24 @@ mod view;
 mod write;
 
 use callgate_call::json::quote;
-use callgate_wire::Forms;
+use callgate_wire::Framings;
 
-use crate::OwnEvent;
-use crate::speaker::Speaker;
+use crate::AddedEvent;
+use crate::spec::DialectSpec;
 
-/// How Ollama's lines are read, written and restored.
-pub(crate) static SPEAKER: Speaker = Speaker {
+/// The spec of the Ollama API.
+pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "ollama",
-    forms: Forms::Lines,
+    framings: Framings::Lines,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_stands_alone: false,
+    notice_is_separate: false,
     arguments_end_a_call: true,
     name_may_grow: false,
     counts_blocks: false,
     text_follows_calls: true,
-    blocks_go_on: false,
-    error_events: |_, message| vec![OwnEvent { name: None, data: error_body(message) }],
+    blocks_continue: false,
+    error_events: |_, message| vec![AddedEvent { name: None, data: error_body(message) }],
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
     original: |_, call| write::original(call),

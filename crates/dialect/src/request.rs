@@ -1,12 +1,12 @@
-//! Removed calls, put back into a later request.
+//! Puts removed calls back into a later request.
 //!
-//! The gate takes a denied call out of a response; the provider made it nevertheless, and binds
-//! thinking and signatures to it. When a later request carries the turn back, [`restore`] splices
-//! the call in again, with an error result that says why it was not run. A turn is recognised
-//! only in an assistant message, and only if all of it is what the client got: its text with the
-//! notices in it, its calls with their arguments, and no thinking of another turn. Where that fails
-//! or could mean two things, the request stays as the client sent it. The store of removed turns
-//! finds those a request may hold by the keys in [`Sent`].
+//! The gate removes a denied call from a response; the provider made it nevertheless, and binds
+//! thinking and signatures to it. When a later request contains the turn, [`restore`] inserts the
+//! call again, with an error result that states why it was not run. A turn is recognised only in an
+//! assistant message, and only if all of it is what the client received: its text including the
+//! notices, its calls with their arguments, and no thinking of another turn. If that fails or is
+//! ambiguous, the request stays as the client sent it. The store of removed turns finds the ones
+//! that a request may contain by the keys in [`Sent`].
 //!
 //! ```
 //! use callgate_dialect::{Dialect, request::{
@@ -51,33 +51,34 @@ pub use canonical::{call_digest, calls_digest};
 pub use client_turn::{ClientCall, ClientTurn, signature_hash};
 pub use sent::{Sent, SentTurn, sent};
 pub use text::TextDigest;
-pub use texts::{Form, Said, plain_texts, texts, with_texts};
-pub use tools::{Advertised, Tool, Unclean, advertised};
+pub use texts::{RequestText, TextKind, plain_texts, texts, with_texts};
+pub use tools::{Advertised, CannotRemove, Tool, advertised};
 
-pub(crate) use places::{Places, Standing, put_back_blocks};
-pub(crate) use recognise::{Found, Seen, SentCall, recognise};
-pub(crate) use text::{Decoded, Shown, rest, shown};
+pub(crate) use places::{CallPlaces, PlacedBlock, put_back_blocks};
+pub(crate) use recognise::{MessageTraits, SentCall, TurnMatch, recognise};
+pub(crate) use text::{Decoded, ShownNotice, rest, shown};
 
 use crate::Dialect;
 use crate::json::Fields;
 
-/// What was taken out of one turn, and how to know that turn again.
+/// The calls that were removed from one turn, and how to recognise that turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemovedTurn {
-    /// The turn as the client got it. `None` if that is not known: then no message is this turn.
+    /// The turn as the client received it. `None` if that is unknown: then no message matches this
+    /// turn.
     pub client: Option<ClientTurn>,
-    /// The digest of the names, arguments and places of the calls that were taken out.
+    /// The digest of the names, arguments and positions of the removed calls.
     pub removed: [u8; 32],
-    /// The calls that were taken out.
+    /// The removed calls.
     pub calls: Vec<RemovedCall>,
-    /// The id under which the provider keeps the response, calls and all. A request that goes on
-    /// from it must answer them.
+    /// The id under which the provider stores the response, including the calls. A request that
+    /// continues it must answer them.
     pub response: Option<String>,
-    /// The id of the conversation the provider keeps it in, likewise.
+    /// The id of the conversation in which the provider stores it, for the same reason.
     pub conversation: Option<String>,
 }
 
-/// A call that was taken out.
+/// A removed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedCall {
     /// Its id; empty for a legacy `function_call` of Chat.
@@ -85,41 +86,43 @@ pub struct RemovedCall {
     /// The call as JSON. Anthropic: a `tool_use` block. Chat: an entry of `tool_calls` without its
     /// index, or a legacy `function_call`.
     pub original: String,
-    /// Its place in the original turn. Anthropic: among all content blocks. Chat: among the calls.
+    /// Its position in the original turn. Anthropic: among all content blocks. Chat: among the
+    /// calls.
     pub place: usize,
-    /// The exact text that was shown in its place, without what sets it off.
+    /// The exact text of its notice, without the separator.
     pub notice: Option<String>,
     /// The text of the error result.
     pub why: String,
 }
 
-/// What became of a request.
+/// The result of restoring a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// The request to send; `None` if it is to be sent as it came.
+    /// The request to send; `None` if it is to be sent unchanged.
     pub body: Option<String>,
-    /// Ids of the calls that were put back.
+    /// Ids of the restored calls.
     pub restored: Vec<String>,
-    /// Ids of the calls that were not, each with the reason.
+    /// Ids of the calls that were not restored, each with the reason.
     pub skipped: Vec<(String, &'static str)>,
 }
 
 impl Restored {
-    /// No assistant message is the call's turn: another conversation, or changed by the client.
+    /// No assistant message matches the call's turn: another conversation, or changed by the
+    /// client.
     pub const NOT_FOUND: &'static str = "its turn is not in the request";
-    /// Turns that lost different calls look alike to the client.
+    /// Turns that lost different calls look the same to the client.
     pub const AMBIGUOUS: &'static str = "turns that lost different calls look like this one";
-    /// The client sent a call or a result of that id itself.
+    /// The client itself sent a call or a result with that id.
     pub const PRESENT: &'static str = "the request already has a call of that id";
-    /// Nothing follows that could carry or stand behind the result.
+    /// No later message can contain the result.
     pub const UNANSWERED: &'static str = "no message follows that can hold its result";
-    /// No result can name a call without an id.
+    /// A result cannot name a call without an id.
     pub const NO_ID: &'static str = "it has no id";
-    /// A message holds either one legacy call or a list.
+    /// A message contains either one legacy call or a list.
     pub const OCCUPIED: &'static str = "the message holds another call already";
-    /// A call of a kind whose result cannot be made up.
+    /// The result of this kind of call cannot be made up.
     pub const NO_RESULT: &'static str = "no result of its kind can be made";
-    /// What was kept of the call is not a call.
+    /// The stored call is not a call.
     pub const UNREADABLE: &'static str = "what was kept of it cannot be read";
 
     fn skip(&mut self, call: &RemovedCall, why: &'static str) {
@@ -129,28 +132,28 @@ impl Restored {
 
 /// Puts the removed calls of `turns` back into `request`.
 ///
-/// What is not spliced stays byte for byte. A request that cannot be read is an error: it can only
-/// be sent as it came.
+/// Everything else stays byte for byte. A request that cannot be parsed is an error: it can only be
+/// sent unchanged.
 pub fn restore(dialect: Dialect, request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     if turns.is_empty() {
         return Ok(Restored::default());
     }
-    (dialect.speaker().restore)(request, turns)
+    (dialect.spec().restore)(request, turns)
 }
 
 /// The calls to put back into one message.
 pub(crate) struct Plan<'t> {
-    /// The message's place among those seen.
+    /// The message's index in the list of `MessageTraits`.
     pub(crate) seen: usize,
     pub(crate) turn: &'t RemovedTurn,
     /// Those of the turn's calls that can be put back, in their original order. Never empty.
     pub(crate) calls: Vec<&'t RemovedCall>,
 }
 
-/// Settles which calls go into which message. `known` are the ids the request has; `refuse` says
-/// what stands against a call in a message.
+/// Decides which calls go into which message. `known` are the ids in the request; `refuse` returns
+/// why a call cannot go into a message.
 pub(crate) fn plan<'t>(
-    seen: &[Seen<'_>],
+    seen: &[MessageTraits<'_>],
     turns: &'t [RemovedTurn],
     mut known: HashSet<String>,
     refuse: impl Fn(usize, &RemovedTurn, &RemovedCall) -> Option<&'static str>,
@@ -165,9 +168,9 @@ pub(crate) fn plan<'t>(
                 continue;
             }
             match found {
-                Found::Nowhere => out.skip(call, Restored::NOT_FOUND),
-                Found::Unclear => out.skip(call, Restored::AMBIGUOUS),
-                Found::At(place) => match refuse(place, turn, call) {
+                TurnMatch::Nowhere => out.skip(call, Restored::NOT_FOUND),
+                TurnMatch::Unclear => out.skip(call, Restored::AMBIGUOUS),
+                TurnMatch::At(place) => match refuse(place, turn, call) {
                     Some(why) => out.skip(call, why),
                     None => {
                         known.insert(call.id.clone());
@@ -177,7 +180,7 @@ pub(crate) fn plan<'t>(
             }
         }
         calls.sort_by_key(|call| call.place);
-        if let (Found::At(seen), false) = (found, calls.is_empty()) {
+        if let (TurnMatch::At(seen), false) = (found, calls.is_empty()) {
             out.restored.extend(calls.iter().map(|call| call.id.clone()));
             plans.push(Plan { seen, turn, calls });
         }
@@ -185,7 +188,7 @@ pub(crate) fn plan<'t>(
     plans
 }
 
-/// The messages of a request, each as `read` reads it. The reader stands before a message.
+/// The messages of a request, each as parsed by `read`. The reader is positioned before a message.
 pub(crate) fn messages<'a, M>(
     request: &'a str,
     mut read: impl FnMut(&mut Reader<'a>) -> Result<M, Error>,
@@ -208,7 +211,7 @@ pub(crate) fn messages<'a, M>(
     Ok(messages)
 }
 
-/// The kept call, if it is one JSON object.
+/// The stored call, if it is one JSON object.
 pub(crate) fn whole_object(original: &str) -> Option<Span> {
     let mut reader = Reader::new(original);
     if reader.kind().ok()? != Kind::Object {
@@ -227,7 +230,7 @@ pub(crate) fn text_or_skip<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a
     }
 }
 
-/// What a string stands for, if it stands for a text.
+/// The decoded text of a string, if it is one.
 pub(crate) fn meaning(text: Option<Text<'_>>) -> Option<String> {
     text.and_then(|text| text.decode().ok()).map(|text| text.into_owned())
 }

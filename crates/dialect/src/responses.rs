@@ -1,9 +1,9 @@
 //! OpenAI Responses.
 //!
-//! The output is one list of items. A call may be said up to five times: in the item as it is
-//! added, in pieces, in all its pieces together, in the item as it is done, and in the whole
-//! response that ends the stream. Clients differ in which of them they believe, so every copy is
-//! read, all must say the same, and a call that is taken out is taken out of each.
+//! The output is one list of items. A call may be sent up to five times: in the item when it is
+//! added, in pieces, in all its pieces together, in the item when it is done, and in the whole
+//! response that ends the stream. Clients differ in which of them they use, so every copy is read,
+//! all must agree, and a removed call is removed from each.
 
 mod copies;
 mod event;
@@ -19,25 +19,25 @@ mod write;
 mod tests;
 
 use callgate_call::json::quote;
-use callgate_wire::Forms;
+use callgate_wire::Framings;
 
 pub(crate) use request::{shown_as, states};
 
-use crate::speaker::Speaker;
-use crate::{Blame, OwnEvent};
+use crate::spec::DialectSpec;
+use crate::{AddedEvent, Blame};
 
-/// How Responses are read, written and restored.
-pub(crate) static SPEAKER: Speaker = Speaker {
+/// The spec of the Responses API.
+pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "openai-responses",
-    forms: Forms::Events,
+    framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_stands_alone: true,
+    notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
-    blocks_go_on: false,
+    blocks_continue: false,
     error_events,
     error_body: |blame, message| {
         let kind = error_kind(blame);
@@ -63,10 +63,10 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     seen: request::seen,
 };
 
-/// An `error`, at which the official clients raise, and the failed response behind it, which is
-/// what others wait for. Some ask again by the code: those they do not know, and `invalid_prompt`
-/// never.
-fn error_events(blame: Blame, message: &str) -> Vec<OwnEvent> {
+/// An `error`, at which the official clients raise, and then the failed response, which others wait
+/// for. Some decide by the code whether to retry: they retry unknown codes, and never
+/// `invalid_prompt`.
+fn error_events(blame: Blame, message: &str) -> Vec<AddedEvent> {
     let (kind, message) = (error_kind(blame), quote(message));
     let code = match blame {
         Blame::Upstream => "server_error",
@@ -82,12 +82,12 @@ fn error_events(blame: Blame, message: &str) -> Vec<OwnEvent> {
          \"message\":{message}}},\"output\":[]}}}}"
     );
     vec![
-        OwnEvent { name: Some("error"), data: error },
-        OwnEvent { name: Some("response.failed"), data: failed },
+        AddedEvent { name: Some("error"), data: error },
+        AddedEvent { name: Some("response.failed"), data: failed },
     ]
 }
 
-/// The word for an error. Clients ask again by it.
+/// The type of an error. Clients decide by it whether to retry.
 fn error_kind(blame: Blame) -> &'static str {
     match blame {
         Blame::Upstream => "server_error",

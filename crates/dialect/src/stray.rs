@@ -1,16 +1,16 @@
-//! Calls in places that are not for calls.
+//! Finds calls in unexpected places.
 //!
-//! A reader takes the calls that stand where its API has them, and says which
-//! ([`Reading::takes`]). Here every other object of the frame is looked at: one that looks like a
-//! call is judged like one, and the frame leaves with it or not at all. An object looks like a call
+//! A reader takes the calls in their regular places, and reports them ([`Reading::takes`]). This
+//! checks every other object of the frame: one that looks like a call is judged like one, and the
+//! frame leaves with it or not at all. An object looks like a call
 //!
 //! - if it has a name and arguments,
-//! - if it has a name and stands under a key for calls (`functionCall`, `toolUse`, `tool_calls`, …),
-//! - if its type says that it is one (`tool_use`, `…_call`), or
-//! - if it has a `call_id` and is no result.
+//! - if it has a name and is under a key for calls (`functionCall`, `toolUse`, `tool_calls`, …),
+//! - if its type is that of a call (`tool_use`, `…_call`), or
+//! - if it has a `call_id` and is not a result.
 //!
-//! The arguments of a call and the contents of results are data, and whatever stands in them is no
-//! call. So are the members in which an API repeats what the request said: each names its own.
+//! The arguments of a call and the contents of results are data, and nothing in them is a call. The
+//! same holds for the members in which an API repeats the request: each API lists its own.
 
 use std::borrow::Cow;
 
@@ -18,61 +18,65 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, Carrier, Order, Part, Piece, Reading, Slot, Unreadable, What};
 use crate::json::document;
-use crate::speaker::Read;
+use crate::spec::Read;
 use crate::vocabulary::{fold, is_call, is_input, is_name, is_place_of_calls, is_result};
 
-/// Members that are no place for calls: the key under which their object stands (empty for the
-/// document itself), and their own keys.
-pub(crate) type Quiet = &'static [(&'static str, &'static [&'static str])];
+/// Members that are not searched: the key of their object (empty for the document itself), and
+/// their own keys.
+pub(crate) type SkippedMembers = &'static [(&'static str, &'static [&'static str])];
 
 /// Whether a document is one frame of a stream, or a whole body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum DocumentKind {
     Frame,
     Body,
 }
 
-/// The most calls in wrong places that one frame may hold: as many as a response may have calls.
-/// A frame with more is withheld.
+/// The most calls in unexpected places in one frame: as many as a response may have calls. A frame
+/// with more is withheld.
 const MOST: usize = 256;
 
-/// Adds the calls that `reader` has not taken to what it has read.
+/// Adds the calls that `reader` has not taken to its reading.
 pub(crate) fn judge(
     reader: &mut dyn Read,
     data: &str,
-    form: Form,
+    form: DocumentKind,
     reading: &mut Reading,
 ) -> Result<(), Unreadable> {
-    let Some(quiet) = reader.quiet(form) else { return Ok(()) };
-    for stray in find(data, &reading.taken, quiet)? {
+    let Some(skipped_members) = reader.skipped_members(form) else { return Ok(()) };
+    for stray in find(data, &reading.taken, skipped_members)? {
         let piece = stray.piece(reader.stray_slot()?, data)?;
         reading.parts.push(Part { lane: 0, at: document(data), what: What::Piece(piece) });
         if reading.order == Order::Free {
-            // A call keeps its place.
+            // A call keeps its position.
             reading.order = Order::Lane(0);
         }
     }
     Ok(())
 }
 
-/// Whether a frame of no known kind holds a call.
+/// Whether a frame of an unknown kind contains a call.
 pub(crate) fn holds_call(data: &str) -> Result<bool, Unreadable> {
     Ok(!find(data, &[], &[])?.is_empty())
 }
 
-fn find(data: &str, taken: &[Span], quiet: Quiet) -> Result<Vec<Stray>, Unreadable> {
+fn find(
+    data: &str,
+    taken: &[Span],
+    skipped_members: SkippedMembers,
+) -> Result<Vec<Stray>, Unreadable> {
     if !data.trim_start().starts_with('{') || !may_hold_call(data.as_bytes()) {
         return Ok(Vec::new());
     }
-    let mut walk = Walk { taken, quiet, found: Vec::new() };
+    let mut walk = StrayFinder { taken, skipped_members, found: Vec::new() };
     walk.value(&mut Json::new(data), Place { under: "", is_root: true })?;
     Ok(walk.found)
 }
 
 /// Whether a key or a value ends with a word that every call has, in letters or in escapes. Most
-/// frames have none and need not be walked again.
+/// frames have none and need not be parsed again.
 fn may_hold_call(data: &[u8]) -> bool {
-    // Quotes stand too close to each other to search for each of them.
+    // Quotes are too close together to search for each of them.
     data.split(|byte| *byte == b'"').any(ends_like_call) || has_escaped_letter(data)
 }
 
@@ -127,7 +131,7 @@ impl Stray {
     }
 }
 
-/// Where a value stands.
+/// The place of a value.
 #[derive(Clone, Copy)]
 struct Place<'k> {
     /// The key above it, folded.
@@ -135,13 +139,13 @@ struct Place<'k> {
     is_root: bool,
 }
 
-struct Walk<'d> {
+struct StrayFinder<'d> {
     taken: &'d [Span],
-    quiet: Quiet,
+    skipped_members: SkippedMembers,
     found: Vec<Stray>,
 }
 
-/// What an object says of itself.
+/// The relevant members of an object.
 #[derive(Default)]
 struct Object<'a> {
     span: Span,
@@ -149,13 +153,13 @@ struct Object<'a> {
     inputs: Vec<Span>,
     kinds: Vec<String>,
     has_call_id: bool,
-    /// What was found in members that hold data, if the object is a call or a result: from the one
-    /// to the other.
+    /// What was found in members that contain data, if the object is a call or a result: ranges of
+    /// indices.
     in_inputs: Vec<(usize, usize)>,
     in_results: Vec<(usize, usize)>,
 }
 
-impl Walk<'_> {
+impl StrayFinder<'_> {
     fn value(&mut self, json: &mut Json<'_>, place: Place<'_>) -> Result<(), Unreadable> {
         match json.kind()? {
             Kind::Object => self.object(json, place),
@@ -190,7 +194,7 @@ impl Walk<'_> {
     ) -> Result<(), Unreadable> {
         let is_quiet =
             |(under, keys): &(&str, &[&str])| *under == place.under && keys.contains(&key);
-        if self.quiet.iter().any(is_quiet) {
+        if self.skipped_members.iter().any(is_quiet) {
             return Ok(json.skip().map(|_| ())?);
         }
         let is_text = json.kind()? == Kind::String;
@@ -236,7 +240,7 @@ impl Walk<'_> {
         if !is_one {
             return Ok(());
         }
-        // What was found in a result is found by now.
+        // Everything in a result was found by now.
         if !is_result {
             self.forget(&object.in_inputs);
         }

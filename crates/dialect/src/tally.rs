@@ -1,39 +1,39 @@
-//! What a response tells of itself: its tokens, and why it stopped.
+//! The metadata of a response: its tokens, and its stop reason.
 //!
-//! Nothing hangs on these numbers but records. A field of another type than a count is not there,
-//! and never a reason to refuse a frame.
+//! Only records use these numbers. A field that is not a count is treated as missing, and is never
+//! a reason to refuse a frame.
 
 use callgate_call::json::{Span, Text};
 
 use crate::json::members;
 
-/// What frames told of their response so far.
+/// The metadata of a response so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Tokens of the request that were not served from a cache, or all of them where the dialect
-    /// makes no difference.
+    /// Input tokens without those from a cache, or all of them if the dialect does not distinguish.
     pub input: Option<u64>,
-    /// Tokens of the request that were written to a cache, where they are not in `input`.
+    /// Input tokens that were written to a cache, if they are not in `input`.
     pub cache_written: Option<u64>,
-    /// Tokens of the request that were read from a cache, where they are not in `input`.
+    /// Input tokens that were read from a cache, if they are not in `input`.
     pub cache_read: Option<u64>,
-    /// Tokens of the request that were read from a cache, where they are in `input` as well.
+    /// Input tokens that were read from a cache, if they are in `input` as well.
     pub cached: Option<u64>,
-    /// Tokens of the response.
+    /// Output tokens.
     pub output: Option<u64>,
-    /// Those of them that the model thought in.
+    /// Output tokens that the model spent on reasoning.
     pub reasoning: Option<u64>,
     /// Why the response stopped, in the upstream's own word.
     pub stop_reason: Option<String>,
-    /// The id under which the provider keeps the response, where a later request may name it.
+    /// The id under which the provider stores the response, if a later request may name it.
     pub response: Option<String>,
-    /// The id of the conversation it belongs to, likewise.
+    /// The id of its conversation, for the same reason.
     pub conversation: Option<String>,
 }
 
 impl Tally {
-    /// Adds what a later frame told. Counts are of the whole response so far, so the last one
-    /// stands; the reason is the first that came, for some providers say another behind it.
+    /// Adds the metadata of a later frame. Counts are for the whole response so far, so the last
+    /// one counts; of several reasons the first counts, because some providers send another one
+    /// after it.
     pub fn add(&mut self, later: Self) {
         self.input = later.input.or(self.input);
         self.cache_written = later.cache_written.or(self.cache_written);
@@ -48,13 +48,13 @@ impl Tally {
         self.conversation = later.conversation.or(self.conversation.take());
     }
 
-    /// All tokens of the request: those from and to a cache are counted in.
+    /// All input tokens, including those from and to a cache.
     pub fn whole_input(&self) -> Option<u64> {
         let parts = [self.input, self.cache_written, self.cache_read];
         parts.into_iter().flatten().reduce(u64::saturating_add)
     }
 
-    /// Tokens of the request that were read from a cache, however the dialect counts them.
+    /// Input tokens that were read from a cache, however the dialect counts them.
     pub fn from_cache(&self) -> Option<u64> {
         self.cache_read.or(self.cached)
     }
@@ -64,7 +64,7 @@ impl Tally {
         (self != Self::default()).then(|| Box::new(self))
     }
 
-    /// Sets the reason, if it says one.
+    /// Sets the reason, if there is one.
     pub(crate) fn stopped(&mut self, reason: Option<Text<'_>>) {
         let reason = reason.and_then(|text| text.decode().ok()).filter(|text| !text.is_empty());
         if let (None, Some(reason)) = (&self.stop_reason, reason) {
@@ -83,7 +83,7 @@ pub(crate) fn counts<const N: usize>(
     counts_within(data, object, keys, []).0
 }
 
-/// The same, and one count each of objects inside of it: the object's key, then the count's.
+/// The same, and one count each of nested objects: the object's key, then the count's.
 pub(crate) fn counts_within<const N: usize, const M: usize>(
     data: &str,
     object: Span,
@@ -106,11 +106,11 @@ pub(crate) fn counts_within<const N: usize, const M: usize>(
     (found, inner)
 }
 
-/// A count: digits, or a number that is whole (`12.0`).
+/// A count: digits, or a number without a fraction (`12.0`).
 fn whole(text: &str) -> Option<u64> {
     text.parse().ok().or_else(|| {
         let number: f64 = text.parse().ok()?;
-        // Below this every whole number is exact.
+        // Below this every integer is exact.
         (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
     })
 }

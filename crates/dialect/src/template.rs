@@ -1,42 +1,43 @@
-//! Text frames of one stream are alike but for their text, and frames with a piece of a call's arguments
-//! are alike but for that piece. A frame whose bytes before and behind that string equal those of the frame
-//! just read, which was read in full, means the same; only the string between must be read.
+//! A fast path for text frames and for frames with a piece of a call's arguments: those of one
+//! stream differ only in that string. A frame whose bytes before and after the string equal those of
+//! the previous frame, which was read in full, means the same; only the string in between must be
+//! read.
 //!
 //! This skips no check: every byte is either equal to one that was checked in the same place, or
-//! checked now. Any other frame in between may change what an index means, so a template serves
-//! only from one text frame to the next.
+//! checked now. Any other frame in between may change the meaning of an index, so a template
+//! applies only from one such frame to the next.
 
 use callgate_call::json::{Span, string_end};
 
-use crate::aside::Aside;
 use crate::event::{
     ArgumentsPiece, Block, BlockStep, Carrier, Host, Lane, Order, Part, Piece, Reading, Slot, What,
 };
+use crate::side_text::SideText;
 
-/// The frame just read, if it was text or a piece of arguments, and nothing else.
+/// The previous frame, if it contained only text or only a piece of arguments.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     valid: bool,
     event: Vec<u8>,
-    /// Everything up to the text.
+    /// Everything up to the string.
     before: Vec<u8>,
     /// Everything from the quote that ends it.
     behind: Vec<u8>,
-    /// Behind the quote there is nothing but closing brackets. Some providers pad those with
-    /// white space, of varying length.
+    /// After the quote there are only closing brackets. Some providers pad those with white space
+    /// of varying length.
     only_closes: bool,
     order: Order,
     lane: Lane,
     block: Option<Block>,
-    uneven: bool,
-    /// The voice of the text, where it has one of its own.
-    aside: Option<Aside>,
+    skipped_by_some_clients: bool,
+    /// The channel of the text, if it has a separate one.
+    side_text: Option<SideText>,
     /// The call that the string is a piece of, and its lane; `None` if the string is text.
     call: Option<(Slot, Lane)>,
 }
 
 impl Template {
-    /// What `data` means, if it is the template with another text.
+    /// The reading of `data`, if it is the template with another string.
     #[inline]
     pub(crate) fn read(&self, event: Option<&[u8]>, data: &str) -> Option<Reading> {
         if !self.valid || event.unwrap_or(b"") != self.event {
@@ -56,11 +57,11 @@ impl Template {
             block: self.block,
             text: (length > 0).then_some(Span { start, end: start + length }),
             text_lane: self.lane,
-            uneven: self.uneven,
-            asides: self
-                .aside
+            skipped_by_some_clients: self.skipped_by_some_clients,
+            side_texts: self
+                .side_text
                 .iter()
-                .map(|aside| Aside { at: Span { start, end: start + length }, ..*aside })
+                .map(|side_text| SideText { at: Span { start, end: start + length }, ..*side_text })
                 .filter(|_| length > 0)
                 .collect(),
             ..Reading::default()
@@ -75,8 +76,8 @@ impl Template {
         Reading { order: self.order, block: self.block, parts: vec![part], ..Reading::default() }
     }
 
-    /// Remembers a frame that was read in full. `pieces` says whether a frame that adds to a call changes
-    /// nothing in the reader of this dialect.
+    /// Remembers a frame that was read in full. `pieces` says whether a frame that adds to a call
+    /// changes the reader of this dialect.
     pub(crate) fn remember(
         &mut self,
         event: Option<&[u8]>,
@@ -96,12 +97,12 @@ impl Template {
         let Some(text) = string else { return };
         let plain = (reading.parts.is_empty() || self.call.is_some())
             && reading.rename.is_none()
-            && !reading.odd
+            && !reading.irregular
             && !reading.failure
-            && !reading.retells
-            // Text beside the answer must be read.
-            && reading.asides.iter().all(|aside| aside.at == text)
-            // A block begins once, and what an index stands for must be known to the byte.
+            && !reading.repeats_texts
+            // Text that is not part of the answer must be read.
+            && reading.side_texts.iter().all(|side_text| side_text.at == text)
+            // A block begins once, and the meaning of an index must be known to the byte.
             && reading.block.is_none_or(|block| {
                 let before = block.index.is_some_and(|index| index.end <= text.start);
                 before && block.does == BlockStep::Add
@@ -118,11 +119,11 @@ impl Template {
         set(&mut self.behind, behind.as_bytes());
         self.only_closes = closers(behind.as_bytes()).all(|byte| matches!(byte, b'}' | b']'));
         (self.order, self.lane, self.block) = (reading.order, reading.text_lane, reading.block);
-        self.uneven = reading.uneven;
-        self.aside = reading.asides.first().copied();
+        self.skipped_by_some_clients = reading.skipped_by_some_clients;
+        self.side_text = reading.side_texts.first().copied();
     }
 
-    /// Something else was read.
+    /// Clears the template, because another frame was read.
     pub(crate) fn forget(&mut self) {
         self.valid = false;
     }
@@ -137,7 +138,7 @@ pub(crate) enum Pieces {
     Counted,
 }
 
-/// The call that a frame adds a piece of arguments to, if it does nothing else.
+/// The call that a frame adds a piece of arguments to, if the frame has no other content.
 fn added_to(reading: &Reading) -> Option<(Slot, Lane)> {
     let [Part { lane, at, what: What::Piece(piece) }] = reading.parts.as_slice() else {
         return None;
@@ -152,39 +153,40 @@ fn added_to(reading: &Reading) -> Option<(Slot, Lane)> {
         && refuse.is_none()
         && *host == Host::Client
         && *carrier == Carrier::Listed;
-    let Reading { text, model, odd, uneven, content, done, said, again, .. } = reading;
+    let Reading { text, model, irregular, skipped_by_some_clients, content, .. } = reading;
+    let Reading { done, text_left, is_repeat, .. } = reading;
     let alone = text.is_none()
         && model.is_none()
         && content.is_none()
-        && !(*odd || *uneven || *done || *said || *again)
-        && reading.asides.is_empty()
+        && !(*irregular || *skipped_by_some_clients || *done || *text_left || *is_repeat)
+        && reading.side_texts.is_empty()
         && reading.masks.is_empty()
         && reading.taken.is_empty()
         && reading.tally.is_none();
     (adds && alone && *at == Span::default()).then_some((*slot, *lane))
 }
 
-/// Where the piece is in the data; `None` if that is not certain.
+/// The span of the piece in the data; `None` if it is not certain.
 fn piece_span(data: &str, reading: &Reading) -> Option<Span> {
     let [Part { what: What::Piece(piece), .. }] = reading.parts.as_slice() else { return None };
     let ArgumentsPiece::Fragment(raw) = &piece.arguments else { return None };
-    // An empty string has no text that anything else could be looked for in.
+    // An empty string may be in many places.
     if raw.is_empty() {
         return None;
     }
     let quoted = format!("\"{raw}\"");
     let start = data.find(&quoted)?;
-    // It is there at least once, so the only place is the right one. Matches may overlap.
+    // If it is in the data only once, that is the place of the piece. Matches may overlap.
     let again = data.get(start + 1..)?.find(&quoted);
     again.is_none().then_some(Span { start: start + 1, end: start + 1 + raw.len() })
 }
 
-/// The bytes behind the quote, without white space.
+/// The bytes after the quote, without white space.
 fn closers(behind: &[u8]) -> impl Iterator<Item = u8> + '_ {
     behind.iter().skip(1).copied().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
 }
 
-/// Between brackets white space means nothing.
+/// White space between brackets is irrelevant.
 fn closes_alike(one: &[u8], other: &[u8]) -> bool {
     closers(one).eq(closers(other))
 }
@@ -218,7 +220,7 @@ mod tests {
         reader
     }
 
-    /// What a frame means behind another, with the template and in full.
+    /// The reading of the second frame, with the template and in full.
     fn both(dialect: Dialect, event: &[u8], first: &str, second: &str) -> (String, String) {
         let (mut quick, mut full) = (reader(dialect), reader(dialect));
         quick.read(Some(event), first).unwrap();
@@ -226,7 +228,7 @@ mod tests {
         full.template.forget();
         let mut quick = quick.read(Some(event), second);
         let mut full = full.read(Some(event), second);
-        // The model and the tokens are told once; a template does not tell them again.
+        // The model and the tokens are reported once; a template does not repeat them.
         for reading in [&mut quick, &mut full].into_iter().flatten() {
             (reading.model, reading.tally) = (None, None);
         }
@@ -250,18 +252,21 @@ mod tests {
         let event = Some(&b"content_block_delta"[..]);
         let empty = PIECE.replace(r#"{\"a\": 1"#, "");
         reader.read(event, &empty).unwrap();
-        assert!(reader.template.read(event, PIECE).is_none(), "nothing is certain behind nothing");
+        assert!(
+            reader.template.read(event, PIECE).is_none(),
+            "the place of an empty piece is not certain"
+        );
         reader.read(event, PIECE).unwrap();
         let other = PIECE.replace("1\"", ",\\\"b\\\"\"");
         assert!(reader.template.read(event, &other).is_some());
         assert!(reader.template.read(event, &other.replace(":1,", ":0,")).is_none());
-        // A piece that reads like something else in the frame has no certain place.
+        // The place of a piece that equals another string in the frame is not certain.
         reader.template.forget();
         reader.read(event, &PIECE.replace(r#"{\"a\": 1"#, "content_block_delta")).unwrap();
         assert!(reader.template.read(event, &other).is_none());
     }
 
-    /// Tokens that stand in every chunk: a chunk with others is not alike.
+    /// Tokens in every chunk: a chunk with other counts does not match the template.
     #[test]
     fn other_tokens_are_read() {
         let reader = &mut reader(Dialect::OpenAiChat);
@@ -278,7 +283,7 @@ mod tests {
         assert_eq!(tokens(reader, &chunk(1, "b")), None, "nothing new, and not read again");
         assert_eq!(tokens(reader, &chunk(2, "c")), Some(2));
         assert_eq!(tokens(reader, &chunk(12, "d")), Some(12));
-        // In front of the text.
+        // Before the text.
         let ahead = |count: u32| {
             let usage = format!("{{\"usage\":{{\"completion_tokens\":{count}}},\"id\"");
             CHAT.replace(",\"usage\":null", "").replace("{\"id\"", &usage)
@@ -290,9 +295,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// However a text frame is bent, the short way and the long way read the same.
+        /// However a frame is changed, the fast path and the full path read the same.
         #[test]
-        fn reads_what_a_full_reading_reads(
+        fn the_template_reads_the_same_as_a_full_read(
             which in 0..3_usize,
             at in any::<prop::sample::Index>(),
             cut in 0..6_usize,

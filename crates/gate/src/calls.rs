@@ -1,4 +1,4 @@
-//! The calls of a response: how each is opened, added to, asked about and answered for.
+//! The calls of a response: how each is opened, extended, asked about and answered.
 
 use callgate_call::json::Value;
 use callgate_dialect::{
@@ -9,7 +9,7 @@ use callgate_policy::Denial;
 
 use crate::core::{Core, Stream};
 use crate::gate::{Answer, NameAnswer, NameQuestion, Note, Question, Step};
-use crate::slot::{Asked, CallSlot, State};
+use crate::slot::{CallSlot, PendingVerdict, State};
 
 impl Core {
     pub(super) fn is_second_lane(&self, part: &Part) -> bool {
@@ -26,11 +26,12 @@ impl Core {
         })
     }
 
-    /// Moves the calls a frame has parts of. Answers which parts are refused outright.
-    pub(super) fn parts(&mut self, reading: &Reading) -> Vec<usize> {
+    /// Updates the calls that a frame has parts of. Returns the indices of the parts that are
+    /// refused outright.
+    pub(super) fn update_calls(&mut self, reading: &Reading) -> Vec<usize> {
         let mut refused = Vec::new();
-        // A frame with a call where no call belongs goes as a whole, and would take a piece of
-        // another call with it that was counted.
+        // A frame with a call in an unexpected place is dropped as a whole, and would take along a
+        // piece of another call that was already counted.
         let is_stray = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray);
         let has_stray = reading.parts.iter().any(is_stray);
         for (place, part) in reading.parts.iter().enumerate() {
@@ -43,15 +44,15 @@ impl Core {
                         if has_stray {
                             let why = "another call stands beside a piece of it";
                             self.refuse_piece(piece.slot, why);
-                        } else if reading.uneven {
-                            self.leaves_unevenly(piece.slot);
+                        } else if reading.skipped_by_some_clients {
+                            self.mark_skipped_by_some(piece.slot);
                         }
                     }
                     if piece.ends {
                         self.ends(piece.slot);
                     }
                 }
-                // Its turn has ended before: its end was written, or will be, where that was.
+                // Its turn has ended before: the end was written there, or will be.
                 What::End(slot) if self.call(*slot).is_some_and(|call| call.ended) => {
                     refused.push(place);
                 }
@@ -73,19 +74,19 @@ impl Core {
             self.drop_unfinished();
             let is_cut = |call: &CallSlot| !call.ended && matches!(call.state, State::Live);
             self.failed_inside_call |= self.calls.iter().any(is_cut);
-            // Those that stream end with the error that came.
+            // Calls that stream end with the error.
             self.end_all();
         }
         refused
     }
 
-    /// Adds a piece to its call. Answers `false` if the piece is refused: it adds to a call that
-    /// is complete, or gives it another name.
+    /// Adds a piece to its call. Returns `false` if the piece is refused: it extends a complete
+    /// call, or changes its name.
     pub(super) fn piece(&mut self, part: &Part, piece: &Piece) -> bool {
         let limit = self.limits().arguments;
         if piece.opens {
             self.open(part.lane, piece);
-        } else if let Some(agrees) = self.said_again(piece) {
+        } else if let Some(agrees) = self.repeats(piece) {
             return agrees;
         }
         let grows = self.api().name_may_grow();
@@ -100,10 +101,10 @@ impl Core {
         let provider = matches!(call.state, State::Provider);
         if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
-            // With its first piece all of it is refused, and leaves as a denied call does.
+            // With its first piece the whole call is refused, and leaves as a denied call does.
             return piece.opens;
         }
-        // Where a call has an end of its own nothing of it leaves behind that.
+        // If a call has its own end, nothing of it leaves after that.
         let over = call.ended && !piece.opens && !denied;
         if over && (!by_arguments || matches!(call.state, State::Provider | State::Live)) {
             if Assembly::brings_arguments(piece) {
@@ -111,7 +112,7 @@ impl Core {
             }
             return false;
         }
-        // What was judged does not change any more.
+        // A judged call must not change.
         if matches!(
             call.state,
             State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
@@ -122,8 +123,7 @@ impl Core {
             }
             return !brings;
         }
-        // Another copy of arguments that came whole, even an empty one, replaces them in some
-        // clients.
+        // Another copy of complete arguments, even an empty one, replaces them in some clients.
         if call.assembly.came_whole() && !piece.opens && !Assembly::brings_arguments(piece) {
             return matches!(piece.arguments, ArgumentsPiece::None);
         }
@@ -132,9 +132,9 @@ impl Core {
         let grown = call.assembly.kept().saturating_sub(kept);
         let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
         let complete = added == Added::Completes;
-        // Where an end of its own is still to come, the verdict need not wait for that: nothing but
-        // white space may be added any more. The call itself does wait for its end. A call that is
-        // written anew needs all of its frames.
+        // If the call's own end is still to come, the verdict need not wait for it: only white
+        // space may be added now. The call itself does wait for its end. A call that is rewritten
+        // needs all of its frames.
         let early = complete && (by_arguments || !call.leaves_whole());
         match call.state {
             State::Naming if complete && by_arguments => self.ask(piece.slot),
@@ -144,16 +144,16 @@ impl Core {
             State::Live if complete => self.ask(piece.slot),
             _ => {}
         }
-        self.kept += grown;
-        if self.kept > self.limits().arguments.saturating_mul(16) {
+        self.argument_bytes += grown;
+        if self.argument_bytes > self.limits().arguments.saturating_mul(16) {
             self.fail(Blame::Refused, "more arguments are kept than the limit");
         }
         true
     }
 
-    /// A piece that says all of the arguments, or all of the call, once more. Answers whether it
-    /// says what came before; `None` if nothing did, so that it is the call's own piece.
-    fn said_again(&mut self, piece: &Piece) -> Option<bool> {
+    /// A piece that repeats all of the arguments, or the whole call. Returns whether it matches
+    /// what came before; `None` if nothing did, so that it is the call's own piece.
+    fn repeats(&mut self, piece: &Piece) -> Option<bool> {
         let ArgumentsPiece::Again(text) = &piece.arguments else { return None };
         let call = self.call(piece.slot)?;
         let judged = matches!(
@@ -168,7 +168,7 @@ impl Core {
             Some(why) => Some(why),
             None if call.assembly.renames(piece) => Some("it was given another name"),
             None if call.assembly.changes_id(piece) => Some("it was given another id"),
-            None if !first && !call.assembly.says(text) => Some(COPIES_DIFFER),
+            None if !first && !call.assembly.matches_copy(text) => Some(COPIES_DIFFER),
             None => None,
         };
         match why {
@@ -180,8 +180,8 @@ impl Core {
         }
     }
 
-    /// Refuses a call, whether it was judged or not. Once it was allowed some of it may have left,
-    /// and only an error can tell the client that it is not what it seemed.
+    /// Refuses a call, whether it was judged or not. If it was allowed, some of it may have left,
+    /// and only an error can stop the client from using it.
     fn refuse_judged(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call(slot) else { return };
         if !matches!(call.state, State::Allowed) {
@@ -192,10 +192,10 @@ impl Core {
         self.fail(Blame::Refused, &format!("`{tool}` was refused after it had begun: {why}"));
     }
 
-    /// The arguments of a call are not needed any more.
+    /// Frees the arguments of a call.
     pub(crate) fn forget_arguments(&mut self, slot: Slot) {
         let freed = self.call_mut(slot).map_or(0, |call| call.assembly.forget_arguments());
-        self.kept = self.kept.saturating_sub(freed);
+        self.argument_bytes = self.argument_bytes.saturating_sub(freed);
     }
 
     pub(super) fn open(&mut self, lane: Lane, piece: &Piece) {
@@ -221,8 +221,8 @@ impl Core {
             ended: false,
             place,
             second_lane,
-            apart: second_lane,
-            uneven: false,
+            in_several_lanes: second_lane,
+            skipped_by_some_clients: false,
             rewritten: None,
             digest: None,
             notice: None,
@@ -233,9 +233,9 @@ impl Core {
         }
     }
 
-    /// A piece came in a frame that some clients skip: the call leaves whole, in a frame that none
-    /// does. If some of it has left already, it cannot.
-    pub(super) fn leaves_unevenly(&mut self, slot: Slot) {
+    /// A piece came in a frame that some clients skip: the call has to leave whole, in a frame that
+    /// every client reads. If some of it has left already, it is refused.
+    pub(super) fn mark_skipped_by_some(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
         let streams = match &call.state {
             State::Asked(asked) => asked.streaming,
@@ -244,12 +244,12 @@ impl Core {
         if streams {
             self.refuse(slot, "a piece of it came in a frame some clients skip");
         } else if !matches!(call.state, State::Allowed) {
-            call.uneven = true;
+            call.skipped_by_some_clients = true;
         }
     }
 
     /// Refuses a call whose end may be left out, unless it has left: without its end it is not
-    /// whole.
+    /// complete.
     fn refuse_end(&mut self, slot: Slot, why: &'static str) {
         match self.call(slot).map(|call| &call.state) {
             Some(State::Asked(_) | State::Permitted) => self.refuse(slot, why),
@@ -257,7 +257,7 @@ impl Core {
         }
     }
 
-    /// Refuses a piece of a call, and with it all of the call that has not been judged.
+    /// Refuses a piece of a call, and with it the whole call if it has not been judged.
     pub(super) fn refuse_piece(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call_mut(slot) else { return };
         match call.state {
@@ -282,10 +282,10 @@ impl Core {
             State::Permitted => self.release(slot),
             State::Asked(_) | State::Allowed | State::Dropped => {}
         }
-        self.moved |= !self.queue.is_empty();
+        self.queue_dirty |= !self.queue.is_empty();
     }
 
-    /// No piece of any call is expected any more.
+    /// Ends all calls: no more pieces are expected.
     pub(crate) fn end_all(&mut self) {
         self.turn_over = true;
         self.calls.iter_mut().for_each(|call| call.ended = true);
@@ -293,17 +293,17 @@ impl Core {
         slots.into_iter().for_each(|slot| self.complete(slot));
     }
 
-    /// Tells the arguments of a call that was denied by its name.
+    /// Reports the arguments of a call that was denied by its name.
     fn complete(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
         let Some(mut whole) = call.incomplete.take() else { return };
-        // An id may come behind the name.
+        // An id may come after the name.
         whole.id = call.assembly.id().into();
         whole.arguments = call.assembly.arguments();
         self.outbox.note(Note::Completed { slot, call: *whole });
     }
 
-    /// The turn's end ends every call of it.
+    /// The end of a turn ends all of its calls.
     pub(super) fn turn_ends(&mut self, lane: Lane) {
         self.turn_over = true;
         let open: Vec<Slot> = self
@@ -315,7 +315,7 @@ impl Core {
         open.into_iter().for_each(|slot| self.ends(slot));
     }
 
-    /// Tells of a call the provider has run.
+    /// Reports a call that the provider has run.
     pub(super) fn observe(&mut self, slot: Slot) {
         let origin = self.settings.origin.clone();
         let Some(call) = self.call_mut(slot) else { return };
@@ -324,7 +324,7 @@ impl Core {
         }
     }
 
-    /// Asks by the name alone.
+    /// Asks for a verdict by the name alone.
     pub(super) fn ask_name(&mut self, slot: Slot) {
         let origin = self.settings.origin.clone();
         let Some(call) = self.call_mut(slot) else { return };
@@ -340,7 +340,7 @@ impl Core {
         }
     }
 
-    /// Asks about the whole call.
+    /// Asks for a verdict on the whole call.
     pub(super) fn ask(&mut self, slot: Slot) {
         self.outbox.withdraw_name(slot);
         let origin = self.settings.origin.clone();
@@ -352,16 +352,16 @@ impl Core {
         if call.assembly.is_oversize() && call.leaves_whole() {
             return self.refuse(slot, "it is too large to be put in order");
         }
-        if self.several_lanes && self.blurs_lanes(slot) {
+        if self.several_lanes && self.needs_id_to_differ(slot) {
             return self.refuse(slot, "calls in several choices cannot be told apart by their ids");
         }
         let several_lanes = self.several_lanes;
         let Some(call) = self.call_mut(slot) else { return };
-        call.apart |= several_lanes && !streaming;
+        call.in_several_lanes |= several_lanes && !streaming;
         match call.assembly.whole(&origin) {
             Ok(whole) => {
-                call.state = State::Asked(Asked { call: whole.clone(), streaming });
-                self.restless = true;
+                call.state = State::Asked(PendingVerdict { call: whole.clone(), streaming });
+                self.may_reorder = true;
                 let question = Question { slot, call: whole, streaming };
                 self.outbox.steps.push_back(Step::Judge(question));
             }
@@ -369,9 +369,9 @@ impl Core {
         }
     }
 
-    /// Some clients do not tell choices apart; to them only its id sets this call off from those
-    /// of other choices.
-    pub(super) fn blurs_lanes(&self, slot: Slot) -> bool {
+    /// Whether calls stand in several choices and this one has no id: some clients do not
+    /// distinguish choices, and then only the id separates their calls.
+    pub(super) fn needs_id_to_differ(&self, slot: Slot) -> bool {
         let Some(call) = self.call(slot) else { return true };
         let id = call.assembly.id();
         let twin = |other: &CallSlot| other.lane != call.lane && other.assembly.id() == id;
@@ -406,8 +406,9 @@ impl Core {
             }
             NameAnswer::NeedArguments => call.state = State::Held,
             NameAnswer::Stream(permit) => {
-                // Whatever may still change its shape, or come in another copy, waits; and so does
-                // a call that was complete at once, for all of it would leave unjudged.
+                // A call waits if its shape may still change, or it may come in another copy; and
+                // so does a call that was complete at once, because all of it would leave without a
+                // verdict.
                 let odd = call.leaves_whole()
                     || several_lanes
                     || call.assembly.lacks_id()
@@ -418,7 +419,7 @@ impl Core {
                 let names_it = callgate_call::ToolName::parse(call.assembly.name())
                     .is_ok_and(|name| permit.covers(&call.assembly.id().into(), &name));
                 call.state = if names_it && !odd { State::Live } else { State::Held };
-                self.moved = true;
+                self.queue_dirty = true;
             }
         }
     }
@@ -447,7 +448,7 @@ impl Core {
         }
     }
 
-    /// A permit was given. A call that was held leaves when it is complete, and not before.
+    /// A permit was given. A held call leaves when it is complete, and not before.
     fn permit(&mut self, slot: Slot) {
         if self.call(slot).is_some_and(|call| self.lacks_its_end(call)) {
             if let Some(call) = self.call_mut(slot) {
@@ -469,7 +470,7 @@ impl Core {
 
     /// The call is complete and may leave.
     fn release(&mut self, slot: Slot) {
-        self.moved = true;
+        self.queue_dirty = true;
         let Some(call) = self.call_mut(slot) else { return };
         call.state = State::Allowed;
         if call.rewritten.is_some() {
@@ -484,7 +485,7 @@ impl Core {
         }
     }
 
-    /// Lets a call go with other arguments: all of it is still here.
+    /// Releases a call with other arguments: all of it is still held.
     fn rewrite(&mut self, slot: Slot, arguments: String) {
         let Some(call) = self.call_mut(slot) else { return };
         if matches!(&call.state, State::Asked(asked) if asked.streaming) {
@@ -498,7 +499,7 @@ impl Core {
         call.rewritten = Some(arguments);
         call.take_digest();
         self.forget_arguments(slot);
-        self.kept += length;
+        self.argument_bytes += length;
         self.permit(slot);
     }
 
@@ -506,10 +507,10 @@ impl Core {
         if let Some(call) = self.call_mut(slot) {
             call.state = State::Denied(denial);
         }
-        self.moved = true;
+        self.queue_dirty = true;
     }
 
-    /// What has begun and will not finish is taken out.
+    /// Drops the calls that have begun and will not finish.
     pub(crate) fn drop_unfinished(&mut self) {
         let unfinished: Vec<Slot> = self
             .calls
@@ -520,10 +521,10 @@ impl Core {
         for slot in unfinished {
             self.drop_call(slot, "the response ended inside the call");
         }
-        self.moved = true;
+        self.queue_dirty = true;
     }
 
-    /// Whether a call is held and has not come to its end.
+    /// Whether a call is held and incomplete.
     pub(crate) fn is_unfinished(&self, call: &CallSlot) -> bool {
         match &call.state {
             State::Naming | State::NameAsked | State::Held | State::Permitted => true,
@@ -534,7 +535,7 @@ impl Core {
         }
     }
 
-    /// Takes out a call that no rule has denied.
+    /// Drops a call that no rule has denied.
     pub(crate) fn drop_call(&mut self, slot: Slot, why: &'static str) {
         self.outbox.withdraw(slot);
         let Some(call) = self.call_mut(slot) else { return };

@@ -1,14 +1,14 @@
-//! The gate without its input: takes in a frame, has its calls moved, lets it go or keeps it.
+//! The gate without its input: takes a frame, updates its calls, and releases or holds it.
 
 use callgate_call::Origin;
 use callgate_dialect::request::TextDigest;
 use callgate_dialect::{
     Blame, Dialect, Lane, Order, Reader, Reading, Slot, Tally, Unreadable, Writer,
 };
-use callgate_wire::{Forms, Frame, Framing, Style};
+use callgate_wire::{Frame, Framing, Framings, Style};
 
 use crate::gate::{Note, Outbox, Step, Usage};
-use crate::held::{Blocked, Entry, Held, Pace};
+use crate::queue::{Blocked, Held, Pace, QueuedFrame};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
 use crate::text::Texts;
@@ -25,59 +25,59 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) reader: Reader,
     pub(crate) writer: Writer,
-    /// Every call so far, by rising slot.
+    /// All calls so far, sorted by slot.
     pub(crate) calls: Vec<CallSlot>,
     pub(crate) lanes: Vec<LaneState>,
-    /// Frames that wait, in the order they came.
-    pub(crate) queue: Vec<Entry>,
+    /// The waiting frames, in order of arrival.
+    pub(crate) queue: Vec<QueuedFrame>,
     pub(crate) queued: usize,
-    /// Bytes of arguments kept, of calls that are held or were taken out.
-    pub(crate) kept: usize,
-    /// How much of the queue was looked through for what may overtake, and what it blocks.
-    pub(crate) looked_at: usize,
+    /// Bytes of stored arguments, of calls that are held or were removed.
+    pub(crate) argument_bytes: usize,
+    /// How many queued frames were already checked for overtaking, and what they block.
+    pub(crate) checked: usize,
     pub(crate) blocked: Blocked,
-    /// Something came, or is awaited, that others may overtake or be overtaken by.
-    pub(crate) restless: bool,
-    /// A call was settled or ended since the queue was last looked through.
-    pub(crate) moved: bool,
+    /// The queue may contain a frame that is allowed to overtake another.
+    pub(crate) may_reorder: bool,
+    /// A call was settled or has ended since the queue was last checked.
+    pub(crate) queue_dirty: bool,
     pub(crate) outbox: Outbox,
-    /// The first lane in which a call stood.
+    /// The lane of the first call.
     pub(crate) first_lane: Option<Lane>,
-    /// Calls stand in more than one lane.
+    /// There are calls in more than one lane.
     pub(crate) several_lanes: bool,
-    /// A turn has ended, or the response has: no end of a block is awaited any more.
+    /// A turn or the response has ended: no more ends of blocks are expected.
     pub(crate) turn_over: bool,
-    /// The upstream told of a failure inside a call that had begun to leave.
+    /// The upstream reported a failure inside a call that had begun to leave.
     pub(crate) failed_inside_call: bool,
-    /// A call was dropped at the end, while another's verdict is awaited.
-    pub(crate) cut: bool,
+    /// A call was dropped at the end of the response, while the verdict on another is pending.
+    pub(crate) truncated: bool,
     /// The last event left without the blank line that ends it.
     pub(crate) dangling: bool,
-    /// Anything but white space has come.
-    pub(crate) heard: bool,
-    /// Anything has left.
-    pub(crate) begun: bool,
-    /// What the frames told of the response.
+    /// Something other than white space has come.
+    pub(crate) received_any: bool,
+    /// Some bytes have left.
+    pub(crate) emitted_any: bool,
+    /// The metadata of the response so far.
     tally: Tally,
-    /// Kinds of oddity that were told of.
-    told: Vec<(String, &'static str)>,
-    /// Rules on what the response says. Boxed, for few responses have any.
+    /// The kinds of irregularity that were reported.
+    reported: Vec<(String, &'static str)>,
+    /// The text rules for the response. Boxed, because few responses have any.
     pub(crate) texts: Option<Box<Texts>>,
-    /// How the upstream writes its events, for those of our own.
+    /// How the upstream formats its events, for the events that the gate adds.
     pub(crate) style: Style,
     pub(crate) stream: Stream,
 }
 
-/// Where the whole response stands.
+/// The state of the whole response.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// Frames are read.
     Passing,
-    /// An error ends it: it is said next, and nothing is read any more.
+    /// An error ends it: the error is written next, and nothing more is read.
     Failing { blame: Blame, message: String, as_body: bool },
-    /// All was said; the driver is told next.
+    /// Everything was written; the driver gets the ending next.
     Closed(crate::Ending),
-    /// The driver was told.
+    /// The driver has got the ending.
     Ended(crate::Ending),
 }
 
@@ -85,15 +85,15 @@ pub(crate) enum Stream {
 #[derive(Debug)]
 pub(crate) struct LaneState {
     pub(crate) lane: Lane,
-    /// Text has left that the user sees.
+    /// Text that the user sees has left.
     pub(crate) text: bool,
-    /// The text that has left, notices included: by it the turn is known again later.
+    /// The digest of the text that has left, including notices: it identifies the turn later.
     pub(crate) digest: TextDigest,
     /// The calls that have left.
     pub(crate) survivors: Vec<Slot>,
-    /// How many calls, or frames that may have been calls, were taken out.
+    /// How many calls, or frames that may have been calls, were removed.
     pub(crate) removed: usize,
-    /// The calls among them that can be put back.
+    /// The removed calls that can be put back.
     pub(crate) removed_calls: Vec<Slot>,
     /// Hashes of the signatures that have left.
     pub(crate) signatures: Vec<[u8; 32]>,
@@ -105,7 +105,7 @@ impl Core {
         let limits = callgate_dialect::Limits { max_calls: settings.limits.calls };
         let mut reader = dialect.reader(&limits);
         if settings.text.is_some() {
-            reader.look_beside();
+            reader.include_side_texts();
         }
         Self {
             dialect,
@@ -117,33 +117,33 @@ impl Core {
             lanes: Vec::new(),
             queue: Vec::new(),
             queued: 0,
-            kept: 0,
-            looked_at: 0,
+            argument_bytes: 0,
+            checked: 0,
             blocked: Blocked::default(),
-            restless: false,
-            moved: false,
+            may_reorder: false,
+            queue_dirty: false,
             outbox: Outbox::default(),
             first_lane: None,
             several_lanes: false,
             turn_over: false,
             failed_inside_call: false,
-            cut: false,
+            truncated: false,
             dangling: false,
-            heard: false,
-            begun: false,
+            received_any: false,
+            emitted_any: false,
             tally: Tally::default(),
-            told: Vec::new(),
+            reported: Vec::new(),
             style: Style::default_of(usual_framing(dialect)),
             stream: Stream::Passing,
         }
     }
 
-    /// How the dialect writes its streams, as long as none has come.
+    /// The usual framing of the dialect, as long as no frame has come.
     pub(crate) fn usual_framing(&self) -> Framing {
         usual_framing(self.dialect)
     }
 
-    /// The API whose rules for calls hold: the dialect, or what it is an envelope around.
+    /// The API whose rules for calls apply: the dialect, or the API that it wraps.
     pub(crate) fn api(&self) -> Dialect {
         self.reader.api().unwrap_or(self.dialect)
     }
@@ -152,16 +152,16 @@ impl Core {
         &self.settings.limits
     }
 
-    /// What the driver must do before anything else is read.
+    /// The step that the driver must take before anything else is read.
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Vec<u8>) -> Option<Step> {
-        if !self.moved && self.outbox.steps.is_empty() && self.stream == Stream::Passing {
+        if !self.queue_dirty && self.outbox.steps.is_empty() && self.stream == Stream::Passing {
             return None;
         }
-        // What is written is handed out with the step.
-        self.settle(out);
-        // Once an error ends the stream, nothing that was held leaves before it.
-        if self.moved && self.stream == Stream::Passing {
+        // The step hands out what was written.
+        self.scan_pending(out);
+        // After an error has ended the stream, no held frame leaves before it.
+        if self.queue_dirty && self.stream == Stream::Passing {
             self.flush(Pace::InOrder, out);
         }
         if let Some(step) = self.outbox.steps.pop_front() {
@@ -173,73 +173,73 @@ impl Core {
         }
     }
 
-    /// Takes in one frame.
+    /// Takes one frame.
     pub(crate) fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         if self.stream != Stream::Passing {
             return;
         }
         self.style.follow(frame.style());
         let Some(data) = frame.data() else {
-            if self.settle(out) {
+            if self.scan_pending(out) {
                 self.empty_frame(frame, out);
             }
             return;
         };
-        self.heard = true;
+        self.received_any = true;
         let reading = match std::str::from_utf8(data) {
             Ok(data) => self.reader.read(frame.event(), data).map(|reading| (reading, data)),
             Err(_) => Err(Unreadable::NotUtf8),
         };
         match reading {
             Ok((reading, data)) => self.reading(frame, data, reading, out),
-            Err(why) if self.settle(out) => self.unreadable(frame, &why, out),
+            Err(why) if self.scan_pending(out) => self.unreadable(frame, &why, out),
             Err(_) => {}
         }
     }
 
-    /// Takes in a frame without data: a comment or a blank line keeps the connection alive, a
-    /// bracket begins or ends the list. Lines that only some clients read are not passed on.
+    /// Takes a frame without data: a comment or a blank line keeps the connection alive, a bracket
+    /// begins or ends the list. Lines that only some clients read are not passed on.
     fn empty_frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        self.heard |= !frame.bytes().trim_ascii().is_empty();
+        self.received_any |= !frame.bytes().trim_ascii().is_empty();
         if !self.dialect.reads_alike(frame) {
             if self.dialect.is_bare_error(frame.bytes()) {
                 return self.fail(Blame::Upstream, "the upstream failed within its response");
             }
             return self.normalised("", "lines that only some clients read were left out");
         }
-        self.begun = true;
-        if frame.keeps_its_place() {
-            self.say_all_held(out);
+        self.emitted_any = true;
+        if frame.is_bracket() {
+            self.write_all_held_back(out);
         }
-        if !self.queue.is_empty() && frame.keeps_its_place() {
+        if !self.queue.is_empty() && frame.is_bracket() {
             let reading = Reading { order: Order::Stream, ..Reading::default() };
             let bytes = Held::Frame(frame.to_owned());
-            return self.hold(Entry { bytes, reading, refused: Vec::new() });
+            return self.hold(QueuedFrame { bytes, reading, refused: Vec::new() });
         }
         self.dangling = !frame.terminated();
         frame.keep(out);
     }
 
-    /// Takes in a whole body.
+    /// Takes a whole body.
     pub(crate) fn body(&mut self, body: Vec<u8>, out: &mut Vec<u8>) {
         let Ok(body) = String::from_utf8(body) else {
             return self.refuse_body("the response is not UTF-8");
         };
-        // Some clients strip a byte order mark and others fail on it.
+        // Some clients strip a byte order mark, others fail on it.
         let body = body.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(body);
         match self.reader.read_body(&body) {
             Ok(mut reading) => {
-                self.learn(&mut reading, &body);
+                self.absorb_metadata(&mut reading, &body);
                 if !self.guard_body(&body, &mut reading, out) {
                     return;
                 }
-                let refused = self.parts(&reading);
-                self.hold(Entry { bytes: Held::Body(body), reading, refused });
-                self.moved = true;
+                let refused = self.update_calls(&reading);
+                self.hold(QueuedFrame { bytes: Held::Body(body), reading, refused });
+                self.queue_dirty = true;
             }
             Err(why) if self.settings.malformed == Malformed::Pass => {
                 self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
-                self.begun = true;
+                self.emitted_any = true;
                 out.extend_from_slice(body.as_bytes());
             }
             Err(why) => {
@@ -257,14 +257,14 @@ impl Core {
         mut reading: Reading,
         out: &mut Vec<u8>,
     ) {
-        self.learn(&mut reading, data);
+        self.absorb_metadata(&mut reading, data);
         if self.texts.is_some() {
-            if self.pend(frame, data, &reading, out) {
+            if self.write_undecided(frame, data, &reading, out) {
                 return;
             }
             let settled = match self.ends_pending(&reading) {
-                true => self.settle_all(out),
-                false => self.settle(out),
+                true => self.scan_pending_to_end(out),
+                false => self.scan_pending(out),
             };
             if !settled || !self.guard_frame(frame, data, &mut reading, out) {
                 return;
@@ -273,13 +273,12 @@ impl Core {
         self.deliver(frame, data, reading, out);
     }
 
-    /// Whether a frame goes the way of nearly every one: text, with nothing held and nothing to
-    /// change.
+    /// Whether a frame is the common case: text, with nothing held and nothing to change.
     #[inline]
     pub(crate) fn leaves_at_once(&self, frame: &Frame<'_>, data: &str, reading: &Reading) -> bool {
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
-            && !reading.odd
+            && !reading.irregular
             && !reading.failure
             && !reading.done
             && reading.masks.is_empty()
@@ -290,7 +289,7 @@ impl Core {
             && self.writer.leaves_as_it_came(reading, data)
     }
 
-    /// Lets a frame go, or keeps it.
+    /// Releases a frame, or holds it.
     #[inline]
     pub(crate) fn deliver(
         &mut self,
@@ -300,25 +299,26 @@ impl Core {
         out: &mut Vec<u8>,
     ) {
         if self.failed_inside_call && reading.may_end_call() {
-            return self.withhold_behind_failure(frame, out);
+            return self.withhold_after_failure(frame, out);
         }
         if self.leaves_at_once(frame, data, &reading) {
             if let Some(text) = reading.text {
-                self.say(reading.text_lane, text.of(data));
+                self.note_text(reading.text_lane, text.of(data));
             }
             self.dangling = !frame.terminated();
             return frame.keep(out);
         }
         if !self.queue.is_empty() && reading.ends_turn() {
-            // What goes on with a block that is out leaves before the turn's end closes the block.
+            // A part of a block that has begun to leave must leave before the end of the turn
+            // closes the block.
             self.flush(Pace::InOrder, out);
         }
-        let refused = self.parts(&reading);
+        let refused = self.update_calls(&reading);
         if self.several_lanes && reading.parts.iter().any(|part| self.is_second_lane(part)) {
-            // To clients that do not tell choices apart the order of their calls matters.
+            // For clients that do not distinguish choices, the order of their calls matters.
             reading.order = Order::Stream;
         }
-        let entry = Entry { bytes: Held::Frame(frame.to_owned()), reading, refused };
+        let entry = QueuedFrame { bytes: Held::Frame(frame.to_owned()), reading, refused };
         if self.queue.is_empty() && self.is_ready(&entry, out) {
             self.emit(entry, out);
         } else {
@@ -329,29 +329,29 @@ impl Core {
         }
     }
 
-    /// Some clients read on behind an error, and would take what comes for the end of the call that
-    /// the error cut off: a call that nobody judged.
+    /// Some clients read on after an error, and would take the next event for the end of the call
+    /// that the error interrupted: a call that was never judged.
     #[cold]
-    fn withhold_behind_failure(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    fn withhold_after_failure(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let why = "it came behind an error inside a call";
         self.outbox.note(Note::Withheld { why: why.to_owned() });
         frame.leave_out(out);
     }
 
-    /// Keeps what the frame tells of the response as a whole.
+    /// Stores the metadata of the response that the frame contains.
     #[inline]
-    fn learn(&mut self, reading: &mut Reading, data: &str) {
+    fn absorb_metadata(&mut self, reading: &mut Reading, data: &str) {
         if let Some(model) = reading.model
             && self.settings.origin.model.is_none()
         {
-            self.learn_model(model.of(data));
+            self.set_model(model.of(data));
         }
         if let Some(tally) = reading.tally.take() {
             self.tally.add(*tally);
         }
     }
 
-    /// What the response told so far.
+    /// The usage of the response so far.
     pub(crate) fn usage(&self) -> Usage {
         let of_client = |call: &&CallSlot| !matches!(call.state, State::Provider);
         let calls = self.calls.iter().filter(of_client).count();
@@ -365,30 +365,30 @@ impl Core {
         }
     }
 
-    /// The ids under which the provider keeps the response and its conversation.
-    pub(crate) fn kept_as(&self) -> (Option<String>, Option<String>) {
+    /// The ids under which the provider stores the response and its conversation.
+    pub(crate) fn stored_ids(&self) -> (Option<String>, Option<String>) {
         (self.tally.response.clone(), self.tally.conversation.clone())
     }
 
     #[cold]
-    fn learn_model(&mut self, model: &str) {
+    fn set_model(&mut self, model: &str) {
         let mut facts = (*self.settings.origin).clone();
         facts.model = Some(model.to_owned());
         self.settings.origin = Origin::new(facts);
     }
 
-    /// A frame that cannot be read is withheld, with all it may belong to.
+    /// Withholds an unreadable frame, and everything that it may belong to.
     pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Vec<u8>) {
         if self.settings.malformed == Malformed::Pass {
             self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
-            self.begun = true;
+            self.emitted_any = true;
             return frame.keep(out);
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });
         frame.leave_out(out);
         match why {
             Unreadable::Nothing | Unreadable::Orphan => return,
-            Unreadable::Foreign if self.reader.has_spoken() => return,
+            Unreadable::Foreign if self.reader.has_read_any() => return,
             Unreadable::Foreign => {
                 let api = self.dialect.as_str();
                 let message = format!("the response is not in the shape of the API `{api}`");
@@ -426,19 +426,19 @@ impl Core {
         &mut self.lanes[place]
     }
 
-    /// Tells once of each oddity that was put right.
+    /// Reports each corrected irregularity once.
     pub(crate) fn normalised(&mut self, tool: &str, why: &'static str) {
-        // A hostile stream could be odd in every frame.
-        let known = self.told.iter().any(|(t, w)| t == tool && *w == why);
-        if known || self.told.len() >= 64 {
+        // A hostile stream could have one in every frame.
+        let known = self.reported.iter().any(|(t, w)| t == tool && *w == why);
+        if known || self.reported.len() >= 64 {
             return;
         }
-        self.told.push((tool.to_owned(), why));
+        self.reported.push((tool.to_owned(), why));
         self.outbox.note(Note::Normalised { tool: tool.to_owned(), why: why.to_owned() });
     }
 
-    /// Text leaves.
-    pub(crate) fn say(&mut self, lane: Lane, raw: &str) {
+    /// Notes text that leaves.
+    pub(crate) fn note_text(&mut self, lane: Lane, raw: &str) {
         if raw.is_empty() {
             return;
         }
@@ -449,10 +449,10 @@ impl Core {
 }
 
 fn usual_framing(dialect: Dialect) -> Framing {
-    match dialect.forms() {
-        Forms::Events | Forms::EventsOrArray => Framing::Sse,
-        Forms::Lines => Framing::Lines,
-        Forms::EventStream => Framing::EventStream,
+    match dialect.framings() {
+        Framings::Events | Framings::EventsOrArray => Framing::Sse,
+        Framings::Lines => Framing::Lines,
+        Framings::EventStream => Framing::EventStream,
     }
 }
 

@@ -1,62 +1,62 @@
-//! How a response ends: nothing unjudged survives it.
+//! The end of a response: nothing unjudged survives it.
 
-use callgate_dialect::{Blame, Lane, OwnEvent};
+use callgate_dialect::{AddedEvent, Blame, Lane};
 use callgate_wire::FrameError;
 
 use crate::core::{Core, Stream};
 use crate::gate::{Close, Ending, Step};
-use crate::held::Pace;
+use crate::queue::Pace;
 use crate::slot::{CallSlot, State};
-use crate::{Asked, Malformed};
+use crate::{Malformed, RequestedForm};
 
-/// Said where the stream ended inside a call.
-const CUT: &str = "the response ended inside a tool call";
+/// The error if the stream ended inside a call.
+const ENDED_INSIDE_CALL: &str = "the response ended inside a tool call";
 
 impl Core {
-    /// The upstream has ended and everything it sent was read. Called until it says so.
+    /// The upstream has ended and all its input was read. Called until the stream is closed.
     pub(crate) fn end(&mut self, how: Close, out: &mut Vec<u8>) {
         if self.stream != Stream::Passing {
             return;
         }
-        if how == Close::End && !self.reader.has_spoken() && !self.passes_unread() {
-            return self.refuse_silence();
+        if how == Close::End && !self.reader.has_read_any() && !self.passes_unread() {
+            return self.refuse_missing_response();
         }
-        self.say_all_held(out);
+        self.write_all_held_back(out);
         if self.stream != Stream::Passing {
             return;
         }
         let open = |call: &&CallSlot| !call.ended;
         if self.calls.iter().filter(open).any(|call| matches!(call.state, State::Live)) {
             // A part of it has left. Nothing may follow that a client could take for its end.
-            return self.fail(Blame::Upstream, CUT);
+            return self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         }
-        let cut = self.calls.iter().filter(open).any(|call| self.is_unfinished(call));
+        let truncated = self.calls.iter().filter(open).any(|call| self.is_unfinished(call));
         self.flush(Pace::InOrder, out);
         self.drop_unfinished();
-        // What waited for another block's end waits no longer.
+        // Frames that waited for the end of another block wait no longer.
         self.end_all();
         self.flush(Pace::InOrder, out);
         if self.is_waiting() {
-            self.cut |= cut;
+            self.truncated |= truncated;
             return;
         }
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
-        if cut || self.cut {
-            self.fail(Blame::Upstream, CUT);
+        if truncated || self.truncated {
+            self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         } else if how == Close::Failed {
-            self.break_off();
+            self.report_broken_upstream();
         } else {
             self.stream = Stream::Closed(Ending::Clean);
         }
     }
 
-    /// Whether a verdict is awaited.
+    /// Whether a verdict is pending.
     pub(crate) fn is_waiting(&self) -> bool {
         self.calls.iter().any(|call| matches!(call.state, State::Asked(_)))
     }
 
-    /// Ends the stream with an error; what is held goes nowhere.
+    /// Ends the stream with an error and drops everything that is held.
     pub(crate) fn fail(&mut self, blame: Blame, message: &str) {
         if self.stream == Stream::Passing {
             let message = message.to_owned();
@@ -64,7 +64,7 @@ impl Core {
         }
     }
 
-    /// Ends a stream whose frames cannot be told apart any more.
+    /// Ends a stream that can no longer be split into frames.
     pub(crate) fn fail_to_read(&mut self, error: FrameError) {
         match error {
             FrameError::TooLarge { .. } => {
@@ -74,46 +74,48 @@ impl Core {
         }
     }
 
-    /// What came was passed on unread, as the operator wants it.
+    /// Whether the operator lets an unreadable response pass, and it has.
     fn passes_unread(&self) -> bool {
-        self.settings.malformed == Malformed::Pass && self.begun
+        self.settings.malformed == Malformed::Pass && self.emitted_any
     }
 
-    /// Answers with an error where nothing came that is of this API: nothing at all, a page of
-    /// HTML, a plain text. It takes the form the client asked for, where that is known; once
-    /// anything has left it can only be that of a stream.
-    fn refuse_silence(&mut self) {
-        let why = match self.heard {
+    /// Answers with an error if nothing of this API came: no bytes, an HTML page, or plain text.
+    /// The error has the form that the client requested, if that is known; after some bytes have
+    /// left, it can only be a stream event.
+    fn refuse_missing_response(&mut self) {
+        let why = match self.received_any {
             true => "it is neither an event stream of this API nor JSON",
             false => "it is empty",
         };
         self.stream = Stream::Failing {
             blame: Blame::Upstream,
             message: format!("callgate withheld this response: {why}"),
-            as_body: self.is_body_asked(),
+            as_body: self.may_answer_with_body(),
         };
     }
 
-    /// Whether an error may take the form of a body: nothing has left, and no stream was asked for.
-    fn is_body_asked(&self) -> bool {
-        let begun = self.begun || self.reader.has_spoken();
-        !begun && self.settings.asked != Asked::Stream
+    /// Whether an error may be a body: nothing has left, and no stream was requested.
+    fn may_answer_with_body(&self) -> bool {
+        let begun = self.emitted_any || self.reader.has_read_any();
+        !begun && self.settings.requested_form != RequestedForm::Stream
     }
 
-    /// Says that the upstream failed, unless every turn had come to its end: then nothing is
-    /// missing, and words behind the end would only confuse.
-    fn break_off(&mut self) {
+    /// Writes an error that the upstream failed, unless every turn had ended: then nothing is
+    /// missing, and an error after the end would only confuse.
+    fn report_broken_upstream(&mut self) {
         let whole = !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.finished);
         let message = "the upstream broke off its response".to_owned();
         self.stream = match whole {
             true => Stream::Closed(Ending::Error(message)),
-            false => {
-                Stream::Failing { blame: Blame::Upstream, message, as_body: self.is_body_asked() }
-            }
+            false => Stream::Failing {
+                blame: Blame::Upstream,
+                message,
+                as_body: self.may_answer_with_body(),
+            },
         };
     }
 
-    /// Answers a body that may not leave with an error instead.
+    /// Replaces a body that may not leave with an error.
     pub(crate) fn refuse_body(&mut self, why: &str) {
         if self.stream == Stream::Passing {
             let message = format!("callgate withheld this response: {why}");
@@ -121,16 +123,16 @@ impl Core {
         }
     }
 
-    /// Says events of our own.
-    fn say_events(&self, events: &[OwnEvent], out: &mut Vec<u8>) {
+    /// Writes events of the gate itself.
+    fn write_events(&self, events: &[AddedEvent], out: &mut Vec<u8>) {
         let Some((last, before)) = events.split_last() else { return };
-        for OwnEvent { name, data } in before {
+        for AddedEvent { name, data } in before {
             self.style.event(*name, data, out);
         }
         self.style.failure(last.name, &last.data, out);
     }
 
-    /// Says the last words, then tells the driver.
+    /// Writes the last bytes, then gives the driver the ending.
     pub(crate) fn ending(&mut self, out: &mut Vec<u8>) -> Option<Step> {
         if let Stream::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
@@ -140,10 +142,10 @@ impl Core {
             self.queued = 0;
             self.drop_unfinished();
             self.end_all();
-            self.moved = false;
+            self.queue_dirty = false;
             match as_body {
                 true => out.extend_from_slice(self.dialect.error_body(blame, &message).as_bytes()),
-                false => self.say_events(&self.dialect.error_events(blame, &message), out),
+                false => self.write_events(&self.dialect.error_events(blame, &message), out),
             }
             let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
             lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));

@@ -1,4 +1,4 @@
-//! The gate as its driver sees it.
+//! The gate as its driver uses it.
 
 use std::collections::VecDeque;
 
@@ -24,25 +24,25 @@ pub struct Gate {
 pub enum Step {
     /// Judge by the name alone, and answer with [`Gate::answer_name`] before the next step.
     Name(NameQuestion),
-    /// Judge the whole call, and answer with [`Gate::answer`], now or later. Steps taken before
-    /// the answer let pass what may overtake the call.
+    /// Judge the whole call, and answer with [`Gate::answer`], now or later. Steps that are taken
+    /// before the answer let frames pass that may overtake the call.
     Judge(Question),
-    /// Something for the record.
+    /// Something to record.
     Note(Note),
     /// Push more, or close.
     NeedMore,
-    /// Closed, and a verdict is still awaited.
+    /// Closed, and a verdict is still pending.
     Waiting,
-    /// Everything has been said.
+    /// Everything has been written.
     Ended(Ending),
 }
 
-/// A call of which only the name is known.
+/// A call whose name is known, but not its arguments.
 #[derive(Debug)]
 pub struct NameQuestion {
     /// The call to answer for.
     pub slot: Slot,
-    /// The call, its arguments pending.
+    /// The call, with its arguments pending.
     pub call: ToolCall,
 }
 
@@ -53,8 +53,8 @@ pub struct Question {
     pub slot: Slot,
     /// The call.
     pub call: ToolCall,
-    /// It was allowed by name and most of it has left; what completes it has not. A denial now
-    /// ends the stream with an error.
+    /// It was allowed by name and most of it has left; the piece that completes it has not. A
+    /// denial now ends the stream with an error.
     pub streaming: bool,
 }
 
@@ -99,38 +99,38 @@ pub enum Answer {
     Deny(Denial),
 }
 
-/// Something for the record.
+/// Something to record.
 #[derive(Debug)]
 pub enum Note {
     /// A call the provider runs itself.
     Observed(ToolCall),
-    /// The calls that were taken out of a turn, to be put back into a later request.
+    /// The calls that were removed from a turn, to be put back into a later request.
     Removed(RemovedTurn),
-    /// A frame could not be read and was withheld.
+    /// A frame was unreadable and was withheld.
     Withheld {
         /// Why.
         why: String,
     },
-    /// A call left in another shape than it came in.
+    /// A call left in another form than it came in.
     Normalised {
         /// The tool.
         tool: String,
-        /// What was odd.
+        /// What was irregular.
         why: String,
     },
-    /// A call, or a piece of one, was refused whatever the policy says.
+    /// A call, or a piece of one, was refused regardless of the policy.
     Refused {
         /// The tool.
         tool: String,
         /// Why.
         why: String,
     },
-    /// A call that was denied by its name has come to its end, or the response has: here it is
-    /// with its arguments, as far as they came and are kept. Told once for each such call.
+    /// A call that was denied by its name has ended, or the response has: the call with its
+    /// arguments, as far as they came and were stored. Reported once for each such call.
     Completed {
-        /// The call the question by name was about.
+        /// The slot of the question by name.
         slot: Slot,
-        /// The call under the name that was denied.
+        /// The call under the denied name.
         call: ToolCall,
     },
     /// A call was dropped that no rule had denied.
@@ -140,24 +140,24 @@ pub enum Note {
         /// Why.
         why: &'static str,
     },
-    /// A rule on text matched.
+    /// A text rule matched.
     Guardrail(TextHit),
 }
 
-/// What the response told of itself so far. At the end of it that is all there is to know.
+/// The usage that the response has reported so far. It is complete at the end of the response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens of the request, with those that were read from or written to a cache.
+    /// Input tokens, including those that were read from or written to a cache.
     pub input: Option<u64>,
-    /// Those of them that were read from a cache.
+    /// Input tokens that were read from a cache.
     pub cached: Option<u64>,
-    /// Tokens of the response.
+    /// Output tokens.
     pub output: Option<u64>,
-    /// Those of them that the model thought in.
+    /// Output tokens that the model spent on reasoning.
     pub reasoning: Option<u64>,
-    /// Why it stopped, in the upstream's own word: whatever was taken out since does not show.
+    /// Why the model stopped, in the upstream's own word, even if calls were removed since.
     pub stop_reason: Option<String>,
-    /// How many calls for the client to run came, allowed or not.
+    /// How many calls came for the client to run, allowed or not.
     pub calls: u32,
 }
 
@@ -175,13 +175,13 @@ pub enum Close {
 pub enum Ending {
     /// As the upstream ended it.
     Clean,
-    /// With the dialect's error form, for this reason.
+    /// With an error in the form of the dialect, for this reason.
     Error(String),
-    /// A rule on text stopped it: with the dialect's own ending for that.
+    /// A text rule stopped it, with the dialect's own ending for that.
     Blocked,
 }
 
-/// What has come and is not yet read.
+/// Input that was received and not read yet.
 #[derive(Debug)]
 enum Input {
     Sniffing(Sniffer, Vec<u8>),
@@ -194,11 +194,11 @@ enum Input {
 impl Gate {
     /// A gate for one response.
     pub fn new(dialect: Dialect, settings: Settings) -> Self {
-        let input = Input::Sniffing(Sniffer::new(dialect.forms()), Vec::new());
+        let input = Input::Sniffing(Sniffer::new(dialect.framings()), Vec::new());
         Self { input, core: Core::new(dialect, settings), closing: None }
     }
 
-    /// Takes in bytes of the decoded body, cut anywhere.
+    /// Adds bytes of the decoded body, split anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.closing.is_some() {
             return;
@@ -230,7 +230,7 @@ impl Gate {
         self.closing.get_or_insert(how);
     }
 
-    /// Takes the next step. Bytes appended to `out` are free to leave.
+    /// Takes the next step. Bytes that it appends to `out` may leave.
     pub fn step(&mut self, out: &mut Vec<u8>) -> Step {
         let start = out.len();
         let step = self.take_step(out);
@@ -258,24 +258,24 @@ impl Gate {
                 },
                 Input::Sniffing(..) | Input::Body(_) | Input::Over => {}
             }
-            // Nothing more has come: whatever waits for more is decided now.
-            self.core.settle(out);
+            // No more input is available: decides everything that waits for more.
+            self.core.scan_pending(out);
             if let Some(step) = self.core.next_step(out) {
                 return step;
             }
             match self.closing {
                 None => {
-                    self.core.relax(out);
+                    self.core.overtake_when_idle(out);
                     return Step::NeedMore;
                 }
                 Some(how) => self.finish(how, out),
             }
-            self.core.settle(out);
+            self.core.scan_pending(out);
             if let Some(step) = self.core.next_step(out) {
                 return step;
             }
             if self.core.is_waiting() {
-                self.core.relax(out);
+                self.core.overtake_when_idle(out);
                 return Step::Waiting;
             }
         }
@@ -291,13 +291,13 @@ impl Gate {
         self.core.answer(slot, answer);
     }
 
-    /// What the response told of itself so far. Frames are read for it when their turn comes, so
-    /// it is complete at [`Step::Ended`].
+    /// The usage that the response has reported so far. Frames are read in order, so it is complete
+    /// at [`Step::Ended`].
     pub fn usage(&self) -> Usage {
         self.core.usage()
     }
 
-    /// The model: the one the origin names, else the one the response named.
+    /// The model: the one in the origin, or the one that the response reports.
     pub fn model(&self) -> Option<&str> {
         self.core.settings.origin.model.as_deref()
     }
@@ -326,7 +326,7 @@ impl Gate {
         };
     }
 
-    /// Reads what is left at the end, a piece at a time: each may raise a question.
+    /// Reads what is left at the end, one piece at a time: each may raise a question.
     fn finish(&mut self, how: Close, out: &mut Vec<u8>) {
         if let Input::Frames(splitter) = &mut self.input {
             match splitter.finish() {
@@ -352,7 +352,7 @@ impl Gate {
     }
 }
 
-/// Questions and notes that wait for the driver.
+/// Questions and notes for the driver.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     pub(crate) steps: VecDeque<Step>,
@@ -363,13 +363,13 @@ impl Outbox {
         self.steps.push_back(Step::Note(note));
     }
 
-    /// Nobody waits for an answer about this call any more.
+    /// Withdraws all questions about this call: their answers are no longer needed.
     pub(crate) fn withdraw(&mut self, slot: Slot) {
         self.withdraw_name(slot);
         self.steps.retain(|step| !matches!(step, Step::Judge(question) if question.slot == slot));
     }
 
-    /// The call is asked about anew: an older question by its name is void.
+    /// Withdraws an older question by name, because the call is asked about again.
     pub(crate) fn withdraw_name(&mut self, slot: Slot) {
         self.steps.retain(|step| !matches!(step, Step::Name(question) if question.slot == slot));
     }

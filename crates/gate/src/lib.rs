@@ -1,10 +1,10 @@
 //! The gate: bytes in, judged bytes out.
 //!
-//! A [`Gate`] is a state machine without I/O. Push what the provider sent; take steps until it
-//! wants more. What it appends to `out` is free to leave, and nothing else is. When a call's name
-//! is complete it asks by name ([`Step::Name`]); when arguments are needed it holds the call and
-//! asks again with all of it ([`Step::Judge`]). A call leaves only against a
-//! [`Permit`](callgate_policy::Permit), which only a policy can make and which names its call.
+//! A [`Gate`] is a state machine without I/O. Push the bytes of the provider; take steps until it
+//! needs more. Only the bytes that it appends to `out` may leave. When a call's name is complete it
+//! asks for a verdict by name ([`Step::Name`]); if that needs the arguments, it holds the call and
+//! asks again with all of it ([`Step::Judge`]). A call leaves only with a
+//! [`Permit`](callgate_policy::Permit), which only a policy can create and which names its call.
 //!
 //! ```
 //! use callgate_call::{Origin, Surface};
@@ -39,7 +39,7 @@ mod calls;
 mod core;
 mod ending;
 mod gate;
-mod held;
+mod queue;
 mod release;
 mod settings;
 mod slot;
@@ -49,4 +49,4 @@ pub use callgate_dialect::request::{RemovedCall, RemovedTurn};
 pub use gate::{
     Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, Step, Usage,
 };
-pub use settings::{Asked, Limits, Malformed, OnDeny, Settings};
+pub use settings::{Limits, Malformed, OnDeny, RequestedForm, Settings};

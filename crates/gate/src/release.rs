@@ -1,4 +1,4 @@
-//! What leaves: allowed parts as they came, denied ones not at all.
+//! Writes frames: allowed parts as they came, denied ones not at all.
 
 use callgate_call::json::decode_into;
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
@@ -6,17 +6,18 @@ use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, 
 
 use crate::core::Core;
 use crate::gate::Note;
-use crate::held::{Entry, Held};
+use crate::queue::{Held, QueuedFrame};
 use crate::slot::State;
 use crate::{OnDeny, RemovedCall, RemovedTurn};
 
-/// Said where a turn would otherwise be empty: agents ask again and again after an empty turn.
+/// The text of a turn that would otherwise be empty: agents repeat the request after an empty turn.
 const NEUTRAL: &str = "There is nothing further to do in this turn.";
 
-/// Said where a part of the turn could not be read and nothing else is left of it.
+/// The text of a turn if a part of it could not be read and nothing else is left of it.
 const WITHHELD: &str = "A part of this response could not be read and was withheld by callgate.";
 
-/// Signatures kept of one turn. A turn of more is not known again where the client sends those back.
+/// How many signatures of one turn are stored. A turn with more is not recognised when the client
+/// sends it back.
 const MAX_SIGNATURES: usize = 256;
 
 impl Core {
@@ -27,8 +28,8 @@ impl Core {
         }
     }
 
-    /// Lets a frame go, each of its parts by the fate of its call.
-    pub(crate) fn emit(&mut self, mut entry: Entry, out: &mut Vec<u8>) {
+    /// Writes a frame, each of its parts as decided for its call.
+    pub(crate) fn emit(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
         self.end_dangling(out);
         let data = match &entry.bytes {
             Held::Body(body) => body.as_str(),
@@ -37,7 +38,7 @@ impl Core {
             }
         };
         if let Some(text) = entry.reading.text.take() {
-            self.say(entry.reading.text_lane, entry.reading.leaving(text, data));
+            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
         }
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
@@ -58,7 +59,7 @@ impl Core {
                 let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
                 self.dangling = !frame.terminated() && kept;
                 if !kept {
-                    self.tell_change(&entry.reading, &fates);
+                    self.report_change(&entry.reading, &fates);
                 }
             }
             Held::Body(body) => match self.writer.write_body(body, &entry.reading, &fates) {
@@ -76,8 +77,8 @@ impl Core {
         }
     }
 
-    /// Whether a body that was edited holds as many calls as were allowed: it is read once more,
-    /// so that a call the writer missed does not leave.
+    /// Whether an edited body contains as many calls as were allowed: it is read once more, so that
+    /// a call that the writer missed does not leave.
     fn holds_only(&self, body: &str, reading: &Reading, fates: &[Fate]) -> bool {
         let is_call =
             |part: &Part| matches!(&part.what, What::Piece(piece) if piece.host == Host::Client);
@@ -95,11 +96,11 @@ impl Core {
         again.is_ok_and(|again| again.parts.iter().filter(|part| is_call(part)).count() == allowed)
     }
 
-    /// Tells of a change that no denial explains: the shape was odd.
-    fn tell_change(&mut self, reading: &Reading, fates: &[Fate]) {
+    /// Reports a change that no denial explains: the form was irregular.
+    fn report_change(&mut self, reading: &Reading, fates: &[Fate]) {
         let denied = fates.iter().any(|fate| !matches!(fate, Fate::Keep));
         let masked = !reading.masks.is_empty();
-        if denied || masked || reading.said || self.lanes.iter().any(|lane| lane.removed > 0) {
+        if denied || masked || reading.text_left || self.lanes.iter().any(|lane| lane.removed > 0) {
             return;
         }
         let call = reading.parts.iter().find_map(|part| match &part.what {
@@ -120,7 +121,7 @@ impl Core {
             },
             What::Finish(finish) => self.finish_fate(part.lane, *finish),
             What::Text => {
-                self.say(part.lane, reading.leaving(part.at, data));
+                self.note_text(part.lane, reading.leaving(part.at, data));
                 Fate::Keep
             }
             What::Signature => {
@@ -142,7 +143,7 @@ impl Core {
                 let notice = self.settings.denial.notice(denial);
                 match (piece.opens, &call.notice) {
                     (true, _) => self.take_out(lane, piece, notice),
-                    // What was shown is shown again.
+                    // A repetition shows the same notice.
                     (false, Some(shown)) if piece.copy => Fate::Notice(shown.clone()),
                     (false, _) => Fate::Drop,
                 }
@@ -170,11 +171,11 @@ impl Core {
         }
     }
 
-    /// Takes a denied call out and says so, where a text is accepted: not after the end, and after a
-    /// call that the client got only in some APIs.
+    /// Removes a denied call and inserts a notice, if a text is allowed there: not after the end,
+    /// and after a call that the client received only in some APIs.
     fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
         let explain = self.settings.on_deny == OnDeny::Explain;
-        let alone = self.api().notice_stands_alone();
+        let alone = self.api().notice_is_separate();
         let may_follow_calls = self.api().text_follows_calls();
         let state = self.lane(lane);
         state.removed += 1;
@@ -205,7 +206,7 @@ impl Core {
         let neutral = if state.removed > state.removed_calls.len() { WITHHELD } else { NEUTRAL };
         if empty {
             state.digest.add(neutral);
-            // It goes again when the call comes back.
+            // The notice is removed again when the call is put back.
             let first = state.removed_calls.first().copied();
             if let Some(call) = first.and_then(|slot| self.call_mut(slot)) {
                 call.notice = Some(neutral.to_owned());
@@ -214,10 +215,10 @@ impl Core {
         Fate::Ordinary(empty.then(|| neutral.to_owned()))
     }
 
-    /// Hands out what was taken out of a turn, to be put back into a later request.
+    /// Hands out the calls that were removed from a turn, to be put back into a later request.
     pub(crate) fn hand_out_removed(&mut self, lane: Lane) {
         let dialect = self.dialect;
-        let (response, conversation) = self.kept_as();
+        let (response, conversation) = self.stored_ids();
         let state = self.lane(lane);
         let slots = std::mem::take(&mut state.removed_calls);
         if slots.is_empty() {
@@ -250,7 +251,8 @@ impl Core {
         self.outbox.note(Note::Removed(turn));
     }
 
-    /// The turn as the client got it; `None` if a call of it was too large to be known again.
+    /// The turn as the client received it; `None` if one of its calls was too large to be
+    /// recognised later.
     fn client_turn(&mut self, lane: Lane) -> Option<ClientTurn> {
         let plan = self.api().plan_lane();
         let plan = plan.map(|plan| self.lane(plan).digest.finish().unwrap_or_default());

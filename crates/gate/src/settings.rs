@@ -1,4 +1,4 @@
-//! How a gate behaves where the operator has a choice.
+//! The settings of a gate.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use callgate_policy::{DenialText, TextGuard};
 /// The settings of one gate.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What takes the place of a denied call.
+    /// What replaces a denied call.
     pub on_deny: OnDeny,
     /// How denials are worded.
     pub denial: Arc<DenialText>,
-    /// What becomes of frames that cannot be read.
+    /// What to do with unreadable frames.
     pub malformed: Malformed,
-    /// What the client asked for. The form of the response comes from its bytes; this decides only
-    /// how to say that there was none.
-    pub asked: Asked,
-    /// What the response may say.
+    /// The form of response that the client requested. The actual form is detected from the bytes;
+    /// this only decides how to report that there was no response.
+    pub requested_form: RequestedForm,
+    /// The text rules for the response.
     pub text: Option<TextGuard>,
     /// Every bound.
     pub limits: Limits,
-    /// Where the response comes from; the gate adds the model if it is not known.
+    /// Where the response comes from; the gate adds the model if it is unknown.
     pub origin: Origin,
 }
 
@@ -32,7 +32,7 @@ impl Settings {
             on_deny: OnDeny::Explain,
             denial: DenialText::built_in(),
             malformed: Malformed::Withhold,
-            asked: Asked::Unknown,
+            requested_form: RequestedForm::Unknown,
             text: None,
             limits: Limits::default(),
             origin,
@@ -40,20 +40,20 @@ impl Settings {
     }
 }
 
-/// What takes the place of a denied call.
+/// What replaces a denied call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDeny {
-    /// A text that says what was denied and why.
+    /// A text that explains what was denied and why.
     Explain,
-    /// Nothing; a neutral text only where the turn would otherwise be empty, for agents ask again
-    /// after an empty turn.
+    /// Nothing, except for a neutral text if the turn would otherwise be empty, because agents
+    /// repeat the request after an empty turn.
     Silent,
 }
 
-/// The form of response a client asked for.
+/// The form of response that a client requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// Nobody told.
+pub enum RequestedForm {
+    /// It is not known.
     Unknown,
     /// A stream of events.
     Stream,

@@ -1,4 +1,4 @@
-//! One call on its way through the gate.
+//! The state of one call in the gate.
 
 use callgate_call::ToolCall;
 use callgate_dialect::request::call_digest;
@@ -29,27 +29,27 @@ pub(crate) struct CallSlot {
     pub(crate) carrier: Carrier,
     pub(crate) assembly: Assembly,
     pub(crate) state: State,
-    /// How many frames of it wait.
+    /// How many frames of it are waiting.
     pub(crate) waiting: usize,
-    /// Its own end or the turn's has come: no piece of it is expected any more.
+    /// Its own end or the turn's has come: no more pieces are expected.
     pub(crate) ended: bool,
-    /// Its place in the turn: among the blocks, or among the calls of the choice.
+    /// Its index in the turn: among the blocks, or among the calls of the choice.
     pub(crate) place: usize,
-    /// Calls stood in another lane before. It waits until none of those streams.
+    /// Calls in another lane came before. It waits until none of those streams.
     pub(crate) second_lane: bool,
-    /// Calls stand in several lanes. Some clients do not tell lanes apart, so it leaves whole.
-    pub(crate) apart: bool,
+    /// There are calls in several lanes. Some clients do not distinguish lanes, so it leaves whole.
+    pub(crate) in_several_lanes: bool,
     /// A piece of it came in a frame that some clients skip: it leaves whole.
-    pub(crate) uneven: bool,
-    /// Its arguments without what a rule took out of them: it leaves with these.
+    pub(crate) skipped_by_some_clients: bool,
+    /// Its arguments without what a rule removed from them: it leaves with these.
     pub(crate) rewritten: Option<String>,
-    /// Its name and arguments as they leave; `None` until it is allowed, and if its arguments were
-    /// too large to be kept.
+    /// The digest of its name and arguments as they leave; `None` until it is allowed, and if its
+    /// arguments were too large to be stored.
     pub(crate) digest: Option<[u8; 32]>,
-    /// The notice that took its place.
+    /// The notice that replaced it.
     pub(crate) notice: Option<String>,
-    /// It was denied by its name, and its arguments are still to be told: the call as it was
-    /// denied. Boxed, for few calls are.
+    /// The call as it was denied by its name, until its arguments are reported. Boxed, because few
+    /// calls are denied this way.
     pub(crate) incomplete: Option<Box<ToolCall>>,
 }
 
@@ -58,36 +58,36 @@ pub(crate) struct CallSlot {
 pub(crate) enum State {
     /// Its name may still grow.
     Naming,
-    /// The question by name is out.
+    /// The question by name was handed out.
     NameAsked,
-    /// A rule needs its arguments, or its shape is odd: it is held until it is whole.
+    /// A rule needs its arguments, or its form is irregular: it is held until it is complete.
     Held,
-    /// Allowed by name: its pieces leave, but not the one that completes it.
+    /// Allowed by name: its pieces leave, except for the one that completes it.
     Live,
-    /// It is whole, and the verdict is awaited.
-    Asked(Asked),
-    /// A permit was given before the call's end has come: all of it is kept until then.
+    /// It is complete, and the verdict is pending.
+    Asked(PendingVerdict),
+    /// A permit was given before the call's end has come: all of it is held until then.
     Permitted,
     /// A permit was given.
     Allowed,
-    /// It is taken out.
+    /// It is removed.
     Denied(Denial),
-    /// It was unfinished when the stream ended or failed. It is taken out.
+    /// It was unfinished when the stream ended or failed, and is removed.
     Dropped,
     /// The provider runs it.
     Provider,
 }
 
-/// A call whose verdict is awaited.
+/// A call whose verdict is pending.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingVerdict {
     pub(crate) call: ToolCall,
-    /// Pieces of it have left: a denial can only end the stream.
+    /// Whether pieces of it have left: a denial can only end the stream.
     pub(crate) streaming: bool,
 }
 
 impl CallSlot {
-    /// Whether its fate is known, so that a frame with a piece of it may leave.
+    /// Whether its verdict is known, so that a frame with a piece of it may leave.
     pub(crate) fn is_settled(&self) -> bool {
         match self.state {
             State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
@@ -101,23 +101,24 @@ impl CallSlot {
 
     /// Whether it leaves in the dialect's canonical form instead of piece by piece.
     pub(crate) fn leaves_whole(&self) -> bool {
-        self.rewritten.is_some() || self.is_odd()
+        self.rewritten.is_some() || self.is_irregular()
     }
 
     /// Whether clients would read its pieces differently.
-    pub(crate) fn is_odd(&self) -> bool {
+    pub(crate) fn is_irregular(&self) -> bool {
         let odd = !self.assembly.is_canonical();
-        odd || self.uneven || (self.apart && !self.assembly.is_one_piece())
+        odd || self.skipped_by_some_clients
+            || (self.in_several_lanes && !self.assembly.is_one_piece())
     }
 
-    /// Takes the digest of the call as it leaves, before its arguments are given up.
+    /// Computes the digest of the call as it leaves, before its arguments are freed.
     pub(crate) fn take_digest(&mut self) {
         let (name, arguments) = (self.assembly.name(), self.assembly.arguments_text());
         let arguments = self.rewritten.as_deref().unwrap_or(arguments);
         self.digest = (!self.assembly.is_oversize()).then(|| call_digest(name, arguments));
     }
 
-    /// The call as it leaves, in the form every client reads alike.
+    /// The call as it leaves, in the form that every client reads the same way.
     pub(crate) fn canonical(&self) -> Canonical {
         let mut call = self.assembly.canonical();
         if let Some(arguments) = &self.rewritten {

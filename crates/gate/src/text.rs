@@ -1,19 +1,20 @@
-//! Text rules on what a response says: masked as it flows, or the response is cut.
+//! Text rules on a response: matches are masked while the text streams, or the response is stopped.
 //!
 //! Text in pieces goes through a flow, one per block or choice. A flow holds back only what may
-//! still become a match; that goes in front of the next piece, or, where none comes, in one more
-//! copy of the frame that brought it. Text that stands whole is looked at whole.
+//! still become a match; that text leaves with the next piece, or, if there is none, in one more
+//! copy of its own frame. Text that comes whole is scanned whole.
 
-mod beside;
 mod masks;
 mod pending;
+mod side_texts;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{
-    Blame, Block, BlockStep, Carrier, Comes, Host, Lane, Order, Part, Reading, Slot, Voice, What,
+    Blame, Block, BlockStep, Carrier, Channel, Delivery, Host, Lane, Order, Part, Reading, Slot,
+    What,
 };
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
@@ -24,54 +25,54 @@ use crate::slot::{CallSlot, State};
 use masks::Masks;
 use pending::Pending;
 
-/// Kinds of hits that are remembered, so that a text said again is not told of again.
-const MAX_TOLD: usize = 64;
+/// How many kinds of hits are remembered, so that a repeated text is not reported again.
+const MAX_REPORTED: usize = 64;
 
 /// The text rules of one response.
 #[derive(Debug)]
 pub(crate) struct Texts {
     guard: TextGuard,
-    flows: Vec<Flowing>,
-    /// What is thought, which nothing is done to.
-    thoughts: Vec<Flowing>,
+    flows: Vec<StreamingText>,
+    /// The flows of the model's thinking, which is never changed.
+    thinking: Vec<StreamingText>,
     pending: Pending,
-    /// Policy, rule and kind of what was told of.
-    told: Vec<(String, String, String)>,
+    /// Policy, rule and kind of the reported hits.
+    reported: Vec<(String, String, String)>,
 }
 
-/// What a text belongs to: a choice, or a block of it, and one of the voices there.
-type Place = (Lane, Option<Slot>, Voice);
+/// What a text belongs to: a choice, or a block of it, and a channel there.
+type Place = (Lane, Option<Slot>, Channel);
 
-/// A text on its way.
+/// A text that is being streamed.
 #[derive(Debug)]
-struct Flowing {
+struct StreamingText {
     place: Place,
     flow: TextFlow,
     /// Half a surrogate pair at the end of the last piece.
     half: Option<u16>,
-    /// The frame that came last, while some of its text may be held back.
-    last: Option<Last>,
+    /// The last frame, while some of its text may be held back.
+    last: Option<LastFrame>,
 }
 
-/// A frame of text, to be said once more with what was held back.
+/// A text frame, to be written once more with the text that was held back.
 #[derive(Debug)]
-struct Last {
+struct LastFrame {
     frame: OwnedFrame,
     order: Order,
     block: Option<Block>,
     rename: Option<&'static str>,
-    uneven: bool,
-    /// It is of the answer, and not beside it.
+    skipped_by_some_clients: bool,
+    /// Whether it is part of the answer itself.
     is_answer: bool,
-    /// The place of the text.
+    /// The span of the text.
     text: Span,
-    /// Other texts in the frame, which were said.
+    /// Other texts in the frame, which have left.
     others: Vec<Span>,
 }
 
-/// What became of a piece of text.
-struct Passed {
-    /// What leaves in its place, raw between quotes; `None` if it leaves as it came.
+/// The result for a piece of text.
+struct PieceResult {
+    /// The replacement, raw between quotes; `None` if the piece is unchanged.
     raw: Option<String>,
     hits: Vec<TextHit>,
     blocked: bool,
@@ -79,12 +80,12 @@ struct Passed {
 
 impl Texts {
     pub(crate) fn new(guard: TextGuard) -> Self {
-        let (flows, thoughts, told) = (Vec::new(), Vec::new(), Vec::new());
-        Self { guard, flows, thoughts, pending: Pending::default(), told }
+        let (flows, thinking, reported) = (Vec::new(), Vec::new(), Vec::new());
+        Self { guard, flows, thinking, pending: Pending::default(), reported }
     }
 
     /// Sends a piece through its flow. `None` if there are more flows than `max`.
-    fn piece(&mut self, place: Place, raw: &str, ends: bool, max: usize) -> Option<Passed> {
+    fn piece(&mut self, place: Place, raw: &str, ends: bool, max: usize) -> Option<PieceResult> {
         let at = self.flowing(place, max)?;
         let flowing = self.flows.get_mut(at)?;
         let passed = flowing.piece(raw, ends);
@@ -94,7 +95,8 @@ impl Texts {
         Some(passed)
     }
 
-    /// Where the flow of a place is; a new one if there is none yet. `None` if there are `max`.
+    /// The index of the flow of a place; adds a new one if there is none. `None` if there are `max`
+    /// already.
     #[inline]
     fn flowing(&mut self, place: Place, max: usize) -> Option<usize> {
         match self.flows.iter().position(|flowing| flowing.place == place) {
@@ -102,28 +104,29 @@ impl Texts {
             None if self.flows.len() >= max => None,
             None => {
                 let flow = self.guard.flow();
-                self.flows.push(Flowing { place, flow, half: None, last: None });
+                self.flows.push(StreamingText { place, flow, half: None, last: None });
                 Some(self.flows.len() - 1)
             }
         }
     }
 
-    /// Keeps the frame of a text of which some may be held back.
-    fn keep(&mut self, place: Place, last: Option<Last>) {
+    /// Stores the last frame of a text, if some of it may be held back.
+    fn keep(&mut self, place: Place, last: Option<LastFrame>) {
         if let Some(flowing) = self.flows.iter_mut().find(|flowing| flowing.place == place) {
             flowing.last = last;
         }
     }
 
-    /// Takes out the flows that end with this frame. Those with text in it end there.
-    fn take_ended(&mut self, ends: &Ends, last: &HashMap<Place, usize>) -> Vec<Flowing> {
-        let is_over =
-            |flowing: &mut Flowing| !last.contains_key(&flowing.place) && ends.with(flowing.place);
+    /// Removes the flows that end with this frame. Those with text in it end there.
+    fn take_ended(&mut self, ends: &Ends, last: &HashMap<Place, usize>) -> Vec<StreamingText> {
+        let is_over = |flowing: &mut StreamingText| {
+            !last.contains_key(&flowing.place) && ends.with(flowing.place)
+        };
         self.flows.extract_if(.., is_over).collect()
     }
 
-    /// A text that stands whole.
-    fn whole(&self, raw: &str) -> Passed {
+    /// Scans a text that came whole.
+    fn whole(&self, raw: &str) -> PieceResult {
         let mut text = String::new();
         let plain = match has_escape(raw) {
             false => raw,
@@ -133,26 +136,26 @@ impl Texts {
             }
         };
         let TextOutcome { text, hits, blocked } = self.guard.whole(plain);
-        Passed { raw: text.map(|text| escaped(&text)), hits, blocked }
+        PieceResult { raw: text.map(|text| escaped(&text)), hits, blocked }
     }
 
-    /// Whether a hit of this kind was told of before; from now on it was.
-    fn was_told(&mut self, hit: &TextHit) -> bool {
+    /// Whether a hit of this kind was reported before; marks it as reported.
+    fn was_reported(&mut self, hit: &TextHit) -> bool {
         let is = |(policy, rule, kind): &(String, String, String)| {
             *policy == hit.policy && *rule == hit.rule && *kind == hit.kind
         };
-        if self.told.iter().any(is) {
+        if self.reported.iter().any(is) {
             return true;
         }
-        if self.told.len() < MAX_TOLD {
-            self.told.push((hit.policy.clone(), hit.rule.clone(), hit.kind.clone()));
+        if self.reported.len() < MAX_REPORTED {
+            self.reported.push((hit.policy.clone(), hit.rule.clone(), hit.kind.clone()));
         }
         false
     }
 }
 
-impl Flowing {
-    fn piece(&mut self, raw: &str, ends: bool) -> Passed {
+impl StreamingText {
+    fn piece(&mut self, raw: &str, ends: bool) -> PieceResult {
         let had_half = self.half.is_some();
         let mut decoded = String::new();
         let plain = match had_half || has_escape(raw) {
@@ -163,9 +166,9 @@ impl Flowing {
             }
         };
         let TextOutcome { text, mut hits, mut blocked } = self.flow.push(plain);
-        // A pair that was cut in two leaves whole, in the later piece.
-        let cut = had_half || (self.half.is_some() && !ends);
-        let mut text = text.or_else(|| cut.then(|| plain.to_owned()));
+        // A surrogate pair that was split leaves whole, in the later piece.
+        let was_split = had_half || (self.half.is_some() && !ends);
+        let mut text = text.or_else(|| was_split.then(|| plain.to_owned()));
         if ends {
             let end = self.flow.finish();
             hits.extend(end.hits);
@@ -174,42 +177,43 @@ impl Flowing {
                 text.get_or_insert_with(|| plain.to_owned()).push_str(&rest);
             }
         }
-        Passed { raw: text.map(|text| escaped(&text)), hits, blocked }
+        PieceResult { raw: text.map(|text| escaped(&text)), hits, blocked }
     }
 
-    /// What was held back, now that nothing follows.
-    fn finish(&mut self) -> Passed {
+    /// The text that was held back, now that nothing follows.
+    fn finish(&mut self) -> PieceResult {
         let TextOutcome { text, hits, blocked } = self.flow.finish();
         let text = text.filter(|text| !text.is_empty());
-        Passed { raw: text.map(|text| escaped(&text)), hits, blocked }
+        PieceResult { raw: text.map(|text| escaped(&text)), hits, blocked }
     }
 }
 
 /// What ends with a frame.
 struct Ends {
-    /// Everything does.
+    /// Everything ends.
     all: bool,
     /// The block of the frame.
     block: Option<Slot>,
-    /// Whether that block does, or is said once more as a whole.
+    /// Whether that block ends, or is repeated as a whole.
     block_is_over: bool,
-    /// Texts beside the answer that stand whole in the frame.
-    wholes: Vec<(Lane, Voice)>,
-    /// The turns that do.
+    /// Whole texts in the frame that are not part of the answer.
+    wholes: Vec<(Lane, Channel)>,
+    /// The turns that end.
     turns: HashSet<Lane>,
-    /// The lanes in which a call begins behind the text.
+    /// The lanes in which a call begins after the text.
     calls: HashSet<Lane>,
 }
 
 impl Ends {
     fn of(reading: &Reading) -> Self {
-        let is_over = |block: Block| block.does == BlockStep::Close || reading.retells;
-        let whole = reading.asides.iter().filter(|aside| aside.comes == Comes::Whole);
+        let is_over = |block: Block| block.does == BlockStep::Close || reading.repeats_texts;
+        let whole =
+            reading.side_texts.iter().filter(|side_text| side_text.delivery == Delivery::Whole);
         let mut ends = Self {
             all: reading.done || reading.failure,
             block: reading.block.map(|block| block.slot),
             block_is_over: reading.block.is_some_and(is_over),
-            wholes: whole.map(|aside| (aside.lane, aside.voice)).collect(),
+            wholes: whole.map(|side_text| (side_text.lane, side_text.channel)).collect(),
             turns: HashSet::new(),
             calls: HashSet::new(),
         };
@@ -225,10 +229,10 @@ impl Ends {
         ends
     }
 
-    /// Whether a text of this place does.
-    fn with(&self, (lane, block, voice): Place) -> bool {
+    /// Whether the text of this place ends.
+    fn with(&self, (lane, block, channel): Place) -> bool {
         let is_same =
-            |whole: &(Lane, Voice)| whole.1 == voice && (block.is_some() || whole.0 == lane);
+            |whole: &(Lane, Channel)| whole.1 == channel && (block.is_some() || whole.0 == lane);
         let is_whole = || self.wholes.iter().any(is_same);
         let of_block = match block {
             Some(_) => self.block == block && (self.block_is_over || is_whole()),
@@ -238,7 +242,7 @@ impl Ends {
     }
 }
 
-/// Whether a part is more than text: such a frame is not said twice.
+/// Whether a part is more than text: such a frame is not written twice.
 fn is_more(part: &Part) -> bool {
     !matches!(part.what, What::Text | What::Signature)
 }
@@ -256,7 +260,7 @@ fn is_string(span: Span, data: &str) -> bool {
 }
 
 impl Core {
-    /// Looks at the texts of a frame. Answers `false` if the response ends here.
+    /// Scans the texts of a frame. Returns `false` if the response ends here.
     #[inline]
     pub(crate) fn guard_frame(
         &mut self,
@@ -279,13 +283,13 @@ impl Core {
         reading: &mut Reading,
         out: &mut Vec<u8>,
     ) -> bool {
-        self.hear_thoughts(texts, data, reading);
+        self.scan_thinking(texts, data, reading);
         let (pieces, wholes) = self.find_texts(data, reading);
         let ends = Ends::of(reading);
         let last: HashMap<Place, usize> =
             pieces.iter().enumerate().map(|(at, (place, _))| (*place, at)).collect();
         for flowing in texts.take_ended(&ends, &last) {
-            if !self.say_held(texts, flowing, (frame, Some(reading)), out) {
+            if !self.write_held_back(texts, flowing, (frame, Some(reading)), out) {
                 return false;
             }
         }
@@ -302,12 +306,12 @@ impl Core {
             if is_last {
                 let held = passed.raw.is_some() && !ends;
                 let others = || pieces.iter().map(|(_, at)| *at).filter(|other| other != span);
-                let last = held.then(|| Last::of(frame, reading, *span, others().collect()));
+                let last = held.then(|| LastFrame::of(frame, reading, *span, others().collect()));
                 texts.keep(*place, last);
             }
-            self.tell(texts, passed.hits, false);
+            self.report_hits(texts, passed.hits, false);
             if passed.blocked {
-                return self.cut(frame, Some(reading), place.0, out);
+                return self.stop_response(frame, Some(reading), place.0, out);
             }
             if let Some(raw) = passed.raw {
                 masks.add(data, *span, raw);
@@ -315,9 +319,13 @@ impl Core {
         }
         for span in wholes {
             let passed = texts.whole(span.of(data));
-            self.tell(texts, passed.hits, reading.retells || !reading.asides.is_empty());
+            self.report_hits(
+                texts,
+                passed.hits,
+                reading.repeats_texts || !reading.side_texts.is_empty(),
+            );
             if passed.blocked {
-                return self.cut(frame, Some(reading), reading.text_lane, out);
+                return self.stop_response(frame, Some(reading), reading.text_lane, out);
             }
             if let Some(raw) = passed.raw {
                 masks.add(data, span, raw);
@@ -327,24 +335,24 @@ impl Core {
         true
     }
 
-    /// The texts of a frame: those in pieces, and those that stand whole.
+    /// The texts of a frame: those in pieces, and whole ones.
     fn find_texts(&self, data: &str, reading: &Reading) -> (Vec<(Place, Span)>, Vec<Span>) {
         let block = reading.block.map(|block| block.slot);
         let (mut pieces, mut wholes) = (Vec::new(), Vec::new());
-        // All texts of the frame, by their places: looked for once, and only where they are needed.
+        // All texts of the frame, sorted: looked up once, and only if needed.
         let all = std::cell::LazyCell::new(|| {
             let mut all = self.reader.texts(data);
             all.sort_by_key(|span| span.start);
             all
         });
         if let Some(span) = reading.text {
-            pieces.push(((reading.text_lane, block, beside::voice(reading, span)), span));
+            pieces.push(((reading.text_lane, block, side_texts::channel(reading, span)), span));
         }
         for part in reading.parts.iter().filter(|part| matches!(part.what, What::Text)) {
             if reading.content.is_some() {
                 wholes.push(part.at);
             } else if is_string(part.at, data) {
-                pieces.push(((part.lane, block, beside::voice(reading, part.at)), part.at));
+                pieces.push(((part.lane, block, side_texts::channel(reading, part.at)), part.at));
             } else {
                 // A list of texts.
                 let first = all.partition_point(|span| span.start < part.at.start);
@@ -352,34 +360,34 @@ impl Core {
                 pieces.extend(inside.map(|span| ((part.lane, block, 0), *span)));
             }
         }
-        if reading.retells {
+        if reading.repeats_texts {
             let said: HashSet<usize> = pieces.iter().map(|(_, piece)| piece.start).collect();
             wholes.extend(all.iter().filter(|span| !said.contains(&span.start)));
         }
-        beside::add(reading, block, &mut pieces, &mut wholes);
+        side_texts::add(reading, block, &mut pieces, &mut wholes);
         (pieces, wholes)
     }
 
-    /// Says what was held back of a text, in one more copy of its last frame.
-    fn say_held(
+    /// Writes the text that was held back, in one more copy of its last frame.
+    fn write_held_back(
         &mut self,
         texts: &mut Texts,
-        mut flowing: Flowing,
+        mut flowing: StreamingText,
         (behind, reading): (&Frame<'_>, Option<&Reading>),
         out: &mut Vec<u8>,
     ) -> bool {
         let passed = flowing.finish();
-        self.tell(texts, passed.hits, false);
+        self.report_hits(texts, passed.hits, false);
         if passed.blocked {
-            return self.cut(behind, reading, flowing.place.0, out);
+            return self.stop_response(behind, reading, flowing.place.0, out);
         }
         if let (Some(raw), Some(last)) = (passed.raw, flowing.last) {
-            self.say_again(&last, flowing.place.0, raw, out);
+            self.write_again(&last, flowing.place.0, raw, out);
         }
         true
     }
 
-    fn say_again(&mut self, last: &Last, lane: Lane, raw: String, out: &mut Vec<u8>) {
+    fn write_again(&mut self, last: &LastFrame, lane: Lane, raw: String, out: &mut Vec<u8>) {
         let frame = last.frame.as_frame();
         let Some(data) = frame.data().and_then(|data| std::str::from_utf8(data).ok()) else {
             return;
@@ -390,8 +398,8 @@ impl Core {
             text: last.is_answer.then_some(last.text),
             text_lane: lane,
             rename: last.rename,
-            uneven: last.uneven,
-            again: true,
+            skipped_by_some_clients: last.skipped_by_some_clients,
+            is_repeat: true,
             ..Reading::default()
         };
         let mut masks = Masks::default();
@@ -406,23 +414,23 @@ impl Core {
         self.deliver(&frame, data, reading, out);
     }
 
-    /// The response ends: what is held back of any text is said.
-    pub(crate) fn say_all_held(&mut self, out: &mut Vec<u8>) {
+    /// Writes everything that was held back of any text: the response ends.
+    pub(crate) fn write_all_held_back(&mut self, out: &mut Vec<u8>) {
         let Some(mut texts) = self.texts.take() else { return };
-        self.end_thoughts(&mut texts);
+        self.end_thinking(&mut texts);
         for flowing in std::mem::take(&mut texts.flows) {
-            // Without a frame nothing is held back.
+            // Without a frame, nothing is held back.
             let Some(frame) = flowing.last.as_ref().map(|last| last.frame.clone()) else {
                 continue;
             };
-            if !self.say_held(&mut texts, flowing, (&frame.as_frame(), None), out) {
+            if !self.write_held_back(&mut texts, flowing, (&frame.as_frame(), None), out) {
                 break;
             }
         }
         self.texts = Some(texts);
     }
 
-    /// Looks at the texts of a whole body. Answers `false` if it may not leave.
+    /// Scans the texts of a whole body. Returns `false` if it may not leave.
     pub(crate) fn guard_body(
         &mut self,
         body: &str,
@@ -445,14 +453,14 @@ impl Core {
         let mut spans = self.reader.texts(body);
         let parts = reading.parts.iter().filter(|part| matches!(part.what, What::Text));
         spans.extend(reading.text.into_iter().chain(parts.map(|part| part.at)));
-        spans.extend(self.beside_in_body(texts, body));
+        spans.extend(self.side_texts_in_body(texts, body));
         spans.retain(|span| is_string(*span, body));
         spans.sort_by_key(|span| span.start);
         spans.dedup();
         let mut masks = Masks::default();
         for span in spans {
             let passed = texts.whole(span.of(body));
-            self.tell(texts, passed.hits, false);
+            self.report_hits(texts, passed.hits, false);
             if passed.blocked {
                 self.drop_parts(reading);
                 let body = self.dialect.blocked_body(self.settings.denial.content());
@@ -468,19 +476,19 @@ impl Core {
         true
     }
 
-    /// Tells of hits; those in a text that is said again only if they were not seen before.
-    fn tell(&mut self, texts: &mut Texts, hits: Vec<TextHit>, again: bool) {
+    /// Reports hits; those in a repeated text only if they were not reported before.
+    fn report_hits(&mut self, texts: &mut Texts, hits: Vec<TextHit>, again: bool) {
         for hit in hits {
-            let known = texts.was_told(&hit);
+            let known = texts.was_reported(&hit);
             if !(again && known) {
                 self.outbox.note(Note::Guardrail(hit));
             }
         }
     }
 
-    /// A rule stops the response: what is held goes nowhere, and nothing leaves any more but the
-    /// words that end it. Answers `false`, for the response ends here.
-    fn cut(
+    /// Stops the response because of a rule: drops everything that is held, and writes only the
+    /// ending. Returns `false`, because the response ends here.
+    fn stop_response(
         &mut self,
         frame: &Frame<'_>,
         reading: Option<&Reading>,
@@ -491,34 +499,34 @@ impl Core {
             self.drop_parts(reading);
         }
         let denial = Arc::clone(&self.settings.denial);
-        let told = denial.content();
+        let message = denial.content();
         // A client could take the ordinary end of a turn for the end of a call that streams.
         if self.a_call_streams() {
-            self.fail(Blame::Refused, told);
+            self.fail(Blame::Refused, message);
             return false;
         }
         self.drop_held();
         self.queue.clear();
         self.queued = 0;
-        self.moved = false;
+        self.queue_dirty = false;
         self.end_dangling(out);
         let before = out.len();
-        self.writer.cut_short(frame, told, out);
+        self.writer.stop_early(frame, message, out);
         if out.len() == before {
-            self.fail(Blame::Refused, told);
+            self.fail(Blame::Refused, message);
             return false;
         }
         self.style.end_stream(out);
-        self.say(lane, told);
+        self.note_text(lane, message);
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
         self.stream = Stream::Closed(Ending::Blocked);
         false
     }
 
-    /// Calls that are held, or allowed and still queued, go nowhere.
+    /// Drops the calls that are held, or allowed and still queued.
     fn drop_held(&mut self) {
-        self.drop_queued(CUT);
+        self.drop_queued(STOPPED);
         let held = |call: &&CallSlot| match call.state {
             State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
                 true
@@ -529,12 +537,12 @@ impl Core {
         };
         let dropped = self.calls.iter().filter(held).map(|call| call.slot);
         for slot in dropped.collect::<Vec<_>>() {
-            self.drop_call(slot, CUT);
+            self.drop_call(slot, STOPPED);
         }
         self.end_all();
     }
 
-    /// Tells of the calls in a frame that never leaves.
+    /// Reports the calls in a frame that never leaves.
     fn drop_parts(&mut self, reading: &Reading) {
         for part in &reading.parts {
             if let What::Piece(piece) = &part.what
@@ -542,28 +550,28 @@ impl Core {
                 && piece.host == Host::Client
             {
                 let tool = piece.name.clone().unwrap_or_default();
-                self.outbox.note(Note::Dropped { tool, why: CUT });
+                self.outbox.note(Note::Dropped { tool, why: STOPPED });
             }
         }
     }
 }
 
-/// Why a call went nowhere that a cut response held.
-pub(crate) const CUT: &str = "the response was stopped by a text rule";
+/// Why a call in a stopped response was dropped.
+pub(crate) const STOPPED: &str = "the response was stopped by a text rule";
 
-impl Last {
+impl LastFrame {
     fn of(frame: &Frame<'_>, reading: &Reading, text: Span, others: Vec<Span>) -> Self {
         Self {
             frame: frame.to_owned(),
             order: reading.order,
-            // Said once more, it begins nothing.
+            // A repeated frame does not open a block.
             block: reading.block.map(|block| match block.does {
                 BlockStep::Open => Block { does: BlockStep::Add, ..block },
                 _ => block,
             }),
             rename: reading.rename,
-            uneven: reading.uneven,
-            is_answer: beside::is_answer(reading, text),
+            skipped_by_some_clients: reading.skipped_by_some_clients,
+            is_answer: side_texts::is_answer(reading, text),
             text,
             others,
         }

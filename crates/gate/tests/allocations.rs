@@ -1,4 +1,4 @@
-//! Text costs no allocation, but for the room in which the text of a turn is gathered.
+//! Text costs no allocation, except for the buffer that collects the text of a turn.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use callgate_testkit::drive;
 struct Counting;
 
 thread_local! {
-    // Of this thread only: the one that runs the tests allocates whenever it likes.
+    // Only this thread: the test runner allocates at any time.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -27,7 +27,7 @@ fn count() {
     COUNT.with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -47,8 +47,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations while `frames` pass, once everything has been seen before and a turn has as much room
-/// for its text as it gets.
+/// The allocations while `frames` pass, after a warm-up in which the text buffer of the turn has
+/// reached its full size.
 fn allocations(dialect: Dialect, open: &str, frame: &str) -> usize {
     let mut gate = Gate::new(dialect, drive::settings(OnDeny::Explain));
     let mut out = Vec::with_capacity(1 << 16);
@@ -70,7 +70,7 @@ fn allocations(dialect: Dialect, open: &str, frame: &str) -> usize {
     COUNT.get() - before
 }
 
-/// One test, so that no other thread allocates meanwhile.
+/// One test, so that no other thread allocates at the same time.
 #[test]
 fn text_frames_do_not_allocate() {
     let open = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n\

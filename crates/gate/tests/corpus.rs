@@ -1,5 +1,5 @@
 //! Every response of the corpus through the gate: allowed, denied by name, denied by arguments,
-//! explained and silent, at every cut.
+//! explained and silent, at every split.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use callgate_testkit::clients::{self, Call};
 use callgate_testkit::corpus::{self, Allow, Case};
 use callgate_testkit::drive::{self, Run};
 
-/// Runs a check on every case and tells all that fail, not only the first.
+/// Runs a check on every case and reports all failures, not only the first.
 fn for_each_case(check: impl Fn(&Case)) {
     let failed: Vec<String> = corpus::all()
         .iter()
@@ -32,9 +32,9 @@ fn run_whole(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     drive::run(case.dialect, drive::settings(on_deny), policies, [case.body.as_slice()])
 }
 
-/// Runs a case in every cutting, and answers with the one result of all of them. A silent denial
-/// differs from an explained one only in what leaves, not in what is read when: whole and byte by
-/// byte show it.
+/// Runs a case at every split, and returns the common result. A silent denial differs from an
+/// explained one only in what leaves, not in what is read when: two splits (whole, and byte by
+/// byte) are enough for it.
 fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     let whole = run_whole(case, policies, on_deny);
     let cuttings = match on_deny {
@@ -44,7 +44,8 @@ fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     for chunks in cuttings {
         let at = chunks[0].len();
         let run = drive::run(case.dialect, drive::settings(on_deny), policies, chunks);
-        // Nearly always they are the same bytes, which takes a third of the test less to see.
+        // Nearly always the bytes are equal, and comparing them first saves a third of the test's
+        // time.
         if run.out != whole.out {
             assert_eq!(settled(&run), settled(&whole), "{}: first cut at {at}", case.name);
         }
@@ -54,7 +55,7 @@ fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
 }
 
 /// The frames without those that may overtake a held call: when they leave depends on when the
-/// input runs dry.
+/// input runs out.
 fn settled(run: &Run) -> String {
     run.text().split_inclusive("\n\n").filter(|frame| !frame.contains("event: ping")).collect()
 }
@@ -71,8 +72,8 @@ fn allowed_by_arguments_leaves_as_it_came() {
 
 fn allowed(case: &Case, policies: &Policies) {
     let run = run_every_cut(case, policies, OnDeny::Explain);
-    // A rule that asks for arguments counts unreadable ones against the call, and a call that is
-    // held when the stream breaks is dropped: then there is nothing to compare.
+    // A rule that needs arguments counts unreadable ones against the call, and a held call is
+    // dropped when the stream breaks: then there is nothing to compare.
     let held_back = run.judged.iter().any(|(_, _, allowed)| !allowed)
         || run.notes.iter().any(|note| matches!(note, Note::Dropped { .. }));
     if held_back {
@@ -98,8 +99,8 @@ fn allowed(case: &Case, policies: &Policies) {
     }
 }
 
-/// What is normalised is read alike by every kind of client, but for those that find no call in such
-/// a response at all.
+/// Every kind of client reads a normalised response the same way, except those that find no call in
+/// such a response at all.
 fn one_reading(case: &Case, run: &Run) {
     let mut readings = clients::readings(case.dialect, &run.out);
     let before = clients::readings(case.dialect, &case.body);
@@ -108,7 +109,7 @@ fn one_reading(case: &Case, run: &Run) {
     readings.remove("each piece");
     readings.remove(clients::ANYWHERE);
     let mut readings = readings.into_iter();
-    // Where no client finds a call there is nothing to compare.
+    // If no client finds a call, there is nothing to compare.
     let Some((first, calls)) = readings.next() else { return };
     for (client, other) in readings {
         assert_eq!(sorted(&other), sorted(&calls), "{}: {client} against {first}", case.name);
@@ -164,7 +165,7 @@ fn denied(case: &Case, run: &Run) {
     }
     let had_calls = !every_name(case).is_empty();
     if had_calls && run.ending == Ending::Clean && !case.name.contains("error") {
-        let says_calls = match case.dialect {
+        let announces_calls = match case.dialect {
             Dialect::Anthropic => r#""stop_reason":"tool_use""#,
             Dialect::OpenAiChat => r#""finish_reason":"tool_calls""#,
             Dialect::Ollama => r#""done_reason":"tool_calls""#,
@@ -173,14 +174,14 @@ fn denied(case: &Case, run: &Run) {
             Dialect::Interactions => r#""requires_action""#,
             _ => return,
         };
-        assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());
+        assert!(!run.text().contains(announces_calls), "{}: {}", case.name, run.text());
     }
 }
 
-/// Whatever a client ends up with was judged under that name and with those arguments: no client
+/// Every call that a client ends up with was judged with that name and those arguments: no client
 /// gives one call the arguments of another.
 #[test]
-fn what_a_client_ends_up_with_was_judged() {
+fn every_call_a_client_ends_up_with_was_judged() {
     for_each_case(|case| {
         let text = String::from_utf8_lossy(&case.body);
         if ELSEWHERE.iter().any(|word| text.contains(word)) {
@@ -200,10 +201,10 @@ fn what_a_client_ends_up_with_was_judged() {
     });
 }
 
-/// An error inside a call that streams ends it for good: some clients read on, and nothing that
-/// leaves behind the error may look like the call's end.
+/// An error inside a streaming call ends it for good: some clients read on, and nothing that leaves
+/// after the error may look like the end of the call.
 #[test]
-fn nothing_ends_a_call_behind_an_error() {
+fn nothing_ends_a_call_after_an_error() {
     for_each_case(|case| {
         if !case.name.ends_with("/evasion-call_ends_behind_error") {
             return;
@@ -216,8 +217,8 @@ fn nothing_ends_a_call_behind_an_error() {
     });
 }
 
-/// What marks calls that clients hand out in pieces, or whose arguments are other members than those
-/// of functions: the text that a client has of them is not the text that was judged.
+/// Marks of calls that clients return in pieces, or whose arguments are not in the usual members:
+/// the client's text of them is not the text that was judged.
 const ELSEWHERE: [&str; 7] = [
     "partialArgs",
     "apply_patch_call",
@@ -228,7 +229,7 @@ const ELSEWHERE: [&str; 7] = [
     "\"handoff\"",
 ];
 
-/// Names may be judged with their server before them, and no arguments are `{}`.
+/// Names may be judged with a server prefix, and missing arguments equal `{}`.
 fn is_judged((name, arguments): &Call, (judged, with, allowed): &(String, String, bool)) -> bool {
     let value = |text: &str| match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => value,
@@ -238,8 +239,8 @@ fn is_judged((name, arguments): &Call, (judged, with, allowed): &(String, String
     *allowed && judged.trim().ends_with(name.trim()) && value(arguments) == value(with)
 }
 
-/// One tool of two is denied: the other reaches the client, with its arguments, under an index
-/// without a hole.
+/// One tool of two is denied: the other reaches the client, with its arguments, and indices without
+/// a gap.
 #[test]
 fn the_other_call_survives() {
     for_each_case(|case| {

@@ -1,8 +1,9 @@
-//! The leak matrix: every response of the corpus and some made by hand for every dialect, told in
-//! several ways, under every verdict, cut in several ways. What leaves is read as clients read it; a call they may not see is a leak.
+//! The leak matrix: every response of the corpus and some written by hand for every dialect, in
+//! several forms, under every verdict, split in several ways. The output is read as clients read
+//! it; a call that they must not see is a leak.
 //!
-//! `corpus.rs` cuts the responses as they came at every byte. Here the cuts are samples, and the
-//! bodies are more. The numbers are kept in the documentation.
+//! `corpus.rs` splits the recorded responses at every byte. Here the splits are samples, and there
+//! are more bodies. The documentation contains the numbers.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,10 +30,10 @@ use callgate_testkit::table;
 use callgate_wire::Framing;
 use serde_json::Value;
 
-/// Cuts of a body in two, beside whole and byte by byte.
+/// How many splits of a body in two, in addition to whole and byte by byte.
 const CUTS: usize = 6;
 
-/// What is decided about every call.
+/// The verdict on every call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     Allow,
@@ -64,7 +65,7 @@ impl Verdict {
         }
     }
 
-    /// What decides so about a body. `None`: nothing can, for there is nothing of the kind in it.
+    /// The policies for this verdict. `None` if the body contains nothing that they could apply to.
     fn policies(self, body: &Body) -> Option<Policies> {
         let names: Vec<&str> = body.names.iter().map(String::as_str).collect();
         match self {
@@ -80,7 +81,7 @@ impl Verdict {
         if self == Self::Silent { OnDeny::Silent } else { OnDeny::Explain }
     }
 
-    /// What a client sees and should not.
+    /// What a client sees and must not.
     fn leaks(self, body: &Body, run: &Run) -> Vec<String> {
         let dialect = body.dialect;
         let seen = clients::readings(dialect, &run.out);
@@ -104,14 +105,14 @@ impl Verdict {
     }
 }
 
-/// Whether somebody was asked about a call, perhaps under the name of its server too. Pieces that
-/// some readers take for calls have no name.
+/// Whether the verdict on a call was asked for, perhaps with a server prefix. Pieces that some
+/// readers take for calls have no name.
 fn was_asked(run: &Run, (name, _): &Call) -> bool {
     name.is_empty()
         || run.judged.iter().any(|(judged, _, allowed)| *allowed && judged.ends_with(name))
 }
 
-/// Who lost a call that should only have lost a part of its arguments.
+/// The clients that lost a call that should only have lost a part of its arguments.
 fn lost(body: &Body, seen: &BTreeMap<&'static str, Vec<Call>>) -> Vec<String> {
     let names = |calls: &[Call]| calls.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let before = clients::readings(body.dialect, &body.bytes);
@@ -121,7 +122,7 @@ fn lost(body: &Body, seen: &BTreeMap<&'static str, Vec<Call>>) -> Vec<String> {
     changed.map(|(client, calls)| format!("{client} lost a call: {calls:?}")).collect()
 }
 
-/// Whether a text left: in one frame, or in pieces of many.
+/// Whether a text left: in one frame, or in pieces of several.
 fn said_in(dialect: Dialect, run: &Run, text: &str) -> Option<String> {
     let mut strings = BTreeMap::new();
     for data in shapes::frames(dialect, &run.out) {
@@ -130,7 +131,7 @@ fn said_in(dialect: Dialect, run: &Run, text: &str) -> Option<String> {
     strings.values().any(|said: &String| said.contains(text)).then(|| format!("`{text}` left"))
 }
 
-/// Every string under a key, one behind the other.
+/// Every string under a key, joined.
 fn collect(key: &str, value: &Value, strings: &mut BTreeMap<String, String>) {
     match value {
         Value::String(text) => strings.entry(key.to_owned()).or_default().push_str(text),
@@ -182,28 +183,28 @@ fn nothing_leaks() {
     }
 }
 
-/// A response to try.
+/// A response to test.
 struct Body {
     name: String,
     dialect: Dialect,
     bytes: Vec<u8>,
     /// Every name under which some client may see a call in it.
     names: Vec<String>,
-    /// Whether it says what [`SAID`] says.
+    /// Whether it contains [`SAID`].
     is_made: bool,
 }
 
 impl Body {
     fn new(name: &str, dialect: Dialect, told: &[u8], shape: Shape) -> Option<Self> {
         let bytes = shape.of(dialect, told)?;
-        // Behind its end a stream may have other names: readers join them.
+        // After its end a stream may have other names: readers join them.
         let names = names(dialect, &[told, &bytes]);
         let is_made = name.contains("made") && shape != Shape::Twice;
         Some(Self { name: format!("{name} {shape:?}"), dialect, bytes, names, is_made })
     }
 }
 
-/// The corpus, and what is made by hand for every dialect: each in every shape.
+/// The corpus, and the responses written by hand for every dialect: each in every form.
 fn bodies() -> Vec<Body> {
     let mut bodies = Vec::new();
     for case in corpus::all() {
@@ -220,7 +221,7 @@ fn bodies() -> Vec<Body> {
     bodies
 }
 
-/// Two calls behind a text.
+/// Two calls after a text.
 const SAID: Said<'_> = Said {
     text: "I send two letters about xyzzy, and say so.",
     calls: &[
@@ -246,7 +247,7 @@ fn fill<'a>(bodies: impl Iterator<Item = &'a Body>) -> Rows {
     rows
 }
 
-/// Runs a body under a verdict in every cutting, and counts.
+/// Runs a body under a verdict at every split, and counts.
 fn try_body(body: &Body, verdict: Verdict, row: &mut Row) {
     let Some(policies) = verdict.policies(body) else { return };
     for chunks in drive::cuttings(&body.bytes, cuts(&body.bytes)) {
@@ -262,7 +263,7 @@ fn try_body(body: &Body, verdict: Verdict, row: &mut Row) {
     }
 }
 
-/// Some places to cut at, spread over the body.
+/// Some places to split at, spread over the body.
 fn cuts(body: &[u8]) -> impl Iterator<Item = usize> {
     let step = body.len().div_ceil(CUTS + 1).max(1);
     (0..body.len()).step_by(step).skip(1)

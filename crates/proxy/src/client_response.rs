@@ -4,7 +4,7 @@ use std::future::poll_fn;
 
 use bytes::Bytes;
 use callgate_dialect::Blame;
-use callgate_gate::{Asked, Ending, Gate};
+use callgate_gate::{Ending, Gate, RequestedForm};
 use callgate_wire::Decoder;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -104,7 +104,7 @@ async fn inspected(
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
     // This only affects the form of an error for an empty response.
-    settings.asked = if streamed { Asked::Stream } else { Asked::Body };
+    settings.requested_form = if streamed { RequestedForm::Stream } else { RequestedForm::Body };
     let Some(response_decider) = inner.decider.response_decider(context) else {
         return Err(Refusal::Internal("no policies are loaded; send the request again"));
     };

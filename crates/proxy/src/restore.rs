@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use callgate_decide::{Decider, RemovedEntry, SoughtRemoved};
+use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
     self, ClientCall, ClientTurn, RemovedCall, RemovedTurn, Restored, Sent, SentTurn,
@@ -61,7 +61,7 @@ pub(crate) fn restore(
 ) -> Option<RestoredRequest> {
     // An unreadable request is forwarded unchanged: the provider will reject it.
     let sent = request::sent(dialect, body).ok()?;
-    let sought = SoughtRemoved {
+    let sought = RemovedQuery {
         signs: states(&sent.states),
         keys: sent
             .turns
@@ -82,7 +82,7 @@ pub(crate) fn restore(
     if !found.crowded.is_empty() {
         restored.skipped.push((String::new(), TOO_MANY_SIMILAR));
     }
-    if decider.knows_removed(binding, &traces(&sent, &turns, binding)) {
+    if decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
         restored.skipped.push((String::new(), CHANGED));
     }
     let is_idle = restored == Restored::default() && answered.is_none();

@@ -1,4 +1,5 @@
-//! What a piece of plain text costs: `cargo run --release -p callgate-scan --example flow`.
+//! Measures the cost of a piece of plain text: `cargo run --release -p callgate-scan --example
+//! flow`.
 
 use std::hint::black_box;
 use std::time::Instant;

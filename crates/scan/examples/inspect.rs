@@ -1,4 +1,5 @@
-//! How fast texts of servers are inspected: `cargo run --release -p callgate-scan --example inspect`.
+//! Measures how fast texts of servers are inspected: `cargo run --release -p callgate-scan
+//! --example inspect`.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! How fast text is searched: `cargo run --release --package callgate-scan --example throughput`.
+//! Measures how fast text is searched: `cargo run --release --package callgate-scan --example
+//! throughput`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
-//! Reading base64, in both alphabets, with or without padding.
+//! Decodes base64, in both alphabets, with or without padding.
 
-/// The bytes that `text` stands for.
+/// The decoded bytes of `text`.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     let mut out = Vec::with_capacity(digits.len() * 3 / 4 + 2);
@@ -9,7 +9,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         for &digit in group {
             bits = bits << 6 | u32::from(value(digit)?);
         }
-        // A group of n digits holds n - 1 bytes; its bits stand at the left of 24.
+        // A group of n digits has n - 1 bytes; its bits are the leftmost of 24.
         bits <<= 6 * (4 - group.len());
         let [_, bytes @ ..] = bits.to_be_bytes();
         match group.len() {

@@ -1,11 +1,11 @@
-//! Check digits, as the bodies that give out numbers define them.
+//! Check digits, as defined by the bodies that issue the numbers.
 
 /// The digits of a text that may have other characters between them.
 pub(crate) fn digits(text: &str) -> Vec<u32> {
     text.chars().filter_map(|letter| letter.to_digit(10)).collect()
 }
 
-/// ISO/IEC 7812-1: every second digit from the right, but for the last, counts double.
+/// ISO/IEC 7812-1: every second digit from the right, except for the last, counts double.
 pub(crate) fn luhn(digits: &[u32]) -> bool {
     let sum: u32 = (0..)
         .zip(digits.iter().rev())
@@ -17,7 +17,7 @@ pub(crate) fn luhn(digits: &[u32]) -> bool {
     !digits.is_empty() && sum.is_multiple_of(10)
 }
 
-/// The number that the text is modulo `by`; a letter counts as 10 to 35, as in an IBAN.
+/// The number in the text modulo `by`; a letter counts as 10 to 35, as in an IBAN.
 pub(crate) fn modulo(text: &str, by: u32) -> Option<u32> {
     text.chars().try_fold(0, |rest, letter| {
         let value = letter.to_digit(36)?;
@@ -40,7 +40,7 @@ pub(crate) fn mod_11_10(digits: &[u32]) -> bool {
     (11 - product) % 10 == *check
 }
 
-/// Verhoeff's scheme: the digits act on each other as turns and flips of a pentagon.
+/// Verhoeff's scheme: the digits act on each other as rotations and reflections of a pentagon.
 pub(crate) fn verhoeff(digits: &[u32]) -> bool {
     let turn = |digit: u32, places: usize| {
         (0..places % 8).fold(digit, |digit, _| {
@@ -68,7 +68,7 @@ mod tests {
         assert!(luhn(&digits("4111 1111 1111 1111")));
         assert!(!luhn(&digits("4111 1111 1111 1112")));
         assert_eq!(modulo("370400440532013000DE89", 97), Some(1));
-        // From the description of the tax number by the German tax office.
+        // From the German tax office's description of the tax number.
         assert!(mod_11_10(&digits("86095742719")));
         assert!(!mod_11_10(&digits("86095742718")));
         assert!(verhoeff(&digits("2363")));
@@ -76,7 +76,7 @@ mod tests {
         assert!(!luhn(&[]) && !verhoeff(&[]) && !mod_11_10(&[]));
     }
 
-    /// What the schemes are for: no single digit may be mistyped.
+    /// The purpose of the schemes: every single wrong digit is detected.
     #[test]
     fn a_wrong_digit_is_noticed() {
         for (number, holds) in [

@@ -1,4 +1,4 @@
-//! One kind of secret: how it is found.
+//! The definition of a detector.
 
 use std::ops::Range;
 
@@ -6,38 +6,39 @@ use std::ops::Range;
 pub(crate) struct Detector {
     /// The word that replaces the secret, as in `[REDACTED:word]`.
     pub(crate) name: &'static str,
-    /// What it is, in a few words for people.
+    /// A short description for people.
     pub(crate) what: &'static str,
     pub(crate) group: Group,
-    /// What must stand in the text before the pattern is tried, in lower case; case is ignored
-    /// here, the pattern may insist on it. Every match of the pattern begins with one of these.
+    /// What the text must contain before the pattern is tried, in lower case; case is ignored here,
+    /// the pattern may require it. Every match of the pattern begins with one of these.
     pub(crate) keywords: &'static [&'static str],
-    /// For a secret without a keyword: how the word begins at which the pattern is tried, `A` for
-    /// a letter, `9` for a digit, anything else for itself.
+    /// For a secret without a keyword: the beginnings of words at which the pattern is tried. `A`
+    /// is a letter, `9` a digit, anything else itself.
     pub(crate) heads: &'static [&'static str],
-    /// What stands before the secret, from the first byte of the keyword on; empty if the secret
+    /// The part before the secret, starting at the first byte of the keyword; empty if the secret
     /// begins there.
     pub(crate) lead: &'static str,
-    /// What a match looks like from its first byte on, where `lead` and `pattern` do not say it:
-    /// too much is no harm. `KEYWORD` stands for any keyword.
+    /// A pattern for a match from its first byte on, if `lead` and `pattern` do not describe it: it
+    /// may match too much. `KEYWORD` is any keyword.
     pub(crate) form: Option<&'static str>,
     /// The form of the secret. Two patterns and no groups: groups would cost ten times as much.
     pub(crate) pattern: &'static str,
-    /// What must not stand beside a match.
+    /// What must not be next to a match.
     pub(crate) edge: Edge,
-    /// The last word: where the secret stands, or that there is none.
+    /// The final check: the span of the secret, or `None` if it is not one.
     pub(crate) check: fn(&Candidate<'_>) -> Option<Range<usize>>,
-    /// For a secret that may go on behind all that its pattern looks at: whether it has ended.
+    /// For a secret that may continue beyond everything that its pattern looks at: whether it has
+    /// ended.
     pub(crate) open: Option<fn(&Candidate<'_>) -> Open>,
     /// Texts with the secret. At least one.
     #[cfg(test)]
     pub(crate) hits: &'static [Sample],
-    /// Texts that look similar and hold no secret. At least one.
+    /// Similar texts without a secret. At least one.
     #[cfg(test)]
     pub(crate) misses: &'static [&'static [&'static str]],
 }
 
-/// What a detector of secrets is, unless it says otherwise.
+/// The defaults for detectors of secrets.
 pub(crate) const SECRET: Detector = Detector {
     name: "",
     what: "",
@@ -56,20 +57,20 @@ pub(crate) const SECRET: Detector = Detector {
     misses: &[],
 };
 
-/// What a detector of personal data is, unless it says otherwise.
+/// The defaults for detectors of personal data.
 pub(crate) const PERSONAL: Detector = Detector { group: Group::Personal, ..SECRET };
 
-/// What a detector is that no group has, unless it says otherwise.
+/// The defaults for detectors without a group.
 pub(crate) const ALONE: Detector = Detector { group: Group::Alone, ..SECRET };
 
-/// Whether more text could change what a detector says.
+/// Whether more text could change the result of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Open {
     /// It could not.
     Settled,
     /// It is not certain yet whether this is a secret.
     Waiting,
-    /// It is one, and the text ends inside of it.
+    /// It is a secret, and the text ends inside of it.
     Inside,
 }
 
@@ -79,18 +80,18 @@ impl std::fmt::Debug for Detector {
     }
 }
 
-/// What a rule may ask for with one word.
+/// A group of detectors, which a rule can select with one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Whoever has it may act as somebody else.
+    /// Its holder may act as another person.
     Secret,
-    /// It tells who a person is.
+    /// It identifies a person.
     Personal,
-    /// Found only where a rule names it: too common to be asked for by a group.
+    /// Found only if a rule names it: too common for a group.
     Alone,
 }
 
-/// A text with a secret, in pieces, so that this file holds no whole key itself.
+/// A text with a secret, in pieces, so that this file does not contain a whole key.
 #[cfg(test)]
 pub(crate) struct Sample {
     pub(crate) before: &'static str,
@@ -98,23 +99,24 @@ pub(crate) struct Sample {
     pub(crate) after: &'static str,
 }
 
-/// What must not stand beside a match, so that a piece of a longer word or blob is no token.
+/// What must not be next to a match, so that a part of a longer word or blob is not taken for a
+/// token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
-    /// Anything may.
+    /// No restriction.
     Free,
     /// No letter and no digit.
     Word,
-    /// No letter, no digit, no `_` and no `-`. For patterns that read to the end of a run of
-    /// these: each run is then read once, however many keywords it holds.
+    /// No letter, no digit, no `_` and no `-`. For patterns that read to the end of a run of these:
+    /// each run is then read once, however many keywords it contains.
     Run,
 }
 
 impl Edge {
-    /// Whether the neighbours of `span` let it be a match.
+    /// Whether the neighbours of `span` allow a match.
     pub(crate) fn allows(self, text: &str, span: &Range<usize>) -> bool {
-        let behind = text.as_bytes().get(span.end);
-        self.allows_before(text, span.start) && behind.is_none_or(|&byte| !self.joins(byte))
+        let next_byte = text.as_bytes().get(span.end);
+        self.allows_before(text, span.start) && next_byte.is_none_or(|&byte| !self.joins(byte))
     }
 
     /// Whether a match may begin at `start`.
@@ -135,8 +137,8 @@ impl Edge {
     }
 }
 
-/// Whether the text ends with `\n`, `\t` and the like, or with a `%20`: the letter or digit there
-/// belongs to an escape and not to what follows.
+/// Whether the text ends with an escape such as `\n`, `\t` or `%20`: then the letter or digit there
+/// is part of the escape and not of what follows.
 fn ends_with_escape(before: &[u8]) -> bool {
     match before {
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
@@ -147,14 +149,14 @@ fn ends_with_escape(before: &[u8]) -> bool {
 
 /// A place where the pattern of a detector matched.
 pub(crate) struct Candidate<'t> {
-    /// All of the text.
+    /// The whole text.
     pub(crate) text: &'t str,
     /// The match.
     pub(crate) whole: Range<usize>,
     /// The part of it that would be the secret.
     pub(crate) secret: Range<usize>,
-    /// The match may go on behind its end: only so much of the text was looked at.
-    pub(crate) cut: bool,
+    /// The match may continue after its end: only a part of the text was examined.
+    pub(crate) truncated: bool,
 }
 
 impl<'t> Candidate<'t> {
@@ -168,8 +170,8 @@ impl<'t> Candidate<'t> {
         holds.then(|| self.secret.clone())
     }
 
-    /// The byte behind the secret.
-    pub(crate) fn behind(&self) -> Option<u8> {
+    /// The byte after the secret.
+    pub(crate) fn next_byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.secret.end).copied()
     }
 }

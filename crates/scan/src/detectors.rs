@@ -1,9 +1,8 @@
-//! Every kind of secret that is known, from special to general: where two see the same text, the
-//! first one names it.
+//! All detectors, from specific to general: if two match the same text, the first one names it.
 //!
-//! To add one, add an entry with its samples to a file here; the tests sweep the list. The forms
-//! are those the vendors publish: prefix, alphabet, length. Checksums are not checked: a key with a
-//! mistyped last letter is still nothing to show.
+//! To add one, add an entry with its samples to a file here; the tests go through the whole list.
+//! The forms are those that the vendors publish: prefix, alphabet, length. Checksums are not
+//! verified: a key with a mistyped last letter must not be shown either.
 
 mod address;
 mod assignment;
@@ -27,14 +26,14 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Detector> {
         .chain(&address::DETECTORS)
 }
 
-/// What one word asks for.
+/// What a name selects.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Chosen {
+pub(crate) enum Selection {
     Group(Group),
     One(&'static str),
 }
 
-impl Chosen {
+impl Selection {
     pub(crate) fn has(self, detector: &Detector) -> bool {
         match self {
             Self::Group(group) => detector.group == group,
@@ -45,11 +44,11 @@ impl Chosen {
 
 const GROUPS: [(&str, Group); 2] = [("secret", Group::Secret), ("personal", Group::Personal)];
 
-/// What a name of a detector or a group asks for.
-pub(crate) fn choose(name: &str) -> Option<Chosen> {
+/// The detector or group with this name.
+pub(crate) fn choose(name: &str) -> Option<Selection> {
     let group = GROUPS.iter().find(|(word, _)| *word == name);
-    let group = group.map(|(_, group)| Chosen::Group(*group));
-    group.or_else(|| all().find(|it| it.name == name).map(|it| Chosen::One(it.name)))
+    let group = group.map(|(_, group)| Selection::Group(*group));
+    group.or_else(|| all().find(|it| it.name == name).map(|it| Selection::One(it.name)))
 }
 
 /// The name that was probably meant.
@@ -59,7 +58,7 @@ pub(crate) fn near(name: &str) -> Option<&'static str> {
     (steps <= 2.max(name.len() / 3)).then_some(word)
 }
 
-/// How many characters must change, one row of the classic table at a time.
+/// The edit distance (Levenshtein), one row of the table at a time.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
@@ -75,10 +74,10 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-/// A detector, for people who list them.
+/// The description of a detector, for lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DetectorInfo {
-    /// The name by which it is asked for.
+    /// The name with which rules select it.
     pub name: &'static str,
     /// The group it belongs to.
     pub group: Group,
@@ -86,7 +85,7 @@ pub struct DetectorInfo {
     pub what: &'static str,
 }
 
-/// Every detector there is, from special to general.
+/// All detectors, from specific to general.
 pub fn detectors() -> impl Iterator<Item = DetectorInfo> {
     all().map(|it| DetectorInfo { name: it.name, group: it.group, what: it.what })
 }

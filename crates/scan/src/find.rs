@@ -1,4 +1,4 @@
-//! From keywords to findings.
+//! Finds secrets: from keywords to findings.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,38 +16,38 @@ use crate::word::Heads;
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of secret it is, as one word: it stands in the text that replaces the secret.
+    /// The kind of secret, as one word, which also appears in the replacement.
     pub detector: &'static str,
     /// The bytes of the secret.
     pub span: Range<usize>,
 }
 
-/// The secrets in a text, in order, not overlapping.
+/// The secrets in a text, in order, without overlaps.
 ///
-/// Where two detectors see overlapping secrets, the finding covers both and has the name of the
-/// more special one.
+/// If the secrets of two detectors overlap, the finding covers both and has the name of the more
+/// specific one.
 pub fn secrets(text: &str) -> Vec<Finding> {
     let machine = machine();
     let mut found = Vec::new();
-    let mut report = |tried: Tried| found.extend(tried.span.map(|span| (tried.rank, span)));
+    let mut report = |tried: Attempt| found.extend(tried.span.map(|span| (tried.rank, span)));
     machine.each(text, 0, &mut Blocks::default(), &mut report);
     merge(found, machine)
 }
 
-/// A place that a detector has judged.
-pub(crate) struct Tried {
-    /// The detector's place in its machine.
+/// A place that a detector has checked.
+pub(crate) struct Attempt {
+    /// The index of the detector in its machine.
     pub(crate) rank: usize,
-    /// All that its patterns matched, what stands before the secret included.
+    /// Everything that its patterns matched, including the part before the secret.
     pub(crate) whole: Range<usize>,
-    /// The secret; `None` where the check refused it and nothing inside of it is tried again.
+    /// The secret; `None` if the check refused it and nothing inside of it is tried again.
     pub(crate) span: Option<Range<usize>>,
     /// Whether more text could change it.
     pub(crate) open: Open,
 }
 
-/// Secrets so long that nothing inside of them is searched for: keys in armour, and runs longer
-/// than a pattern looks. So a text in pieces need not keep them.
+/// Secrets so long that nothing inside of them is searched: armoured keys, and runs longer than the
+/// window of a pattern. So a text in pieces need not keep them.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks(Vec<Range<usize>>);
 
@@ -56,12 +56,12 @@ impl Blocks {
         self.0.push(span.clone());
     }
 
-    /// Whether a match at `start` would begin inside of one. They come in the order of the text.
+    /// Whether a match at `start` would begin inside of one. They are in the order of the text.
     pub(crate) fn hide(&self, start: usize) -> bool {
         self.around(start).is_some()
     }
 
-    /// The one that `start` is inside of.
+    /// The block that contains `start`.
     fn around(&self, start: usize) -> Option<&Range<usize>> {
         let next = self.0.partition_point(|block| block.start < start);
         let before = next.checked_sub(1).and_then(|at| self.0.get(at));
@@ -69,7 +69,7 @@ impl Blocks {
     }
 }
 
-/// Joins what overlaps. The detectors are ordered from special to general.
+/// Joins overlapping findings. The detectors are ordered from specific to general.
 fn merge(mut found: Vec<(usize, Range<usize>)>, machine: &Machine) -> Vec<Finding> {
     found.sort_by_key(|(rank, span)| (span.start, *rank));
     let mut joined: Vec<(usize, Range<usize>)> = Vec::with_capacity(found.len());
@@ -91,32 +91,32 @@ fn merge(mut found: Vec<(usize, Range<usize>)>, machine: &Machine) -> Vec<Findin
         .collect()
 }
 
-/// A pattern sees bytes; a finding must not cut a character.
+/// Extends a span to whole characters: a pattern matches bytes.
 fn whole_chars(text: &str, span: Range<usize>) -> Range<usize> {
     text.floor_char_boundary(span.start)..text.ceil_char_boundary(span.end)
 }
 
-/// How far behind its keyword a pattern is tried. Longer than every key with a known length; a
-/// secret that reaches the end of it goes on to the end of its run (see [`end_of_run`]). This is
-/// what makes the time linear: refused matches may overlap, but none is longer than this.
+/// How far after its keyword a pattern is tried. Longer than every key with a known length; a
+/// secret that reaches the end of it continues to the end of its run (see [`end_of_run`]). This
+/// makes the time linear: refused matches may overlap, but none is longer than this.
 pub(crate) const WINDOW: usize = 512;
 
-/// A detector and its patterns, which are compiled when they are first needed.
+/// A detector and its patterns, which are compiled on first use.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct CompiledDetector {
     pub(crate) detector: &'static Detector,
     lead: OnceLock<Regex>,
     pattern: OnceLock<Regex>,
 }
 
-impl Loaded {
+impl CompiledDetector {
     fn new(detector: &'static Detector) -> Self {
         Self { detector, lead: OnceLock::new(), pattern: OnceLock::new() }
     }
 
-    /// What the patterns make of the text from `start`, where a keyword stands.
+    /// Tries the patterns on the text from `start`, where a keyword is.
     fn candidate<'t>(&self, text: &'t str, start: usize) -> Option<Candidate<'t>> {
-        // Most keywords in ordinary text fall away here, before a pattern is tried.
+        // Most keywords in ordinary text are rejected here, before a pattern is tried.
         if !self.detector.edge.allows(text, &(start..text.len())) {
             return None;
         }
@@ -129,12 +129,12 @@ impl Loaded {
         let length = self.pattern().find(window.get(lead..)?)?.end();
         let secret = start + lead..start + lead + length;
         let whole = start..secret.end;
-        let cut = whole.end == limit && limit < text.len();
-        let allowed = cut || self.detector.edge.allows(text, &whole);
-        allowed.then_some(Candidate { text, whole, secret, cut })
+        let truncated = whole.end == limit && limit < text.len();
+        let allowed = truncated || self.detector.edge.allows(text, &whole);
+        allowed.then_some(Candidate { text, whole, secret, truncated })
     }
 
-    /// How a match looks from its first byte on.
+    /// A pattern for a match from its first byte on.
     pub(crate) fn form(&self) -> String {
         let Detector { lead, pattern, form, keywords, .. } = self.detector;
         match form {
@@ -160,29 +160,29 @@ fn compile(pattern: &str) -> Regex {
         .expect("a pattern of the list compiles")
 }
 
-/// Where the run that holds `from` ends: before a space, a quote or a backslash.
+/// Where the run that contains `from` ends: before a space, a quote or a backslash.
 pub(crate) fn end_of_run(text: &str, from: usize) -> usize {
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\');
     let rest = text.as_bytes().get(from..).unwrap_or(&[]);
     from + rest.iter().position(ends).unwrap_or(rest.len())
 }
 
-/// Some detectors, ready to look.
+/// Some detectors, ready to search.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// Absent where no detector has keywords.
+    /// `None` if no detector has keywords.
     keywords: Option<Keywords>,
-    /// For each keyword of the automaton, the detectors that have it.
+    /// For each keyword of the automaton, its detectors.
     of_keyword: Vec<Vec<usize>>,
     /// Detectors that are tried where a word begins, by how it begins.
     heads: Heads,
-    detectors: Vec<&'static Loaded>,
+    detectors: Vec<&'static CompiledDetector>,
 }
 
-/// All keywords, to be found together.
+/// All keywords, to be searched for together.
 #[derive(Debug)]
 struct Keywords {
-    /// Where there may be one at all.
+    /// Finds the places where there may be one.
     sieve: Sieve,
     automaton: DFA,
 }
@@ -192,21 +192,21 @@ fn machine() -> &'static Machine {
     MACHINE.get_or_init(|| Machine::new(&|detector| detector.group == Group::Secret))
 }
 
-/// Every detector, each with its patterns once for the whole process.
-fn loaded() -> &'static [Loaded] {
-    static LOADED: OnceLock<Vec<Loaded>> = OnceLock::new();
-    LOADED.get_or_init(|| detectors::all().map(Loaded::new).collect())
+/// Every detector, with its patterns, once for the whole process.
+fn loaded() -> &'static [CompiledDetector] {
+    static LOADED: OnceLock<Vec<CompiledDetector>> = OnceLock::new();
+    LOADED.get_or_init(|| detectors::all().map(CompiledDetector::new).collect())
 }
 
 impl Machine {
-    /// The detectors that are wanted, in the order of the list.
+    /// The selected detectors, in the order of the list.
     #[expect(clippy::expect_used, reason = "the keywords are fixed, and every test builds them")]
     pub(crate) fn new(wanted: &dyn Fn(&Detector) -> bool) -> Self {
-        let detectors: Vec<&'static Loaded> =
+        let detectors: Vec<&'static CompiledDetector> =
             loaded().iter().filter(|loaded| wanted(loaded.detector)).collect();
         let (words, of_keyword) = keywords(&detectors);
-        // Keywords may overlap (`secret` and `secret_token`), so every one is reported. Some
-        // thousand states: small enough for the form that costs one step for each byte.
+        // Keywords may overlap (`secret` and `secret_token`), so every one is reported. There are
+        // some thousand states: small enough for an automaton that takes one step per byte.
         let keywords = (!words.is_empty()).then(|| {
             let automaton = DFA::builder()
                 .ascii_case_insensitive(true)
@@ -222,7 +222,7 @@ impl Machine {
         Self { keywords, of_keyword, heads, detectors }
     }
 
-    pub(crate) fn detectors(&self) -> &[&'static Loaded] {
+    pub(crate) fn detectors(&self) -> &[&'static CompiledDetector] {
         &self.detectors
     }
 
@@ -230,14 +230,14 @@ impl Machine {
         self.detectors.get(rank).is_some_and(|it| it.detector.keywords == format::ARMOUR)
     }
 
-    /// Tries every detector wherever it may match in `text` from the byte `from` on; what stands
-    /// before is only looked at.
+    /// Tries every detector wherever it may match in `text` from the byte `from` on; the text
+    /// before is only context.
     pub(crate) fn each(
         &self,
         text: &str,
         from: usize,
         blocks: &mut Blocks,
-        report: &mut dyn FnMut(Tried),
+        report: &mut dyn FnMut(Attempt),
     ) {
         let mut search = Search { machine: self, text, from, done: Vec::new(), blocks, report };
         search.keywords();
@@ -253,10 +253,10 @@ struct Search<'s> {
     text: &'s str,
     from: usize,
     /// Where the last match of a detector ended: keywords inside of it are not tried again. Most
-    /// texts are short and have no match, so there is a place only for detectors that have one.
+    /// texts are short and have no match, so only detectors with one have an entry.
     done: Vec<(usize, usize)>,
     blocks: &'s mut Blocks,
-    report: &'s mut dyn FnMut(Tried),
+    report: &'s mut dyn FnMut(Attempt),
 }
 
 impl Search<'_> {
@@ -316,11 +316,11 @@ impl Search<'_> {
         let open = loaded.detector.open.map_or(Open::Settled, |open| open(&candidate));
         match (loaded.detector.check)(&candidate) {
             Some(span) => self.found(rank, &candidate, span, open),
-            // No part of a refused token is a token, but what follows a refused name may hold
-            // another name: `token: password=...`.
+            // No part of a refused token is a token, but a refused name may be followed by another
+            // name: `token: password=...`.
             None if loaded.detector.edge != Edge::Free || open == Open::Waiting => {
                 self.set_done(rank, candidate.whole.end);
-                (self.report)(Tried { rank, whole: candidate.whole, span: None, open });
+                (self.report)(Attempt { rank, whole: candidate.whole, span: None, open });
             }
             None => {}
         }
@@ -333,12 +333,12 @@ impl Search<'_> {
         mut span: Range<usize>,
         mut open: Open,
     ) {
-        let long = candidate.cut && span.end == candidate.whole.end;
+        let long = candidate.truncated && span.end == candidate.whole.end;
         if long {
             span.end = end_of_run(self.text, span.end);
             open = if span.end == self.text.len() { Open::Inside } else { Open::Settled };
         }
-        // What begins before its keyword may reach into what was dealt with.
+        // A match that begins before its keyword may overlap an earlier one.
         let begin = self.blocks.around(span.start).map_or(span.start, |block| block.end);
         let span = whole_chars(self.text, begin.max(self.from)..span.end);
         if long || self.machine.is_armour(rank) {
@@ -347,12 +347,12 @@ impl Search<'_> {
         let end = span.end.max(candidate.whole.end);
         self.set_done(rank, end);
         let whole = span.start.min(candidate.whole.start)..end;
-        (self.report)(Tried { rank, whole, span: Some(span), open });
+        (self.report)(Attempt { rank, whole, span: Some(span), open });
     }
 }
 
-/// The keywords of all detectors, each once, with the detectors that have it.
-fn keywords(detectors: &[&'static Loaded]) -> (Vec<&'static str>, Vec<Vec<usize>>) {
+/// The keywords of all detectors, without duplicates, with their detectors.
+fn keywords(detectors: &[&'static CompiledDetector]) -> (Vec<&'static str>, Vec<Vec<usize>>) {
     let mut words: Vec<&str> = Vec::new();
     let mut of_keyword: Vec<Vec<usize>> = Vec::new();
     for (rank, loaded) in detectors.iter().enumerate() {

@@ -7,61 +7,62 @@ use std::sync::Arc;
 
 use crate::find::WINDOW;
 use crate::replace::{Replace, replacements, write};
-use crate::set::{Begin, Hit, Inner, Seen, is_whole_word};
+use crate::set::{Begin, Hit, Inner, SearchResult, is_whole_word};
 use swallow::Swallow;
 
-/// A text in pieces, and what of it may pass now.
+/// Cleans a text that comes in pieces.
 ///
-/// What passes, put together, is the whole text as [`Set::clean`](crate::Set::clean) gives it,
-/// however it was cut. Held back is only what may still become a match: the beginning of a keyword,
-/// a match that reaches the end of what has come, a word that could be the first part of an e-mail
-/// address. Never more than [`Flow::MAX_HELD`] bytes are: what is still not decided then is
-/// replaced as if it were a match, and so is what follows as long as it could belong to it. Of a
-/// private key, and of a token that goes on and on, the replacement leaves as soon as it is
-/// certain, and the rest is dropped as it comes.
+/// The concatenated output equals [`Set::clean`](crate::Set::clean) of the whole text, however it
+/// was split. Only text that may still become a match is held back: the beginning of a keyword, a
+/// match that reaches the end of the text so far, a word that could be the first part of an e-mail
+/// address. At most [`Flow::MAX_HELD`] bytes are held back: what is still undecided then is
+/// replaced like a match, and so is the following text as long as it could belong to it. For a
+/// private key, and for a very long token, the replacement leaves as soon as it is certain, and the
+/// rest is dropped while it comes.
 #[derive(Debug)]
 pub struct Flow {
     set: Arc<Inner>,
-    /// What has passed or was replaced, as far as a detector looks back, and what is held back.
+    /// The last text that has passed or was replaced, as far as a detector looks back, and the text
+    /// that is held back.
     text: String,
-    /// Where the search goes on.
+    /// Where the search continues.
     from: usize,
-    /// Where what is held back begins: all before it has passed or was replaced. Further on than
-    /// `from` while something is dropped as it comes.
+    /// Where the held back text begins: everything before it has passed or was replaced. After
+    /// `from` while text is dropped.
     done: usize,
-    /// How many bytes were cut off before `text`.
+    /// How many bytes were removed before `text`.
     gone: usize,
     swallow: Option<Swallow>,
-    /// A hit said that nothing more leaves.
+    /// A hit with `Stop` was found: nothing more leaves.
     stopped: bool,
 }
 
-/// What became of a piece.
+/// The result for a piece.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flowed {
-    /// What may leave now; `None` if that is the very piece.
+pub struct FlowOutput {
+    /// What may leave now; `None` if that is exactly the piece.
     pub text: Option<String>,
-    /// What was found. Spans count from the beginning of the flow.
+    /// The hits. Spans count from the beginning of the flow.
     pub hits: Vec<Hit>,
 }
 
-/// What was decided of the text so far. Places count from the beginning of the flow.
+/// What was decided about the text so far. Spans count from the beginning of the flow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settled {
-    /// From where to where the text was decided now. What stands behind is held back.
+pub struct FlowDecision {
+    /// The part of the text that was decided now. The text after it is held back.
     pub span: Range<usize>,
-    /// What leaves otherwise than it came, in order.
+    /// The replacements, in order.
     pub changes: Vec<Change>,
-    /// What was found.
+    /// The hits.
     pub hits: Vec<Hit>,
 }
 
-/// A part of the text that leaves otherwise than it came.
+/// A replaced part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The part.
     pub span: Range<usize>,
-    /// What stands in its place.
+    /// Its replacement.
     pub text: String,
 }
 
@@ -77,48 +78,48 @@ impl Flow {
         Self { set, text, from: 0, done: 0, gone: 0, swallow, stopped: false }
     }
 
-    /// The next piece.
-    pub fn push(&mut self, piece: &str) -> Flowed {
+    /// Adds the next piece.
+    pub fn push(&mut self, piece: &str) -> FlowOutput {
         self.append(piece);
         let start = self.gone + self.text.len() - piece.len();
         let end = self.gone + self.text.len();
         let settled = self.settle();
         if settled.changes.is_empty() && settled.span == (start..end) {
-            return Flowed { text: None, hits: settled.hits };
+            return FlowOutput { text: None, hits: settled.hits };
         }
-        Flowed { text: Some(self.leaving(&settled)), hits: settled.hits }
+        FlowOutput { text: Some(self.leaving(&settled)), hits: settled.hits }
     }
 
-    /// The text is over: what was held back leaves.
-    pub fn finish(&mut self) -> Flowed {
+    /// Ends the text: releases what was held back.
+    pub fn finish(&mut self) -> FlowOutput {
         let settled = self.decide(true);
-        Flowed { text: Some(self.leaving(&settled)), hits: settled.hits }
+        FlowOutput { text: Some(self.leaving(&settled)), hits: settled.hits }
     }
 
-    /// Takes in a piece of which nothing is to be known yet.
+    /// Adds a piece without deciding anything yet.
     pub fn append(&mut self, piece: &str) {
         self.forget();
         self.text.push_str(piece);
     }
 
-    /// Decides what may leave of all that was taken in.
-    pub fn settle(&mut self) -> Settled {
+    /// Decides what may leave of everything that was added.
+    pub fn settle(&mut self) -> FlowDecision {
         self.decide(false)
     }
 
-    /// The same, where nothing follows: nothing is held back.
-    pub fn settle_all(&mut self) -> Settled {
+    /// The same at the end of the text: nothing is held back.
+    pub fn settle_all(&mut self) -> FlowDecision {
         self.decide(true)
     }
 
-    /// The text of a place, as it came: of what was decided last, and of what is held back.
+    /// The original text of a span: of what was decided last, or of what is held back.
     pub fn text(&self, span: Range<usize>) -> &str {
         let at = |place: usize| place.saturating_sub(self.gone);
         self.text.get(at(span.start)..at(span.end)).unwrap_or("")
     }
 
-    /// What leaves of what was decided.
-    fn leaving(&self, settled: &Settled) -> String {
+    /// The output for what was decided.
+    fn leaving(&self, settled: &FlowDecision) -> String {
         let mut out = String::new();
         let mut at = settled.span.start;
         for change in &settled.changes {
@@ -130,21 +131,21 @@ impl Flow {
         out
     }
 
-    fn decide(&mut self, last: bool) -> Settled {
+    fn decide(&mut self, last: bool) -> FlowDecision {
         let start = self.done;
-        let mut out = Out::default();
+        let mut out = FlowChanges::default();
         self.step(&mut out, last);
         let end = out.stop.unwrap_or(self.done);
         let absolute = |span: Range<usize>| self.gone + span.start..self.gone + span.end;
         let changes = out.changes.into_iter().filter(|(span, _)| span.start < end);
-        Settled {
+        FlowDecision {
             changes: changes.map(|(span, text)| Change { span: absolute(span), text }).collect(),
             span: absolute(start..end),
             hits: out.hits,
         }
     }
 
-    fn step(&mut self, out: &mut Out, last: bool) {
+    fn step(&mut self, out: &mut FlowChanges, last: bool) {
         loop {
             if self.stopped {
                 out.stop.get_or_insert(self.done);
@@ -173,15 +174,15 @@ impl Flow {
             if held > Self::MAX_HELD && !last && !self.stopped && self.swallow.is_none() {
                 self.overflow(&seen, out);
             }
-            // What is swallowed from here on may have ended in this very piece.
+            // What is dropped from here on may end in this same piece.
             if self.swallow.is_none() || last {
                 return;
             }
         }
     }
 
-    /// What is held back up to `end` does not leave.
-    fn drop_until(&mut self, end: usize, out: &mut Out) {
+    /// Drops the held back text up to `end`.
+    fn drop_until(&mut self, end: usize, out: &mut FlowChanges) {
         if self.done < end {
             out.changes.push((self.done..end, String::new()));
             self.done = end;
@@ -189,13 +190,13 @@ impl Flow {
     }
 
     /// How far the text is decided, whatever follows.
-    fn settled(&self, seen: &Seen) -> usize {
+    fn settled(&self, seen: &SearchResult) -> usize {
         let mut end = self.text.len();
         if let Some(waiting) = &seen.waiting {
             end = end.min(waiting.start);
         }
         end = end.min(self.begun(seen).map_or(end, |(at, _)| at));
-        // From the last to the first: none of them may be divided.
+        // From the last to the first: none of them may be split.
         let hits = seen.hits.iter().map(|hit| &hit.span);
         let mut whole: Vec<_> = seen.whole.iter().chain(hits).collect();
         whole.sort_unstable_by_key(|span| std::cmp::Reverse(span.start));
@@ -207,13 +208,13 @@ impl Flow {
         self.text.floor_char_boundary(end.max(self.from))
     }
 
-    /// The first place whose rest may still become a match, and what of.
-    fn begun(&self, seen: &Seen) -> Option<(usize, Option<usize>)> {
+    /// The first place from which the text may still become a match, and of which pattern.
+    fn begun(&self, seen: &SearchResult) -> Option<(usize, Option<usize>)> {
         let bytes = self.text.as_bytes();
-        let Some(ahead) = self.set.ahead() else { return Some((self.from, None)) };
+        let Some(partial) = self.set.partial() else { return Some((self.from, None)) };
         let near = bytes.len().saturating_sub(WINDOW);
         let mut first = None;
-        let told = ahead.each(bytes, self.from, &mut |at, pattern| {
+        let searched = partial.each(bytes, self.from, &mut |at, pattern| {
             let may = match self.set.begin.get(pattern) {
                 // Its patterns look no further than that.
                 Some(Begin::Detector { edge, .. }) => {
@@ -230,12 +231,12 @@ impl Flow {
                 first = Some((at, Some(pattern)));
             }
         });
-        // Too much to tell: then it may be anywhere.
-        if told.is_err() { Some((self.from, None)) } else { first }
+        // Too many to check: then it may be anywhere.
+        if searched.is_err() { Some((self.from, None)) } else { first }
     }
 
-    /// Lets the text up to `end` leave, with what was found in it replaced.
-    fn release(&mut self, end: usize, seen: &Seen, out: &mut Out) {
+    /// Releases the text up to `end`, with the hits in it replaced.
+    fn release(&mut self, end: usize, seen: &SearchResult, out: &mut FlowChanges) {
         let count = seen.hits.iter().take_while(|hit| hit.span.start < end).count();
         let hits = seen.hits.get(..count).unwrap_or(&[]);
         if !hits.is_empty() {
@@ -244,7 +245,7 @@ impl Flow {
             let stop = replacements(&self.text, hits, &self.set, &mut change);
             self.stopped = stop.is_some();
             out.stop = out.stop.or(stop);
-            out.hits.extend(hits.iter().map(|hit| self.told(hit)));
+            out.hits.extend(hits.iter().map(|hit| self.in_flow(hit)));
         }
         self.done = self.done.max(end);
         if end == self.text.len()
@@ -258,8 +259,9 @@ impl Flow {
         }
     }
 
-    /// Held back for too long: replaced, and what follows is dropped as long as it belongs to it.
-    fn overflow(&mut self, seen: &Seen, out: &mut Out) {
+    /// Too much is held back: replaces it, and drops the following text as long as it belongs to
+    /// it.
+    fn overflow(&mut self, seen: &SearchResult, out: &mut FlowChanges) {
         let begun = self.begun(seen).filter(|_| seen.waiting.is_none());
         let begin = begun.and_then(|(_, pattern)| Some((pattern?, *self.set.begin.get(pattern?)?)));
         let (source, kind) = self.set.name_of(begin.map(|(_, begin)| begin), seen);
@@ -273,7 +275,7 @@ impl Flow {
             out.stop.get_or_insert(self.from);
         }
         out.changes.push((hit.span.clone(), new));
-        out.hits.push(self.told(&hit));
+        out.hits.push(self.in_flow(&hit));
         let start = begun.map_or(self.from, |(at, _)| at);
         let held = self.text.get(start..).unwrap_or("");
         self.swallow = Some(Swallow::rest_of(&self.set, begin, held));
@@ -282,14 +284,14 @@ impl Flow {
     }
 
     /// The hit, with a span that counts from the beginning of the flow.
-    fn told(&self, hit: &Hit) -> Hit {
+    fn in_flow(&self, hit: &Hit) -> Hit {
         let span = self.gone + hit.span.start..self.gone + hit.span.end;
         Hit { span, ..hit.clone() }
     }
 
-    /// Drops what no detector looks back at.
+    /// Drops text that no detector looks back at.
     fn forget(&mut self) {
-        // Not at every piece: moving the rest to the front costs something.
+        // Not for every piece, because moving the rest to the front takes time.
         if self.from >= 2 * CONTEXT {
             let needless = self.text.floor_char_boundary(self.from - CONTEXT);
             self.text.drain(..needless);
@@ -301,12 +303,12 @@ impl Flow {
     }
 }
 
-/// What leaves otherwise than it came. Places count from the beginning of the text that is kept.
+/// The replacements. Spans count from the beginning of the stored text.
 #[derive(Debug, Default)]
-struct Out {
+struct FlowChanges {
     changes: Vec<(Range<usize>, String)>,
     hits: Vec<Hit>,
-    /// Where a hit says that nothing more leaves.
+    /// Where a hit with `Stop` ends the output.
     stop: Option<usize>,
 }
 

@@ -1,8 +1,8 @@
-//! What MCP servers say, inspected before a model or a person is given it.
+//! Inspects the texts of MCP servers before a model or a person gets them.
 //!
 //! [`inspect_text`] reads one text, [`inspect_json`] every string of a document, and
-//! [`inspect_definition`] the definition of a tool with its schemas. Each answers with
-//! [`Finding`]s: a class, a severity, and the place. [`strip`] takes out what has no honest use.
+//! [`inspect_definition`] the definition of a tool with its schemas. Each returns [`Finding`]s: a
+//! class, a severity, and the place. [`strip`] removes what has no honest use.
 //!
 //! ```
 //! use callgate_scan::inspect::{Class, Known, Severity, inspect_definition, strip};
@@ -15,12 +15,12 @@
 //! ```
 //!
 //! A text is folded first (NFKD, look-alike letters, invisible characters, digits for letters), so
-//! that a disguise hides nothing; what is encoded is decoded, some layers deep. The phrases are
-//! data (`inspect/rules/`), and time is linear in the text.
+//! that a disguise hides nothing; encoded text is decoded, some layers deep. The phrases are data
+//! (`inspect/rules/`), and time is linear in the text.
 //!
-//! What it does not do: it understands no language. An order in words of its own, without any of
+//! What it does not do: it understands no language. An instruction in other words, without any of
 //! the phrases, passes; a text that quotes an attack is reported like one. Rules, pins and people
-//! decide; this only tells them where to look.
+//! decide; this only shows them where to look.
 
 mod chars;
 mod class;
@@ -49,7 +49,7 @@ pub use similar::{ReadAs, Similarity, plain_name, similar};
 pub use strip::{strip, strip_definition};
 pub use text::inspect_text;
 
-/// Where a text of a server stands. It decides how much of it is the server's own voice.
+/// Where the text of a server is from. It decides how much of it the server itself wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// The definition of a tool.
@@ -58,7 +58,7 @@ pub enum Place {
     Instructions,
     /// A prompt, or the definition of one.
     Prompt,
-    /// What a resource holds, or how it is described.
+    /// The content or the description of a resource.
     Resource,
     /// The result of a call.
     Result,
@@ -71,9 +71,9 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether the server speaks for itself there. What it hands on may be anybody's text, of
-    /// which more is usual: commands, colours, paths.
-    pub(crate) fn is_told(self) -> bool {
+    /// Whether the server itself wrote the text. Text that it passes on may be from anyone, and
+    /// often contains commands, colours and paths.
+    pub(crate) fn is_own_text(self) -> bool {
         match self {
             Self::Definition
             | Self::Instructions
@@ -88,7 +88,7 @@ impl Place {
 /// What is known about a text before it is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'k> {
-    /// Where it stands.
+    /// Where it is from.
     pub place: Place,
     /// The tools of other servers.
     pub known: &'k Known,

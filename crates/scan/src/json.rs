@@ -1,4 +1,4 @@
-//! Replacing secrets in a JSON document.
+//! Replaces secrets in a JSON document.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ pub(crate) const FIELD: &str = "secret_field";
 
 /// The JSON document with the secrets in its strings replaced; every other byte stays.
 ///
-/// Strings are decoded before they are searched, so an escape hides nothing. The value of a field
-/// with a telling name (`password`, `api_key`, `Authorization`) is replaced whole as
-/// `[REDACTED:secret_field]`, and so are the strings of a list that is such a value; numbers stay,
-/// and so does what is plainly no secret (nothing, `any`, `${TOKEN}`). A key of an object changes
-/// only if it holds a secret itself.
+/// Strings are decoded before they are searched, so escapes hide nothing. The value of a field with
+/// a telling name (`password`, `api_key`, `Authorization`) is replaced whole with
+/// `[REDACTED:secret_field]`, and so are the strings of a list in such a field; numbers stay, and
+/// so do values that are plainly not secrets (empty, `any`, `${TOKEN}`). A key of an object changes
+/// only if it contains a secret itself.
 ///
 /// A text that is not one JSON document is redacted as plain text.
 pub fn redact_json(json: &str) -> Cow<'_, str> {
@@ -27,18 +27,18 @@ pub fn redact_json(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// What becomes of the strings and numbers of a document.
+/// Replaces the strings and numbers of a document.
 pub(crate) trait Cleaner {
-    /// A string, and what stands in its place.
+    /// The replacement of a string, if any.
     fn string(&mut self, text: &str, field: Field, span: Span) -> Option<String>;
 
-    /// A number, and the string that stands in its place.
+    /// The replacement of a number, a string, if any.
     fn number(&mut self, _text: &str, _span: Span) -> Option<String> {
         None
     }
 }
 
-/// What is never written or shown.
+/// Replaces what must never be written or shown.
 struct Redactor;
 
 impl Cleaner for Redactor {
@@ -47,20 +47,20 @@ impl Cleaner for Redactor {
     }
 }
 
-/// A string of the document, and what stands there instead.
+/// A replaced string of the document.
 pub(crate) struct Edit {
     span: Span,
-    /// Quotes included.
+    /// Includes the quotes.
     text: String,
 }
 
-/// Whether the value that is read belongs to a field with a telling name.
+/// Whether the current value belongs to a field with a telling name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Plain,
     /// A key of an object.
     Key,
-    Secret(name::Class),
+    Secret(name::ValueKind),
 }
 
 impl Field {
@@ -88,7 +88,7 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// Depth is bounded by the reader, so recursion is too.
+    /// The reader limits the depth, and so the recursion.
     fn value(&mut self, reader: &mut Reader<'_>, field: Field) -> Result<(), Error> {
         match reader.kind()? {
             Kind::String => {
@@ -116,7 +116,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Two keys of one object must not become the same key: from the second on they are counted.
+    /// Two keys of one object must not become equal: from the second on they are numbered.
     fn object(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
         let mut members = reader.object()?;
         let mut changed = 0;
@@ -147,8 +147,8 @@ fn changed(text: &str) -> Option<String> {
     }
 }
 
-/// The text of a string. Half a surrogate pair stands for no text and is left out: it must not
-/// keep the rest from being searched.
+/// The decoded text of a string. Half a surrogate pair is omitted: it must not keep the rest from
+/// being searched.
 fn decoded<'a>(string: &Text<'a>) -> Cow<'a, str> {
     string.decode().unwrap_or_else(|_| {
         let mut text = String::new();

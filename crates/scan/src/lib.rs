@@ -1,7 +1,8 @@
-//! Text in, findings out: secrets, so that none is written or shown.
+//! Finds secrets and personal data in text, and inspects the texts of MCP servers.
 //!
-//! [`secrets`] tells where they stand, [`redact`] replaces them in a text, and [`redact_json`]
-//! replaces them in a document that stays the same document otherwise.
+//! [`secrets`] finds secrets, [`redact`] replaces them in a text, and [`redact_json`] replaces them
+//! in a JSON document and changes nothing else. A [`Set`] searches for what a caller selected, in
+//! whole texts and in pieces ([`Flow`]). [`inspect`] checks the texts of MCP servers.
 //!
 //! ```
 //! let key = ["AKI", "AIOSFODNN7ABCDEFG"].concat();
@@ -10,16 +11,16 @@
 //! assert_eq!(shown, "aws configure set aws_access_key_id [REDACTED:aws_access_key_id]");
 //! ```
 //!
-//! How it works: one automaton looks for the keywords of all detectors (`find.rs`). Where one
-//! stands, the pattern of its detector is tried at that place, and a check refuses what only looks
-//! like a secret. The detectors are data: one entry each, with its samples
-//! (`detectors.rs`). Time is linear in the text, whatever the text is.
+//! How it works: one automaton searches for the keywords of all detectors (`find.rs`). Where one is
+//! found, the pattern of its detector is tried at that place, and a check rejects text that only
+//! looks like a secret. The detectors are data: one entry each, with its samples (`detectors.rs`).
+//! Time is linear in the text, whatever the text is.
 //!
-//! What it does not do: it asks no service whether a key is alive, it knows no language, and it
-//! does not find a secret that was taken apart or encoded on purpose. A key without a published
-//! form, and without a telling name before it, is not found. It makes leaks rare, not impossible.
+//! What it does not do: it does not ask any service whether a key is valid, it understands no
+//! language, and it does not find a secret that was split or encoded on purpose. A key without a
+//! published form and without a telling name before it is not found. It makes leaks rare, not
+//! impossible.
 
-mod ahead;
 mod base64;
 mod checksum;
 mod detector;
@@ -29,6 +30,7 @@ mod flow;
 pub mod inspect;
 mod json;
 mod name;
+mod partial;
 mod redact;
 mod replace;
 mod sanitize;
@@ -40,7 +42,7 @@ mod word;
 pub use detector::Group;
 pub use detectors::{DetectorInfo, detectors};
 pub use find::{Finding, secrets};
-pub use flow::{Change, Flow, Flowed, Settled};
+pub use flow::{Change, Flow, FlowDecision, FlowOutput};
 pub use json::redact_json;
 pub use redact::redact;
 pub use replace::Replace;

@@ -1,24 +1,24 @@
-//! Names that say that their value is a secret: `DB_PASSWORD`, `apiKey`, `X-Auth-Token`.
+//! Names that mark their value as a secret: `DB_PASSWORD`, `apiKey`, `X-Auth-Token`.
 
-/// What the value of a telling name would be.
+/// The kind of value that a telling name has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// Chosen by a person, so that it may be short and made of words.
+pub(crate) enum ValueKind {
+    /// Chosen by a person, so it may be short and consist of words.
     Password,
-    /// Made by a machine.
+    /// Generated.
     Key,
-    /// Made by a machine too, but `token` is also what a parser or a model calls a word.
+    /// Generated too, but `token` is also what a parser or a model calls a word.
     Token,
 }
 
-/// What a name says about its value. Case, `-`, `_` and what else divides words do not matter;
-/// the end of the name decides: `client_secret` is one, `secret_name` and `max_tokens` are not.
-pub(crate) fn class(name: &str) -> Option<Class> {
-    // No name of a field is longer, and a longer text costs no more than this.
+/// What a name tells about its value. Case, `-`, `_` and other separators do not matter; the end of
+/// the name decides: `client_secret` counts, `secret_name` and `max_tokens` do not.
+pub(crate) fn class(name: &str) -> Option<ValueKind> {
+    // No field name is longer, and a longer text costs no more than this.
     if name.len() > MAX_NAME {
         return None;
     }
-    // On the stack: every key of every document comes here.
+    // On the stack: this runs for every key of every document.
     let mut plain = [0; MAX_NAME];
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
     let length = plain
@@ -30,14 +30,14 @@ pub(crate) fn class(name: &str) -> Option<Class> {
     let (ending, class) = ENDINGS.iter().find(|(ending, _)| core.ends_with(ending))?;
     let before = core.strip_suffix(ending).unwrap_or("");
     let harmless = match class {
-        Class::Token => NOT_TOKENS.iter().any(|word| before.ends_with(word)),
-        Class::Password => NOT_PASSWORDS.iter().any(|word| before.ends_with(word)),
-        Class::Key => false,
+        ValueKind::Token => NOT_TOKENS.iter().any(|word| before.ends_with(word)),
+        ValueKind::Password => NOT_PASSWORDS.iter().any(|word| before.ends_with(word)),
+        ValueKind::Key => false,
     };
     (!harmless).then_some(*class)
 }
 
-/// `api_key_prod` and `password2` are named like `api_key` and `password`.
+/// `api_key_prod` and `password2` count like `api_key` and `password`.
 fn without_qualifier(name: &str) -> &str {
     let digit = |letter: char| letter.is_ascii_digit();
     let core = name.trim_end_matches("base64").trim_end_matches("b64").trim_end_matches(digit);
@@ -46,45 +46,45 @@ fn without_qualifier(name: &str) -> &str {
 
 pub(crate) const MAX_NAME: usize = 128;
 
-/// How a telling name ends, in lower case and without what divides its words.
-const ENDINGS: [(&str, Class); 34] = [
-    ("password", Class::Password),
-    ("passwords", Class::Password),
-    ("passwd", Class::Password),
-    ("passphrase", Class::Password),
-    ("passcode", Class::Password),
-    ("pwd", Class::Password),
-    ("pgpass", Class::Password),
-    ("secret", Class::Key),
-    ("secrets", Class::Key),
-    ("token", Class::Token),
-    ("apikey", Class::Key),
-    ("apikeys", Class::Key),
-    ("accesskey", Class::Key),
-    ("secretkey", Class::Key),
-    ("privatekey", Class::Key),
-    ("signingkey", Class::Key),
-    ("encryptionkey", Class::Key),
-    ("masterkey", Class::Key),
-    ("accountkey", Class::Key),
-    ("sharedkey", Class::Key),
-    ("sessionkey", Class::Key),
-    ("servicekey", Class::Key),
-    ("storagekey", Class::Key),
-    ("licensekey", Class::Key),
-    ("deploykey", Class::Key),
-    ("authkey", Class::Key),
-    ("sshkey", Class::Key),
-    ("authorization", Class::Key),
-    ("credential", Class::Key),
-    ("credentials", Class::Key),
-    ("cookie", Class::Key),
-    ("cookies", Class::Key),
-    ("sessionid", Class::Key),
-    ("connectionstring", Class::Key),
+/// The endings of telling names, in lower case and without separators.
+const ENDINGS: [(&str, ValueKind); 34] = [
+    ("password", ValueKind::Password),
+    ("passwords", ValueKind::Password),
+    ("passwd", ValueKind::Password),
+    ("passphrase", ValueKind::Password),
+    ("passcode", ValueKind::Password),
+    ("pwd", ValueKind::Password),
+    ("pgpass", ValueKind::Password),
+    ("secret", ValueKind::Key),
+    ("secrets", ValueKind::Key),
+    ("token", ValueKind::Token),
+    ("apikey", ValueKind::Key),
+    ("apikeys", ValueKind::Key),
+    ("accesskey", ValueKind::Key),
+    ("secretkey", ValueKind::Key),
+    ("privatekey", ValueKind::Key),
+    ("signingkey", ValueKind::Key),
+    ("encryptionkey", ValueKind::Key),
+    ("masterkey", ValueKind::Key),
+    ("accountkey", ValueKind::Key),
+    ("sharedkey", ValueKind::Key),
+    ("sessionkey", ValueKind::Key),
+    ("servicekey", ValueKind::Key),
+    ("storagekey", ValueKind::Key),
+    ("licensekey", ValueKind::Key),
+    ("deploykey", ValueKind::Key),
+    ("authkey", ValueKind::Key),
+    ("sshkey", ValueKind::Key),
+    ("authorization", ValueKind::Key),
+    ("credential", ValueKind::Key),
+    ("credentials", ValueKind::Key),
+    ("cookie", ValueKind::Key),
+    ("cookies", ValueKind::Key),
+    ("sessionid", ValueKind::Key),
+    ("connectionstring", ValueKind::Key),
 ];
 
-/// Words behind a telling name that do not change what it says.
+/// Words after a telling name that do not change its meaning.
 const QUALIFIERS: [&str; 13] = [
     "production",
     "prod",
@@ -101,7 +101,7 @@ const QUALIFIERS: [&str; 13] = [
     "secondary",
 ];
 
-/// Before `token`: places in a list, words of a model, and amounts.
+/// Before `token`: positions in a list, words of a model, and amounts.
 const NOT_TOKENS: [&str; 20] = [
     "next",
     "page",
@@ -125,34 +125,34 @@ const NOT_TOKENS: [&str; 20] = [
     "cancellation",
 ];
 
-/// Before `pwd`: the folder a shell was in (`OLDPWD`).
+/// Before `pwd`: the previous folder of a shell (`OLDPWD`).
 const NOT_PASSWORDS: [&str; 1] = ["old"];
 
 #[cfg(test)]
 mod tests {
-    use super::{Class, class};
+    use super::{ValueKind, class};
 
     #[test]
     fn telling_names() {
         for (name, expected) in [
-            ("password", Class::Password),
-            ("DB_PASSWORD", Class::Password),
-            ("userPassword2", Class::Password),
-            ("password_confirmation", Class::Password),
-            ("MYSQL_PWD", Class::Password),
-            ("client-secret", Class::Key),
-            ("API_KEY", Class::Key),
-            ("x-api-key", Class::Key),
-            ("apikey", Class::Key),
-            ("API_KEY_PROD", Class::Key),
-            ("aws_secret_access_key", Class::Key),
-            ("Proxy-Authorization", Class::Key),
-            ("credentials", Class::Key),
-            ("token", Class::Token),
-            ("accessToken", Class::Token),
-            ("X-Auth-Token", Class::Token),
-            ("GITHUB_TOKEN_2", Class::Token),
-            ("PRIVATE_KEY_BASE64", Class::Key),
+            ("password", ValueKind::Password),
+            ("DB_PASSWORD", ValueKind::Password),
+            ("userPassword2", ValueKind::Password),
+            ("password_confirmation", ValueKind::Password),
+            ("MYSQL_PWD", ValueKind::Password),
+            ("client-secret", ValueKind::Key),
+            ("API_KEY", ValueKind::Key),
+            ("x-api-key", ValueKind::Key),
+            ("apikey", ValueKind::Key),
+            ("API_KEY_PROD", ValueKind::Key),
+            ("aws_secret_access_key", ValueKind::Key),
+            ("Proxy-Authorization", ValueKind::Key),
+            ("credentials", ValueKind::Key),
+            ("token", ValueKind::Token),
+            ("accessToken", ValueKind::Token),
+            ("X-Auth-Token", ValueKind::Token),
+            ("GITHUB_TOKEN_2", ValueKind::Token),
+            ("PRIVATE_KEY_BASE64", ValueKind::Key),
         ] {
             assert_eq!(class(name), Some(expected), "{name}");
         }

@@ -1,4 +1,4 @@
-//! Replacing secrets in plain text.
+//! Replaces secrets in plain text.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands for a secret of that kind.
+/// The replacement for a secret of that kind.
 pub(crate) fn mark(detector: &str) -> String {
     format!("[REDACTED:{detector}]")
 }

@@ -1,26 +1,26 @@
-//! What stands in the place of a hit.
+//! The replacements of hits.
 
 use std::ops::Range;
 
 use crate::set::{Hit, Inner};
 
-/// What becomes of a hit.
+/// What replaces a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Replace {
-    /// `[REDACTED:kind]` stands in its place.
+    /// `[REDACTED:kind]`.
     #[default]
     Typed,
-    /// It keeps its length: its first and last characters stay, never more than a quarter of them
-    /// and four on each side, all others become `*`.
+    /// A mask of the same length: its first and last characters stay, at most a quarter of them and
+    /// four on each side, and all others become `*`.
     Mask,
-    /// Nothing stands in its place.
+    /// Nothing: it is removed.
     Drop,
-    /// Nothing stands in its place, and nothing of the text behind it leaves either.
+    /// Nothing, and all text after it is removed too.
     Stop,
 }
 
-/// Reports what stands for each hit, and where. Hits are in the order of their beginnings; those
-/// that overlap are one. Answers where the text ends, if a hit says stop.
+/// Reports the replacement of each hit, and its span. Hits are sorted by their beginnings;
+/// overlapping ones are replaced as one. Returns where the text ends, if a hit has `Stop`.
 pub(crate) fn replacements(
     text: &str,
     hits: &[Hit],
@@ -62,7 +62,7 @@ pub(crate) fn replace(text: &str, hits: &[Hit], set: &Inner, out: &mut String) {
     out.push_str(text.get(at..stop.unwrap_or(text.len())).unwrap_or(""));
 }
 
-/// Writes what stands for `found`.
+/// Writes the replacement of `found`.
 pub(crate) fn write(how: Replace, kind: &str, found: &str, out: &mut String) {
     match how {
         Replace::Typed => out.push_str(&crate::redact::mark(kind)),
@@ -71,7 +71,7 @@ pub(crate) fn write(how: Replace, kind: &str, found: &str, out: &mut String) {
     }
 }
 
-/// Characters that stay visible on each side: an eighth, and four at most.
+/// Masks a text. An eighth of the characters, and four at most, stay visible on each side.
 fn mask(found: &str, out: &mut String) {
     let count = found.chars().count();
     let shown = (count / 8).min(4);

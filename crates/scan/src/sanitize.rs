@@ -1,4 +1,4 @@
-//! Replacing what a caller asked for in a JSON document: the arguments of a call.
+//! Replaces the selected hits in a JSON document: the arguments of a call.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use crate::json::{Cleaner, FIELD, Field, edits, splice};
 use crate::replace::write;
 use crate::set::{Hit, Inner, Set};
 
-/// A document, searched.
+/// The result of cleaning a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// The document with everything that was found replaced, and every other byte as it was;
-    /// `None` if nothing was found.
+    /// The document with everything that was found replaced, and every other byte unchanged; `None`
+    /// if nothing was found.
     pub text: Option<String>,
-    /// What was found; a span is that of the whole string or number.
+    /// The hits; a span is that of the whole string or number.
     pub hits: Vec<Hit>,
 }
 
-/// A document inside a string of a document inside a string: behind this many nobody reads on.
+/// How many documents may be nested in strings: no program reads deeper than this.
 const MAX_INSIDE: usize = 4;
 
 impl Set {
-    /// Replaces everything that was asked for in the strings, keys and numbers of a JSON document;
-    /// the result is a document too. A string that holds a document is searched as one. Where
-    /// secrets are asked for, the value of a field whose name says that it is secret counts as one
-    /// (`secret_field`). A number in which something is found becomes a string.
+    /// Replaces everything that was selected in the strings, keys and numbers of a JSON document;
+    /// the result is a document too. A string that contains a document is searched as one. If
+    /// secrets are selected, the value of a field with a telling name counts as one
+    /// (`secret_field`). A number with a hit becomes a string.
     ///
-    /// An error says that the text is not one JSON document.
+    /// An error means that the text is not one JSON document.
     pub fn clean_json(&self, json: &str) -> Result<Cleaned, Error> {
         self.clean_inside(json, 0)
     }
@@ -41,10 +41,10 @@ impl Set {
 }
 
 impl Inner {
-    /// Who asked for values behind telling names.
+    /// The sources that selected values after telling names.
     fn fields(&self) -> &[usize] {
-        let asked = self.asked.iter().find(|(name, _)| **name == *"secret_assignment");
-        asked.map_or(&[], |(_, sources)| sources)
+        let selected = self.selected.iter().find(|(name, _)| **name == *"secret_assignment");
+        selected.map_or(&[], |(_, sources)| sources)
     }
 }
 
@@ -73,7 +73,7 @@ impl Cleaner for Searcher<'_> {
         self.document(text, span).or_else(|| self.found(text, span))
     }
 
-    /// A number is searched as each text that a program may print for it.
+    /// A number is searched in every form in which a program may print it.
     fn number(&mut self, text: &str, span: Span) -> Option<String> {
         let mut found = None;
         each_spelling(text, &mut |spelling| {
@@ -86,7 +86,7 @@ impl Cleaner for Searcher<'_> {
 }
 
 impl Searcher<'_> {
-    /// A document in a string hides nothing by its own escapes.
+    /// Searches a document in a string, so that its escapes hide nothing.
     fn document(&mut self, text: &str, span: Span) -> Option<String> {
         let opens = text.trim_start().starts_with(['{', '[', '"']);
         if !opens || self.depth >= MAX_INSIDE {

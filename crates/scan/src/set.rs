@@ -1,4 +1,4 @@
-//! Detectors, patterns and words that a caller chose, searched for together.
+//! Detectors, patterns and words that a caller selected, searched for together.
 
 mod build;
 
@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use crate::ahead::Ahead;
 use crate::detector::{Edge, Open};
-use crate::find::{Blocks, Machine, Tried};
+use crate::find::{Attempt, Blocks, Machine};
 use crate::flow::Flow;
+use crate::partial::PartialMatches;
 use crate::replace::{Replace, replace};
 pub use build::{Builder, Unusable};
 
@@ -22,17 +22,17 @@ pub struct Set(pub(crate) Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    /// The known detectors that somebody asked for.
+    /// The selected detectors.
     pub(crate) machine: Machine,
-    /// For each of them, what it is called in hits and who asked.
-    pub(crate) asked: Vec<(Arc<str>, Vec<usize>)>,
+    /// For each of them, its name in hits and the sources that selected it.
+    pub(crate) selected: Vec<(Arc<str>, Vec<usize>)>,
     pub(crate) patterns: Vec<Pattern>,
     pub(crate) words: Option<Words>,
-    /// What becomes of the hits of each source; nothing said is [`Replace::Typed`].
+    /// The replacement for the hits of each source; the default is [`Replace::Typed`].
     pub(crate) replaces: Vec<Replace>,
-    /// How all of them begin, in the order of `begin`. Built when the first text in pieces comes:
-    /// whoever has whole texts needs none.
-    pub(crate) ahead: OnceLock<Option<Ahead>>,
+    /// The beginnings of all of them, in the order of `begin`. Built when the first text in pieces
+    /// comes: whole texts do not need it.
+    pub(crate) partial: OnceLock<Option<PartialMatches>>,
     pub(crate) begin: Vec<Begin>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Begin {
     Word(usize),
 }
 
-/// A pattern of the caller's.
+/// A caller's pattern.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) source: usize,
@@ -52,41 +52,41 @@ pub(crate) struct Pattern {
     pub(crate) regex: Regex,
 }
 
-/// What a search has seen.
+/// The result of a search.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    /// By where they begin.
+pub(crate) struct SearchResult {
+    /// Sorted by where they begin.
     pub(crate) hits: Vec<Hit>,
-    /// Places that were judged as a whole: a text in pieces must not be divided there.
+    /// Places that were checked as a whole: a text in pieces must not be split there.
     pub(crate) whole: Vec<Range<usize>>,
     pub(crate) blocks: Blocks,
-    /// The first place of which it is not certain yet what it is.
+    /// The first place that is not decided yet.
     pub(crate) waiting: Option<Waiting>,
     /// The text ends inside of this one.
     pub(crate) inside: Option<Inside>,
 }
 
-/// Something that more text will decide.
+/// A place that more text will decide.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) start: usize,
-    /// The detector's place in its machine.
+    /// The index of the detector in its machine.
     pub(crate) rank: usize,
 }
 
-/// A secret that goes on behind the end of the text.
+/// A secret that continues after the end of the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Inside {
     pub(crate) start: usize,
-    /// It is a key in armour, and not a long run.
+    /// It is an armoured key, and not a long run.
     pub(crate) armour: bool,
 }
 
-/// All words of the caller's, in one automaton.
+/// All of the caller's words, in one automaton.
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) automaton: AhoCorasick,
-    /// For each word of it.
+    /// For each word, its source and kind.
     pub(crate) of: Vec<(usize, Arc<str>)>,
     pub(crate) texts: Vec<String>,
 }
@@ -94,39 +94,39 @@ pub(crate) struct Words {
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Who asked for it, in the caller's numbering.
+    /// The source that selected it, in the caller's numbering.
     pub source: usize,
-    /// What it is: the detector's name, or what the caller calls the pattern or the words.
+    /// Its kind: the detector's name, or the caller's name for the pattern or the words.
     pub kind: Arc<str>,
-    /// Where it stands, in bytes.
+    /// Its span in bytes.
     pub span: Range<usize>,
-    /// From special to general: of hits that overlap the lowest names them all.
+    /// From specific to general: the lowest names all overlapping hits.
     pub(crate) rank: usize,
 }
 
-/// Behind every detector.
+/// After every detector.
 const PATTERN: usize = usize::MAX - 1;
 const WORD: usize = usize::MAX;
 
 impl Set {
-    /// Nothing yet.
+    /// An empty builder.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Everything in `text` that was asked for, by where it begins. Hits of one detector, pattern
-    /// or list of words never overlap, those of two may.
+    /// All hits in `text`, sorted by where they begin. Hits of one detector, pattern or list of
+    /// words never overlap, those of two may.
     pub fn find(&self, text: &str) -> Vec<Hit> {
         self.0.search(text, 0).hits
     }
 
-    /// Whether there is anything of it in `text`.
+    /// Whether there is a hit in `text`.
     pub fn matches(&self, text: &str) -> bool {
         !self.find(text).is_empty()
     }
 
-    /// The text with every hit replaced as its source wants it. Hits that overlap are replaced as
-    /// one, with the name of the most special of them: detectors come before patterns and words.
+    /// The text with every hit replaced as its source specifies. Overlapping hits are replaced as
+    /// one, with the name of the most specific of them: detectors come before patterns and words.
     pub fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let hits = self.find(text);
         if hits.is_empty() {
@@ -135,17 +135,17 @@ impl Set {
         Cow::Owned(self.replace(text, &hits))
     }
 
-    /// The same for hits that [`Set::find`] has found in this very text.
+    /// The same for hits that [`Set::find`] has found in exactly this text.
     pub fn replace(&self, text: &str, hits: &[Hit]) -> String {
         let mut out = String::with_capacity(text.len());
         replace(text, hits, &self.0, &mut out);
         out
     }
 
-    /// Makes ready for texts in pieces, which is otherwise done when the first one comes; an error
-    /// says that the patterns are too large for it. Without it everything would be held back.
+    /// Prepares for texts in pieces, which otherwise happens when the first one comes; an error
+    /// means that the patterns are too large for it. Without it everything would be held back.
     pub fn prepare(&self) -> Result<(), Unusable> {
-        self.0.ahead().map(|_| ()).ok_or(Unusable::TooLarge)
+        self.0.partial().map(|_| ()).ok_or(Unusable::TooLarge)
     }
 
     /// The same for a text that comes in pieces.
@@ -159,9 +159,9 @@ impl Inner {
         self.replaces.get(source).copied().unwrap_or_default()
     }
 
-    /// Everything from the byte `from` on. What stands before is only looked at.
-    pub(crate) fn search(&self, text: &str, from: usize) -> Seen {
-        let mut seen = Seen::default();
+    /// All hits from the byte `from` on. The text before is only context.
+    pub(crate) fn search(&self, text: &str, from: usize) -> SearchResult {
+        let mut seen = SearchResult::default();
         let mut blocks = Blocks::default();
         self.machine.each(text, from, &mut blocks, &mut |tried| self.note(tried, &mut seen));
         for pattern in &self.patterns {
@@ -170,20 +170,21 @@ impl Inner {
         if let Some(words) = &self.words {
             words.each(text, from, &blocks, &mut |hit| seen.hits.push(hit));
         }
-        // Stable: of two at the same place the detector comes first, then as they were given.
+        // A stable sort: of two at the same place the detector comes first, then in the given
+        // order.
         seen.hits.sort_by_key(|hit| hit.span.start);
         seen.blocks = blocks;
         seen
     }
 
-    /// Whose something is that was held back for too long, and what it is called.
-    pub(crate) fn name_of(&self, begin: Option<Begin>, seen: &Seen) -> (usize, Arc<str>) {
+    /// The source and the kind of a text that was held back for too long.
+    pub(crate) fn name_of(&self, begin: Option<Begin>, seen: &SearchResult) -> (usize, Arc<str>) {
         let rank = match begin {
             Some(Begin::Detector { rank, .. }) => Some(rank),
             _ => seen.waiting.as_ref().map(|waiting| waiting.rank),
         };
         let detector = rank.and_then(|rank| {
-            let (kind, sources) = self.asked.get(rank)?;
+            let (kind, sources) = self.selected.get(rank)?;
             Some((*sources.first()?, Arc::clone(kind)))
         });
         let of_begin = match begin {
@@ -201,8 +202,8 @@ impl Inner {
         of_begin.or(detector).or(hit).unwrap_or_else(first)
     }
 
-    fn note(&self, tried: Tried, seen: &mut Seen) {
-        let Tried { rank, whole, span, open } = tried;
+    fn note(&self, tried: Attempt, seen: &mut SearchResult) {
+        let Attempt { rank, whole, span, open } = tried;
         let start = whole.start;
         match open {
             Open::Settled => {}
@@ -213,7 +214,7 @@ impl Inner {
             }
         }
         seen.whole.push(whole);
-        if let (Some(span), Some((kind, sources))) = (span, self.asked.get(rank)) {
+        if let (Some(span), Some((kind, sources))) = (span, self.selected.get(rank)) {
             let hit = |source: &usize| Hit {
                 source: *source,
                 kind: Arc::clone(kind),
@@ -230,7 +231,7 @@ impl Pattern {
         Hit { source: self.source, kind: Arc::clone(&self.kind), span, rank: PATTERN }
     }
 
-    /// A match of nothing is none.
+    /// Reports the matches. An empty match does not count.
     fn each(&self, text: &str, from: usize, blocks: &Blocks, report: &mut dyn FnMut(Range<usize>)) {
         let mut at = from;
         while at <= text.len() {
@@ -262,7 +263,7 @@ impl Words {
     }
 }
 
-/// Whether no letter or digit stands beside it, unless it ends with something else itself.
+/// Whether no letter or digit is next to it, unless it ends with something else itself.
 pub(crate) fn is_whole_word(text: &str, span: &Range<usize>) -> bool {
     let (before, rest) = text.split_at_checked(span.start).unwrap_or(("", text));
     let (word, behind) = rest.split_at_checked(span.len()).unwrap_or((rest, ""));

@@ -1,41 +1,41 @@
-//! Which stretches of a text may hold a keyword: a quick look that spares most of a text the
-//! automaton of keywords, in which every step waits for the one before it.
+//! A quick filter for the stretches of a text that may contain a keyword. It saves most of the text
+//! from the keyword automaton, in which every step waits for the previous one.
 
 use std::ops::Range;
 
-/// How many bytes of a keyword are asked for.
+/// How many bytes of a keyword are used.
 const TRACE: usize = 3;
 
-/// How many bytes of a text are sifted before anybody asks whether something was found.
+/// How many bytes of a text are filtered between two checks for a result.
 const BLOCK: usize = 32;
 
 /// One bit is one group of keywords.
 const GROUPS: usize = u64::BITS as usize;
 
-/// Bytes of ordinary text, the most frequent first. What is not among them is rarer.
+/// Bytes of ordinary text, the most frequent first. All others are rarer.
 const FREQUENT: &[u8] = b" etaoinrhsldcumfpgwybv-.k:/xjqz";
 
-/// Some bytes in a row of each keyword, its trace, looked for at every place of a text at once.
-/// Whatever holds a keyword holds its trace; the reverse is for the automaton to say.
+/// The trace of each keyword, a few consecutive bytes, is searched for at every place of a text at
+/// once. A text with a keyword contains its trace; the automaton checks the reverse.
 #[derive(Debug)]
 pub(crate) struct Sieve {
     /// For each place in a trace and each byte, the groups that allow it there.
     allow: Box<[[u64; 256]; TRACE]>,
-    /// The groups that allow anything at the first place, and at the first two: a short keyword
-    /// stands at the end of its trace.
+    /// The groups that allow anything at the first place, and at the first two: a short keyword is
+    /// at the end of its trace.
     open: [u64; TRACE - 1],
-    /// How many bytes of a keyword stand before the end of its trace, at most, and behind it.
+    /// How many bytes of a keyword are before the end of its trace, at most, and after it.
     before: usize,
     behind: usize,
 }
 
 impl Sieve {
-    /// Keywords in lower case, none of them empty. Letters match in any case.
+    /// A filter for keywords in lower case, none of them empty. Letters match in any case.
     pub(crate) fn new(keywords: &[&str]) -> Self {
         let mut made =
             Self { allow: Box::new([[0; 256]; TRACE]), open: [0; TRACE - 1], before: 0, behind: 0 };
-        // Traces that begin alike are told apart by their last byte alone, so that one bit is
-        // enough for them.
+        // Traces with the same beginning differ only in their last byte, so that one bit is enough
+        // for them.
         let mut beginnings = Vec::new();
         for keyword in keywords {
             let (trace, end) = trace(keyword.as_bytes());
@@ -47,7 +47,7 @@ impl Sieve {
                 beginnings.push(beginning);
                 beginnings.len() - 1
             });
-            // Where there are more than bits, some share one: more is found then, never less.
+            // If there are more groups than bits, some share one: more is found then, never less.
             made.add(trace, 1 << (group % GROUPS));
         }
         made
@@ -69,8 +69,8 @@ impl Sieve {
         open.for_each(|(_, open)| *open |= group);
     }
 
-    /// Reports the stretches from `from` on, in order and apart from each other, outside of which
-    /// no keyword stands.
+    /// Reports the stretches from `from` on, in order and separate from each other, outside of
+    /// which there is no keyword.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a byte is less than 256")]
     pub(crate) fn each(&self, text: &[u8], from: usize, mut report: impl FnMut(Range<usize>)) {
@@ -86,7 +86,7 @@ impl Sieve {
                 two = one & second[byte];
                 one = first[byte];
             };
-            // So many at once that the next place is not worked out for each.
+            // In groups of eight, so that the next place is not computed for each.
             let (eights, rest) = block.as_chunks::<8>();
             eights.iter().for_each(|eight| eight.iter().for_each(&mut step));
             rest.iter().for_each(&mut step);
@@ -135,7 +135,7 @@ mod tests {
         found
     }
 
-    /// Wherever a keyword stands, in whatever case, alone or among others.
+    /// Wherever a keyword is, in any case, alone or among others.
     #[test]
     fn every_keyword_is_in_a_stretch() {
         let keywords = crate::detectors::all().flat_map(|detector| detector.keywords);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     proptest! {
-        /// As a search of the whole text would: each keyword in one stretch, and none in two.
+        /// Like a search of the whole text: each keyword in one stretch, and none in two.
         #[test]
         fn stretches_are_apart_and_hold_every_keyword(text in "[@\\-uskSKecretapi_y:/ghn ]{0,200}", from in 0_usize..40) {
             let sieve = Sieve::new(&WORDS);

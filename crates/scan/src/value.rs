@@ -1,12 +1,12 @@
-//! Whether a value is a secret, or only stands where one could.
+//! Whether a value is a secret, or only in a place where one could be.
 
-use crate::name::Class;
+use crate::name::ValueKind;
 
-/// The shortest value that is taken for a secret because of the name before it. Shorter ones are
-/// words and numbers far more often.
+/// The shortest value that counts as a secret because of the name before it. Shorter ones are words
+/// and numbers far more often.
 pub(crate) const MIN_VALUE: usize = 8;
 
-/// Whether a token with a known form is not just its prefix with filler behind it
+/// Whether a token with a known form is more than its prefix with filler after it
 /// (`sk-ant-xxxxxxxx`, `sk-ant-your-key-here`): it has letters, a digit, and many different
 /// characters.
 pub(crate) fn is_random(body: &str) -> bool {
@@ -14,24 +14,25 @@ pub(crate) fn is_random(body: &str) -> bool {
     count.digits > 0 && count.letters() > 0 && count.distinct >= 8
 }
 
-/// Whether a value in free text, behind a telling name, is a secret. It is not:
+/// Whether a value in free text, after a telling name, is a secret. These are not:
 ///
 /// - less than [`MIN_VALUE`] bytes, or text with spaces;
-/// - a [placeholder](is_placeholder), a path, an address;
+/// - a [placeholder](is_placeholder), a path, a URL;
 /// - fewer than five different characters;
-/// - a plain word, or words: letters with at most two digits, divided by `-`, `_`, `.` and the
-///   like, with numbers of up to four digits between. A password may be words if there is a digit
-///   or a symbol in it, or be a number. A key may be so too, if there are three symbols in it.
-pub(crate) fn is_secret(value: &str, class: Class) -> bool {
+/// - a plain word, or words: letters with at most two digits, separated by `-`, `_`, `.` and
+///   similar characters, with numbers of up to four digits between. A password may be words if
+///   there is a digit or a symbol in it, or be a number. So may a key, if there are three symbols
+///   in it.
+pub(crate) fn is_secret(value: &str, class: ValueKind) -> bool {
     if value.len() < MIN_VALUE || value.contains(char::is_whitespace) {
         return false;
     }
     let count = Count::of(value);
     let made = match class {
-        Class::Password => {
+        ValueKind::Password => {
             count.digits > 0 || count.symbols > 0 || value.split(divides).any(is_mixed)
         }
-        Class::Key | Class::Token => {
+        ValueKind::Key | ValueKind::Token => {
             let mixed = count.symbols >= 3 && count.digits >= 2;
             count.letters() > 0 && (mixed || !value.split(divides).all(is_plain))
         }
@@ -39,16 +40,16 @@ pub(crate) fn is_secret(value: &str, class: Class) -> bool {
     made && count.distinct >= 5 && !is_placeholder(value) && !is_location(value)
 }
 
-/// Whether the value of a field with a telling name is plainly no secret. The name has more weight
-/// than in free text: all else is one.
-pub(crate) fn is_harmless_field(value: &str, class: Class) -> bool {
+/// Whether the value of a field with a telling name is plainly not a secret. The name has more
+/// weight than in free text: everything else is one.
+pub(crate) fn is_harmless_field(value: &str, class: ValueKind) -> bool {
     let text = value.trim();
     let word = text.len() < MIN_VALUE && Count::of(text).digits == 0;
-    text.is_empty() || is_placeholder(text) || (class == Class::Token && word)
+    text.is_empty() || is_placeholder(text) || (class == ValueKind::Token && word)
 }
 
-/// Whether a value stands for a secret that is somewhere else: `${TOKEN}`, `<your key>`, `****`,
-/// `changeme`, `process.env.KEY`, `[REDACTED:...]`.
+/// Whether a value is a placeholder for a secret that is elsewhere: `${TOKEN}`, `<your key>`,
+/// `****`, `changeme`, `process.env.KEY`, `[REDACTED:...]`.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let wrapped = |open: char, close: char| lower.starts_with(open) && lower.ends_with(close);
@@ -62,7 +63,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         || PARTS.iter().any(|part| lower.contains(part))
 }
 
-/// `$TOKEN`, `$(pass show x)`, `${{ secrets.X }}`. A `$` may also stand in a password, but not at
+/// `$TOKEN`, `$(pass show x)`, `${{ secrets.X }}`. A password may also contain a `$`, but not at
 /// the start of a name in it.
 fn is_variable(value: &str) -> bool {
     let name = |rest: &str| {
@@ -72,14 +73,14 @@ fn is_variable(value: &str) -> bool {
     value.contains("${") || value.contains("$(") || value.strip_prefix('$').is_some_and(name)
 }
 
-/// A path or an address: `/run/secrets/db`, `./key.pem`, `https://vault/x`, `a::b`. Base64 may
-/// begin with a slash too, but is not made of plain words.
+/// A path or a URL: `/run/secrets/db`, `./key.pem`, `https://vault/x`, `a::b`. Base64 may begin
+/// with a slash too, but does not consist of plain words.
 fn is_location(value: &str) -> bool {
     let rooted = ["/", "./", "../", "~/"].iter().any(|root| value.starts_with(root));
     value.contains("://") || value.contains("::") || (rooted && value.split(divides).all(is_plain))
 }
 
-/// What divides words in names, paths and versions.
+/// Whether the character separates words in names, paths and versions.
 fn divides(letter: char) -> bool {
     matches!(letter, '-' | '_' | '.' | '/' | ':' | ',' | '~' | '@' | '+' | '=' | '#' | '*' | '|')
 }
@@ -93,8 +94,8 @@ fn is_plain(piece: &str) -> bool {
     }
 }
 
-/// Sixteen letters or more, and upper and lower case change too often for words in camel case:
-/// at two of five places, where chance gives one of two.
+/// At least sixteen letters, and upper and lower case change too often for words in camel case: at
+/// two of five places, where chance gives one of two.
 fn is_mixed(piece: &str) -> bool {
     if piece.len() < 16 {
         return false;
@@ -107,12 +108,13 @@ fn is_mixed(piece: &str) -> bool {
     letters.len() >= 16 && changes * 5 >= letters.len() * 2
 }
 
-/// What a text is made of.
+/// What a text consists of.
 struct Count {
     lower: usize,
     upper: usize,
     digits: usize,
-    /// ASCII that neither is a letter or a digit nor divides words. Other scripts are words.
+    /// ASCII characters that are neither letters nor digits nor separators. Other scripts are
+    /// words.
     symbols: usize,
     distinct: usize,
 }
@@ -142,7 +144,7 @@ impl Count {
     }
 }
 
-/// Whole values that are no secret.
+/// Whole values that are not secrets.
 const WORDS: [&str; 38] = [
     "any",
     "all",
@@ -184,7 +186,7 @@ const WORDS: [&str; 38] = [
     "yes",
 ];
 
-/// What stands in no secret, but in what stands for one.
+/// Words that occur in placeholders, but not in secrets.
 const PARTS: [&str; 22] = [
     "...",
     "***",

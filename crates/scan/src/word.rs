@@ -1,6 +1,7 @@
-//! Where words begin: letters and digits behind anything else; and what begins with which.
+//! Finds the beginnings of words: letters and digits after anything else; and compares them with
+//! given beginnings.
 
-/// The places from `from` on where a word, or a sign right before a number, begins.
+/// The places from `from` on where a word, or a sign directly before a number, begins.
 pub(crate) fn starts(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     let mut inside = from
         .checked_sub(1)
@@ -15,31 +16,31 @@ pub(crate) fn starts(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// How much of a text is looked through for digits at once.
+/// How much of a text is searched for digits at once.
 const BLOCK: usize = 64;
 
-/// The longest head that is looked at. What is longer is cut: too much is tried then, not too little.
+/// The longest head that is compared. A longer one is truncated: then too much is tried, not too
+/// little.
 const LONGEST: usize = 8;
 
-/// Ways in which words begin, all asked for at once: one bit is one head, and each byte of a word
-/// leaves those standing that allow it there. Nearly every word of a text is done with after two
-/// or three bytes.
+/// Beginnings of words, all compared at once: one bit is one head, and each byte of a word keeps
+/// the bits that allow it there. Nearly every word of a text is done after two or three bytes.
 #[derive(Debug)]
 pub(crate) struct Heads {
-    /// What each byte is to the heads: a letter, a digit, one of their signs, or nothing.
+    /// The class of each byte: a letter, a digit, one of the symbols in heads, or nothing.
     class: Box<[u8; 256]>,
     /// For each place in a word and each class, the heads that allow it there.
     allow: Vec<[u64; LONGEST]>,
     /// The heads of each length.
     ends: [u64; LONGEST],
-    /// Whose head each bit is. At most 64 heads: a test counts them.
+    /// The owner of each bit. At most 64 heads: a test counts them.
     owners: Vec<usize>,
-    /// Every head has a digit, so that text without any need not be looked at word by word.
+    /// Every head has a digit, so that text without digits can be skipped.
     digits: bool,
 }
 
 impl Heads {
-    /// Heads and whose they are, by rising owner: `A` is a letter, `9` a digit, anything else
+    /// Heads with their owners, sorted by owner: `A` is a letter, `9` a digit, anything else
     /// itself.
     pub(crate) fn new<'h>(heads: impl Iterator<Item = (usize, &'h str)>) -> Self {
         let mut made = Self {
@@ -98,12 +99,12 @@ impl Heads {
         self.class.get(usize::from(byte)).map_or(0, |class| usize::from(*class))
     }
 
-    /// Whether nothing is asked for.
+    /// Whether there are no heads.
     pub(crate) fn is_empty(&self) -> bool {
         self.owners.is_empty()
     }
 
-    /// Reports the places from `from` on where a word begins as one of the heads, and the bits of
+    /// Reports the places from `from` on where a word begins with one of the heads, and the bits of
     /// these.
     #[inline]
     pub(crate) fn each(&self, bytes: &[u8], from: usize, mut report: impl FnMut(usize, u64)) {
@@ -138,7 +139,7 @@ impl Heads {
         found
     }
 
-    /// Whose they are, each once.
+    /// The owners of these bits, without duplicates.
     pub(crate) fn owners(&self, mut found: u64) -> impl Iterator<Item = usize> + '_ {
         let mut before = None;
         std::iter::from_fn(move || {
@@ -156,7 +157,7 @@ impl Heads {
     }
 }
 
-/// Whether there is a digit. Without a way out of the loop, so that many bytes go at once.
+/// Whether there is a digit. The loop has no early exit, so that many bytes are processed at once.
 fn has_digit(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |any, byte| any | (byte.wrapping_sub(b'0') < 10))
 }
@@ -192,7 +193,7 @@ mod tests {
         assert!(owners(&[], "x").is_empty());
     }
 
-    /// Wherever a word stands, also across the ends of what is looked through at once.
+    /// Wherever a word is, also across the ends of blocks.
     #[test]
     fn places() {
         let heads = Heads::new([(7, "AA 9"), (8, "999-")].into_iter());
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A bit for each.
+    /// There is a bit for each.
     #[test]
     fn no_more_heads_than_bits() {
         let detectors = crate::detectors::all();

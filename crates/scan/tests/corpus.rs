@@ -1,4 +1,4 @@
-//! Recorded responses of models hold no secret: none may be seen in them, not even in the
+//! Recorded model responses contain no secrets: none may be found in them, not even in the
 //! signatures and encrypted blocks, which are long and random.
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! A text in pieces becomes what the whole text becomes, however it is cut, and nothing of a secret
-//! leaves on the way.
+//! A text in pieces gives the same result as the whole text, however it is split, and nothing of a
+//! secret leaves early.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -54,7 +54,7 @@ fn build_secrets() -> Set {
     builder.build().unwrap()
 }
 
-/// What leaves when the text is cut there.
+/// The output when the text is split there.
 fn flow(set: &Set, text: &str, cuts: &[usize]) -> String {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
     places.extend([0, text.len()]);
@@ -75,7 +75,7 @@ fn one_by_one(set: &Set, text: &str) -> String {
     flow(set, text, &(0..text.len()).collect::<Vec<_>>())
 }
 
-/// More of what the patterns and words above begin with.
+/// More beginnings of the patterns and words above.
 fn tricky() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         noise(),
@@ -99,7 +99,7 @@ proptest! {
     })]
 
     #[test]
-    fn pieces_become_what_the_whole_becomes(
+    fn pieces_give_the_same_result_as_the_whole(
         text in tricky(), cuts in prop::collection::vec(any::<usize>(), 0..12),
     ) {
         let set = everything();
@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// The same property for recorded text: nothing is found in it, and it leaves as it came.
+/// The same property for recorded text: nothing is found in it, and it leaves unchanged.
 #[test]
 fn plain_text_is_never_delayed_for_long() {
     let set = secrets();

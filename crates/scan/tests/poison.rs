@@ -1,5 +1,5 @@
-//! How much of what hostile servers say is found, and how much of what honest ones say is not:
-//! the corpus in `corpus/poison`. `--nocapture` shows the tables.
+//! Recall and precision of the inspection on the corpus in `corpus/poison`, with texts of hostile
+//! and of honest servers. `--nocapture` shows the tables.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -22,23 +22,23 @@ use serde_json::Value;
 const RECALL: f64 = 0.9;
 const PRECISION: f64 = 0.95;
 
-/// At `High` and above, which is what stops by default.
+/// At `High` and above, which blocks by default.
 const BLOCKING_RECALL: f64 = 0.85;
 const BLOCKING_PRECISION: f64 = 0.98;
 
-/// Of each class, where it is the one that the entry is about.
+/// For each class, on the entries about it.
 const CLASS_RECALL: f64 = 0.8;
 
 /// One line of the corpus.
 struct Entry {
     id: String,
     kind: String,
-    /// The class it is an example of; absent in honest ones.
+    /// The class it is an example of; `None` for honest ones.
     class: Option<Class>,
-    /// The document as it stands in the file, or the text.
+    /// The document as it is in the file, or the text.
     body: Body,
     known: Known,
-    /// From a published server, not written for this.
+    /// From a published server, not written for this test.
     real: bool,
     held_out: bool,
 }
@@ -177,7 +177,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// Of one class: only findings of that class count.
+/// The findings of one class.
 fn of(class: Class, findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().filter(|finding| finding.class == class).collect()
 }
@@ -242,7 +242,7 @@ fn precision_and_recall() {
     }
 }
 
-/// Nothing that a published server says is stopped.
+/// Nothing from a published server is blocked.
 #[test]
 fn reference_servers_are_not_stopped() {
     let real: Vec<Entry> = entries("honest").into_iter().filter(|entry| entry.real).collect();
@@ -253,7 +253,7 @@ fn reference_servers_are_not_stopped() {
     }
 }
 
-/// Spans lie in what was inspected, details are one short visible line.
+/// Spans are within the inspected text, and details are one short visible line.
 #[test]
 fn findings_are_well_formed() {
     for entry in entries("hostile").iter().chain(&entries("honest")) {
@@ -266,7 +266,8 @@ fn findings_are_well_formed() {
     }
 }
 
-/// Stripping leaves documents readable, honest text as it is, and nothing to strip.
+/// After stripping, documents are valid, honest text is unchanged, and there is nothing left to
+/// strip.
 #[test]
 fn stripping_the_corpus() {
     for entry in entries("hostile").iter().chain(&entries("honest")) {

@@ -1,6 +1,5 @@
-//! How much of what is there is found, and how much of what is found is there: planted secrets and
-//! personal data in code, configuration, logs and prose, and texts of the kinds that look like
-//! secrets and hold none. `--nocapture` shows the table.
+//! Recall and precision of the detectors: planted secrets and personal data in code, configuration,
+//! logs and prose, and similar texts without any. `--nocapture` shows the table.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -18,16 +17,16 @@ use plants::{Dice, plant};
 #[path = "precision/plants.rs"]
 mod plants;
 
-/// Of each kind so many, in each of the places below.
+/// How many of each kind, in each of the places below.
 const EACH: usize = 40;
 
-/// At least so many of the planted ones are found, under their own name or a more special one.
+/// The share of planted ones that must be found, under their own name or a more specific one.
 const RECALL: f64 = 0.95;
 
-/// At least so many of those found were planted.
+/// The share of findings that must have been planted.
 const PRECISION: f64 = 0.95;
 
-/// Where secrets stand: `@` is the plant with what belongs before it.
+/// Where secrets are: `@` is the planted secret with its prefix.
 const PLACES: [&str; 7] = [
     "def connect():\n    value = load('@')\n    return Client(value, retries=3)\n",
     "{\"id\": \"3f786850-e387-550f-dab8-36ed7e6dc881\", \"note\": \"see @ there\"}",
@@ -111,8 +110,8 @@ fn recall_and_precision_of_each_detector() {
     assert!(low.is_empty(), "{}", low.join("\n"));
 }
 
-/// What was planted must be covered, by its own detector or by one of its group; whatever else is
-/// found is wrong.
+/// The planted one must be covered, by its own detector or by one of its group; any other finding
+/// is wrong.
 fn judge(
     set: &Set,
     text: &str,

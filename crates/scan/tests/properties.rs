@@ -1,4 +1,4 @@
-//! What holds for every text and every document.
+//! Properties of every text and every document.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ fn write(value: &Value) -> String {
     }
 }
 
-/// The same document but for the text of its strings.
+/// Whether two documents are equal except for the text of their strings.
 fn same_structure(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::String(_), Value::String(_)) => true,

@@ -1,4 +1,4 @@
-//! Copying a store while callgate goes on writing to it.
+//! Copies a store while other processes keep writing to it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,14 +13,14 @@ use crate::place::Place;
 use crate::reader::Reader;
 use crate::records::file_volume;
 use crate::settings::Location;
-use crate::shared::bring_up_to_date;
+use crate::shared::migrate_legacy_store;
 use crate::state::StateLock;
 use crate::verify::{Verified, VerifyError};
 
 /// A finished backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackedUp {
-    /// What checking the copied journal showed.
+    /// The result of verifying the copied journal.
     pub verified: Verified,
     /// The size of the copied journal.
     pub bytes: u64,
@@ -28,13 +28,13 @@ pub struct BackedUp {
     pub store: PathBuf,
 }
 
-/// Why there is no backup.
+/// Why a backup failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The store cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A store in memory ends with its process.
+    /// A store in memory cannot be backed up: it ends with its process.
     #[error("a store in memory cannot be backed up\nhint: set `store: sqlite:PATH`")]
     InMemory,
     /// A backup never overwrites or mixes with other files.
@@ -48,16 +48,17 @@ pub enum BackupError {
         /// What went wrong.
         why: String,
     },
-    /// The copy was written, and its chain of records is not whole.
+    /// The copy was written, but its hash chain is broken.
     #[error(
-        "the backup was written, but its records do not verify: {0}\nhint: `callgate audit verify` checks the store itself"
+        "the backup was written, but its records are not intact: {0}\nhint: `callgate audit verify` checks the store itself"
     )]
     Broken(#[from] VerifyError),
 }
 
-/// Copies the journal, the state and the key file of a store into a new folder, as they all were at one
-/// moment, and verifies the copy. Other processes may write meanwhile: they wait only while the moment is
-/// fixed, not while files are copied. The index is not copied, because it is rebuilt from the journal.
+/// Copies the journal, the state and the key file of a store into a new folder, all as of one
+/// moment, and verifies the copy. Other processes may keep writing: they only wait while that
+/// moment is fixed, not while files are copied. The index is not copied, because it can be rebuilt
+/// from the journal.
 ///
 /// `progress` is called with the number of journal bytes copied, and their total.
 pub fn backup(
@@ -70,20 +71,20 @@ pub fn backup(
         return Err(OpenError::Missing { path: path.clone() }.into());
     }
     let place = Place::new(location);
-    bring_up_to_date(&place)?;
+    migrate_legacy_store(&place)?;
     let failed = |why: String| BackupError::Write { path: folder.to_owned(), why };
     let (journal, state) = moment(&place)?;
     make_folder(folder)?;
     let store = folder.join(path.file_name().unwrap_or(OsStr::new("callgate.db")));
     let copy = Place::File(store.clone());
-    let (bytes, beside) = (journal.bytes(), |ending| copy.beside(ending).unwrap_or_default());
+    let (bytes, companion) = (journal.bytes(), |ending| copy.companion(ending).unwrap_or_default());
     journal
-        .copy(&beside(".journal"), &beside(".head"), &mut |done| progress(done, bytes))
+        .copy(&companion(".journal"), &companion(".head"), &mut |done| progress(done, bytes))
         .map_err(|error| failed(error.to_string()))?;
     if let Some(state) = state {
         state.copy(copy.state().path()).map_err(|fault| failed(fault.why()))?;
     }
-    copy_key(&place, &beside(".key")).map_err(|error| failed(error.to_string()))?;
+    copy_key(&place, &companion(".key")).map_err(|error| failed(error.to_string()))?;
     File::open(folder).and_then(|it| it.sync_all()).map_err(|error| failed(error.to_string()))?;
     let reader = Reader::of_journal(&copy);
     let verified = reader.verify(|_, _| {})?;
@@ -92,8 +93,9 @@ pub fn backup(
 
 type Moment = (Snapshot, Option<crate::state::StateSnapshot>);
 
-/// Fixes one moment for the journal and the state. A change of the state is recorded in the journal before
-/// it is committed, so no change may be under way: the state is locked first, as every change does.
+/// Fixes one moment for the journal and the state. A change to the state is recorded in the journal
+/// before it is committed, so no change may be in progress: this locks the state first, in the same
+/// order as every change does.
 fn moment(place: &Place) -> Result<Moment, BackupError> {
     let volume = file_volume(place)?;
     let unreadable = |fault: Fault| match fault {
@@ -107,7 +109,7 @@ fn moment(place: &Place) -> Result<Moment, BackupError> {
     Ok((journal, state))
 }
 
-/// Makes the folder for this user only, or takes an empty one.
+/// Creates the folder for this user only, or accepts an empty one.
 fn make_folder(folder: &Path) -> Result<(), BackupError> {
     let failed =
         |error: io::Error| BackupError::Write { path: folder.to_owned(), why: error.to_string() };
@@ -118,10 +120,10 @@ fn make_folder(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Without the key, removed calls in the state cannot be decrypted. A store that was never opened to write
-/// has none.
+/// Without the key, removed calls in the state cannot be decrypted. A store that was never opened
+/// for writing has no key.
 fn copy_key(place: &Place, to: &Path) -> io::Result<()> {
-    let key = match fs::read(place.beside(".key").unwrap_or_default()) {
+    let key = match fs::read(place.companion(".key").unwrap_or_default()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         key => key?,
     };

@@ -9,7 +9,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use crate::error::{OpenError, StoreError};
 use crate::place::{Place, give_to_owner};
 
-/// AES-256-GCM with a random nonce for each entry, bound to whom the entry belongs to.
+/// AES-256-GCM with a random nonce for each entry, bound to the owner of the entry.
 pub(crate) struct Cipher(LessSafeKey);
 
 impl std::fmt::Debug for Cipher {
@@ -19,23 +19,23 @@ impl std::fmt::Debug for Cipher {
 }
 
 impl Cipher {
-    /// The cipher of a store: its key lies beside it and is made if there is none. The key of a
-    /// store in memory is in memory.
+    /// The cipher of a store. Its key file is next to the store, and is created if it does not
+    /// exist. The key of a store in memory is in memory.
     pub(crate) fn of(place: &Place) -> Result<Self, OpenError> {
-        let path = place.beside(".key").unwrap_or_default();
+        let path = place.companion(".key").unwrap_or_default();
         let broken = |why: String| OpenError::KeyFile { path: path.clone(), why };
         let key = match place {
             Place::Memory(_) => random_key().map_err(|error| broken(error.to_string()))?,
             Place::File(_) => file_key(&path).map_err(broken)?,
         };
-        Self::new(&key).ok_or_else(|| broken("holds no key".to_owned()))
+        Self::new(&key).ok_or_else(|| broken("does not contain a key".to_owned()))
     }
 
     fn new(key: &[u8; 32]) -> Option<Self> {
         UnboundKey::new(&AES_256_GCM, key).ok().map(|key| Self(LessSafeKey::new(key)))
     }
 
-    /// Encrypts in place, and gives the nonce.
+    /// Encrypts in place and returns the nonce.
     pub(crate) fn seal(
         &self,
         binding: &[u8; 32],
@@ -53,7 +53,7 @@ impl Cipher {
         Ok(nonce)
     }
 
-    /// Decrypts what was sealed for this binding.
+    /// Decrypts an entry that was sealed with this binding.
     pub(crate) fn open(
         &self,
         binding: &[u8; 32],
@@ -77,10 +77,10 @@ fn random_key() -> io::Result<[u8; 32]> {
     Ok(key)
 }
 
-/// Reads the key file, or makes one. What is wrong with it reads on behind "the key file `…`".
+/// Reads the key file, or creates it. The error text continues the sentence "the key file `…`".
 fn file_key(path: &Path) -> Result<[u8; 32], String> {
     if !path.exists() {
-        make(path).map_err(|error| format!("cannot be made: {error}"))?;
+        make(path).map_err(|error| format!("cannot be created: {error}"))?;
     }
     let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     #[cfg(unix)]
@@ -104,10 +104,12 @@ fn file_key(path: &Path) -> Result<[u8; 32], String> {
     })
 }
 
-/// Makes the key file: whole or not at all, and only if no other process did so first.
+/// Creates the key file completely or not at all, and only if no other process has created it
+/// first.
 fn make(path: &Path) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
-    // A name of its own: two threads may be at it, or one that was killed may have left a draft.
+    // A unique name: two threads may get here at once, and a killed process may have left its
+    // draft.
     name.push(format!(".{}.new", uuid::Uuid::now_v7().simple()));
     let draft = Path::new(&name);
     let mut options = fs::OpenOptions::new();

@@ -1,26 +1,28 @@
-//! A connection to a SQLite file: statements that are kept prepared, whole transactions.
+//! A connection to a SQLite file: cached prepared statements and whole transactions.
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 
 use crate::error::StoreError;
 
-/// Why a transaction did not happen. None of it was written.
+/// Why a transaction failed. Nothing of it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Another connection writes.
+    /// Another connection is writing.
     Busy,
-    /// The store cannot take it now, but the connection is sound: the disk is full, say.
+    /// The store cannot be written at the moment, but the connection is intact: the disk is full,
+    /// for example.
     Failed(String),
-    /// The connection is of no more use.
+    /// The connection can no longer be used.
     Lost(String),
-    /// What had to be on record first could not be recorded. Nothing is wrong with this file.
+    /// The record that has to be written first could not be written. Nothing is wrong with this
+    /// file.
     NotRecorded(String),
 }
 
 impl Fault {
     pub(crate) fn why(&self) -> String {
         match self {
-            Self::Busy => "another process has kept the store locked for two seconds".to_owned(),
+            Self::Busy => "another process kept the store locked for two seconds".to_owned(),
             Self::Failed(why) | Self::Lost(why) | Self::NotRecorded(why) => why.clone(),
         }
     }
@@ -42,7 +44,7 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// A connection.
+/// A connection to a SQLite file.
 #[derive(Debug)]
 pub(crate) struct Database {
     connection: Connection,
@@ -63,7 +65,7 @@ impl Database {
         &self.connection
     }
 
-    /// Runs this in one transaction that holds the write lock from its begin.
+    /// Runs a closure in one transaction that holds the write lock from its start.
     pub(crate) fn transaction<T>(
         &self,
         run: impl FnOnce(&Self) -> Result<T, Fault>,
@@ -72,8 +74,8 @@ impl Database {
         self.finish(run)
     }
 
-    /// The same, with no lock before something is read or written: for one that only reads from a file that
-    /// somebody else has locked.
+    /// The same without a lock until something is read or written: for a transaction that only
+    /// reads, from a file that another connection has locked.
     pub(crate) fn deferred_transaction<T>(
         &self,
         run: impl FnOnce(&Self) -> Result<T, Fault>,
@@ -88,20 +90,21 @@ impl Database {
             Ok(value)
         });
         if done.is_err() && !self.connection.is_autocommit() {
-            // If even this fails, SQLite has rolled back by itself or will when it is reopened.
+            // If even this fails, SQLite has rolled back by itself, or will when the file is
+            // reopened.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         done
     }
 
-    /// Runs one statement, which is kept prepared.
+    /// Runs one statement and caches it as prepared.
     pub(crate) fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, Fault> {
         #[cfg(test)]
         self.faults.step()?;
         Ok(self.connection.prepare_cached(sql)?.execute(values)?)
     }
 
-    /// The first row of a query, which is kept prepared.
+    /// The first row of a query. The statement is cached as prepared.
     pub(crate) fn one<T>(
         &self,
         sql: &str,
@@ -113,13 +116,13 @@ impl Database {
         Ok(self.connection.prepare_cached(sql)?.query_row(values, read).optional()?)
     }
 
-    /// Counts the commits of other connections, of this process and others.
+    /// A number that changes with each commit of another connection, in this process or another.
     pub(crate) fn data_version(&self) -> Result<i64, Fault> {
         let mut ask = self.connection.prepare_cached("PRAGMA data_version")?;
         Ok(ask.query_row([], |row| row.get(0))?)
     }
 
-    /// Writes a little: each file has a table for that.
+    /// Writes a few bytes, to a table that each file has for this.
     pub(crate) fn touch(&self) -> Result<(), Fault> {
         let touch = "UPDATE touched SET times = times + 1 WHERE one = 1";
         self.transaction(|database| database.execute(touch, [])).map(drop)

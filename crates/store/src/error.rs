@@ -1,4 +1,4 @@
-//! What can go wrong with a store, apart from appending to it.
+//! The errors of a store, except those of appending.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is nothing to read.
-    #[error("there is no audit store at `{}`\nhint: it is made when `callgate serve` first runs; check `store` in the configuration", path.display())]
+    /// There is no store to read.
+    #[error("there is no audit store at `{}`\nhint: `callgate serve` creates it on its first run; check `store` in the configuration", path.display())]
     Missing {
-        /// Where it should be.
+        /// The path of the missing store.
         path: PathBuf,
     },
     /// The folder or the file cannot be written.
@@ -17,7 +17,7 @@ pub enum OpenError {
     Unwritable {
         /// The store.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         why: String,
     },
     /// The file cannot be read.
@@ -25,15 +25,15 @@ pub enum OpenError {
     Unreadable {
         /// The store.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         why: String,
     },
-    /// The file is something else.
+    /// The file is not a store.
     #[error("`{}` is not a callgate store: {why}\nhint: choose another path with `store: sqlite:PATH`; this file was left as it is", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// What the file is instead.
         why: String,
     },
     /// A newer callgate wrote the store.
@@ -41,9 +41,9 @@ pub enum OpenError {
     Newer {
         /// The store.
         path: PathBuf,
-        /// The schema of the store.
+        /// The schema version of the store.
         found: i64,
-        /// The newest that this program knows.
+        /// The newest version that this program knows.
         known: i64,
     },
     /// Another process keeps the store locked.
@@ -52,22 +52,22 @@ pub enum OpenError {
         /// The store.
         path: PathBuf,
     },
-    /// Other users of the machine could write gateway keys, limits and records into it.
-    #[error("`{}` can be written by other users of this machine (mode {mode:o}), and belongs to the audit store\nhint: run `chmod go-w {}`, then look at `callgate keys list`: somebody may have added a key", path.display(), path.display())]
+    /// Other users of the machine could write gateway keys, limits and records into the store.
+    #[error("`{}` can be written by other users of this machine (mode {mode:o}), and belongs to the audit store\nhint: run `chmod go-w {}`, then check `callgate keys list`: another user may have added a key", path.display(), path.display())]
     Exposed {
-        /// The store, a file beside it, or its folder.
+        /// The store, one of its companion files, or its folder.
         path: PathBuf,
-        /// Its permissions.
+        /// The file mode.
         mode: u32,
     },
-    /// Another user could write gateway keys and limits into it.
+    /// Another user could write gateway keys and limits into the store.
     #[error("`{}` belongs to another user (uid {owner}), who could write into the audit store\nhint: run callgate as that user, or take the file over with `chown {own} {}` as root. Then check `callgate keys list` for keys you did not add", path.display(), path.display())]
     Owned {
-        /// The store, a file beside it, or its folder.
+        /// The store, one of its companion files, or its folder.
         path: PathBuf,
-        /// Whom it belongs to.
+        /// The uid of the owner.
         owner: u32,
-        /// Who runs this.
+        /// The uid of this process.
         own: u32,
     },
     /// The key file is not safe to use.
@@ -78,9 +78,9 @@ pub enum OpenError {
         /// What is wrong with it, and what to do.
         why: String,
     },
-    /// A store in memory belongs to the process that keeps it.
+    /// A store in memory can only be read by its own process.
     #[error(
-        "a store in memory can only be read by the process that keeps it\nhint: set `store: sqlite:PATH` to keep records in a file"
+        "a store in memory can only be read by its own process\nhint: set `store: sqlite:PATH` to keep records in a file"
     )]
     InMemory,
     /// The writer could not be started.
@@ -88,41 +88,41 @@ pub enum OpenError {
     Thread(String),
 }
 
-/// Why a key, a pin or a removed call could not be kept or found.
+/// Why a key, a pin or a removed call could not be stored or found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The store failed.
     #[error("the audit store failed: {0}")]
     Failed(String),
-    /// There is a key of that name.
+    /// A key with that name exists already.
     #[error(
-        "there is a gateway key `{0}` already\nhint: choose another name; the name of a revoked key is not used again, so that records stay clear"
+        "a gateway key `{0}` exists already\nhint: choose another name; names of revoked keys are not reused, so that records stay unambiguous"
     )]
     NameTaken(String),
-    /// The name cannot be used.
+    /// The name is not valid.
     #[error(
-        "`{0}` is no name for a gateway key\nhint: 1 to 64 letters, digits, `-`, `_`, `.` or `@`"
+        "`{0}` is not a valid key name\nhint: use 1 to 64 letters, digits, `-`, `_`, `.` or `@`"
     )]
     BadName(String),
-    /// There is no key of that name.
-    #[error("there is no key `{0}`\nhint: `callgate keys list` shows them all")]
+    /// No key has that name.
+    #[error("there is no key `{0}`\nhint: `callgate keys list` shows all keys")]
     NoKey(String),
-    /// A revoked key stays revoked.
+    /// The key is revoked, which is final.
     #[error(
-        "the key `{0}` is revoked, and a revoked key cannot be renewed\nhint: make another one with `callgate keys add NAME`"
+        "the key `{0}` is revoked, and a revoked key cannot be renewed\nhint: create another key with `callgate keys add NAME`"
     )]
     KeyRevoked(String),
-    /// There is nothing to renew.
+    /// The key has nothing to renew.
     #[error(
         "the key `{0}` does not expire, so there is nothing to renew\nhint: `--expires 90d` gives it an expiry, `--new-secret` another secret"
     )]
     NeverExpires(String),
-    /// A pin with a definition or a name that is longer than any is kept.
-    #[error("`{0}` cannot be pinned: its definition is longer than is kept")]
+    /// The definition or a name of a pin is too long to be stored.
+    #[error("`{0}` cannot be pinned: its definition is too long")]
     PinTooLarge(String),
-    /// A removed call that cannot be decrypted.
-    #[error("a removed call cannot be decrypted: the key file is not the one it was kept with")]
+    /// A removed call cannot be decrypted.
+    #[error("a removed call cannot be decrypted: it was encrypted with another key file")]
     Decrypt,
 }
 
@@ -133,26 +133,26 @@ pub enum ReadError {
     /// The store failed.
     #[error("the audit store failed: {0}")]
     Failed(String),
-    /// A record that cannot be understood.
+    /// A record cannot be parsed.
     #[error(
-        "record {seq} cannot be read: {why}\nhint: `callgate audit verify` tells whether it was changed"
+        "record {seq} cannot be read: {why}\nhint: `callgate audit verify` checks whether it was changed"
     )]
     Unreadable {
-        /// Its number.
+        /// Its sequence number.
         seq: u64,
         /// What is wrong with it.
         why: String,
     },
-    /// A pattern of the filter is broken.
+    /// A pattern of the filter is invalid.
     #[error(transparent)]
     Pattern(#[from] callgate_audit::PatternError),
     /// No record has that id.
     #[error("there is no record `{0}`")]
     NoRecord(String),
-    /// Several records have ids that begin like that.
+    /// Several records have ids with this prefix.
     #[error("several records begin with `{prefix}`: {}", some.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The prefix.
         prefix: String,
         /// Some of them.
         some: Vec<String>,

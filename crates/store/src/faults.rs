@@ -1,11 +1,11 @@
-//! Faults on demand, for tests: the Nth statement from now fails.
+//! Fault injection for tests: makes the Nth statement from now fail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::database::Fault;
 
-/// Fails one statement. Shared by all who hold a clone.
+/// Fails one statement. All clones share the same counter.
 #[derive(Debug, Clone)]
 pub(crate) struct Faults(Arc<AtomicI64>);
 
@@ -16,7 +16,7 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// Lets the statement after so many others fail.
+    /// Makes the statement after this many others fail.
     pub(crate) fn fail_after(&self, statements: i64) {
         self.0.store(statements, Ordering::SeqCst);
     }

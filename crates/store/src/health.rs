@@ -8,26 +8,26 @@ use parking_lot::Mutex;
 /// Whether records can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
-    /// The last commit went well.
+    /// The last commit succeeded.
     Ok,
-    /// The last commit failed. Each later one tries again, and so does the writer each second.
+    /// The last commit failed. Each later commit tries again, and so does the writer every second.
     Failing {
-        /// Why.
+        /// Why it failed.
         why: String,
-        /// When it began.
+        /// When the first of these failures happened.
         since: Timestamp,
     },
 }
 
-/// The health of a store, shared by all who write to it.
+/// The health of a store, shared by all its writers.
 #[derive(Debug, Default)]
-pub(crate) struct Pulse {
-    /// Whether `failure` holds something: the one question that every append asks.
+pub(crate) struct HealthStatus {
+    /// Whether `failure` is set: the one thing that every append checks.
     failing: AtomicBool,
     failure: Mutex<Option<(String, Timestamp)>>,
 }
 
-impl Pulse {
+impl HealthStatus {
     pub(crate) fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Acquire)
     }
@@ -47,7 +47,7 @@ impl Pulse {
         }
     }
 
-    /// The newest reason counts, and the oldest time.
+    /// Keeps the newest reason and the oldest time.
     pub(crate) fn fail(&self, why: String) {
         let mut failure = self.failure.lock();
         let since = failure.as_ref().map_or_else(Timestamp::now, |(_, since)| *since);

@@ -1,13 +1,13 @@
-//! The index: finds records in the journal by what people filter by.
+//! The index finds records in the journal by the values of a filter.
 //!
-//! It is a SQLite file that is filled from the journal in batches and can be made anew at any time. It holds
-//! no bodies, only where each record lies and, for every value that a filter can name, which records have
-//! it. These sets are kept for blocks of 4096 consecutive records, as the positions of a few or one bit each
-//! of many: indexing a record sets a dozen bits, a query combines sets block by block in the order of the
-//! records, and setting a bit twice changes nothing.
+//! It is a SQLite file that is filled from the journal in batches and can be rebuilt at any time.
+//! It holds no bodies, only the place of each record and, for every value that a filter can name,
+//! the set of records that have it. Sets cover blocks of 4096 consecutive records and are stored as
+//! a few positions or as a bitmap: indexing a record sets a dozen bits, a query combines sets block
+//! by block in record order, and setting a bit twice changes nothing.
 //!
-//! What an index finds may be too much, never too little: whoever asks reads the records themselves and
-//! filters again.
+//! The index may return too many records, never too few: the caller reads the records themselves
+//! and filters again.
 
 mod batch;
 mod bits;
@@ -16,13 +16,13 @@ mod count;
 mod field;
 mod fill;
 mod filled;
+mod filter;
 mod names;
 mod number;
 mod open;
 mod page;
 mod schema;
 mod seek;
-mod wanted;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,49 +34,49 @@ use rusqlite::{Connection, ErrorCode};
 use crate::error::ReadError;
 use names::NameCache;
 
-pub(crate) use fill::{Begin, Progress};
+pub(crate) use fill::{FillStart, Progress};
 pub(crate) use filled::Filled;
+pub(crate) use filter::IndexFilter;
 pub(crate) use page::Bounds;
 pub(crate) use seek::{IdRange, MAX_SHOWN};
-pub(crate) use wanted::Wanted;
 
 /// An open index.
 #[derive(Debug)]
 pub(crate) struct Index {
     connection: Connection,
     access: Access,
-    /// The ids of names that were used lately.
+    /// The ids of recently used names.
     names: RefCell<NameCache>,
 }
 
-/// What an index can be used for.
+/// How an index may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// It can be filled.
     Write,
-    /// It can only be read, as far as it goes.
+    /// It can only be read, as far as it is filled.
     Read,
 }
 
-/// Why an index could not be filled or asked.
+/// Why an index could not be filled or queried.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexError {
-    /// The index itself failed. The journal is not touched by it.
+    /// The index itself failed. The journal is not affected.
     #[error("the index failed: {0}")]
     Index(#[from] rusqlite::Error),
     /// The journal could not be read.
     #[error(transparent)]
     Journal(#[from] ReadError),
-    /// It was begun anew while it was read.
-    #[error("the index was begun anew while it was read")]
+    /// The index was rebuilt during the query.
+    #[error("the index was rebuilt during the query")]
     BegunAnew,
-    /// What it holds was never written like this.
+    /// The content is not something that callgate writes.
     #[error("the index is damaged")]
     Damaged,
 }
 
 impl IndexError {
-    /// Whether the file must be made anew before it is of use again.
+    /// Whether the file must be rebuilt before it can be used again.
     pub(crate) fn is_damage(&self) -> bool {
         let Self::Index(error) = self else { return matches!(self, Self::Damaged) };
         let code = error.sqlite_error_code();

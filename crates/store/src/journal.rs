@@ -1,5 +1,5 @@
-//! The journal: records one behind the other in files that only ever grow. It is the truth about what
-//! happened on this machine; everything that finds records is built from it.
+//! The journal: an append-only sequence of records in segment files. It is the source of truth for
+//! what happened on this machine; the index is built from it.
 
 mod files;
 mod frame;
@@ -33,49 +33,49 @@ pub(crate) use snapshot::{Snapshot, create_private};
 pub(crate) use volume::Volume;
 pub(crate) use write::Journal;
 
-/// Where a record lies: the number of its segment, and the byte it begins at.
+/// Where a record is: the number of its segment, and its first byte there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot {
     pub(crate) segment: u64,
     pub(crate) offset: u64,
 }
 
-/// A record as it lies in the journal.
+/// A record as stored in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// 1, 2, 3 and so on, without gaps.
+    /// Its sequence number: 1, 2, 3 and so on, without gaps.
     pub(crate) seq: u64,
     /// When it was stored, in microseconds since 1970; never less than in the record before it.
     pub(crate) at: i64,
     pub(crate) spot: Spot,
-    /// Where the next one begins, if it is in the same segment.
+    /// Where the next record begins, if it is in the same segment.
     pub(crate) end: u64,
     pub(crate) hash: Hash,
     /// The hash of the record before it.
     pub(crate) before: Hash,
-    /// What it belongs to: see [`Sealed::joins`](callgate_audit::Sealed::joins).
+    /// The id that links it to other records: see [`Sealed::joins`](callgate_audit::Sealed::joins).
     pub(crate) joins: Option<String>,
     /// The record as JSON: see [`Body`](callgate_audit::Body).
     pub(crate) body: String,
 }
 
-/// Which records there are to read.
+/// The range of records that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// The oldest that has not expired; one more than `last` where there is none.
+    /// The oldest record that has not expired; `last + 1` if there are no records.
     pub(crate) first: u64,
-    /// The newest whose receipt may have been given; 0 before the first.
+    /// The newest record whose receipt may have been given; 0 before the first record.
     pub(crate) last: u64,
 }
 
 /// The journal as readers see it.
 pub(crate) trait Log: Send {
-    /// What there is now.
+    /// The current range of records.
     fn extent(&self) -> Result<Extent, ReadError>;
 
-    /// Hands over each record behind `after` in order, up to the last of [`extent`](Self::extent), until
-    /// told to stop. `near` is where the record `after` lies, if that is known: then nothing before it is
-    /// read.
+    /// Passes on each record after `after` in order, up to the last of [`extent`](Self::extent),
+    /// until the callback returns `Break`. `near` is the place of the record `after`, if known:
+    /// then nothing before it is read.
     fn walk(
         &self,
         after: u64,
@@ -83,9 +83,9 @@ pub(crate) trait Log: Send {
         visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError>;
 
-    /// Checks every record, and tells how far it is: records checked, records in all.
+    /// Checks every record. Calls `progress` with the number of records checked, and their total.
     fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, VerifyError>;
 
-    /// The record that lies there; `None` if it has expired.
+    /// The record at this place; `None` if it has expired.
     fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError>;
 }

@@ -1,8 +1,8 @@
-//! Stores of version 0.1, which kept everything in one SQLite file: how their records get into the journal
-//! and the rest into the state.
+//! Migrates stores of version 0.1, which kept everything in one SQLite file: their records go into
+//! the journal and the rest into the state.
 //!
-//! The old file is kept beside the new store, under the name that [`kept_path`] gives. It is never written
-//! again: a process of the older version that still has it open, or opens it, is told so and fails.
+//! The old file is kept next to the new store, at [`kept_path`]. It is never written again: a
+//! process of the older version that still has it open, or opens it, gets an error that says so.
 
 mod schema;
 mod source;
@@ -21,41 +21,44 @@ use crate::journal::{Import, Volume};
 use crate::schema::Identity;
 pub(crate) use schema::RECORDS;
 
-/// What lies where a store should be.
+/// What is at the path of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// Nothing, or something that is no store of version 0.1.
+pub(crate) enum LegacyFile {
+    /// Nothing, or a file that is not a store of version 0.1.
     Other,
     /// A store of version 0.1.
     Old,
-    /// One whose content has been moved, and which only has to get out of the way.
-    Moved,
+    /// A store of version 0.1 whose content was migrated, and which only has to be moved out of the
+    /// way.
+    Migrated,
 }
 
-/// Written into the header of a file whose content has been moved: higher than any version that 0.1 knows.
-const MOVED: i64 = 1000;
+/// The version in the header of a migrated file: higher than any version that 0.1 knows.
+const MIGRATED: i64 = 1000;
 
-/// How long a process waits while another one moves a store.
+/// How long a process waits while another one migrates a store.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Says what lies there, without changing it.
-pub(crate) fn look(path: &Path) -> Result<Found, OpenError> {
+/// Looks at the file without changing it.
+pub(crate) fn look(path: &Path) -> Result<LegacyFile, OpenError> {
     if !path.try_exists().unwrap_or(false) {
-        return Ok(Found::Other);
+        return Ok(LegacyFile::Other);
     }
     let unreadable = |error: rusqlite::Error| failed(path, &error.to_string());
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
-    // What cannot be read as a database is for whoever opens the index to tell.
+    // If it is not a readable database, opening the index reports that.
     Ok(match RECORDS.identify(&connection) {
-        Ok(Identity::Store(MOVED)) => Found::Moved,
-        Ok(Identity::Store(version)) if (1..=RECORDS.version()).contains(&version) => Found::Old,
-        _ => Found::Other,
+        Ok(Identity::Store(MIGRATED)) => LegacyFile::Migrated,
+        Ok(Identity::Store(version)) if (1..=RECORDS.version()).contains(&version) => {
+            LegacyFile::Old
+        }
+        _ => LegacyFile::Other,
     })
 }
 
-/// How many records a store of version 0.1 has; `None` if there is no such store.
+/// The number of records in a store of version 0.1; `None` if there is no such store.
 pub(crate) fn count(path: &Path) -> Option<u64> {
-    if look(path).ok()? != Found::Old {
+    if look(path).ok()? != LegacyFile::Old {
         return None;
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
@@ -64,11 +67,11 @@ pub(crate) fn count(path: &Path) -> Option<u64> {
     Some(count.unsigned_abs())
 }
 
-/// Moves a store of version 0.1, if one lies there. `make_state` makes a new
-/// state of what this file holds.
+/// Migrates a store of version 0.1, if there is one. `make_state` creates the new state from the
+/// content of the old file.
 ///
-/// It may be stopped at any time: as long as the old file is not marked, the next one begins anew.
-pub(crate) fn move_over(
+/// It may be interrupted at any time: until the old file is marked, the next attempt starts over.
+pub(crate) fn migrate(
     path: &Path,
     volume: &Arc<dyn Volume>,
     make_state: impl Fn(&Path) -> Result<(), OpenError>,
@@ -76,37 +79,37 @@ pub(crate) fn move_over(
     let begun = Instant::now();
     loop {
         let done = match look(path)? {
-            Found::Other => return Ok(()),
-            Found::Moved => put_aside(path, volume),
-            Found::Old => move_once(path, volume, &make_state),
+            LegacyFile::Other => return Ok(()),
+            LegacyFile::Migrated => move_away(path, volume),
+            LegacyFile::Old => migrate_once(path, volume, &make_state),
         };
         match done {
-            Err(MoveError::Busy) if begun.elapsed() < PATIENCE => {
+            Err(MigrateError::Busy) if begun.elapsed() < PATIENCE => {
                 thread::sleep(Duration::from_millis(100));
             }
-            Err(MoveError::Busy) => return Err(OpenError::Locked { path: path.to_owned() }),
-            Err(MoveError::Open(error)) => return Err(error),
-            Err(MoveError::Failed(why)) => return Err(failed(path, &why)),
+            Err(MigrateError::Busy) => return Err(OpenError::Locked { path: path.to_owned() }),
+            Err(MigrateError::Open(error)) => return Err(error),
+            Err(MigrateError::Failed(why)) => return Err(failed(path, &why)),
             Ok(()) => {}
         }
     }
 }
 
-/// Why a store was not moved.
-enum MoveError {
-    /// Another process moves or uses it.
+/// Why a store was not migrated.
+enum MigrateError {
+    /// Another process is migrating or using it.
     Busy,
     Open(OpenError),
     Failed(String),
 }
 
-impl From<rusqlite::Error> for MoveError {
+impl From<rusqlite::Error> for MigrateError {
     fn from(error: rusqlite::Error) -> Self {
         Fault::from(error).into()
     }
 }
 
-impl From<Fault> for MoveError {
+impl From<Fault> for MigrateError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Busy => Self::Busy,
@@ -115,20 +118,20 @@ impl From<Fault> for MoveError {
     }
 }
 
-impl From<std::io::Error> for MoveError {
+impl From<std::io::Error> for MigrateError {
     fn from(error: std::io::Error) -> Self {
         Self::Failed(error.to_string())
     }
 }
 
-fn move_once(
+fn migrate_once(
     path: &Path,
     volume: &Arc<dyn Volume>,
     make_state: &impl Fn(&Path) -> Result<(), OpenError>,
-) -> Result<(), MoveError> {
+) -> Result<(), MigrateError> {
     let mut old = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     RECORDS.migrate(&mut old)?;
-    // From here on nobody else writes to the old file.
+    // From here on, no other process can write to the old file.
     old.execute_batch("BEGIN IMMEDIATE")?;
     if version_of(&old)? != RECORDS.version() {
         // Another process was faster.
@@ -138,26 +141,26 @@ fn move_once(
     let mut import = Import::begin(volume, expired.seq, expired.hash, expired.total)?;
     let tail = source::copy_records(&old, &expired, &mut import)?;
     import.finish(tail)?;
-    make_state(path).map_err(MoveError::Open)?;
-    source::close(&old, MOVED)?;
+    make_state(path).map_err(MigrateError::Open)?;
+    source::close(&old, MIGRATED)?;
     old.execute_batch("COMMIT")?;
     Ok(())
 }
 
-/// Gets a file whose content was moved out of the way of the index.
-fn put_aside(path: &Path, volume: &Arc<dyn Volume>) -> Result<(), MoveError> {
+/// Moves a migrated file out of the way of the index.
+fn move_away(path: &Path, volume: &Arc<dyn Volume>) -> Result<(), MigrateError> {
     let _lock = volume.lock()?;
     let old = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // What is still in its log would be taken for the log of the index.
+    // Otherwise the content of its log would be taken for the log of the index.
     let is_busy: i64 = old.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    // Another process may have been faster, and made an index here.
-    if is_busy != 0 || version_of(&old)? != MOVED {
-        return Err(MoveError::Busy);
+    // Another process may have been faster, and created an index here.
+    if is_busy != 0 || version_of(&old)? != MIGRATED {
+        return Err(MigrateError::Busy);
     }
     drop(old);
     fs::rename(path, kept_path(path))?;
     for ending in ["-wal", "-shm"] {
-        remove(&beside(path, ending))?;
+        remove(&with_suffix(path, ending))?;
     }
     Ok(())
 }
@@ -168,8 +171,8 @@ fn kept_path(path: &Path) -> PathBuf {
         1 => ".0.1".to_owned(),
         number => format!(".0.1-{number}"),
     });
-    let mut paths = names.map(|name| beside(path, &name));
-    paths.find(|path| !path.exists()).unwrap_or_else(|| beside(path, ".0.1"))
+    let mut paths = names.map(|name| with_suffix(path, &name));
+    paths.find(|path| !path.exists()).unwrap_or_else(|| with_suffix(path, ".0.1"))
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
@@ -182,7 +185,7 @@ fn version_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -196,6 +199,6 @@ fn remove(path: &Path) -> std::io::Result<()> {
 }
 
 fn failed(path: &Path, why: &str) -> OpenError {
-    let why = format!("it is a store of version 0.1, and its content cannot be moved: {why}");
+    let why = format!("it is a store of version 0.1 that cannot be migrated: {why}");
     OpenError::Unwritable { path: path.to_owned(), why }
 }

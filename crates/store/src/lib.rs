@@ -1,9 +1,9 @@
-//! Where records are kept and found again, with everything else that must last.
+//! Persistence: stores records and finds them again, with all other persistent data.
 //!
-//! A [`Store`] is an open store. [`Store::append`] takes a [`Record`] and gives a [`Receipt`], which
-//! is ready when the record is as safe as the [`Durability`] promises; what completes a call is let
-//! go only then. A [`Reader`] finds records again by a [`Filter`], counts them, checks their chain
-//! and exports them, also while a gateway writes.
+//! A [`Store`] is an open store. [`Store::append`] takes a [`Record`] and returns a [`Receipt`],
+//! which completes when the record is as safe as the [`Durability`] promises; a call is released
+//! only after that. A [`Reader`] finds records by a [`Filter`], counts them, verifies their chain and
+//! exports them, even while a gateway writes.
 //!
 //! [`Record`]: callgate_audit::Record
 //! [`Filter`]: callgate_audit::Filter
@@ -28,34 +28,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # How a record is kept
+//! # How a record is stored
 //!
-//! A record is redacted, truncated to its limits and encoded by the thread that makes it
-//! ([`Tool::MAX_INPUT`] bytes of input are kept, with the hash of all of it). It then waits in a bounded
-//! queue for the writer thread, which appends everything that waits to the **journal** with one write and,
-//! for `disk` durability, one sync. The journal is a folder of segments that only grow; it is the truth
-//! about what happened. Several processes append to one journal: there is one hash chain and one sequence,
+//! A record is redacted, truncated to its limits and encoded by the thread that creates it
+//! ([`Tool::MAX_INPUT`] bytes of input are stored, with the hash of all of it). It then waits in a bounded
+//! queue for the writer thread, which appends all waiting records to the **journal** with one write and,
+//! for `disk` durability, one sync. The journal is a folder of append-only segments; it is the source of
+//! truth. Several processes append to one journal: there is one hash chain and one sequence,
 //! and a lock file decides who writes next.
 //!
 //! Records are found through the **index**, a SQLite file that is filled from the journal in batches by
 //! readers and by `callgate serve`, and can be rebuilt at any time. It holds no bodies.
 //!
-//! # What else is kept
+//! # What else is stored
 //!
 //! Gateway keys, pins, removed calls, token buckets, steps of sessions, open sessions and counts of turns
-//! are not records. They are kept in the **state**, a SQLite file of its own (`PATH.state`), so that
+//! are not records. They are stored in the **state**, a separate SQLite file (`PATH.state`), so that
 //! rebuilding the index cannot lose them. A change to the state is recorded before it is committed: there
 //! is no change without a record, but there may be a record of a change whose commit failed. The step of a
-//! call is kept before the call is recorded.
+//! call is stored before the call is recorded.
 //!
-//! [`backup`] copies the journal, the state and the key file as they were at one moment.
+//! [`backup`] copies the journal, the state and the key file as of one moment.
 //!
 //! # What the chain proves, and what it cannot
 //!
-//! Each record's hash covers its content, its number, the time it was stored and the hash before it.
-//! [`Reader::verify`] finds a record that was edited, removed, inserted or moved, and an end that was cut
-//! off. The last record's number and hash are also kept outside the journal for that. When old records
-//! expire, the hash of the last of them is kept, and the check begins there.
+//! Each record's hash covers its content, its sequence number, the time it was stored and the previous hash.
+//! [`Reader::verify`] finds a record that was edited, removed, inserted or moved, and a truncated
+//! end. For that, the last record's number and hash are also stored outside the journal. When old records
+//! expire, the hash of the last of them is kept, and the check starts there.
 //!
 //! A user who can write the files can also write a whole new chain, or let records expire early: no file
 //! proves its own age. To detect that, keep a copy of [`Verified::last`] and [`Verified::head`] elsewhere.
@@ -64,26 +64,26 @@
 //!
 //! # What it refuses to do
 //!
-//! It does not judge, and it does not write what [`callgate_scan`] knows as a secret. It never
-//! changes a record and removes none but the oldest. It never says that a record is safe before it
-//! is: a full queue, a full disk and a locked store are answers ([`AppendError`], [`Health`]), and
-//! what they mean for a call is decided elsewhere. It takes no other SQLite file for its own, and
-//! no store of a newer version.
+//! It does not judge, and it does not write anything that [`callgate_scan`] detects as a secret. It
+//! never changes a record and only ever removes the oldest. It never reports a record as safe before it
+//! is: a full queue, a full disk and a locked store are reported as errors ([`AppendError`], [`Health`]),
+//! and the caller decides what they mean for a call. It opens neither other SQLite files nor stores
+//! of a newer version.
 
+mod background;
 mod backup;
-mod beside;
 mod cipher;
-mod clerk;
 mod database;
+mod derived;
 mod error;
 #[cfg(test)]
 mod faults;
-mod filler;
 mod health;
 mod index;
+mod indexer;
 mod journal;
-mod keeper;
 mod legacy;
+mod maintenance;
 mod pace;
 mod place;
 mod queue;
@@ -98,8 +98,8 @@ mod state;
 mod store;
 mod verify;
 mod wal;
+mod write_connection;
 mod writer;
-mod writing;
 
 #[cfg(test)]
 mod tests;
@@ -112,10 +112,10 @@ pub use receipt::{AppendError, Receipt};
 pub use reply::{NoAnswer, Reply};
 pub use settings::{Durability, Indexing, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
-pub use state::keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
+pub use state::keys::{KeyInfo, KeyRefusal, KeyState, RenewedKey, Secret, SecretChoice, Term};
 pub use state::meters::Bucket;
 pub use state::pins::{PinnedVersion, PutPin, StoredPin};
-pub use state::removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
+pub use state::removed::{RemovedEntry, RemovedMatches, RemovedQuery};
 pub use state::turns::TurnCount;
 pub use store::{Glance, Store};
 pub use verify::{Broken, Verified, VerifyError};

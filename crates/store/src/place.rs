@@ -1,4 +1,4 @@
-//! Where a store lies, and how connections to it are opened.
+//! The files of a store, and how connections to them are opened.
 
 use std::fs;
 use std::io;
@@ -15,17 +15,18 @@ use crate::error::OpenError;
 use crate::schema::{Identity, Schema};
 use crate::settings::{Durability, Location};
 
-/// Where a store lies.
+/// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A file.
     File(PathBuf),
-    /// A named database in this process's memory, which lasts while a connection to it is open.
+    /// A named database in the memory of this process, which lasts while a connection to it is
+    /// open.
     Memory(String),
 }
 
 impl Place {
-    /// A new place for this location: for a store in memory, one of its own.
+    /// A new place for this location. Each store in memory gets its own.
     pub(crate) fn new(location: &Location) -> Self {
         static STORES: AtomicU64 = AtomicU64::new(0);
         match location {
@@ -37,7 +38,7 @@ impl Place {
         }
     }
 
-    /// The file, or a name for people.
+    /// The path of the file, or a display name for a store in memory.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::File(path) => path,
@@ -45,15 +46,15 @@ impl Place {
         }
     }
 
-    /// A file that lies beside the store.
-    pub(crate) fn beside(&self, ending: &str) -> Option<PathBuf> {
+    /// A companion file: the path of the store with this suffix.
+    pub(crate) fn companion(&self, ending: &str) -> Option<PathBuf> {
         let Self::File(path) = self else { return None };
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
         Some(name.into())
     }
 
-    /// Where what is not a record lies: beside the store.
+    /// The place of the state.
     pub(crate) fn state(&self) -> Self {
         match self {
             Self::File(path) => {
@@ -65,7 +66,7 @@ impl Place {
         }
     }
 
-    /// Opens the file to write; makes it, and its folder, if there is none.
+    /// Opens the file for writing. Creates it, and its folder, if it does not exist.
     pub(crate) fn writer(
         &self,
         schema: &Schema,
@@ -85,7 +86,7 @@ impl Place {
         }
         .map_err(|error| self.failed(&error))?;
         let identity = self
-            .set_up_in_time(&mut connection, schema, durability, &patience)
+            .set_up_with_retries(&mut connection, schema, durability, &patience)
             .map_err(|error| self.failed(&error))?;
         self.check(schema, &identity)?;
         if identity != Identity::Store(schema.version()) {
@@ -94,9 +95,10 @@ impl Place {
         Ok(connection)
     }
 
-    /// Where several processes open a new store at once, SQLite says to some that it is busy without
-    /// waiting for the others: it is not yet in the mode in which it would.
-    fn set_up_in_time(
+    /// If several processes open a new store at once, SQLite reports "busy" to some without waiting
+    /// for the others, because the file is not yet in a mode in which it waits. Retries for a
+    /// while.
+    fn set_up_with_retries(
         &self,
         connection: &mut Connection,
         schema: &Schema,
@@ -141,32 +143,32 @@ impl Place {
         }
         let synchronous = match durability {
             Durability::Disk => "FULL",
-            // A commit is a write; only checkpoints sync, and those keep the file sound.
+            // A commit is a write; only checkpoints sync, which keeps the file intact.
             Durability::Process => "NORMAL",
         };
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
-        // Checkpoints are the keeper's: none may fall into somebody's call.
+        // The maintenance thread runs the checkpoints, so that no call has to wait for one.
         connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
         connection.pragma_update_and_check(None, "journal_size_limit", WAL_KEPT, |_| Ok(()))?;
         connection.pragma_update(None, "cache_size", CACHE_KIB)?;
-        // Otherwise each query that compares with a value is planned again for each value.
+        // Otherwise SQLite plans each query again for each compared value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(32);
         Ok(identity)
     }
 
-    /// Opens a file that nobody writes, without locks.
+    /// Opens a file that has no writer, without locks.
     pub(crate) fn immutable(&self) -> Option<Connection> {
         let uri = self.immutable_uri()?;
         Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
     }
 
-    /// The address of a file that nobody writes, by which it is read without locks.
+    /// The URI for reading a file that has no writer, without locks.
     pub(crate) fn immutable_uri(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
-        let log = self.beside("-wal")?;
+        let log = self.companion("-wal")?;
         if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
             return None;
         }
@@ -182,14 +184,14 @@ impl Place {
         Some(uri)
     }
 
-    /// A user who can write or replace the store can add gateway keys.
+    /// Rejects a store that other users could write or replace: they could add gateway keys.
     #[cfg(unix)]
     pub(crate) fn check_private(&self) -> Result<(), OpenError> {
         let Self::File(path) = self else { return Ok(()) };
         let own = rustix::process::geteuid().as_raw();
-        let files = ["", "-wal", "-shm"].iter().filter_map(|ending| self.beside(ending));
+        let files = ["", "-wal", "-shm"].iter().filter_map(|ending| self.companion(ending));
         for path in files.chain(folders(path)) {
-            // A log that is not there yet is made with the permissions of the store.
+            // A log that does not exist yet will get the permissions of the store.
             let Ok(found) = fs::metadata(&path) else { continue };
             check_private(path, &found, own)?;
         }
@@ -212,7 +214,7 @@ impl Place {
             }),
             Identity::Foreign => Err(OpenError::Foreign {
                 path: self.path().to_owned(),
-                why: "it is a SQLite database of something else".to_owned(),
+                why: "it is a SQLite database of another application".to_owned(),
             }),
         }
     }
@@ -247,9 +249,9 @@ impl Place {
     }
 }
 
-/// Whether nobody but this user, root and the group can write what was found. In a folder such as
-/// `/tmp` only its owner can replace a file. Root writes everywhere, and is given folders of others
-/// to work in.
+/// Checks that only this user, root and the group can write the file or folder. In a folder such as
+/// `/tmp` only the owner of a file can replace it. Root can write everywhere, and is often given
+/// folders of other users to work in.
 #[cfg(unix)]
 pub(crate) fn check_private(
     path: PathBuf,
@@ -270,8 +272,8 @@ pub(crate) fn check_private(
     Ok(())
 }
 
-/// Every folder whose writers could swap this file for another: the one it is in, and for a symbolic
-/// link also the folders of each link and of its target.
+/// Every folder whose writers could replace this file: its own folder, and for a symbolic link also
+/// the folders of each link and of the target.
 #[cfg(unix)]
 fn folders(path: &Path) -> Vec<PathBuf> {
     let folder_of = |path: &Path| {
@@ -293,16 +295,16 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The most links that are followed, as systems do.
+/// How many symbolic links are followed; the usual limit of operating systems.
 #[cfg(unix)]
 const MAX_LINKS: usize = 40;
 
-/// How long a connection waits for another one's lock. Shared with the connection's busy handler,
-/// so that one attempt can be made without waiting.
+/// How long a connection waits for another connection's lock. Shared with the connection's busy
+/// handler, so that a single attempt can be made without waiting.
 #[derive(Debug, Clone)]
 pub(crate) struct Patience {
     waits: Arc<AtomicBool>,
-    /// How many milliseconds, after the first two.
+    /// The number of waits of a millisecond each, after the first short ones.
     milliseconds: i32,
 }
 
@@ -312,12 +314,12 @@ impl Patience {
         Self { waits: Arc::new(AtomicBool::new(true)), milliseconds: 2000 }
     }
 
-    /// Waits up to a fifth of a second: for what can be done another time.
+    /// Waits up to a fifth of a second: for work that can be done later.
     pub(crate) fn brief() -> Self {
         Self { milliseconds: 200, ..Self::new() }
     }
 
-    /// Runs something that must not wait.
+    /// Runs a closure without waiting for locks.
     pub(crate) fn without<T>(&self, run: impl FnOnce() -> T) -> T {
         self.waits.store(false, Ordering::Relaxed);
         let done = run();
@@ -325,7 +327,7 @@ impl Patience {
         done
     }
 
-    /// Another writer of this kind is done within microseconds, so the first looks are close
+    /// Another writer of this kind finishes within microseconds, so the first attempts are close
     /// together. Later ones are a millisecond apart.
     pub(crate) fn wait(&self, count: i32) -> bool {
         const CLOSE: i32 = 40;
@@ -337,7 +339,7 @@ impl Patience {
     }
 }
 
-/// The file of a store as it is now, to notice when it was removed or replaced.
+/// The device and inode of a file, to notice when it is removed or replaced.
 pub(crate) fn identity_of(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -351,7 +353,7 @@ pub(crate) fn identity_of(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Makes the file and its folder, for this user only. What is there already stays as it is.
+/// Creates the file and its folder, for this user only. Does not change what exists already.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let mut builder = fs::DirBuilder::new();
@@ -360,7 +362,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
     }
-    // A file that is there must not even be opened: closing it would give up the locks that SQLite
+    // An existing file must not even be opened: closing it would release the locks that SQLite
     // holds on it for other connections of this process.
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -373,9 +375,9 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives what root has made to the owner of the folder it is in. Only root can do that, and only root has
-/// to: `sudo callgate keys add` must not leave files that the service, which runs as another user, cannot
-/// write.
+/// Gives a file that root has created to the owner of its folder. Only root can do that, and only
+/// root has to: `sudo callgate keys add` must not leave files that the service, which runs as
+/// another user, cannot write.
 pub(crate) fn give_to_owner(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, lchown};
     if !rustix::process::geteuid().is_root() || fs::symlink_metadata(path)?.uid() != 0 {
@@ -399,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_root_makes_belongs_to_the_owner_of_the_folder() {
+    fn files_made_by_root_belong_to_the_owner_of_the_folder() {
         if !rustix::process::geteuid().is_root() {
             return;
         }
@@ -419,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_another_user_is_not_private() {
+    fn a_file_of_another_user_is_not_private() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
         make_private(&path).unwrap();
@@ -443,18 +445,18 @@ mod tests {
     }
 }
 
-/// For how long a busy store is tried again: as long as a lock is waited for.
+/// How long to retry a busy store: as long as a connection waits for a lock.
 const SET_UP: Duration = Duration::from_secs(2);
 
-/// One thread uses a connection at a time, so SQLite need not lock; names of stores in memory are
-/// addresses.
+/// Only one thread uses a connection at a time, so SQLite need not lock. Stores in memory are named
+/// by URIs.
 pub(crate) const COMMON: OpenFlags =
     OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_URI);
 
-/// A log that once grew larger is cut to this when it begins anew: four times what makes a
+/// A larger log is truncated to this size when it restarts: four times the size that triggers a
 /// checkpoint.
 const WAL_KEPT: i64 = 64 * 1024 * 1024;
 
-/// Pages kept in memory by each connection, as SQLite wants it said: negative, in KiB. Appending
-/// touches only the end of a table.
+/// The page cache of each connection. SQLite wants KiB as a negative number. Appending only touches
+/// the end of a table.
 const CACHE_KIB: i64 = -512;

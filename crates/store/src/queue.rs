@@ -1,4 +1,4 @@
-//! What waits to be written, within bounds.
+//! The bounded queue of records to be written.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,122 +7,123 @@ use parking_lot::{Condvar, Mutex};
 
 use callgate_audit::Sealed;
 
-use crate::receipt::{Answer, AppendError, Receipt};
-use crate::state::Kept;
+use crate::receipt::{AppendError, Receipt, ReceiptSender};
+use crate::state::StateEntry;
 
-/// Something that waits for the writer.
+/// An entry that waits for the writer.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct QueueEntry {
     pub(crate) work: Work,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ReceiptSender,
     urgency: Urgency,
 }
 
-/// What the writer is to do.
+/// What the writer has to do.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Write these.
+    /// Write these records.
     Write(Write),
-    /// Answer when everything before it is written, and what was counted too.
+    /// Answer when everything before it is written, including the counted turns.
     Flush,
 }
 
-/// What belongs together: no record is written before what is kept with it is.
+/// Records and state entries that belong together: the state entries are written before any of the
+/// records.
 #[derive(Debug, Default)]
 pub(crate) struct Write {
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) entries: Vec<StateEntry>,
     pub(crate) records: Vec<Sealed>,
 }
 
 impl Work {
-    /// What is to be kept beside the records.
-    pub(crate) fn kept(&self) -> &[Kept] {
+    /// The state entries to write with the records.
+    pub(crate) fn entries(&self) -> &[StateEntry] {
         match self {
-            Self::Write(write) => &write.kept,
+            Self::Write(write) => &write.entries,
             Self::Flush => &[],
         }
     }
 
     fn size(&self) -> usize {
-        let Self::Write(Write { kept, records }) = self else { return 0 };
+        let Self::Write(Write { entries, records }) = self else { return 0 };
         let records: usize = records.iter().map(|sealed| sealed.body.len() + 256).sum();
-        records + kept.iter().map(Kept::size).sum::<usize>()
+        records + entries.iter().map(StateEntry::size).sum::<usize>()
     }
 }
 
-/// The queue between those who append and the one who writes.
+/// The queue between appending threads and the writer.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    waiting: Mutex<Waiting>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    entries: VecDeque<Entry>,
+struct QueueState {
+    entries: VecDeque<QueueEntry>,
     bytes: usize,
     /// How many of the entries are [urgent](Urgency::Now).
     urgent: usize,
-    /// When the others must be written at the latest; `None` while there are none.
+    /// The latest time to write the others; `None` if there are no others.
     due: Option<Instant>,
     closed: bool,
-    /// There is something to do that is not queued.
+    /// The writer has work that is not in the queue.
     nudged: bool,
 }
 
 /// When an entry must be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// At once: a call waits for it.
+    /// At once, because a call waits for it.
     Now,
-    /// Together with the next entry that is urgent, or after [`GATHER`]. Nobody waits for it, so it should
-    /// not cost a sync of its own.
+    /// Together with the next urgent entry, or after [`GATHER`]. No caller waits for it, so it should
+    /// not cost a separate sync.
     Soon,
 }
 
-impl Waiting {
-    /// Whether the writer has something to do.
+impl QueueState {
+    /// Whether the writer has work.
     fn is_ready(&self) -> bool {
         let is_due = |due: Instant| due <= Instant::now();
         self.urgent > 0 || self.closed || self.nudged || self.due.is_some_and(is_due)
     }
 }
 
-/// What the writer took.
+/// The result of [`Queue::take`].
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// Entries, in order.
-    Batch(Vec<Entry>),
-    /// Nothing came in time, or there is something else to do.
+    Batch(Vec<QueueEntry>),
+    /// Nothing came in time, or the writer was nudged.
     Nothing,
-    /// The queue is closed, and empty.
+    /// The queue is closed and empty.
     Closed,
 }
 
 impl Queue {
-    /// Queues something, or says at once that there is no room.
+    /// Adds an entry, or refuses it at once if the queue is full.
     pub(crate) fn push(&self, work: Work, urgency: Urgency) -> Receipt {
         let size = work.size();
-        let mut waiting = self.waiting.lock();
-        if waiting.closed {
+        let mut state = self.state.lock();
+        if state.closed {
             return Receipt::ready(Err(AppendError::Closed));
         }
-        if waiting.entries.len() >= MAX_ENTRIES || waiting.bytes + size > MAX_BYTES {
+        if state.entries.len() >= MAX_ENTRIES || state.bytes + size > MAX_BYTES {
             return Receipt::ready(Err(AppendError::Full));
         }
         let (receipt, answer) = Receipt::waiting();
-        waiting.entries.push_back(Entry { work, answer, urgency });
-        waiting.bytes += size;
+        state.entries.push_back(QueueEntry { work, answer, urgency });
+        state.bytes += size;
         let wakes = match urgency {
             Urgency::Now => true,
-            // The writer only has to learn when to look.
-            Urgency::Soon => waiting.due.is_none() && waiting.urgent == 0,
+            // The writer only has to know when to look.
+            Urgency::Soon => state.due.is_none() && state.urgent == 0,
         };
         match urgency {
-            Urgency::Now => waiting.urgent += 1,
-            Urgency::Soon => _ = waiting.due.get_or_insert_with(|| Instant::now() + GATHER),
+            Urgency::Now => state.urgent += 1,
+            Urgency::Soon => _ = state.due.get_or_insert_with(|| Instant::now() + GATHER),
         }
-        drop(waiting);
+        drop(state);
         if wakes {
             self.changed.notify_one();
         }
@@ -132,67 +133,67 @@ impl Queue {
     /// Waits for entries, and takes a batch of them.
     pub(crate) fn take(&self, timeout: Duration) -> Taken {
         self.wait(timeout);
-        let mut waiting = self.waiting.lock();
-        let is_ready = waiting.is_ready();
-        waiting.nudged = false;
-        if !is_ready || waiting.entries.is_empty() {
-            return if waiting.closed { Taken::Closed } else { Taken::Nothing };
+        let mut state = self.state.lock();
+        let is_ready = state.is_ready();
+        state.nudged = false;
+        if !is_ready || state.entries.is_empty() {
+            return if state.closed { Taken::Closed } else { Taken::Nothing };
         }
-        let many = waiting.entries.len().min(MAX_BATCH);
-        let batch: Vec<Entry> = waiting.entries.drain(..many).collect();
+        let many = state.entries.len().min(MAX_BATCH);
+        let batch: Vec<QueueEntry> = state.entries.drain(..many).collect();
         let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
-        waiting.urgent -= batch.iter().filter(|entry| entry.urgency == Urgency::Now).count();
-        if waiting.entries.len() == waiting.urgent {
-            waiting.due = None;
+        state.urgent -= batch.iter().filter(|entry| entry.urgency == Urgency::Now).count();
+        if state.entries.len() == state.urgent {
+            state.due = None;
         }
-        waiting.bytes = waiting.bytes.saturating_sub(taken);
+        state.bytes = state.bytes.saturating_sub(taken);
         Taken::Batch(batch)
     }
 
-    /// Whether somebody waits for an entry.
+    /// Whether a caller waits for an entry.
     pub(crate) fn is_urgent(&self) -> bool {
-        self.waiting.lock().urgent > 0
+        self.state.lock().urgent > 0
     }
 
-    /// Waits until there is something to take, but no longer than this.
+    /// Waits until there are entries to take, at most this long.
     pub(crate) fn wait(&self, timeout: Duration) {
-        let mut waiting = self.waiting.lock();
+        let mut state = self.state.lock();
         let end = Instant::now() + timeout;
-        while !waiting.is_ready() {
-            let until = waiting.due.map_or(end, |due| due.min(end));
-            if self.changed.wait_until(&mut waiting, until).timed_out() && until == end {
+        while !state.is_ready() {
+            let until = state.due.map_or(end, |due| due.min(end));
+            if self.changed.wait_until(&mut state, until).timed_out() && until == end {
                 return;
             }
         }
     }
 
-    /// Ends the wait of whoever takes.
+    /// Ends the wait of the writer.
     pub(crate) fn nudge(&self) {
-        self.waiting.lock().nudged = true;
+        self.state.lock().nudged = true;
         self.changed.notify_one();
     }
 
-    /// Takes nothing more in. What is queued is still given out.
+    /// Accepts no more entries. Queued entries are still handed out.
     pub(crate) fn close(&self) {
-        self.waiting.lock().closed = true;
+        self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Closes, and answers all who still wait: for when nobody will write.
+    /// Closes the queue and answers all waiting entries: there will be no writer.
     pub(crate) fn abandon(&self) {
         self.close();
-        let left = std::mem::take(&mut self.waiting.lock().entries);
+        let left = std::mem::take(&mut self.state.lock().entries);
         drop(left);
     }
 }
 
-/// Records that may wait: seconds of them, at the rate of a slow disk. More would only hide that
-/// the disk is slower than the calls.
+/// How many records may wait: a few seconds of them on a slow disk. More would only hide that the
+/// disk is slower than the calls.
 const MAX_ENTRIES: usize = 65_536;
-/// Bytes that may wait, for the same reason.
+/// How many bytes may wait, for the same reason.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-/// How long an entry that nobody waits for may wait for others: not long enough that a process that ends
-/// right after it would lose it.
+/// How long an entry that no caller waits for may wait for others. It is short, so that a process
+/// that ends right after it does not lose it.
 pub(crate) const GATHER: Duration = Duration::from_millis(5);
 /// Records in one write: the first of them waits for the last.
 const MAX_BATCH: usize = 4096;
@@ -203,7 +204,7 @@ mod tests {
     use callgate_audit::{Kind, Record};
 
     fn records(sealed: Sealed) -> Work {
-        Work::Write(Write { kept: Vec::new(), records: vec![sealed] })
+        Work::Write(Write { entries: Vec::new(), records: vec![sealed] })
     }
 
     fn item() -> Work {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_says_so_at_once() {
+    fn a_full_queue_refuses_at_once() {
         let queue = Queue::default();
         let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item(), Urgency::Now)).collect();
         assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_urgent_waits_for_others_but_not_for_ever() {
+    fn an_entry_that_is_not_urgent_waits_for_others_but_not_forever() {
         let queue = Queue::default();
         let _soon = queue.push(item(), Urgency::Soon);
         assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));

@@ -1,4 +1,4 @@
-//! Finding records, also while a gateway writes.
+//! Finds records, even while a gateway writes.
 
 mod join;
 mod parts;
@@ -18,29 +18,30 @@ use crate::index::{Bounds, IdRange, Index, IndexError};
 use crate::journal::{Entry, Extent, JournalLog, Log, ReadOnlyVolume};
 use crate::place::Place;
 use crate::settings::Location;
-use crate::shared::bring_up_to_date;
+use crate::shared::migrate_legacy_store;
 use crate::state::StateReader;
 use crate::state::pins::StoredPin;
 use crate::verify::{Verified, VerifyError};
-use callgate_audit::{Body, Compiled, Filter, Order, Record, Stats, Stored, Tally};
+use callgate_audit::{Body, CompiledFilter, Filter, Order, Record, Stats, Stored, Tally};
 use parts::Parts;
 
-/// Reads the records of a store. It never writes to the journal; the index it brings up to date where it
-/// can, and otherwise makes up for what is missing by itself.
+/// Reads the records of a store. It never writes to the journal. It updates the shared index if it
+/// can, and otherwise indexes the missing records in a private index.
 pub struct Reader {
     log: Box<dyn Log>,
     /// The index that all processes share.
     shared: Option<Index>,
-    /// Whether the shared index turned out to be of no use.
+    /// Whether the shared index turned out to be unusable.
     shared_is_broken: Cell<bool>,
-    /// An index of what the shared one does not have, where that cannot be written.
+    /// A private index of the records that the shared one lacks, if the shared one cannot be
+    /// written.
     own: OnceCell<Index>,
     progress: Option<Box<ShowProgress>>,
-    /// What is not in records.
+    /// The data that is not in records.
     state: Option<StateReader>,
 }
 
-/// Is told how many records are indexed, and how many there are.
+/// Called with the number of indexed records, and their total.
 type ShowProgress = dyn Fn(u64, u64) + Send;
 
 impl fmt::Debug for Reader {
@@ -50,24 +51,24 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// How many records [`records`](Self::records) gives at most. [`for_each`](Self::for_each) and
-    /// [`export`](Self::export) have no such bound.
+    /// The most records that [`records`](Self::records) returns. [`for_each`](Self::for_each) and
+    /// [`export`](Self::export) have no such limit.
     pub const MAX_RECORDS: usize = 10_000;
 
-    /// Opens a store to read it. A gateway may write to it meanwhile.
+    /// Opens a store for reading. A gateway may be writing to it.
     pub fn open(location: &Location) -> Result<Self, OpenError> {
         let place = match location {
             Location::Memory => return Err(OpenError::InMemory),
             Location::Sqlite(_) => Place::new(location),
         };
-        bring_up_to_date(&place)?;
+        migrate_legacy_store(&place)?;
         if !location.exists() {
             return Err(OpenError::Missing { path: place.path().to_owned() });
         }
         Self::over(JournalLog::new(read_only(&place)), &place)
     }
 
-    /// Reads this journal, and whatever else belongs to the store at this place.
+    /// Reads this journal, with the index and the state of the store at this place.
     pub(crate) fn over(log: JournalLog, place: &Place) -> Result<Self, OpenError> {
         let state = StateReader::open(place)?;
         Ok(Self { state, ..Self::new(Box::new(log), place)? })
@@ -92,8 +93,8 @@ impl Reader {
         Self { log: Box::new(log), shared: None, shared_is_broken, own, progress, state }
     }
 
-    /// Shows how far indexing has come, where a query has to index many records first: how many are done,
-    /// and how many there are.
+    /// Sets a callback for the progress of indexing, for queries that have to index many records
+    /// first: it gets the number of indexed records, and their total.
     #[must_use]
     pub fn with_progress(self, show: impl Fn(u64, u64) + Send + 'static) -> Self {
         Self { progress: Some(Box::new(show)), ..self }
@@ -111,21 +112,21 @@ impl Reader {
         Ok(records)
     }
 
-    /// Hands over each record that passes the filter, until told to stop. Memory does not grow with
-    /// their number, and a slow consumer holds up nobody.
+    /// Passes on each record that passes the filter, until the callback returns `Break`. Memory
+    /// does not grow with their number, and a slow consumer delays no other process.
     pub fn for_each(
         &self,
         filter: &Filter,
         mut visit: impl FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
-        let compiled = Compiled::new(filter)?;
+        let compiled = CompiledFilter::new(filter)?;
         let mut left = filter.limit.unwrap_or(usize::MAX);
         if left == 0 {
             return Ok(());
         }
         let low = filter.after.unwrap_or(0).saturating_add(1);
         let mut bounds = Bounds { low, high: self.last()? };
-        self.insist(|| {
+        self.retrying(|| {
             self.search(&compiled, &mut bounds, &mut |stored| {
                 left -= 1;
                 match visit(stored)? {
@@ -136,25 +137,25 @@ impl Reader {
         })
     }
 
-    /// The number of the newest record; 0 where there is none.
+    /// The sequence number of the newest record; 0 if there are no records.
     pub fn last(&self) -> Result<u64, ReadError> {
         Ok(self.log.extent()?.last)
     }
 
-    /// The numbers of the oldest record that has not expired and of the newest one. The first is one more
-    /// than the last if there is no record.
+    /// The sequence numbers of the oldest record that has not expired and of the newest record. If
+    /// there are no records, the first is one more than the last.
     pub fn extent(&self) -> Result<(u64, u64), ReadError> {
         let Extent { first, last } = self.log.extent()?;
         Ok((first, last))
     }
 
-    /// The record with this id, or with the only id that begins like this.
+    /// The record with this id, or with the only id that begins with this text.
     pub fn show(&self, id: &str) -> Result<Stored, ReadError> {
         let prefix = id.trim().to_ascii_lowercase();
         let Some(ids) = IdRange::beginning_with(&prefix) else {
             return Err(ReadError::NoRecord(id.chars().take(80).collect()));
         };
-        let mut found = self.insist(|| {
+        let mut found = self.retrying(|| {
             let parts = self.parts()?;
             let entries = parts.with_id(&*self.log, &ids)?;
             entries.into_iter().map(|entry| self.join(&parts, entry)).collect::<Result<Vec<_>, _>>()
@@ -175,17 +176,17 @@ impl Reader {
         self.state.as_ref().map_or_else(|| Ok(Vec::new()), StateReader::pins)
     }
 
-    /// Checks the whole chain and both of its ends, and tells how far it is: records checked, records in
-    /// all. Records that are appended meanwhile are left for the next time.
+    /// Verifies the whole chain and both of its ends. Calls `progress` with the number of records
+    /// checked, and their total. Does not check records that are appended meanwhile.
     pub fn verify(&self, mut progress: impl FnMut(u64, u64)) -> Result<Verified, VerifyError> {
         self.log.verify(&mut progress)
     }
 
-    /// Counts over the records that pass the filter. Its limit and order do not matter.
+    /// Counts the records that pass the filter. Its limit and order do not matter.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
-        let compiled = Compiled::new(filter)?;
+        let compiled = CompiledFilter::new(filter)?;
         let mut tally = Tally::new(&compiled);
-        self.insist(|| {
+        self.retrying(|| {
             tally = Tally::new(&compiled);
             self.count(filter, &mut tally)
         })?;
@@ -199,7 +200,7 @@ impl Reader {
         Ok(tally.stats)
     }
 
-    /// Writes each record that passes the filter as one line of JSON, and says how many.
+    /// Writes each record that passes the filter as one line of JSON. Returns how many.
     pub fn export(&self, filter: &Filter, mut out: impl Write) -> Result<u64, ReadError> {
         let mut records = 0;
         let mut write = |stored: Stored| {
@@ -217,24 +218,24 @@ impl Reader {
         Ok(records)
     }
 
-    /// Makes the shared index anew, and says how many records are in it. `show` is told how many are done,
-    /// and how many there are.
+    /// Rebuilds the shared index and returns the number of records in it. Calls `show` with the
+    /// number of indexed records, and their total.
     pub fn reindex(&self, show: impl Fn(u64, u64)) -> Result<u64, ReadError> {
         self.rebuild_shared(&show)
     }
 
-    /// Hands over the records within the bounds that pass, and moves the bounds behind each: after an error
-    /// the search can be taken up again.
+    /// Passes on the records within the bounds that pass the filter, and moves the bounds past each
+    /// of them, so that the search can be resumed after an error.
     fn search(
         &self,
-        compiled: &Compiled<'_>,
+        compiled: &CompiledFilter<'_>,
         bounds: &mut Bounds,
         visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), IndexError> {
         let order = compiled.filter.order;
         let parts = self.parts()?;
         for part in parts.in_order(order) {
-            let wanted = part.index.wanted(compiled.filter)?;
+            let wanted = part.index.translate(compiled.filter)?;
             let mut next = Some(part.bounds.and(*bounds));
             while let Some(here) = next {
                 let page = part.index.page(&wanted, here, order)?;
@@ -243,7 +244,7 @@ impl Reader {
                         Some(entry) => self.passing(&parts, compiled, &entry)?,
                         None => None,
                     };
-                    *bounds = bounds.behind(seq, order);
+                    *bounds = bounds.after(seq, order);
                     if let Some(stored) = found
                         && visit(stored)?.is_break()
                     {
@@ -256,11 +257,11 @@ impl Reader {
         Ok(())
     }
 
-    /// A record with what belongs to it, if it passes and is shown by itself.
+    /// A record with its joined data, if it passes the filter and is shown on its own.
     fn passing(
         &self,
         parts: &Parts<'_>,
-        compiled: &Compiled<'_>,
+        compiled: &CompiledFilter<'_>,
         entry: &Entry,
     ) -> Result<Option<Stored>, IndexError> {
         let body = decode(entry)?;
@@ -274,7 +275,7 @@ impl Reader {
         let low = filter.after.unwrap_or(0).saturating_add(1);
         let parts = self.parts()?;
         for part in parts.in_order(Order::OldestFirst) {
-            let wanted = part.index.wanted(filter)?;
+            let wanted = part.index.translate(filter)?;
             let mut next = Some(part.bounds.and(Bounds { low, high: u64::MAX }));
             while let Some(here) = next {
                 let counted = part.index.count(&wanted, here, &mut tally.stats)?;
@@ -290,14 +291,14 @@ impl Reader {
         Ok(())
     }
 
-    /// Tries again where the index was begun anew meanwhile, or has to be.
-    fn insist<T>(&self, mut run: impl FnMut() -> Result<T, IndexError>) -> Result<T, ReadError> {
+    /// Tries again if the index was rebuilt meanwhile, or has to be.
+    fn retrying<T>(&self, mut run: impl FnMut() -> Result<T, IndexError>) -> Result<T, ReadError> {
         let mut tries = 0;
         loop {
             tries += 1;
             match run() {
                 Err(IndexError::BegunAnew) if tries < TRIES => {}
-                Err(error) if error.is_damage() && tries < TRIES => self.mend(),
+                Err(error) if error.is_damage() && tries < TRIES => self.repair(),
                 done => return Ok(done?),
             }
         }
@@ -305,8 +306,8 @@ impl Reader {
 }
 
 fn read_only(place: &Place) -> Arc<ReadOnlyVolume> {
-    let beside = |ending| place.beside(ending).unwrap_or_default();
-    Arc::new(ReadOnlyVolume::new(beside(".journal"), beside(".head")))
+    let companion = |ending| place.companion(ending).unwrap_or_default();
+    Arc::new(ReadOnlyVolume::new(companion(".journal"), companion(".head")))
 }
 
 fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {
@@ -314,5 +315,5 @@ fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {
         .map_err(|error| ReadError::Unreadable { seq: entry.seq, why: error.to_string() })
 }
 
-/// How often a query begins again. Nobody makes an index anew all the time.
+/// How often a query starts over. An index is not rebuilt all the time.
 const TRIES: usize = 5;

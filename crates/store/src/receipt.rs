@@ -1,4 +1,4 @@
-//! The promise that a record is written, and its answer.
+//! A future that completes when a record is written.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,20 +8,20 @@ use std::task::{Context, Poll, Waker};
 use callgate_policy::Written;
 use parking_lot::{Condvar, Mutex};
 
-/// Says when what was appended is as safe as [`Durability`](crate::Durability) promises, or that it
-/// will not be. Await it, or [`wait`](Self::wait). It is always answered: also when the store
-/// fails, and when the record is closed.
+/// Completes when the appended record is as safe as [`Durability`](crate::Durability) promises, or
+/// fails. Await it, or call [`wait`](Self::wait). It always completes, even if the store fails or
+/// is closed.
 #[derive(Debug)]
-#[must_use = "nothing is known to be written before the receipt says so"]
-pub struct Receipt(State);
+#[must_use = "the record is not written until the receipt completes"]
+pub struct Receipt(ReceiptState);
 
 #[derive(Debug)]
-enum State {
+enum ReceiptState {
     Ready(Result<(), AppendError>),
-    Waiting(Arc<Shared>),
+    Waiting(Arc<ReceiptCell>),
 }
 
-/// Why something was not written.
+/// Why a record was not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// The queue is full: the disk is slower than the calls. Nothing was queued.
@@ -29,40 +29,43 @@ pub enum AppendError {
         "the audit queue is full; hint: the disk cannot keep up, move the store to a faster one"
     )]
     Full,
-    /// One item is larger than the store takes.
-    #[error("{what} of {bytes} bytes is larger than the store takes ({limit} bytes)")]
+    /// One item is larger than the store accepts.
+    #[error("{what} of {bytes} bytes is too large for the store (limit: {limit} bytes)")]
     TooLarge {
         /// What it is.
         what: &'static str,
         /// Its size.
         bytes: usize,
-        /// The largest that is taken.
+        /// The size limit.
         limit: usize,
     },
     /// The store failed.
     #[error("the audit store failed: {0}")]
     Store(String),
-    /// The record was closed before it could be written.
+    /// The store was closed before the record could be written.
     #[error("the audit store was closed")]
     Closed,
 }
 
 impl Receipt {
     pub(crate) fn ready(result: Result<(), AppendError>) -> Self {
-        Self(State::Ready(result))
+        Self(ReceiptState::Ready(result))
     }
 
-    /// A receipt, and what answers it.
-    pub(crate) fn waiting() -> (Self, Answer) {
-        let shared = Arc::new(Shared::default());
-        (Self(State::Waiting(Arc::clone(&shared))), Answer { shared, given: false })
+    /// A receipt, and the handle that completes it.
+    pub(crate) fn waiting() -> (Self, ReceiptSender) {
+        let shared = Arc::new(ReceiptCell::default());
+        (
+            Self(ReceiptState::Waiting(Arc::clone(&shared))),
+            ReceiptSender { shared, completed: false },
+        )
     }
 
-    /// Blocks until there is an answer. For code outside of async tasks.
+    /// Blocks until the receipt completes. For code outside of async tasks.
     pub fn wait(self) -> Result<(), AppendError> {
         let shared = match self.0 {
-            State::Ready(result) => return result,
-            State::Waiting(shared) => shared,
+            ReceiptState::Ready(result) => return result,
+            ReceiptState::Waiting(shared) => shared,
         };
         let mut slot = shared.slot.lock();
         loop {
@@ -73,11 +76,11 @@ impl Receipt {
         }
     }
 
-    /// Whether the answer is there already.
+    /// Whether the receipt has completed.
     pub fn is_ready(&self) -> bool {
         match &self.0 {
-            State::Ready(_) => true,
-            State::Waiting(shared) => shared.slot.lock().result.is_some(),
+            ReceiptState::Ready(_) => true,
+            ReceiptState::Waiting(shared) => shared.slot.lock().result.is_some(),
         }
     }
 }
@@ -86,16 +89,16 @@ impl Future for Receipt {
     type Output = Result<Written, AppendError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let told = |result: &Result<(), AppendError>| {
+        let output = |result: &Result<(), AppendError>| {
             Poll::Ready(result.clone().map(|()| Written::by_the_store()))
         };
         match &self.0 {
-            State::Ready(result) => told(result),
-            State::Waiting(shared) => {
+            ReceiptState::Ready(result) => output(result),
+            ReceiptState::Waiting(shared) => {
                 let mut slot = shared.slot.lock();
-                // Kept, not taken: a receipt that is polled again says the same again.
+                // Not taken, so that polling it again gives the same result.
                 if let Some(result) = &slot.result {
-                    return told(result);
+                    return output(result);
                 }
                 match &mut slot.waker {
                     Some(waker) => waker.clone_from(context.waker()),
@@ -108,32 +111,32 @@ impl Future for Receipt {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    slot: Mutex<Slot>,
+struct ReceiptCell {
+    slot: Mutex<ReceiptSlot>,
     answered: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct ReceiptSlot {
     result: Option<Result<(), AppendError>>,
     waker: Option<Waker>,
 }
 
-/// The other end of a receipt. Dropped without an answer it says [`AppendError::Closed`], so that
-/// nobody waits for ever.
+/// Completes a receipt. If it is dropped before that, the receipt fails with
+/// [`AppendError::Closed`], so that no caller waits for ever.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    shared: Arc<Shared>,
-    given: bool,
+pub(crate) struct ReceiptSender {
+    shared: Arc<ReceiptCell>,
+    completed: bool,
 }
 
-impl Answer {
-    pub(crate) fn give(mut self, result: Result<(), AppendError>) {
+impl ReceiptSender {
+    pub(crate) fn complete(mut self, result: Result<(), AppendError>) {
         self.put(result);
     }
 
     fn put(&mut self, result: Result<(), AppendError>) {
-        self.given = true;
+        self.completed = true;
         let mut slot = self.shared.slot.lock();
         slot.result = Some(result);
         let waker = slot.waker.take();
@@ -145,9 +148,9 @@ impl Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for ReceiptSender {
     fn drop(&mut self) {
-        if !self.given {
+        if !self.completed {
             self.put(Err(AppendError::Closed));
         }
     }
@@ -158,26 +161,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_reaches_who_waits() {
+    fn a_result_reaches_the_waiting_thread() {
         let (receipt, answer) = Receipt::waiting();
         assert!(!receipt.is_ready());
         let waiting = std::thread::spawn(move || receipt.wait());
-        answer.give(Err(AppendError::Full));
+        answer.complete(Err(AppendError::Full));
         assert_eq!(waiting.join().unwrap(), Err(AppendError::Full));
     }
 
     #[test]
-    fn an_answer_wakes_a_task_and_stays() {
+    fn a_result_wakes_a_task_and_stays() {
         let (mut receipt, answer) = Receipt::waiting();
         let mut context = Context::from_waker(Waker::noop());
         assert!(Pin::new(&mut receipt).poll(&mut context).is_pending());
-        answer.give(Ok(()));
+        answer.complete(Ok(()));
         assert!(matches!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(_))));
         assert!(matches!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(_))));
     }
 
     #[test]
-    fn a_lost_answer_is_an_answer() {
+    fn a_dropped_sender_closes_the_receipt() {
         let (receipt, answer) = Receipt::waiting();
         drop(answer);
         assert_eq!(receipt.wait(), Err(AppendError::Closed));

@@ -1,4 +1,4 @@
-//! Where records are appended: the journal, opened anew after it was lost.
+//! Appends records to the journal, and reopens it after it was lost.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use parking_lot::Mutex;
 
 use crate::database::Fault;
 use crate::error::OpenError;
-use crate::health::Pulse;
+use crate::health::HealthStatus;
 use crate::journal::{FileVolume, Journal, JournalLog, Limits, MemoryVolume, Volume};
 use crate::place::Place;
 use crate::settings::{Durability, Location, Settings};
 use crate::shared::now;
 
-/// The records of a store, open to append.
+/// The records of a store, open for appending.
 #[derive(Debug)]
 pub(crate) struct Records {
     source: Source,
     durability: Durability,
     limits: Limits,
-    /// `None` after it was lost, until it is needed again.
+    /// `None` after the journal was lost, until it is needed again.
     journal: Mutex<Option<Journal>>,
-    pub(crate) pulse: Pulse,
+    pub(crate) health_status: HealthStatus,
     #[cfg(test)]
     pub(crate) faults: crate::faults::Faults,
 }
@@ -42,11 +42,11 @@ impl Source {
     }
 }
 
-/// The folder of the journal at this place, open to write.
+/// The journal folder at this place, open for writing.
 pub(crate) fn file_volume(place: &Place) -> Result<FileVolume, OpenError> {
     FileVolume::open(
-        place.beside(".journal").unwrap_or_default(),
-        place.beside(".head").unwrap_or_default(),
+        place.companion(".journal").unwrap_or_default(),
+        place.companion(".head").unwrap_or_default(),
     )
 }
 
@@ -66,7 +66,7 @@ impl Records {
             durability: settings.durability,
             limits: Limits::new(&retention),
             journal: Mutex::new(None),
-            pulse: Pulse::default(),
+            health_status: HealthStatus::default(),
             #[cfg(test)]
             faults: crate::faults::Faults::default(),
         };
@@ -74,7 +74,7 @@ impl Records {
             OpenedError::Open(error) => error,
             OpenedError::Fault(Fault::Busy) => OpenError::Locked { path: place.path().to_owned() },
             OpenedError::Fault(fault) => OpenError::Unwritable {
-                path: place.beside(".journal").unwrap_or_default(),
+                path: place.companion(".journal").unwrap_or_default(),
                 why: fault.why(),
             },
         })?;
@@ -82,8 +82,8 @@ impl Records {
         Ok(records)
     }
 
-    /// Appends these in their order, all of them or none. When it returns they are as safe as was
-    /// promised. It may wait for the disk, and for others who append.
+    /// Appends these in order, all of them or none. When it returns they are as safe as the
+    /// durability setting promises. It may wait for the disk, and for other processes that append.
     pub(crate) fn append(&self, records: &[Sealed]) -> Result<(), Fault> {
         if records.is_empty() {
             return Ok(());
@@ -95,22 +95,22 @@ impl Records {
         })
     }
 
-    /// Lets records leave that are too old.
+    /// Removes records that are too old.
     pub(crate) fn expire(&self) -> Result<(), Fault> {
-        // Nobody learns from it whether records can be written.
+        // The result does not affect the health: it does not show whether records can be written.
         let mut place = self.journal.lock();
         self.reopened(&mut place)?.expire(now())
     }
 
-    /// Writes a little if the last time failed, to see whether it still does.
+    /// Tests whether writing works again, if the last write failed.
     pub(crate) fn try_again(&self) {
-        if self.pulse.is_failing() {
-            // How it went is seen in the pulse.
+        if self.health_status.is_failing() {
+            // The result is in the health.
             let _ = self.with(Journal::check);
         }
     }
 
-    /// The journal for a reader.
+    /// The journal, for a reader.
     pub(crate) fn log(&self) -> Result<JournalLog, OpenError> {
         self.source.volume().map(JournalLog::new)
     }
@@ -123,8 +123,8 @@ impl Records {
         }
         drop(place);
         match &done {
-            Ok(_) => self.pulse.succeed(),
-            Err(fault) => self.pulse.fail(fault.why()),
+            Ok(_) => self.health_status.succeed(),
+            Err(fault) => self.health_status.fail(fault.why()),
         }
         done
     }

@@ -1,4 +1,4 @@
-//! The answer to a question that the clerk asks the store.
+//! The future answer of a job on the background thread.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,78 +7,78 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::{Condvar, Mutex};
 
-/// Why a question was not answered.
+/// Why a job gave no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
-    /// Too many questions wait: the store is slower than the calls.
-    #[error("too many questions to the store wait for an answer")]
+    /// Too many jobs are waiting: the store is slower than the calls.
+    #[error("too many calls are waiting for the store")]
     Full,
-    /// The system gives us no thread to ask the store.
-    #[error("there is no thread to ask the store")]
+    /// The system cannot start a thread for the store.
+    #[error("the background thread of the store could not be started")]
     NoThread,
-    /// The question panicked.
-    #[error("a question to the store panicked")]
+    /// The job panicked.
+    #[error("a job in the background thread of the store panicked")]
     Panicked,
 }
 
-/// What the store will answer. Await it, or [`wait`](Self::wait). There is always an answer. Whoever drops
-/// it does not want to know: then the question is not asked any more.
+/// The future answer of a job. Await it, or call [`wait`](Self::wait). It always completes. If it
+/// is dropped before the job starts, the job is skipped.
 #[derive(Debug)]
-#[must_use = "a question is not asked if nobody waits for the answer"]
-pub struct Reply<T>(Where<T>);
+#[must_use = "the job is skipped if the reply is dropped"]
+pub struct Reply<T>(ReplyState<T>);
 
 #[derive(Debug)]
-enum Where<T> {
+enum ReplyState<T> {
     Refused(NoAnswer),
-    Line(Arc<Line<T>>),
+    Pending(Arc<Pending<T>>),
 }
 
 #[derive(Debug)]
-struct Line<T> {
-    slot: Mutex<Slot<T>>,
+struct Pending<T> {
+    slot: Mutex<ReplySlot<T>>,
     answered: Condvar,
 }
 
 #[derive(Debug)]
-enum Slot<T> {
+enum ReplySlot<T> {
     Waiting(Option<Waker>),
     Answered(Result<T, NoAnswer>),
-    /// The answer was taken, or nobody wants it.
+    /// The answer was taken, or the reply was dropped.
     Closed,
 }
 
 impl<T> Reply<T> {
     pub(crate) fn refused(why: NoAnswer) -> Self {
-        Self(Where::Refused(why))
+        Self(ReplyState::Refused(why))
     }
 
-    /// A reply, and what answers it.
-    pub(crate) fn waiting() -> (Self, Speaker<T>) {
-        let slot = Mutex::new(Slot::Waiting(None));
-        let line = Arc::new(Line { slot, answered: Condvar::new() });
-        (Self(Where::Line(Arc::clone(&line))), Speaker(line))
+    /// A reply, and the handle that completes it.
+    pub(crate) fn waiting() -> (Self, ReplySender<T>) {
+        let slot = Mutex::new(ReplySlot::Waiting(None));
+        let pending = Arc::new(Pending { slot, answered: Condvar::new() });
+        (Self(ReplyState::Pending(Arc::clone(&pending))), ReplySender(pending))
     }
 
-    /// Blocks until there is an answer. For code outside of async tasks.
+    /// Blocks until the answer arrives. For code outside of async tasks.
     pub fn wait(self) -> Result<T, NoAnswer> {
-        let line = match &self.0 {
-            Where::Refused(why) => return Err(*why),
-            Where::Line(line) => line,
+        let pending = match &self.0 {
+            ReplyState::Refused(why) => return Err(*why),
+            ReplyState::Pending(pending) => pending,
         };
-        let mut slot = line.slot.lock();
-        while matches!(*slot, Slot::Waiting(_)) {
-            line.answered.wait(&mut slot);
+        let mut slot = pending.slot.lock();
+        while matches!(*slot, ReplySlot::Waiting(_)) {
+            pending.answered.wait(&mut slot);
         }
         slot.take()
     }
 }
 
-impl<T> Slot<T> {
-    /// The answer, once.
+impl<T> ReplySlot<T> {
+    /// Takes the answer, once.
     fn take(&mut self) -> Result<T, NoAnswer> {
         match std::mem::replace(self, Self::Closed) {
             Self::Answered(answer) => answer,
-            // Nobody asks twice.
+            // The reply cannot be polled again after its answer.
             Self::Waiting(_) | Self::Closed => Err(NoAnswer::Panicked),
         }
     }
@@ -88,54 +88,54 @@ impl<T> Future for Reply<T> {
     type Output = Result<T, NoAnswer>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let line = match &self.0 {
-            Where::Refused(why) => return Poll::Ready(Err(*why)),
-            Where::Line(line) => line,
+        let pending = match &self.0 {
+            ReplyState::Refused(why) => return Poll::Ready(Err(*why)),
+            ReplyState::Pending(pending) => pending,
         };
-        let mut slot = line.slot.lock();
+        let mut slot = pending.slot.lock();
         match &mut *slot {
-            Slot::Waiting(waker) => {
+            ReplySlot::Waiting(waker) => {
                 *waker = Some(context.waker().clone());
                 Poll::Pending
             }
-            Slot::Answered(_) | Slot::Closed => Poll::Ready(slot.take()),
+            ReplySlot::Answered(_) | ReplySlot::Closed => Poll::Ready(slot.take()),
         }
     }
 }
 
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
-        if let Where::Line(line) = &self.0 {
+        if let ReplyState::Pending(pending) = &self.0 {
             // The answer is dropped outside of the lock.
-            let _unheard = std::mem::replace(&mut *line.slot.lock(), Slot::Closed);
+            let _unwanted = std::mem::replace(&mut *pending.slot.lock(), ReplySlot::Closed);
         }
     }
 }
 
-/// The other end of a reply. Dropped without an answer it says [`NoAnswer::Panicked`], so that nobody waits
-/// for ever.
+/// Completes a reply. If it is dropped before that, the reply fails with [`NoAnswer::Panicked`], so
+/// that no caller waits for ever.
 #[derive(Debug)]
-pub(crate) struct Speaker<T>(Arc<Line<T>>);
+pub(crate) struct ReplySender<T>(Arc<Pending<T>>);
 
-impl<T> Speaker<T> {
-    /// Whether anybody still waits.
-    pub(crate) fn is_heard(&self) -> bool {
-        matches!(*self.0.slot.lock(), Slot::Waiting(_))
+impl<T> ReplySender<T> {
+    /// Whether the caller still waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        matches!(*self.0.slot.lock(), ReplySlot::Waiting(_))
     }
 
-    /// Gives the answer; returns it if nobody waits for it any more.
-    pub(crate) fn give(self, answer: T) -> Result<(), T> {
+    /// Completes the reply. Returns the answer if the caller has stopped waiting.
+    pub(crate) fn complete(self, answer: T) -> Result<(), T> {
         match self.put(Ok(answer)) {
-            Some(Ok(unheard)) => Err(unheard),
+            Some(Ok(unwanted)) => Err(unwanted),
             Some(Err(_)) | None => Ok(()),
         }
     }
 
     fn put(&self, answer: Result<T, NoAnswer>) -> Option<Result<T, NoAnswer>> {
         let mut slot = self.0.slot.lock();
-        let Slot::Waiting(waker) = &mut *slot else { return Some(answer) };
+        let ReplySlot::Waiting(waker) = &mut *slot else { return Some(answer) };
         let waker = waker.take();
-        *slot = Slot::Answered(answer);
+        *slot = ReplySlot::Answered(answer);
         drop(slot);
         self.0.answered.notify_one();
         if let Some(waker) = waker {
@@ -145,9 +145,9 @@ impl<T> Speaker<T> {
     }
 }
 
-impl<T> Drop for Speaker<T> {
+impl<T> Drop for ReplySender<T> {
     fn drop(&mut self) {
-        // Of no use where there is an answer already.
+        // Has no effect if there is an answer already.
         let _ = self.put(Err(NoAnswer::Panicked));
     }
 }

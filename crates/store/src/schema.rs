@@ -1,28 +1,28 @@
-//! The tables of a SQLite file, and how an older file becomes a newer one.
+//! The tables of a SQLite file, and the migrations of older files.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// What a SQLite file of callgate consists of.
+/// The schema of a SQLite file of callgate.
 #[derive(Debug)]
 pub(crate) struct Schema {
-    /// Written into the header of the file, so that another SQLite file is not taken for one.
+    /// The application id in the file header, so that other SQLite files are recognized.
     pub(crate) application: i64,
-    /// The tables, step by step. A file at version `n` has had the first `n` steps; a step that was
-    /// released is never changed.
+    /// The migration steps. A file at version `n` has had the first `n` steps; a released step
+    /// never changes.
     pub(crate) steps: &'static [&'static str],
 }
 
-/// What every file that lies where a store should be has in its header: `CGAT` in ASCII.
+/// The application id of every file at the path of a store: `CGAT` in ASCII.
 pub(crate) const APPLICATION: i64 = 0x4347_4154;
 
-/// What a file is.
+/// What kind of file it is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
-    /// Nothing is in it yet.
+    /// It is empty.
     Empty,
     /// A store of this version.
     Store(i64),
-    /// A database of something else.
+    /// A database of another application.
     Foreign,
 }
 
@@ -32,8 +32,8 @@ impl Schema {
         i64::try_from(self.steps.len()).unwrap_or(i64::MAX)
     }
 
-    /// Says what a file is, without changing it. It is looked at in one view: another process may be
-    /// making the file meanwhile, and half of it would look like something else.
+    /// Identifies a file without changing it. Reads in one transaction: another process may be
+    /// creating the file, and half of it would look like something else.
     pub(crate) fn identify(&self, connection: &Connection) -> rusqlite::Result<Identity> {
         let view = connection.unchecked_transaction()?;
         let identity = self.identify_in(&view)?;
@@ -56,13 +56,13 @@ impl Schema {
         })
     }
 
-    /// Brings a file, also an empty one, to the newest version. Several processes may do so at once: the
-    /// second finds it done.
+    /// Migrates a file, even an empty one, to the newest version. Several processes may do so at
+    /// once: the second finds nothing to do.
     pub(crate) fn migrate(&self, connection: &mut Connection) -> rusqlite::Result<()> {
         self.migrate_to(connection, self.version())
     }
 
-    /// Brings it to this version, which tests of older files begin with.
+    /// Migrates it to this version. Tests of older files start with this.
     pub(crate) fn migrate_to(
         &self,
         connection: &mut Connection,

@@ -1,4 +1,4 @@
-//! What the record is told by whoever starts it.
+//! The settings of a store.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use crate::legacy;
 use crate::place::Place;
 
-/// Where records go, how safe they are there, and for how long.
+/// Where records are stored, how safe they are there, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Where they go.
+    /// Where records are stored.
     pub store: Location,
     /// What a written record survives.
     pub durability: Durability,
-    /// When old ones leave.
+    /// When old records are removed.
     pub retention: Retention,
-    /// A session has ended once nothing was recorded of it for so long.
+    /// A session ends when nothing was recorded for it for this long.
     pub session_idle: Duration,
     /// Who fills the index.
     pub indexing: Indexing,
@@ -24,14 +24,14 @@ pub struct Settings {
 /// Who fills the index from the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indexing {
-    /// Whoever reads. For processes that must not do more than they have to.
+    /// Only readers. For short-lived processes, which should do as little as possible.
     ByReaders,
-    /// This process too, when it has nothing better to do: then readers find little left to do.
+    /// This process as well, while it is idle: then readers find little left to do.
     Here,
 }
 
 impl Settings {
-    /// This store, with `disk` durability and the usual retention.
+    /// This location, with `disk` durability and the default retention.
     pub fn at(store: Location) -> Self {
         Self {
             store,
@@ -42,36 +42,37 @@ impl Settings {
         }
     }
 
-    /// How long a session is usually waited for: half an hour.
+    /// The default of `session_idle`: half an hour.
     pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 }
 
-/// Where a store lives.
+/// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// Files whose names begin with this path: the index has the path itself, the journal, its head, the
-    /// state and the key file have it with an ending. Several processes may write and read at once.
+    /// Files whose names begin with this path: the index has the path itself; the journal, its
+    /// head, the state and the key file have it with a suffix. Several processes may write and read
+    /// at once.
     Sqlite(PathBuf),
-    /// The memory of this process, gone at its end. At most [`Location::MEMORY_BYTES`] of records.
+    /// The memory of this process. At most [`Location::MEMORY_BYTES`] of records.
     Memory,
 }
 
 impl Location {
-    /// How many bytes of records a store in memory keeps, whatever its retention says: it must not
-    /// eat the machine it guards.
+    /// How many bytes of records a store in memory keeps, whatever its retention: it must not use
+    /// up the memory of the machine it guards.
     pub const MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 
-    /// Whether a store is there. Its journal is enough: the index is rebuilt from it.
+    /// Whether a store exists. Its journal is enough: the index can be rebuilt from it.
     pub fn exists(&self) -> bool {
         let place = Place::new(self);
-        let journal = place.beside(".journal");
+        let journal = place.companion(".journal");
         let exists = |path: &Path| path.try_exists().unwrap_or(true);
         matches!(self, Self::Sqlite(path) if exists(path)) || journal.is_some_and(|it| exists(&it))
     }
 
-    /// The number of records that version 0.1 left here and that move into the journal when the store
-    /// is opened next. `None` if there is no store of version 0.1.
-    pub fn records_to_move(&self) -> Option<u64> {
+    /// The number of records in a store of version 0.1, which will be migrated to the journal when
+    /// the store is next opened. `None` if there is no store of version 0.1.
+    pub fn legacy_records(&self) -> Option<u64> {
         match self {
             Self::Sqlite(path) => legacy::count(path),
             Self::Memory => None,
@@ -79,25 +80,25 @@ impl Location {
     }
 }
 
-/// What a record survives once its receipt is there.
+/// What a record survives once its receipt completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Power loss: synced to the disk, many records at once.
     Disk,
-    /// The end of this process, also by `kill -9`: handed to the operating system.
+    /// The end of this process, even by `kill -9`: handed to the operating system.
     Process,
 }
 
-/// When old records leave: whichever limit is reached first. Records leave from the oldest on and
-/// never from the middle.
+/// When old records are removed: whichever limit is reached first. The oldest are removed first,
+/// never any from the middle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
-    /// Older ones leave.
+    /// The highest age.
     pub age: Option<Duration>,
-    /// At most so many stay.
+    /// The largest number of records.
     pub records: Option<u64>,
-    /// At most this many bytes of records stay. The index (a few percent of that) is not counted, nor
-    /// are removed calls, which have limits of their own.
+    /// The largest number of bytes of records. The index (a few percent of that) is not counted,
+    /// nor are removed calls, which have their own limits.
     pub bytes: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What the handles, the writer and the keeper share.
+//! The data shared by the handles, the writer and the maintenance threads.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use jiff::Timestamp;
 
 use callgate_audit::{Record, Sealed};
 
-use crate::beside::Beside;
 use crate::cipher::Cipher;
 use crate::database::Fault;
+use crate::derived::DerivedRecords;
 use crate::error::OpenError;
 use crate::health::Health;
 use crate::index::Index;
@@ -19,14 +19,14 @@ use crate::queue::{Queue, Urgency, Work, Write};
 use crate::receipt::Receipt;
 use crate::records::{Records, file_volume};
 use crate::settings::Settings;
+use crate::state::cache::StateCache;
 use crate::state::keys::KnownKeys;
-use crate::state::known::Known;
 use crate::state::removed::Bindings;
 use crate::state::sessions::KnownSessions;
 use crate::state::turns::CountedTurns;
-use crate::state::{Kept, StateDb};
+use crate::state::{StateDb, StateEntry};
 
-/// An open store and what is known of it in memory.
+/// An open store and its in-memory data.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) place: Place,
@@ -38,16 +38,16 @@ pub(crate) struct Shared {
     pub(crate) bindings: Bindings,
     pub(crate) turns: CountedTurns,
     pub(crate) sessions: KnownSessions,
-    pub(crate) beside: Beside,
-    pub(crate) known: Known,
+    pub(crate) derived: DerivedRecords,
+    pub(crate) cache: StateCache,
     pub(crate) cipher: Cipher,
 }
 
 impl Shared {
     pub(crate) fn open(settings: &Settings) -> Result<Self, OpenError> {
         let place = Place::new(&settings.store);
-        bring_up_to_date(&place)?;
-        // Made by whoever comes first, so that an older callgate sees that it is too old.
+        migrate_legacy_store(&place)?;
+        // Created by the first process, so that an older callgate sees that it is too old.
         drop(Index::open(&place)?);
         let records = Records::open(&place, settings)?;
         let state = StateDb::open(&place, settings.durability)?;
@@ -60,8 +60,8 @@ impl Shared {
             bindings: Bindings::default(),
             turns: CountedTurns::default(),
             sessions: KnownSessions::default(),
-            beside: Beside::default(),
-            known: Known::default(),
+            derived: DerivedRecords::default(),
+            cache: StateCache::default(),
             cipher,
             settings: settings.clone(),
             place,
@@ -73,56 +73,56 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Queues something for the writer thread: what is kept first, then the records. The caller never
-    /// waits for the store.
-    pub(crate) fn put(&self, kept: Vec<Kept>, records: Vec<Sealed>) -> Receipt {
-        self.queue.push(Work::Write(Write { kept, records }), Urgency::Now)
+    /// Queues an entry for the writer thread: first the state entries, then the records. The caller
+    /// never waits for the store.
+    pub(crate) fn put(&self, entries: Vec<StateEntry>, records: Vec<Sealed>) -> Receipt {
+        self.queue.push(Work::Write(Write { entries, records }), Urgency::Now)
     }
 
-    /// Records what is about to be changed: see [`Then`](crate::state::Then).
-    pub(crate) fn record(&self, told: impl IntoIterator<Item = Record>) -> Result<(), Fault> {
-        self.append_first(told.into_iter().map(Sealed::new).collect())
+    /// Records a change that is about to be made: see [`BeforeCommit`](crate::state::BeforeCommit).
+    pub(crate) fn record(&self, records: impl IntoIterator<Item = Record>) -> Result<(), Fault> {
+        self.append_first(records.into_iter().map(Sealed::new).collect())
     }
 
-    /// Appends what must be on record before a change of the state holds. Whatever is wrong with the
-    /// records, nothing is wrong with the state.
+    /// Appends records that must be written before a change of the state is committed. A failure is
+    /// the fault of the records, not of the state.
     pub(crate) fn append_first(&self, records: Vec<Sealed>) -> Result<(), Fault> {
         self.records.append(&records).map_err(|fault| Fault::NotRecorded(fault.why()))
     }
 
-    /// Looks for keys and removed calls of other processes.
+    /// Loads keys and removed calls of other processes.
     pub(crate) fn look(&self) -> Result<(), Fault> {
         self.keys.load(&self.state)?;
         self.bindings.look(&self.state)
     }
 
-    /// What is to be known in memory about something that was written, before anybody hears of it.
-    pub(crate) fn written(&self, kept: &Kept) {
-        match kept {
-            Kept::Removed(removed) => self.bindings.add(removed.binding),
-            Kept::Step(step) => self.known.add_flow(step.key()),
+    /// Updates the in-memory data for an entry that was written, before its receipt completes.
+    pub(crate) fn written(&self, entry: &StateEntry) {
+        match entry {
+            StateEntry::Removed(removed) => self.bindings.add(removed.binding),
+            StateEntry::Step(step) => self.cache.add_flow(step.key()),
         }
     }
 
     pub(crate) fn health(&self) -> Health {
-        match self.records.pulse.health() {
-            Health::Ok => self.state.writing.pulse.health(),
+        match self.records.health_status.health() {
+            Health::Ok => self.state.writing.health_status.health(),
             failing => failing,
         }
     }
 }
 
-/// Moves the content of a store of version 0.1, if one lies there, to where it belongs now.
-pub(crate) fn bring_up_to_date(place: &Place) -> Result<(), OpenError> {
+/// Migrates a store of version 0.1, if there is one.
+pub(crate) fn migrate_legacy_store(place: &Place) -> Result<(), OpenError> {
     let Place::File(path) = place else { return Ok(()) };
-    if legacy::look(path)? == legacy::Found::Other {
+    if legacy::look(path)? == legacy::LegacyFile::Other {
         return Ok(());
     }
     place.check_private()?;
     let volume: Arc<dyn Volume> = Arc::new(file_volume(place)?);
-    legacy::move_over(path, &volume, |older| {
-        let state = StateDb::anew(place)?;
-        state.take_over(older).map_err(|fault| OpenError::Unwritable {
+    legacy::migrate(path, &volume, |older| {
+        let state = StateDb::create_new(place)?;
+        state.copy_from(older).map_err(|fault| OpenError::Unwritable {
             path: place.state().path().to_owned(),
             why: fault.why(),
         })

@@ -1,13 +1,13 @@
-//! What must last and is not a record: gateway keys, pins, removed calls, token buckets, steps of
-//! sessions, sessions under way and counts of turns. It has a place of its own, so that whatever happens to
-//! the place that records are found in, none of it is lost.
+//! Persistent data that is not in records: gateway keys, pins, removed calls, token buckets, steps
+//! of sessions, open sessions and counts of turns. It has its own file, so that rebuilding the
+//! index loses none of it.
 //!
-//! There is one trait for each concern, and SQLite behind them all. No trait knows of records: what must be
-//! on record before a change holds is done by the function that the change is given ([`Then`]).
+//! There is one trait for each concern, and SQLite implements them all. No trait knows about
+//! records: a change takes a function ([`BeforeCommit`]) that records it before it is committed.
 
+pub(crate) mod cache;
 pub(crate) mod history;
 pub(crate) mod keys;
-pub(crate) mod known;
 pub(crate) mod meters;
 pub(crate) mod pins;
 pub(crate) mod removed;
@@ -16,7 +16,7 @@ pub(crate) mod sqlite;
 pub(crate) mod turns;
 
 use crate::database::Fault;
-use crate::writing::View;
+use crate::write_connection::View;
 use history::{History, SealedStep};
 use keys::Keys;
 use meters::Meters;
@@ -25,37 +25,37 @@ use removed::{RemovedCalls, SealedRemoved};
 use sessions::Sessions;
 use turns::Turns;
 
-pub(crate) use sqlite::{StateDb, StateKeeper, StateLock, StateReader, StateSnapshot};
+pub(crate) use sqlite::{StateDb, StateLock, StateMaintenance, StateReader, StateSnapshot};
 
-/// What is to be done once a change is ready and before it holds. If it fails, nothing is changed.
-pub(crate) type Then<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Fault>;
+/// Runs when a change is ready and before it is committed. If it fails, nothing is changed.
+pub(crate) type BeforeCommit<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Fault>;
 
-/// Everything that is kept beside the records.
+/// Everything that is stored in addition to the records.
 pub(crate) trait State:
     Keys + Pins + RemovedCalls + Meters + History + Sessions + Turns
 {
-    /// Keeps all of these, or none. `now` is in microseconds since 1970.
-    fn keep(&self, kept: &[&Kept], now: i64) -> Result<(), Fault>;
+    /// Stores all of these, or none. `now` is in microseconds since 1970.
+    fn store(&self, entries: &[&StateEntry], now: i64) -> Result<(), Fault>;
 
-    /// The state as far as others have made it what it is: the same as long as no other process has
-    /// changed anything. `None` if that cannot be told at once.
+    /// A view that stays the same as long as no other process has changed the state. `None` if that
+    /// cannot be determined at once.
     fn view(&self) -> Option<View>;
 
-    /// How often it was opened anew. What was known of it before may be of another state.
+    /// How often it was reopened. After that, cached data may be from another file.
     fn opened(&self) -> u64;
 }
 
-/// What the writer thread keeps.
+/// A state entry that the writer thread stores.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub(crate) enum StateEntry {
     /// A removed call.
     Removed(SealedRemoved),
     /// A step of a session.
     Step(SealedStep),
 }
 
-impl Kept {
-    /// About how many bytes it takes in memory.
+impl StateEntry {
+    /// Its approximate size in memory.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Removed(removed) => removed.content.len() + 32 * removed.signs.len() + 256,

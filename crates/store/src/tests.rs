@@ -1,4 +1,4 @@
-//! The store from inside: what it keeps, what it notices, what it survives.
+//! Unit tests of the store: what it stores, what it notices, what it survives.
 
 mod appending;
 mod backup;
@@ -54,24 +54,24 @@ impl Place {
         Reader::open(&self.location()).unwrap()
     }
 
-    /// The file itself, to do to it what nobody should.
+    /// A raw connection to the file, to damage it.
     fn raw(&self) -> Connection {
         Self::raw_at(&self.path())
     }
 
     /// The folder of the journal.
     fn journal(&self) -> std::path::PathBuf {
-        crate::place::Place::new(&self.location()).beside(".journal").unwrap()
+        crate::place::Place::new(&self.location()).companion(".journal").unwrap()
     }
 
-    /// Keeps everybody else from writing records until it is dropped.
+    /// Keeps all other writers out until it is dropped.
     fn lock(&self) -> std::fs::File {
         let lock = std::fs::File::open(self.journal().join("lock")).unwrap();
         lock.lock().unwrap();
         lock
     }
 
-    /// The same for the file with the state.
+    /// The same for the state file.
     fn raw_state(&self) -> Connection {
         Self::raw_at(&self.state_path())
     }
@@ -86,7 +86,7 @@ impl Place {
         raw
     }
 
-    /// Every byte of the store and of the files beside it.
+    /// Every byte of the store and its companion files.
     fn bytes(&self) -> Vec<u8> {
         let folder = self.path();
         let files = std::fs::read_dir(folder.parent().unwrap()).unwrap();
@@ -98,7 +98,8 @@ impl Place {
     }
 }
 
-/// Ends the faults, and lets the store notice, so that its threads do not look for it in the next fault.
+/// Ends the faults and lets the store notice, so that its threads do not retry during the next
+/// fault.
 fn heal(shared: &crate::shared::Shared) {
     shared.records.faults.fail_after(i64::MAX);
     shared.state.writing.faults.fail_after(i64::MAX);

@@ -1,28 +1,28 @@
-//! What checking the chain shows.
+//! The result of verifying the chain.
 
 use crate::error::ReadError;
 
-/// A chain that is whole.
+/// An intact chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
     /// How many records were checked.
     pub records: u64,
-    /// The number of the first one; behind it are those that expired.
+    /// The sequence number of the first record that has not expired.
     pub first: u64,
-    /// The number of the last one.
+    /// The sequence number of the last record.
     pub last: u64,
-    /// The hash of the last one, in hexadecimal. Whoever keeps it elsewhere can later show that the
-    /// chain up to here was not written anew.
+    /// The hash of the last record, in hexadecimal. If a copy of it is kept elsewhere, it proves
+    /// later that the chain up to here was not rewritten.
     pub head: String,
     /// How many records have expired.
     pub expired: u64,
 }
 
-/// A chain that is not whole.
+/// A broken chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the chain is broken at record {seq}: {what}")]
 pub struct Broken {
-    /// The first record that is not as it was written, or is missing.
+    /// The first record that was changed or is missing.
     pub seq: u64,
     /// What is wrong.
     pub what: String,

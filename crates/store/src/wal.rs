@@ -1,11 +1,11 @@
-//! The write-ahead log of a SQLite file: moved into the file now and then, so that it can begin anew.
+//! Checkpoints of the write-ahead log of a SQLite file, so that the log can restart.
 
 use std::time::{Duration, Instant};
 
 use crate::database::{Database, Fault};
 use crate::settings::Durability;
 
-/// When the log of a file was last moved, and when it is to be moved again.
+/// When the last checkpoint was, and when the next one is due.
 #[derive(Debug)]
 pub(crate) struct Checkpoints {
     durability: Durability,
@@ -16,16 +16,16 @@ pub(crate) struct Checkpoints {
 /// Lengths of the log, in pages.
 #[derive(Debug)]
 pub(crate) struct LogBounds {
-    /// So many that are not yet in the file are moved there.
+    /// With this many pages that are not in the file yet, a checkpoint runs.
     pub(crate) checkpoint: i64,
-    /// A log of so many is made to begin anew, also if that makes others wait for a moment.
+    /// A log with this many pages is forced to restart, even if writers have to wait for a moment.
     pub(crate) restart: i64,
 }
 
 /// The write-ahead log, in pages.
-struct Log {
+struct WalPages {
     frames: i64,
-    /// Not yet in the file.
+    /// Pages that are not in the file yet.
     pending: i64,
 }
 
@@ -35,7 +35,7 @@ impl Checkpoints {
         Self { durability, last: Instant::now(), bounds }
     }
 
-    /// Moves the log into the file if it is time to, so that the log can begin anew.
+    /// Runs a checkpoint if one is due, so that the log can restart.
     pub(crate) fn run(&mut self, database: &Database) -> Result<(), Fault> {
         let log = log(database, "NOOP")?;
         let due = log.pending >= self.bounds.checkpoint
@@ -46,15 +46,15 @@ impl Checkpoints {
         self.last = Instant::now();
         let log = self::log(database, "PASSIVE")?;
         if log.frames >= self.bounds.restart {
-            // There is always some reader, so the log never begins anew by itself. This holds up
-            // those who write for a moment, and new readers for none.
+            // There is always some reader, so the log never restarts by itself. This delays writers
+            // for a moment, and new readers not at all.
             self::log(database, "RESTART")?;
         }
         self.touch(database)
     }
 
-    /// With `process` durability, writes a little. Whoever writes first to a log that begins anew
-    /// has to sync it: better the keeper's thread than somebody's call.
+    /// With `process` durability, writes a few bytes. The first write to a restarted log has to
+    /// sync it: better in the maintenance thread than in a call.
     pub(crate) fn touch(&self, database: &Database) -> Result<(), Fault> {
         match self.durability {
             Durability::Disk => Ok(()),
@@ -63,20 +63,21 @@ impl Checkpoints {
     }
 }
 
-fn log(database: &Database, mode: &str) -> Result<Log, Fault> {
+fn log(database: &Database, mode: &str) -> Result<WalPages, Fault> {
     let sql = format!("PRAGMA wal_checkpoint({mode})");
     let read = |row: &rusqlite::Row<'_>| {
         let (frames, done): (i64, i64) = (row.get(1)?, row.get(2)?);
-        Ok(Log { frames, pending: frames - done })
+        Ok(WalPages { frames, pending: frames - done })
     };
     Ok(database.connection().query_row(&sql, [], read)?)
 }
 
-/// Pages in the log that make a checkpoint: 16 MiB. Each one costs syncs, so not too often.
+/// Pages in the log that trigger a checkpoint: 16 MiB. Each checkpoint costs syncs, so not too
+/// often.
 const CHECKPOINT_AT: i64 = 4096;
-/// With `process` durability, what is written reaches the disk about so late.
+/// With `process` durability, how late a write reaches the disk.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
-/// Pages that are not worth a sync: the keeper's own.
+/// This many pages are not worth a sync: the maintenance thread writes them itself.
 const FEW: i64 = 2;
-/// Pages in a log that some reader keeps from beginning anew: 256 MiB.
+/// Pages in a log that some reader keeps from restarting: 256 MiB.
 const RESTART_AT: i64 = 16 * CHECKPOINT_AT;

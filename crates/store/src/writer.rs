@@ -1,4 +1,4 @@
-//! The thread that writes: everything that waits, at once. What is kept beside the records comes first.
+//! The writer thread: writes all waiting entries in one batch. State entries come before records.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,20 +7,20 @@ use callgate_audit::{Record, Sealed};
 
 use crate::database::Fault;
 use crate::pace::Pace;
-use crate::queue::{Entry, Taken, Work};
+use crate::queue::{QueueEntry, Taken, Work};
 use crate::receipt::AppendError;
 use crate::shared::{Shared, now};
 use crate::state::sessions::Sessions;
-use crate::state::{Kept, State};
+use crate::state::{State, StateEntry};
 
 /// Writes until the queue is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>) {
-    // Whatever ends this thread, nobody waits for it in vain.
+    // However this thread ends, no caller waits for it in vain.
     let _closing = Closing(Arc::clone(shared));
     let mut last_tick = Instant::now();
     let mut pace = Pace::new(shared.settings.durability);
     loop {
-        pace.gather(&shared.queue, shared.beside.due().unwrap_or(TICK));
+        pace.gather(&shared.queue, shared.derived.due().unwrap_or(TICK));
         match shared.queue.take(Duration::ZERO) {
             Taken::Batch(batch) => {
                 let many = batch.len();
@@ -30,67 +30,70 @@ pub(crate) fn run(shared: &Arc<Shared>) {
             Taken::Nothing => {}
             Taken::Closed => break,
         }
-        if shared.beside.due() == Some(Duration::ZERO) {
-            let _ = write_beside(shared);
+        if shared.derived.due() == Some(Duration::ZERO) {
+            let _ = write_derived(shared);
         }
         if last_tick.elapsed() >= TICK {
             last_tick = Instant::now();
             tick(shared);
         }
     }
-    // What cannot be written now is lost: what nobody waits for.
+    // What cannot be written now is lost; no caller waits for it.
     let _ = write_rest(shared);
 }
 
-fn write(shared: &Shared, batch: Vec<Entry>) {
-    let kept = keep(shared, &batch).map_err(failure);
+fn write(shared: &Shared, batch: Vec<QueueEntry>) {
+    let stored = store_entries(shared, &batch).map_err(failure);
     let (mut records, mut answers) = (Vec::new(), Vec::new());
-    for Entry { work, answer, .. } in batch {
+    for QueueEntry { work, answer, .. } in batch {
         match work {
-            Work::Flush => answers.push((answer, Awaited::Flush)),
-            Work::Write(write) if !write.kept.is_empty() && kept.is_err() => {
-                answers.push((answer, Awaited::Kept));
+            Work::Flush => answers.push((answer, ResultOf::Flush)),
+            Work::Write(write) if !write.entries.is_empty() && stored.is_err() => {
+                answers.push((answer, ResultOf::State));
             }
-            Work::Write(write) if write.records.is_empty() => answers.push((answer, Awaited::Kept)),
+            Work::Write(write) if write.records.is_empty() => {
+                answers.push((answer, ResultOf::State))
+            }
             Work::Write(write) => {
                 records.extend(write.records);
-                answers.push((answer, Awaited::Recorded));
+                answers.push((answer, ResultOf::Recorded));
             }
         }
     }
     let recorded = append(shared, records).map_err(failure);
-    for (answer, awaited) in answers {
-        answer.give(match awaited {
-            Awaited::Kept => kept.clone(),
-            Awaited::Recorded => recorded.clone(),
-            Awaited::Flush => write_rest(shared).map_err(failure),
+    for (answer, result_of) in answers {
+        answer.complete(match result_of {
+            ResultOf::State => stored.clone(),
+            ResultOf::Recorded => recorded.clone(),
+            ResultOf::Flush => write_rest(shared).map_err(failure),
         });
     }
 }
 
-/// What decides about the answer to an entry.
-enum Awaited {
-    /// What it had to keep: it had no record, or the record was not written because of that.
-    Kept,
-    /// Its records, behind what it had to keep.
+/// Which result answers an entry.
+enum ResultOf {
+    /// That of its state entries: it has no records, or they were not written because the state
+    /// entries failed.
+    State,
+    /// That of its records, which come after the state entries.
     Recorded,
-    /// Everything before it.
+    /// That of everything before it.
     Flush,
 }
 
-/// Keeps what the whole batch has to keep, in one transaction.
-fn keep(shared: &Shared, batch: &[Entry]) -> Result<(), Fault> {
-    let kept: Vec<&Kept> = batch.iter().flat_map(|entry| entry.work.kept()).collect();
-    if kept.is_empty() {
+/// Stores the state entries of the whole batch, in one transaction.
+fn store_entries(shared: &Shared, batch: &[QueueEntry]) -> Result<(), Fault> {
+    let entries: Vec<&StateEntry> = batch.iter().flat_map(|entry| entry.work.entries()).collect();
+    if entries.is_empty() {
         return Ok(());
     }
-    shared.state.keep(&kept, now())?;
-    kept.iter().for_each(|kept| shared.written(kept));
+    shared.state.store(&entries, now())?;
+    entries.iter().for_each(|entry| shared.written(entry));
     Ok(())
 }
 
-/// Appends records, behind those of the sessions that begin with them. As long as all their sessions are
-/// known to be alive, nothing but the records is written.
+/// Appends records, after those of the sessions that start with them. As long as all their sessions
+/// are known to be alive, only the records are written.
 fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
     let now = now();
     let unknown = shared.sessions.unknown(&records, shared.settings.session_idle, now);
@@ -109,13 +112,13 @@ fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
             shared.sessions.remember(&unknown, now);
             Ok(())
         }
-        // They are on record. That the sessions are alive is kept with their next records.
+        // They are recorded. That the sessions are alive is stored with their next records.
         Err(_) if appended => Ok(()),
         Err(fault) => Err(fault),
     }
 }
 
-/// Once a second: what nobody waits for is written, and a file that failed is tried.
+/// Runs once a second: writes what no caller waits for, and retries a file that failed.
 fn tick(shared: &Shared) {
     let _ = write_rest(shared);
     shared.records.try_again();
@@ -124,12 +127,12 @@ fn tick(shared: &Shared) {
 
 fn write_rest(shared: &Shared) -> Result<(), Fault> {
     shared.turns.write(&shared.state)?;
-    write_beside(shared)
+    write_derived(shared)
 }
 
-fn write_beside(shared: &Shared) -> Result<(), Fault> {
-    match shared.beside.due() {
-        Some(_) => shared.beside.write(&shared.records),
+fn write_derived(shared: &Shared) -> Result<(), Fault> {
+    match shared.derived.due() {
+        Some(_) => shared.derived.write(&shared.records),
         None => Ok(()),
     }
 }
@@ -146,5 +149,5 @@ impl Drop for Closing {
     }
 }
 
-/// How often what nobody waits for is written, and a failing store is tried.
+/// How often to write what no caller waits for, and to retry a failing store.
 const TICK: Duration = Duration::from_secs(1);

@@ -73,7 +73,7 @@ fn pin(name: usize, who: &str) -> StoredPin {
 fn pin_all(audit: &Store, who: &str) {
     for name in 0..TOOLS {
         let holds = match audit.put_pin(&pin(name, who)).unwrap() {
-            PutPin::Kept(_) => who.to_owned(),
+            PutPin::Stored(_) => who.to_owned(),
             PutPin::Stale(Some(kept)) => kept.pinned.hash.clone(),
             PutPin::Stale(None) => panic!("nobody removes"),
         };

@@ -36,7 +36,7 @@ impl Shape {
 
 /// How a body is framed. `None` if there is nothing in it.
 pub fn framing(dialect: Dialect, body: &[u8]) -> Option<Framing> {
-    let mut sniffer = Sniffer::new(dialect.forms());
+    let mut sniffer = Sniffer::new(dialect.framings());
     sniffer.push(body).or_else(|| sniffer.finish())
 }
 

@@ -1,35 +1,35 @@
-//! Answers that are not a stream: telling them apart by their bytes, and holding them whole.
+//! Responses that are not a stream: detects them by their bytes, and buffers them whole.
 //!
-//! Clients ignore `Content-Type` and read what they get, so the gate goes by the bytes too.
+//! Clients ignore `Content-Type` and parse what they get, so the gate goes by the bytes too.
 
 use thiserror::Error;
 
 use crate::nesting::Nesting;
 
-/// How an answer has to be read.
+/// How a response has to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events: feed a [`Splitter`](crate::Splitter).
     Sse,
     /// One JSON document: feed a [`BodyBuffer`].
     Body,
-    /// A JSON document a line.
+    /// One JSON document per line.
     Lines,
     /// One JSON array that grows by whole objects.
     Array,
     /// Binary messages of the AWS event stream encoding.
     EventStream,
-    /// UTF-16 or UTF-32. Some Python clients read such JSON; the gate does not, so the answer must
-    /// be refused rather than passed.
+    /// UTF-16 or UTF-32. Some Python clients parse such JSON; the gate does not, so the response
+    /// must be refused rather than passed.
     Unreadable,
 }
 
-/// The forms in which the answers of an API come. Which of them one has is told by its bytes.
+/// The framings that the responses of an API may have. The bytes show which one it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forms {
+pub enum Framings {
     /// Server-sent events, or one JSON document.
     Events,
-    /// A JSON document a line, or one document over several lines.
+    /// One JSON document per line, or one document over several lines.
     Lines,
     /// Server-sent events, an array that grows, or one JSON document.
     EventsOrArray,
@@ -37,40 +37,40 @@ pub enum Forms {
     EventStream,
 }
 
-/// Tells the framing of an answer by its first bytes, fed piece by piece. The verdict does not
-/// depend on how the bytes were cut.
+/// Detects the framing of a response by its first bytes, fed piece by piece. The result does not
+/// depend on how the bytes were split.
 #[derive(Clone, Debug)]
 pub struct Sniffer {
-    forms: Forms,
-    /// The first bytes; an encoding shows itself there or nowhere.
+    forms: Framings,
+    /// The first bytes; only they can show the encoding.
     head: [u8; HEAD],
     /// How many bytes of `head` are filled.
     seen: usize,
     /// The first byte that is neither byte order mark nor white space.
     first: Option<u8>,
-    /// Where it is a matter of lines: how the first one goes on.
+    /// For framings by line: the state of the first line.
     line: FirstLine,
 }
 
-/// The first line of an answer whose lines are documents.
+/// The first line of a response with one document per line.
 #[derive(Clone, Copy, Debug)]
 enum FirstLine {
     /// Its document is open.
     Open(Nesting),
-    /// Its document is whole, and the line goes on.
+    /// Its document is complete, and the line continues.
     Whole,
     /// It has ended.
     Ended(Framing),
 }
 
 impl Sniffer {
-    /// A sniffer that has seen nothing.
-    pub fn new(forms: Forms) -> Self {
+    /// A sniffer without input.
+    pub fn new(forms: Framings) -> Self {
         let line = FirstLine::Open(Nesting::default());
         Self { forms, head: [0; HEAD], seen: 0, first: None, line }
     }
 
-    /// Takes the next bytes. Once it has answered, it keeps its answer.
+    /// Adds the next bytes. The first result stays.
     pub fn push(&mut self, bytes: &[u8]) -> Option<Framing> {
         let mut rest = bytes.iter();
         while self.seen < HEAD || self.first.is_none() {
@@ -79,20 +79,20 @@ impl Sniffer {
             self.read_line(&[byte]);
         }
         self.read_line(rest.as_slice());
-        let unsettled = self.forms == Forms::Lines
+        let unsettled = self.forms == Framings::Lines
             && self.first == Some(b'{')
             && !matches!(self.line, FirstLine::Ended(_));
-        if self.seen < HEAD || unsettled { None } else { self.judge() }
+        if self.seen < HEAD || unsettled { None } else { self.detect() }
     }
 
-    /// The answer when nothing more will come. `None`: there was nothing but white space.
+    /// The result if nothing more comes. `None` if there was nothing but white space.
     pub fn finish(&self) -> Option<Framing> {
-        self.judge()
+        self.detect()
     }
 
-    /// Follows the first line to its end: a document that goes on behind it stands alone.
+    /// Follows the first line to its end: a document that continues after it is the only one.
     fn read_line(&mut self, bytes: &[u8]) {
-        if self.forms != Forms::Lines || self.first.is_none() {
+        if self.forms != Framings::Lines || self.first.is_none() {
             return;
         }
         let (line, ended) = match memchr::memchr(b'\n', bytes) {
@@ -122,7 +122,7 @@ impl Sniffer {
         if self.first.is_some() || (may_be_mark && self.in_mark()) {
             return;
         }
-        // `head` left a mark half way: the mark was text after all, and its first byte counts.
+        // `head` ended inside a byte order mark: so it was text, and its first byte counts.
         let broken_mark = may_be_mark && self.seen > 1 && self.seen <= BOM.len();
         if broken_mark {
             self.first = self.head.first().copied();
@@ -136,10 +136,10 @@ impl Sniffer {
         self.head.get(..self.seen).is_some_and(|head| BOM.starts_with(head))
     }
 
-    fn judge(&self) -> Option<Framing> {
+    fn detect(&self) -> Option<Framing> {
         let head = self.head.get(..self.seen).unwrap_or_default();
-        // The length of a message, of which no client takes more than 24 MiB.
-        if self.forms == Forms::EventStream && matches!(head, [0 | 1, ..]) {
+        // The length of a message; no client accepts more than 24 MiB.
+        if self.forms == Framings::EventStream && matches!(head, [0 | 1, ..]) {
             return Some(Framing::EventStream);
         }
         if head.contains(&0) || head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
@@ -150,25 +150,25 @@ impl Sniffer {
             return half_a_mark.then(|| self.stream());
         };
         Some(match (self.forms, first, self.line) {
-            (Forms::EventStream, _, _) => Framing::Body,
-            (Forms::EventsOrArray, b'[', _) => Framing::Array,
-            (Forms::Lines, b'{', FirstLine::Ended(framing)) => framing,
+            (Framings::EventStream, _, _) => Framing::Body,
+            (Framings::EventsOrArray, b'[', _) => Framing::Array,
+            (Framings::Lines, b'{', FirstLine::Ended(framing)) => framing,
             (_, b'{' | b'[', _) => Framing::Body,
             _ => self.stream(),
         })
     }
 
-    /// What an answer is that does not begin like JSON.
+    /// The framing of a response that does not begin like JSON.
     fn stream(&self) -> Framing {
         match self.forms {
-            Forms::Events | Forms::EventsOrArray => Framing::Sse,
-            Forms::Lines => Framing::Lines,
-            Forms::EventStream => Framing::Body,
+            Framings::Events | Framings::EventsOrArray => Framing::Sse,
+            Framings::Lines => Framing::Lines,
+            Framings::EventStream => Framing::Body,
         }
     }
 }
 
-/// A body held whole, up to a limit.
+/// A body that is buffered whole, up to a limit.
 #[derive(Clone, Debug)]
 pub struct BodyBuffer {
     bytes: Vec<u8>,
@@ -182,8 +182,8 @@ impl BodyBuffer {
         Self { bytes: Vec::new(), limit, overrun: false }
     }
 
-    /// Adds bytes. Past the limit everything held is dropped, and every later push fails as well:
-    /// half a body cannot be judged.
+    /// Adds bytes. Beyond the limit, drops all bytes and fails on every later push as well: half a
+    /// body cannot be judged.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), BodyTooLarge> {
         if self.overrun || bytes.len() > self.limit.saturating_sub(self.bytes.len()) {
             self.overrun = true;
@@ -194,22 +194,22 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// What has come so far.
+    /// The bytes so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// How much has come so far.
+    /// The number of bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing has come so far.
+    /// Whether there are no bytes so far.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Gives the body away.
+    /// Consumes the buffer and returns the body.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -217,13 +217,13 @@ impl BodyBuffer {
 
 /// A body is longer than [`Limits::body`](crate::Limits::body).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the answer's body is longer than {limit} bytes")]
+#[error("the response body is longer than {limit} bytes")]
 pub struct BodyTooLarge {
-    /// The limit it ran into.
+    /// The limit that was exceeded.
     pub limit: usize,
 }
 
-/// Bytes that settle the encoding: the longest byte order mark, and the first character of UTF-32.
+/// How many bytes show the encoding: the longest byte order mark, or the first character of UTF-32.
 const HEAD: usize = 4;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -232,13 +232,13 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 mod tests {
     use super::*;
 
-    fn whole_of(forms: Forms, bytes: &[u8]) -> Option<Framing> {
+    fn whole_of(forms: Framings, bytes: &[u8]) -> Option<Framing> {
         let mut sniffer = Sniffer::new(forms);
         sniffer.push(bytes).or(sniffer.finish())
     }
 
     fn whole(bytes: &[u8]) -> Option<Framing> {
-        whole_of(Forms::Events, bytes)
+        whole_of(Framings::Events, bytes)
     }
 
     #[test]
@@ -275,28 +275,28 @@ mod tests {
 
     #[test]
     fn each_api_has_its_forms() {
-        let table: &[(Forms, &[u8], Framing)] = &[
-            (Forms::EventsOrArray, b" [{}]", Framing::Array),
-            (Forms::EventsOrArray, b"[", Framing::Array),
-            (Forms::EventsOrArray, b"{\"a\":1}", Framing::Body),
-            (Forms::EventsOrArray, b"data: {}", Framing::Sse),
-            (Forms::EventsOrArray, b"[\0{\0", Framing::Unreadable),
-            (Forms::Lines, b"{\"a\":1}\n{\"a\":2}\n", Framing::Lines),
-            (Forms::Lines, b"{\"a\":\"}\"}  \r\n", Framing::Lines),
-            (Forms::Lines, b"{\"a\":1}{\n", Framing::Lines),
-            (Forms::Lines, b"\xef\xbb\xbf\n {\"a\":1}\n", Framing::Lines),
-            (Forms::Lines, b"{\"a\":1}", Framing::Body),
-            (Forms::Lines, b"{\n \"a\": 1\n}\n", Framing::Body),
-            (Forms::Lines, b"{\"a\":{\n}}", Framing::Body),
-            (Forms::Lines, b"[{}]\n", Framing::Body),
-            (Forms::Lines, b"<html>", Framing::Lines),
-            (Forms::Lines, b"{\0\n\0", Framing::Unreadable),
-            (Forms::EventStream, b"\0\0\0\x10", Framing::EventStream),
-            (Forms::EventStream, b"\x01\x40\0\0", Framing::EventStream),
-            (Forms::EventStream, b"\0", Framing::EventStream),
-            (Forms::EventStream, b" {\"message\":\"no\"}", Framing::Body),
-            (Forms::EventStream, b"{\0\"\0", Framing::Unreadable),
-            (Forms::EventStream, b"data: {}", Framing::Body),
+        let table: &[(Framings, &[u8], Framing)] = &[
+            (Framings::EventsOrArray, b" [{}]", Framing::Array),
+            (Framings::EventsOrArray, b"[", Framing::Array),
+            (Framings::EventsOrArray, b"{\"a\":1}", Framing::Body),
+            (Framings::EventsOrArray, b"data: {}", Framing::Sse),
+            (Framings::EventsOrArray, b"[\0{\0", Framing::Unreadable),
+            (Framings::Lines, b"{\"a\":1}\n{\"a\":2}\n", Framing::Lines),
+            (Framings::Lines, b"{\"a\":\"}\"}  \r\n", Framing::Lines),
+            (Framings::Lines, b"{\"a\":1}{\n", Framing::Lines),
+            (Framings::Lines, b"\xef\xbb\xbf\n {\"a\":1}\n", Framing::Lines),
+            (Framings::Lines, b"{\"a\":1}", Framing::Body),
+            (Framings::Lines, b"{\n \"a\": 1\n}\n", Framing::Body),
+            (Framings::Lines, b"{\"a\":{\n}}", Framing::Body),
+            (Framings::Lines, b"[{}]\n", Framing::Body),
+            (Framings::Lines, b"<html>", Framing::Lines),
+            (Framings::Lines, b"{\0\n\0", Framing::Unreadable),
+            (Framings::EventStream, b"\0\0\0\x10", Framing::EventStream),
+            (Framings::EventStream, b"\x01\x40\0\0", Framing::EventStream),
+            (Framings::EventStream, b"\0", Framing::EventStream),
+            (Framings::EventStream, b" {\"message\":\"no\"}", Framing::Body),
+            (Framings::EventStream, b"{\0\"\0", Framing::Unreadable),
+            (Framings::EventStream, b"data: {}", Framing::Body),
         ];
         for (forms, bytes, expected) in table {
             assert_eq!(whole_of(*forms, bytes), Some(*expected), "{forms:?} {bytes:?}");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_do_not_matter() {
+    fn splits_do_not_matter() {
         let bodies: [&[u8]; 8] = [
             b"\xef\xbb\xbf \n{\"a\":1}",
             b"\n\ndata: 1",
@@ -315,7 +315,9 @@ mod tests {
             b"\0\0\0\x20\0",
             b"<!doctype html>\n",
         ];
-        for forms in [Forms::Events, Forms::Lines, Forms::EventsOrArray, Forms::EventStream] {
+        for forms in
+            [Framings::Events, Framings::Lines, Framings::EventsOrArray, Framings::EventStream]
+        {
             for body in bodies {
                 let expected = whole_of(forms, body);
                 let mut sniffer = Sniffer::new(forms);

@@ -1,11 +1,12 @@
-//! Content codings, undone on the fly.
+//! Decodes content codings while the body streams.
 //!
-//! What cannot be decoded cannot be judged, so an unknown coding is an error and never passes
-//! through. Decoding is live: what the sender flushed is readable as soon as its last byte came.
+//! A body that cannot be decoded cannot be judged, so an unknown coding is an error and never
+//! passes through. Decoding is live: as soon as the last byte of a flush has come, the flushed data
+//! is available.
 //!
-//! Each coding is a [`Layer`] that turns input into a small fixed buffer, step by step. A stack of
-//! codings hands each such buffer to the next layer, so memory stays flat however deep the stack
-//! and however dense the data.
+//! Each coding is a [`Layer`] that decodes into a small fixed buffer, step by step. A stack of
+//! codings passes each such buffer to the next layer, so memory stays constant however deep the
+//! stack and however dense the data.
 
 mod brotli;
 mod deflate;
@@ -18,18 +19,18 @@ use thiserror::Error;
 
 use crate::limits::Limits;
 
-/// Undoes the codings that a `Content-Encoding` header names.
+/// Decodes the codings in a `Content-Encoding` header.
 #[derive(Debug)]
 pub struct Decoder {
     /// Outermost first: the reverse of the order in the header.
     layers: Vec<Layer>,
-    bounds: Bounds,
-    /// Once set, the rest of the body is as unreadable as the spot that failed.
+    bounds: OutputLimits,
+    /// Once set, the rest of the body cannot be decoded either.
     failed: Option<CodingError>,
 }
 
 impl Decoder {
-    /// Reads the header's value. Several header lines count as one, joined with commas.
+    /// Parses the header's value. Several header lines count as one, joined with commas.
     ///
     /// Knows `gzip`, `x-gzip`, `deflate`, `br`, `zstd` and `identity`, in any case and stacked.
     pub fn for_header(
@@ -51,17 +52,17 @@ impl Decoder {
             layers.push(Layer::new(coding));
         }
         layers.reverse();
-        Ok(Self { layers, bounds: Bounds::new(limits), failed: None })
+        Ok(Self { layers, bounds: OutputLimits::new(limits), failed: None })
     }
 
-    /// Whether there is nothing to undo: [`Self::push`] would only copy.
+    /// Whether there is nothing to decode: [`Self::push`] would only copy.
     pub fn is_identity(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// Decodes the next bytes, appending all that can be known from the input so far to `out`.
+    /// Decodes the next bytes, appending everything that the input so far determines to `out`.
     ///
-    /// After an error the decoder is spent. What it appended before failing is genuine.
+    /// After an error the decoder cannot be used. What it appended before failing is correct.
     pub fn push(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), CodingError> {
         self.check()?;
         self.bounds.received(input.len());
@@ -69,13 +70,13 @@ impl Decoder {
         self.keep(done)
     }
 
-    /// Ends the body. An error if a coding was cut short: the client would have noticed, and half
-    /// an answer may read as another answer.
+    /// Ends the body. An error if a coding is truncated: the client would have noticed, and half a
+    /// response may read like a different one.
     ///
-    /// A body of no bytes at all is fine, coded or not: servers name a coding there too.
+    /// An empty body is fine, coded or not: servers name a coding there too.
     pub fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), CodingError> {
         self.check()?;
-        // Nothing to append: push leaves nothing behind in a layer.
+        // Nothing to append: push leaves no data in a layer.
         let cut = self.layers.iter().find(|layer| layer.fed && !layer.codec.at_end());
         let done = cut.map_or(Ok(()), |layer| Err(CodingError::Truncated(layer.coding)));
         self.keep(done)
@@ -91,7 +92,7 @@ impl Decoder {
     }
 }
 
-/// A coding this crate can undo.
+/// A coding that this crate can decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// RFC 1952, any number of members.
@@ -128,47 +129,47 @@ impl fmt::Display for Coding {
     }
 }
 
-/// A `Content-Encoding` that cannot be undone. The answer must be refused.
+/// A `Content-Encoding` that cannot be decoded. The response must be refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnknownCoding {
-    /// A coding this crate does not know, as the header spelled it.
+    /// An unknown coding, as spelled in the header.
     #[error("unknown content coding `{0}`")]
     Name(String),
-    /// More codings on top of each other than any server has a reason for.
-    #[error("more than {MAX_LAYERS} content codings on top of each other")]
+    /// More stacked codings than any server needs.
+    #[error("more than {MAX_LAYERS} stacked content codings")]
     TooDeep,
 }
 
-/// A body that is not what its `Content-Encoding` promised, or decodes to too much.
+/// A body that does not match its `Content-Encoding`, or decodes to too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CodingError {
-    /// Not valid in this coding, or a checksum does not fit.
+    /// Not valid in this coding, or with a wrong checksum.
     #[error("the body is not valid {0}")]
     Corrupt(Coding),
     /// The body ended before the coding did.
     #[error("the {0} body ends too early")]
     Truncated(Coding),
-    /// Bytes behind the end of the coded data, which clients treat in different ways.
-    #[error("the {0} body has bytes behind its end")]
+    /// Bytes after the end of the coded data, which clients handle in different ways.
+    #[error("the {0} body has bytes after its end")]
     Trailing(Coding),
     /// More than [`Limits::decoded_total`].
     #[error("the body decodes to more than {limit} bytes")]
     TooMuch {
-        /// The limit it ran into.
+        /// The limit that was exceeded.
         limit: u64,
     },
     /// Denser than [`Limits::decoded_ratio`].
     #[error("the body decodes to more than {ratio} times its size")]
     TooDense {
-        /// The limit it ran into.
+        /// The limit that was exceeded.
         ratio: u64,
     },
 }
 
-/// Runs `input` through the layers, outermost first, and appends what comes out of the last.
+/// Runs `input` through the layers, outermost first, and appends the output of the last.
 fn pump(
     layers: &mut [Layer],
-    bounds: &Bounds,
+    bounds: &OutputLimits,
     mut input: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), CodingError> {
@@ -188,23 +189,23 @@ fn pump(
             bounds.check(layer.produced)?;
             pump(inner, bounds, layer.buf.get(..step.produced).unwrap_or_default(), out)?;
         }
-        // Codecs keep output back when the buffer is full; inflate also does where its window wraps.
-        // Only a step that does nothing shows that a layer is drained.
+        // Codecs keep output back when the buffer is full; inflate also does where its window
+        // wraps. Only a step that does nothing shows that a layer is drained.
         if step.consumed == 0 && step.produced == 0 {
             return if input.is_empty() { Ok(()) } else { Err(CodingError::Corrupt(layer.coding)) };
         }
     }
 }
 
-/// One coding at work.
+/// One coding and its state.
 struct Layer {
     coding: Coding,
     codec: Codec,
-    /// Where one step's output goes.
+    /// The output buffer of one step.
     buf: Box<[u8]>,
-    /// Bytes that came out so far.
+    /// The number of output bytes so far.
     produced: u64,
-    /// Whether any input came.
+    /// Whether it has had any input.
     fed: bool,
 }
 
@@ -237,9 +238,9 @@ enum Codec {
 }
 
 impl Codec {
-    /// Takes some of `input` and fills some of `out`.
+    /// Consumes some of `input` and fills some of `out`.
     ///
-    /// Called again with what is left of the input until it does neither. With input left, doing
+    /// Called again with the rest of the input until it does neither. With input left, doing
     /// neither is an error.
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
         match self {
@@ -261,23 +262,23 @@ impl Codec {
     }
 }
 
-/// What one step did.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     consumed: usize,
     produced: usize,
 }
 
-/// How much may come out, given what went in.
+/// The limits on the output, given the size of the input.
 #[derive(Debug)]
-struct Bounds {
+struct OutputLimits {
     received: u64,
     total: u64,
     ratio: u64,
     free: u64,
 }
 
-impl Bounds {
+impl OutputLimits {
     fn new(limits: &Limits) -> Self {
         Self {
             received: 0,
@@ -291,7 +292,7 @@ impl Bounds {
         self.received = self.received.saturating_add(len as u64);
     }
 
-    /// Holds for each layer alone: an inner layer cannot make up for the bomb around it.
+    /// Applies to each layer alone: an inner layer cannot compensate for the bomb around it.
     fn check(&self, produced: u64) -> Result<(), CodingError> {
         if produced > self.total {
             return Err(CodingError::TooMuch { limit: self.total });
@@ -303,10 +304,10 @@ impl Bounds {
     }
 }
 
-/// Servers stack one coding, rarely two. More only costs us work.
+/// Servers stack one coding, rarely two. More would only cost time.
 const MAX_LAYERS: usize = 4;
 
-/// Output of one step: a few events' worth, so that a layer costs little memory.
+/// The output of one step: the size of a few events, so that a layer needs little memory.
 const STEP: usize = 16 * 1024;
 
 #[cfg(test)]

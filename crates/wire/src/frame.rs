@@ -1,7 +1,7 @@
-//! One event of a stream: its original bytes, and where in them the parts that mean something are.
+//! One event of a stream: its original bytes, and the spans of its meaningful parts.
 //!
-//! A frame that is let through leaves as the bytes it came as. Only a frame that must be edited is
-//! written anew, by [`Frame::rewrite`], in the one form that every client reads the same way.
+//! A frame that passes leaves with its original bytes. Only a frame that must be edited is
+//! rewritten, by [`Frame::rewrite`], in the one form that every client reads the same way.
 
 use crate::body::Framing;
 use crate::line::{Field, Line, has_stray_separator, split_lines};
@@ -18,7 +18,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes it covers; `None` if it belongs to a longer text than this one.
+    /// The bytes it covers; `None` if it exceeds this text.
     pub fn get<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         bytes.get(self.start..self.end)
     }
@@ -28,7 +28,7 @@ impl Span {
         self.end.saturating_sub(self.start)
     }
 
-    /// Whether it covers none.
+    /// Whether it covers no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -38,7 +38,7 @@ impl Span {
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     bytes: &'a [u8],
-    /// The joined or decoded value, meaningful only where `parts.data` is [`Data::Many`].
+    /// The joined or decoded value, meaningful only if `parts.data` is [`Data::Many`].
     joined: &'a [u8],
     parts: Parts,
 }
@@ -48,20 +48,20 @@ impl<'a> Frame<'a> {
         Self { bytes, joined, parts }
     }
 
-    /// The original bytes: a blank line that ends it and a comma before it included. Those of all
-    /// frames, laid end to end, are the stream without its byte order mark.
+    /// The original bytes, including the blank line that ends it and a comma before it. The bytes
+    /// of all frames, concatenated, are the stream without its byte order mark.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The value of the last `event` line, or the type that a binary message gives itself.
+    /// The value of the last `event` line, or the type in the headers of a binary message.
     pub fn event(&self) -> Option<&'a [u8]> {
         self.parts.event?.get(self.bytes)
     }
 
     /// The value of the `data` lines, joined with LF. `None` if there is no such line at all, as in
-    /// a keep-alive; an empty `data` line gives an empty value. Elsewhere the line, the element, the
-    /// payload of a message; of a chunk, what it carries.
+    /// a keep-alive; an empty `data` line gives an empty value. In other framings: the line, the
+    /// element, the payload of a message, or the content of a chunk.
     pub fn data(&self) -> Option<&'a [u8]> {
         match self.parts.data {
             Data::None => None,
@@ -70,8 +70,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where [`Self::data`] stands in [`Self::bytes`], for edits in place. Only known if it stands
-    /// there as it is, and in one piece.
+    /// The span of [`Self::data`] in [`Self::bytes`], for edits in place. Only known if the data is
+    /// there unencoded and in one piece.
     pub fn data_span(&self) -> Option<Span> {
         match self.parts.data {
             Data::One(span) => Some(span),
@@ -79,26 +79,27 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Whether the blank line came. Without it (the stream ended), some clients take the event and
-    /// some drop it: it must be judged like any other.
+    /// Whether it ends with a blank line. Without it (the stream ended), some clients use the event
+    /// and some drop it: it must be judged like any other.
     pub fn terminated(&self) -> bool {
         self.parts.terminated
     }
 
-    /// Whether all clients read the lines alike. `false` if there is a byte order mark before a
-    /// field name, a line that is no field and no comment, or a line other than data that Python's
-    /// `splitlines` would cut in two. Such a frame must not be forwarded as it came. Where every
-    /// line is a document, any line that it would cut, and a blank one.
+    /// Whether all clients read the lines the same way. `false` if there is a byte order mark
+    /// before a field name, a line that is neither a field nor a comment, or a line other than data
+    /// that Python's `splitlines` would split. Such a frame must not be forwarded unchanged. If
+    /// every line is a document, also `false` for any line that `splitlines` would split, and for a
+    /// blank one.
     pub fn clean(&self) -> bool {
         self.parts.clean
     }
 
-    /// The first line end in the frame, so that what is written fits what came; LF if it has none.
+    /// The first line end in the frame, so that added lines match; LF if it has none.
     pub fn line_end(&self) -> &'static [u8] {
         self.parts.line_end.unwrap_or(LineEnd::Lf).bytes()
     }
 
-    /// A copy that outlives the splitter's buffer, for frames that are held.
+    /// A copy that outlives the splitter's buffer, for held frames.
     pub fn to_owned(&self) -> OwnedFrame {
         let joined = match self.parts.data {
             Data::Many => self.joined.to_vec(),
@@ -107,7 +108,8 @@ impl<'a> Frame<'a> {
         OwnedFrame { bytes: self.bytes.to_vec(), joined, parts: self.parts }
     }
 
-    /// What is known of the frame besides its bytes, for one whose bytes are kept elsewhere.
+    /// Everything known about the frame except its bytes, for a frame whose bytes are stored
+    /// elsewhere.
     #[inline]
     pub fn outline(&self) -> Option<Outline> {
         match self.parts.data {
@@ -116,8 +118,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Appends the frame with `new` in the place of a part of its data. All else leaves as it
-    /// came, so the frame must be [clean](Self::clean), and `new` must fit one line of it.
+    /// Appends the frame with `new` in place of a part of its data. Everything else is copied
+    /// unchanged, so the frame must be [clean](Self::clean), and `new` must fit on one line.
     pub fn splice(&self, part: Span, new: &[u8], out: &mut Vec<u8>) {
         let Some(data) = self.data_span() else { return self.keep(out) };
         let (start, end) = (data.start + part.start, data.start + part.end);
@@ -135,13 +137,14 @@ impl<'a> Frame<'a> {
         [before, new, behind].iter().for_each(|part| out.extend_from_slice(part));
     }
 
-    /// Appends the frame to `out` with other data, in the one form that every client reads alike.
+    /// Appends the frame to `out` with other data, in the one form that every client reads the same
+    /// way.
     ///
-    /// One `event` line (`event` if given, else the original name, if any) stands where the first
-    /// one stood, or before the data; one `data` line where the first one stood. Comments, `id` and
-    /// `retry` keep their places. Ambiguous lines and byte order marks are dropped, the line end
-    /// is the frame's own, and a blank line ends it even if the original had none. Data that holds
-    /// line ends becomes several data lines; an event name that holds one is left out.
+    /// One `event` line (`event` if given, else the original name, if any) is written where the
+    /// first one was, or before the data; one `data` line where the first one was. Comments, `id`
+    /// and `retry` keep their places. Ambiguous lines and byte order marks are dropped, the line
+    /// end is the frame's own, and a blank line ends it even if the original had none. Data that
+    /// contains line ends becomes several data lines; an event name that contains one is left out.
     ///
     /// In the other framings only the data changes; a binary message also takes the event name.
     pub fn rewrite(&self, event: Option<&[u8]>, data: &[u8], out: &mut Vec<u8>) {
@@ -160,7 +163,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Appends the frame as it came.
+    /// Appends the frame unchanged.
     #[inline]
     pub fn keep(&self, out: &mut Vec<u8>) {
         self.separate(out);
@@ -176,24 +179,24 @@ impl<'a> Frame<'a> {
     }
 
     /// Whether it may not overtake anything although it has no data: a bracket of the list.
-    pub fn keeps_its_place(&self) -> bool {
+    pub fn is_bracket(&self) -> bool {
         self.parts.framing == Framing::Array
     }
 
-    /// Appends what must stand in the place of a frame that does not leave: nothing, or an empty
-    /// element where elements are counted.
+    /// Appends the replacement for a frame that does not leave: nothing, or an empty element if
+    /// elements are counted.
     pub fn leave_out(&self, out: &mut Vec<u8>) {
         if self.parts.framing == Framing::Array && self.data().is_some() {
             out.extend_from_slice(b",{}");
         }
     }
 
-    /// Appends an event of our own, written as this one is.
+    /// Appends an event of the gate itself, in the same style as this one.
     pub fn another(&self, event: Option<&str>, data: &str, out: &mut Vec<u8>) {
         self.style().event(event, data, out);
     }
 
-    /// How the frame is written.
+    /// The style of the frame.
     #[inline]
     pub fn style(&self) -> Style {
         let chunks = self.parts.framing == Framing::EventStream && self.parts.joins();
@@ -201,7 +204,8 @@ impl<'a> Frame<'a> {
         Style::of_frame(self.parts.framing, line_end, chunks)
     }
 
-    /// Appends the separator that the first element of an array lacks: it may not leave first.
+    /// Appends the separator that the first element of an array lacks, because it may not leave
+    /// first.
     #[inline]
     fn separate(&self, out: &mut Vec<u8>) {
         if self.parts.bare {
@@ -234,7 +238,7 @@ impl<'a> Frame<'a> {
             let read = Line::read(line);
             match read.field {
                 Field::Event => writer.event(),
-                // Where the event line is yet to come, it keeps its place behind the data.
+                // If the event line is still to come, it keeps its place after the data.
                 Field::Data if self.parts.event.is_some() => writer.data(),
                 Field::Data => writer.event_and_data(),
                 Field::Unknown => {}
@@ -249,13 +253,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What is known of a frame besides its bytes. Cheap to copy.
+/// Everything known about a frame except its bytes. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline(Parts);
 
 impl Outline {
-    /// The frame again, of the bytes it was taken from. A separator that the frame appends when it
-    /// leaves is none of them.
+    /// The frame again, over the bytes it was taken from. They do not include a separator that the
+    /// frame appends when it leaves.
     pub fn over<'a>(&self, bytes: &'a [u8]) -> Frame<'a> {
         Frame::new(bytes, &[], self.0)
     }
@@ -275,7 +279,7 @@ impl OwnedFrame {
         Frame::new(&self.bytes, &self.joined, self.parts)
     }
 
-    /// Becomes a copy of another frame, in the memory it has.
+    /// Becomes a copy of another frame, reusing its memory.
     pub fn copy_from(&mut self, frame: &Frame<'_>) {
         self.bytes.clear();
         self.bytes.extend_from_slice(frame.bytes);
@@ -291,7 +295,7 @@ impl OwnedFrame {
         &self.bytes
     }
 
-    /// The original bytes, given away.
+    /// Consumes the frame and returns its original bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -332,7 +336,8 @@ impl OwnedFrame {
     }
 }
 
-/// What is known of a frame besides its bytes; filled line by line. Spans count from its start.
+/// Everything known about a frame except its bytes, filled line by line. Spans count from its
+/// start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
     event: Option<Span>,
@@ -341,7 +346,7 @@ pub(crate) struct Parts {
     framing: Framing,
     clean: bool,
     terminated: bool,
-    /// It is the first element of an array, which has no comma before it.
+    /// It is the first element of an array, without a comma before it.
     bare: bool,
 }
 
@@ -386,8 +391,8 @@ impl Parts {
         }
     }
 
-    /// Notes the line that `span` covers in `frame`, without its line end. `joined` collects the
-    /// value when there turn out to be several data lines.
+    /// Adds the line that `span` covers in `frame`, without its line end. `joined` collects the
+    /// value if there are several data lines.
     pub(crate) fn line(&mut self, frame: &[u8], span: Span, joined: &mut Vec<u8>) {
         let text = span.get(frame).unwrap_or_default();
         let line = Line::read(text);
@@ -431,7 +436,7 @@ impl Parts {
 enum Data {
     None,
     One(Span),
-    /// It had to be put together, from several lines or by decoding.
+    /// It had to be joined from several lines, or decoded.
     Many,
 }
 
@@ -459,7 +464,7 @@ impl LineEnd {
     }
 }
 
-/// Writes each of event and data once, whoever asks first.
+/// Writes each of event and data once, whichever is requested first.
 struct Writer<'w> {
     event: Option<&'w [u8]>,
     data: Option<&'w [u8]>,

@@ -1,12 +1,12 @@
-//! Bytes to frames and back, for answers that a gate reads while it passes them on.
+//! Converts bytes to frames and back, for responses that a gate reads while it forwards them.
 //!
-//! An answer of a model comes as coded bytes, in pieces of any size. This crate undoes the content
-//! coding ([`Decoder`]), tells a stream from a plain body by its bytes ([`Sniffer`]), cuts the
-//! stream into events ([`Splitter`], [`Frame`]) or holds the body whole ([`BodyBuffer`]). Streams
-//! are server-sent events, lines of JSON, one long JSON array, or AWS event stream messages
-//! ([`Framing`]). It keeps the original bytes of every event, so that what is let through leaves as
-//! it came, and can write an edited event in the one form all clients agree on
-//! ([`Frame::rewrite`]), and events of its own as the stream writes them ([`Style`]).
+//! A model's response arrives as encoded bytes, in pieces of any size. This crate decodes the content
+//! coding ([`Decoder`]), distinguishes a stream from a plain body by its bytes ([`Sniffer`]), splits
+//! the stream into events ([`Splitter`], [`Frame`]) or buffers the body whole ([`BodyBuffer`]).
+//! Streams are server-sent events, lines of JSON, one long JSON array, or AWS event stream messages
+//! ([`Framing`]). It keeps the original bytes of every event, so that events that pass leave
+//! unchanged. It can write an edited event in the one form that all clients agree on
+//! ([`Frame::rewrite`]), and added events in the style of the stream ([`Style`]).
 //!
 //! ```text
 //!   bytes ──► Decoder ──► Sniffer ──┬─► Splitter ──► Frame ──► bytes(), or rewrite()
@@ -41,11 +41,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It refuses to guess. An unknown content coding, a corrupt or endless body, an event past its
-//! limit, UTF-16: each is an error, or a value that says "unreadable", and never a pass-through.
+//! It does not guess. An unknown content coding, a corrupt or endless body, an event beyond its
+//! limit, UTF-16: each is an error, or a value that means "unreadable", and never a pass-through.
 //! After an error a decoder or splitter stays failed. It does no I/O, knows no clock and no
-//! provider, and does not look into the data: whether that is UTF-8 or JSON is the next stage's
-//! question.
+//! provider, and does not look into the data: the next stage checks whether it is UTF-8 or JSON.
 
 mod body;
 mod coding;
@@ -57,7 +56,7 @@ mod nesting;
 mod splitter;
 mod style;
 
-pub use body::{BodyBuffer, BodyTooLarge, Forms, Framing, Sniffer};
+pub use body::{BodyBuffer, BodyTooLarge, Framing, Framings, Sniffer};
 pub use coding::{Coding, CodingError, Decoder, UnknownCoding};
 pub use frame::{Frame, Outline, OwnedFrame, Span};
 pub use limits::Limits;

@@ -1,8 +1,8 @@
-//! One line of an event stream: which field it is, and where its value starts.
+//! One line of an event stream: its field, and where its value starts.
 
 use memchr::memchr2;
 
-/// What a line says.
+/// The field of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Data,
@@ -10,24 +10,25 @@ pub(crate) enum Field {
     Id,
     Retry,
     Comment,
-    /// Nothing the grammar knows. Clients skip it, or guess.
+    /// No field of the grammar. Clients skip the line, or guess.
     Unknown,
 }
 
-/// A line, taken apart.
+/// A parsed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) field: Field,
-    /// Length of the byte order marks before the field name. Node clients drop them and read on.
+    /// The length of the byte order marks before the field name. Node clients drop them and read
+    /// on.
     pub(crate) mark: usize,
     /// Where the value starts, counted from the start of the line.
     pub(crate) value: usize,
 }
 
 impl Line {
-    /// Reads a line given without its line end. An empty line is not a field; do not ask.
+    /// Parses a line without its line end. The line must not be empty.
     pub(crate) fn read(line: &[u8]) -> Self {
-        let rest = if line.first() == BOM.first() { behind_marks(line) } else { line };
+        let rest = if line.first() == BOM.first() { after_marks(line) } else { line };
         let mark = line.len() - rest.len();
         let (field, value) = match rest {
             [b'd', b'a', b't', b'a', rest @ ..] => split(Field::Data, 4, rest),
@@ -40,7 +41,7 @@ impl Line {
         Self { field, mark, value: mark + value }
     }
 
-    /// Whether some client reads this line as something else than the grammar says.
+    /// Whether some client reads this line differently from the grammar.
     ///
     /// Data is exempt from the check for stray separators: there they are ordinary text.
     pub(crate) fn is_ambiguous(&self, line: &[u8]) -> bool {
@@ -53,8 +54,8 @@ impl Line {
     }
 }
 
-/// Cuts text into lines at LF, CRLF or CR; each line comes without its end. The last one may be
-/// empty: a text that ends in a line end has an empty line behind it.
+/// Splits text into lines at LF, CRLF or CR; each line comes without its end. The last one may be
+/// empty: a text that ends in a line end has an empty line after it.
 pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -71,14 +72,14 @@ pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether Python's `str.splitlines`, which some clients cut lines with, would cut this line: a
-/// comment could hide a data line from everybody else that way.
+/// Whether Python's `str.splitlines`, which some clients use, would split this line: in this way a
+/// comment could hide a data line from all other clients.
 pub(crate) fn has_stray_separator(line: &[u8]) -> bool {
     !is_plain(line) && has_rare_separator(line)
 }
 
-/// Whether all bytes are ASCII and none is a control character below the space: so nearly always,
-/// and for every event name, that it pays to look at eight bytes at once.
+/// Whether all bytes are ASCII and none is a control character below the space. Nearly every line
+/// and every event name is, so checking eight bytes at once pays off.
 fn is_plain(line: &[u8]) -> bool {
     let Some(last) = line.last_chunk() else {
         return line.iter().all(|byte| matches!(byte, b' '..=0x7f));
@@ -93,7 +94,7 @@ fn is_plain(line: &[u8]) -> bool {
     plain(last) && eights.iter().all(plain)
 }
 
-/// Times a byte, that byte eight times over.
+/// Multiplying a byte by this repeats it eight times.
 const EACH: u64 = u64::MAX / 0xff;
 
 #[cold]
@@ -110,7 +111,7 @@ fn has_rare_separator(line: &[u8]) -> bool {
 }
 
 #[cold]
-fn behind_marks(mut line: &[u8]) -> &[u8] {
+fn after_marks(mut line: &[u8]) -> &[u8] {
     while let Some(behind) = line.strip_prefix(BOM) {
         line = behind;
     }

@@ -9,30 +9,30 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::frame::Span;
 
-/// Length of what stands before the headers.
+/// The length of the prelude, which comes before the headers.
 pub(crate) const PRELUDE: usize = 12;
 
-/// Length of the checksum at the end.
+/// The length of the checksum at the end.
 const CHECKSUM: usize = 4;
 
-/// Longest headers, as in clients.
+/// The longest headers, as in clients.
 const MAX_HEADERS: usize = 128 * 1024;
 
-/// The type of a header that is text.
+/// The type of a text header.
 const TEXT: u8 = 7;
 
-/// What a message says.
+/// The parts of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     /// The name of its event, exception or error.
     pub(crate) name: Span,
     /// Its payload.
     pub(crate) payload: Span,
-    /// It is a chunk, and what it carries was decoded.
+    /// It is a chunk, and its content was decoded.
     pub(crate) is_chunk: bool,
 }
 
-/// Length of the message that a prelude begins.
+/// The length of the message with this prelude.
 pub(crate) fn total(prelude: &[u8; PRELUDE]) -> Result<usize, &'static str> {
     let [a, b, c, d, e, f, g, h, sum @ ..] = *prelude;
     let lengths = [a, b, c, d, e, f, g, h];
@@ -45,21 +45,21 @@ pub(crate) fn total(prelude: &[u8; PRELUDE]) -> Result<usize, &'static str> {
         return Err("the headers of a message are longer than the limit");
     }
     if total < PRELUDE + headers + CHECKSUM {
-        return Err("a message is shorter than it says");
+        return Err("a message is shorter than its declared length");
     }
     Ok(total)
 }
 
-/// Reads a whole message. What a chunk carries is decoded into `inside`.
+/// Parses a complete message. The content of a chunk is decoded into `inside`.
 pub(crate) fn read(message: &[u8], inside: &mut Vec<u8>) -> Result<Message, &'static str> {
-    const SHORT: &str = "a message is shorter than it says";
+    const SHORT: &str = "a message is shorter than its declared length";
     let (all, sum) = message.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
     if crc32fast::hash(all) != u32::from_be_bytes(*sum) {
         return Err("the checksum of a message is wrong");
     }
     let headers = headers_span(message).ok_or(SHORT)?;
     let payload = payload_span(message).ok_or(SHORT)?;
-    let known = Known::read(message, headers)?;
+    let known = TypeHeaders::read(message, headers)?;
     let name = known.name(message)?;
     let is_chunk = name.get(message) == Some(b"chunk");
     if is_chunk {
@@ -68,24 +68,24 @@ pub(crate) fn read(message: &[u8], inside: &mut Vec<u8>) -> Result<Message, &'st
         inside.clear();
         bytes
             .and_then(|bytes| STANDARD.decode_vec(bytes, inside).ok())
-            .ok_or("a chunk does not carry base64")?;
+            .ok_or("a chunk does not contain base64")?;
     }
     Ok(Message { name, payload, is_chunk })
 }
 
-/// Where the headers of a whole message stand.
+/// The span of the headers of a complete message.
 pub(crate) fn headers_span(message: &[u8]) -> Option<Span> {
     let headers = usize::try_from(u32::from_be_bytes(*message.get(4..)?.first_chunk()?)).ok()?;
     Some(Span { start: PRELUDE, end: PRELUDE.checked_add(headers)? })
 }
 
-/// Where the payload of a whole message stands.
+/// The span of the payload of a complete message.
 pub(crate) fn payload_span(message: &[u8]) -> Option<Span> {
     let end = message.len().checked_sub(CHECKSUM)?;
     Some(Span { start: headers_span(message)?.end, end })
 }
 
-/// Appends a message of these headers.
+/// Appends a message with these headers.
 pub(crate) fn write(headers: &[u8], payload: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let total = PRELUDE + headers.len() + payload.len() + CHECKSUM;
@@ -98,7 +98,7 @@ pub(crate) fn write(headers: &[u8], payload: &[u8], out: &mut Vec<u8>) {
     seal(start, out);
 }
 
-/// Appends a message of our own.
+/// Appends a message of the gate itself.
 pub(crate) fn write_own(kind: Kind, name: &str, payload: &[u8], out: &mut Vec<u8>) {
     let (key, kind) = match kind {
         Kind::Event => (":event-type", "event"),
@@ -113,13 +113,13 @@ pub(crate) fn write_own(kind: Kind, name: &str, payload: &[u8], out: &mut Vec<u8
     write(&headers, payload, out);
 }
 
-/// Appends a chunk of our own that carries `data`.
+/// Appends a chunk of the gate itself with this content.
 pub(crate) fn write_own_chunk(data: &[u8], out: &mut Vec<u8>) {
     let payload = format!("{{\"bytes\":\"{}\"}}", STANDARD.encode(data));
     write_own(Kind::Event, "chunk", payload.as_bytes(), out);
 }
 
-/// The payload of a chunk with other content; what else it holds stays.
+/// The payload of a chunk with other content; its other members stay.
 pub(crate) fn chunk_with(payload: &[u8], data: &[u8]) -> Vec<u8> {
     let Some(span) = chunk_bytes(payload) else { return Vec::new() };
     let before = payload.get(..span.start).unwrap_or_default();
@@ -127,7 +127,7 @@ pub(crate) fn chunk_with(payload: &[u8], data: &[u8]) -> Vec<u8> {
     [before, STANDARD.encode(data).as_bytes(), behind].concat()
 }
 
-/// The headers of a message with another name for its event.
+/// The headers of a message with another event name.
 pub(crate) fn headers_with(message: &[u8], name: Span, event: &[u8]) -> Vec<u8> {
     let Some(headers) = headers_span(message) else { return Vec::new() };
     let length = name.start.saturating_sub(2);
@@ -138,29 +138,29 @@ pub(crate) fn headers_with(message: &[u8], name: Span, event: &[u8]) -> Vec<u8> 
     [before, &count, event, behind].concat()
 }
 
-/// The two kinds of messages we write.
+/// The two kinds of messages that the gate writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Event,
     Exception,
 }
 
-/// The values of the headers that tell what a message is.
+/// The values of the headers that define what a message is.
 #[derive(Default)]
-struct Known {
+struct TypeHeaders {
     kind: Option<Span>,
     event: Option<Span>,
     exception: Option<Span>,
     error: Option<Span>,
 }
 
-impl Known {
+impl TypeHeaders {
     fn read(message: &[u8], headers: Span) -> Result<Self, &'static str> {
         let mut known = Self::default();
         let mut at = headers.start;
         while at < headers.end {
             let all = message.get(at..headers.end).unwrap_or_default();
-            let header = Header::read(all).ok_or("a message has a broken header")?;
+            let header = Header::read(all).ok_or("a message has an invalid header")?;
             let slot = match header.name {
                 b":message-type" => Some(&mut known.kind),
                 b":event-type" => Some(&mut known.event),
@@ -169,10 +169,10 @@ impl Known {
                 _ => None,
             };
             if let Some(slot) = slot {
-                let text = header.text.ok_or("a message's type is no text")?;
+                let text = header.text.ok_or("the type of a message is not text")?;
                 let span = Span { start: at + text.start, end: at + text.end };
                 if slot.replace(span).is_some() {
-                    return Err("a message has a header twice");
+                    return Err("a message has a duplicate header");
                 }
             }
             at += header.len;
@@ -180,7 +180,7 @@ impl Known {
         Ok(known)
     }
 
-    /// The name of what the message is. Clients differ where it could be two things.
+    /// The name of the message. Clients differ if it could be two things.
     fn name(&self, message: &[u8]) -> Result<Span, &'static str> {
         let kind = self.kind.and_then(|kind| kind.get(message));
         let (name, others) = match kind {
@@ -191,14 +191,14 @@ impl Known {
         };
         match (name, others) {
             (Some(name), [None, None]) => Ok(name),
-            _ => Err("a message does not say clearly what it is"),
+            _ => Err("the type of a message is ambiguous"),
         }
     }
 }
 
 struct Header<'h> {
     name: &'h [u8],
-    /// Where its value stands, if that is text.
+    /// The span of its value, if that is text.
     text: Option<Span>,
     len: usize,
 }
@@ -227,8 +227,8 @@ impl<'h> Header<'h> {
     }
 }
 
-/// Where the base64 stands in a chunk's payload: an object of plain strings, one of which is
-/// `bytes`. That is all a chunk ever is; anything else is not understood and so is refused.
+/// The span of the base64 text in a chunk's payload: an object of plain strings, one of which is
+/// `bytes`. A chunk is never anything else, so any other payload is refused.
 fn chunk_bytes(payload: &[u8]) -> Option<Span> {
     let mut found = None;
     let mut at = skip(payload, 0, b'{')?;
@@ -248,7 +248,7 @@ fn chunk_bytes(payload: &[u8]) -> Option<Span> {
     }
 }
 
-/// Behind the next byte that is no white space, if it is this one.
+/// The offset after the next byte that is not white space, if it is this one.
 fn skip(text: &[u8], at: usize, byte: u8) -> Option<usize> {
     let rest = text.get(at..)?;
     let behind = rest.trim_ascii_start().strip_prefix(&[byte])?;
@@ -268,7 +268,7 @@ fn is_blank(text: &[u8]) -> bool {
 }
 
 fn length(bytes: [u8; 4]) -> Result<usize, &'static str> {
-    usize::try_from(u32::from_be_bytes(bytes)).map_err(|_| "a message is longer than memory")
+    usize::try_from(u32::from_be_bytes(bytes)).map_err(|_| "a message is too long")
 }
 
 fn write_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
@@ -281,7 +281,7 @@ fn write_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
-/// Appends the checksum of all from `start` on.
+/// Appends the checksum of everything from `start` on.
 fn seal(start: usize, out: &mut Vec<u8>) {
     let sum = crc32fast::hash(out.get(start..).unwrap_or_default());
     out.extend_from_slice(&sum.to_be_bytes());

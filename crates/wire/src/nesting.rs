@@ -1,9 +1,9 @@
-//! Follows JSON text far enough to know where a value ends: strings and brackets, nothing else.
-//! Whether the value is JSON at all is the next stage's question.
+//! Follows JSON text far enough to know where a value ends: strings and brackets, nothing else. The
+//! next stage checks whether the value is valid JSON.
 
 use memchr::memchr2;
 
-/// Where in nested JSON a text stands, fed piece by piece.
+/// The position of a text in nested JSON, fed piece by piece.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nesting {
     depth: usize,
@@ -15,13 +15,13 @@ enum Inside {
     #[default]
     Value,
     Text,
-    /// In a string, behind a backslash.
+    /// In a string, after a backslash.
     Escape,
 }
 
 impl Nesting {
-    /// Reads on until the outermost bracket closes; gives the place behind it. `None`: all was
-    /// read and it is still open.
+    /// Reads until the outermost bracket closes; returns the offset after it. `None` if it is still
+    /// open at the end.
     pub(crate) fn close(&mut self, text: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {

@@ -1,11 +1,11 @@
-//! Cuts a stream into [`Frame`]s, whatever pieces it arrives in.
+//! Splits a stream into [`Frame`]s, in whatever pieces it arrives.
 //!
-//! The grammar of server-sent events is the WHATWG one, read the way the most lenient client reads it, since what any
-//! client takes for data must be judged: see [`Frame::clean`].
+//! The grammar of server-sent events is the WHATWG one, read the way the most lenient client reads
+//! it, because everything that any client takes for data must be judged: see [`Frame::clean`].
 //!
-//! Which frames come out never depends on how the input was cut. The one hard spot is CR at the
-//! end of the input so far: it may be a line end of its own or half of a CRLF, so the splitter
-//! waits for one more byte, or for [`Splitter::finish`].
+//! The frames never depend on how the input was split. The one hard case is CR at the end of the
+//! input so far: it may be a line end itself or half of a CRLF, so the splitter waits for one more
+//! byte, or for [`Splitter::finish`].
 
 mod array;
 mod lines;
@@ -19,40 +19,40 @@ use crate::frame::{Frame, LineEnd, Parts, Span};
 use crate::line::BOM;
 use crate::nesting::Nesting;
 
-/// Collects bytes and hands out whole frames.
+/// Collects bytes and returns complete frames.
 ///
-/// Push, then call [`Self::next_frame`] until it gives `None`; at the end of the stream, call
-/// [`Self::finish`] until it gives `None`.
+/// Push, then call [`Self::next_frame`] until it returns `None`; at the end of the stream, call
+/// [`Self::finish`] until it returns `None`.
 #[derive(Debug)]
 pub struct Splitter {
-    /// Input not yet handed out, from `start` on. Bytes before that are spent.
+    /// Input that was not returned yet, from `start` on. Bytes before that are spent.
     buf: Vec<u8>,
-    /// Where the current frame starts in `buf`. Never past its end.
+    /// Where the current frame starts in `buf`. Never beyond its end.
     start: usize,
     /// Where the current line starts, counted from `start`.
     line: usize,
-    /// Up to where the current frame has no unseen line end, counted from `start`. Keeps a frame
+    /// How far the current frame was searched for line ends, counted from `start`. Keeps a frame
     /// that arrives byte by byte from being searched over and over.
     scanned: usize,
-    /// What the lines before `line` said.
+    /// What is known from the lines before `line`.
     parts: Parts,
-    /// The data of a frame that has several data lines, or that is coded. Kept to be used again.
+    /// The data of a frame that has several data lines, or that is encoded. Kept for reuse.
     joined: Vec<u8>,
     framing: Framing,
     /// Where in an array, and in an element of it, the input so far ends.
-    place: array::Place,
+    place: array::ArrayPosition,
     nesting: Nesting,
     max_frame: usize,
     stage: Stage,
     had_bom: bool,
-    /// No message was cut short.
+    /// Whether no message was truncated.
     whole: bool,
 }
 
 impl Splitter {
-    /// A splitter that refuses frames longer than `max_frame` bytes.
+    /// A splitter that rejects frames longer than `max_frame` bytes.
     ///
-    /// A framing that is no stream is read as server-sent events.
+    /// A framing that is not a stream is read as server-sent events.
     pub fn new(framing: Framing, max_frame: usize) -> Self {
         Self {
             buf: Vec::new(),
@@ -62,7 +62,7 @@ impl Splitter {
             parts: Parts::new(framing),
             joined: Vec::new(),
             framing,
-            place: array::Place::default(),
+            place: array::ArrayPosition::default(),
             nesting: Nesting::default(),
             max_frame,
             stage: Stage::Start,
@@ -71,12 +71,12 @@ impl Splitter {
         }
     }
 
-    /// Adds input. After a [`FrameError`], it is thrown away.
+    /// Adds input. After a [`FrameError`], it is dropped.
     pub fn push(&mut self, bytes: &[u8]) {
         if matches!(self.stage, Stage::Failed(_)) {
             return;
         }
-        // Move what is left to the front only when at least as much was spent, so that each byte is
+        // Moves the rest to the front only when at least as much was spent, so that each byte is
         // moved once on average.
         if self.start >= self.buffered() {
             self.compact();
@@ -84,10 +84,10 @@ impl Splitter {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// The next whole frame, or `None` if it has not all come yet.
+    /// The next complete frame, or `None` if it has not all come yet.
     ///
-    /// A frame past the limit is an error now and for good, and so is one that is broken: the
-    /// stream cannot be picked up behind a frame nobody looked at.
+    /// A frame beyond the limit is a permanent error, and so is a broken one: the stream cannot be
+    /// resumed after a frame that was not checked.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let found = match self.stage {
             Stage::Failed(error) => return Err(error),
@@ -107,14 +107,14 @@ impl Splitter {
         match found {
             Some(len) => Ok(Some(self.take(len))),
             None => {
-                self.relax();
+                self.shrink_buffer();
                 Ok(None)
             }
         }
     }
 
-    /// At the end of the stream: what is left. Usually that is one frame without its blank line;
-    /// call it until it gives `None`. After a [`FrameError`] nothing is left.
+    /// At the end of the stream: the rest. Usually that is one frame without its blank line; call
+    /// it until it returns `None`. After a [`FrameError`] there is no rest.
     pub fn finish(&mut self) -> Option<Frame<'_>> {
         if self.stage == Stage::Start {
             self.skip_bom(Rest::None);
@@ -147,27 +147,27 @@ impl Splitter {
         Some(self.take(left))
     }
 
-    /// Whether the stream, which has ended, came to its end: the array was closed, the last
-    /// message is whole. Streams of lines cannot tell.
+    /// Whether a stream that has ended is complete: the array was closed, the last message is
+    /// complete. For streams of lines this is unknown.
     pub fn is_whole(&self) -> bool {
         match self.framing {
-            Framing::Array => self.place == array::Place::Closed,
+            Framing::Array => self.place == array::ArrayPosition::Closed,
             _ => self.whole,
         }
     }
 
-    /// How many bytes were pushed but not handed out.
+    /// How many bytes were pushed but not returned.
     pub fn buffered(&self) -> usize {
         self.buf.len().saturating_sub(self.start)
     }
 
-    /// Whether the stream began with a byte order mark, which no frame includes. Python clients
-    /// choke on it, so it is best not forwarded.
+    /// Whether the stream began with a byte order mark, which is not part of any frame. Python
+    /// clients fail on it, so it is best not forwarded.
     pub fn had_bom(&self) -> bool {
         self.had_bom
     }
 
-    /// Looks for the end of the current frame; gives its length.
+    /// Searches for the end of the current frame; returns its length.
     #[inline]
     fn scan(&mut self, rest: Rest) -> Result<Option<usize>, FrameError> {
         match self.framing {
@@ -183,7 +183,7 @@ impl Splitter {
         let mut seek = self.scanned;
         loop {
             let unseen = frame.get(seek..)?;
-            // Blank lines are every third or so: not worth a search.
+            // About every third line is blank: not worth a search.
             let found = match unseen {
                 [b'\n' | b'\r', ..] => Some(0),
                 _ => memchr2(b'\n', b'\r', unseen),
@@ -213,7 +213,7 @@ impl Splitter {
         }
     }
 
-    /// Hands out the first `len` bytes and gets ready for the frame behind them.
+    /// Returns the first `len` bytes and prepares for the next frame.
     fn take(&mut self, len: usize) -> Frame<'_> {
         let parts = std::mem::replace(&mut self.parts, Parts::new(self.framing));
         let start = self.start;
@@ -223,7 +223,7 @@ impl Splitter {
         Frame::new(self.buf.get(start..self.start).unwrap_or_default(), &self.joined, parts)
     }
 
-    /// Settles whether there is a byte order mark; `false` while that cannot be told.
+    /// Determines whether there is a byte order mark; `false` while that is unknown.
     fn skip_bom(&mut self, rest: Rest) -> bool {
         if self.framing == Framing::EventStream {
             // Its first bytes are numbers.
@@ -237,8 +237,8 @@ impl Splitter {
         true
     }
 
-    /// Gives back memory that only one large piece needed, so that an idle stream holds little.
-    fn relax(&mut self) {
+    /// Frees memory that only one large piece needed, so that an idle stream holds little.
+    fn shrink_buffer(&mut self) {
         if self.buffered() == 0 {
             self.compact();
         }
@@ -273,23 +273,23 @@ impl Splitter {
     }
 }
 
-/// A stream that cannot be read on.
+/// A stream that cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FrameError {
     /// An event is longer than [`Limits::frame`](crate::Limits::frame).
     #[error("an event of the stream is longer than {limit} bytes")]
     TooLarge {
-        /// The limit it ran into.
+        /// The limit that was exceeded.
         limit: usize,
     },
-    /// It is not in the framing it should be in.
+    /// It does not follow its framing.
     #[error("the stream is broken: {0}")]
     Broken(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// A byte order mark may still show up.
+    /// A byte order mark may still come.
     Start,
     Running,
     Failed(FrameError),
@@ -302,7 +302,7 @@ enum Rest {
     None,
 }
 
-/// Buffer kept between frames: a few network reads' worth.
+/// The buffer size that is kept between frames: a few network reads.
 const KEEP: usize = 64 * 1024;
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! How a stream writes its events, for what the gate says itself.
+//! How a stream formats its events, for events that the gate adds.
 
 use crate::body::Framing;
 use crate::frame::LineEnd;
 use crate::line::split_lines;
 use crate::message;
 
-/// How the stream so far writes events.
+/// How the stream so far formats events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     framing: Framing,
     line_end: LineEnd,
-    /// Events are chunks that carry those of another API.
+    /// Events are chunks that contain those of another API.
     chunks: bool,
-    array: Array,
+    array: ArrayState,
 }
 
 /// How much of a JSON array has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Array {
+enum ArrayState {
     Nothing,
     Opened,
     Elements,
@@ -27,25 +27,25 @@ enum Array {
 impl Style {
     /// The usual style of a framing.
     pub fn default_of(framing: Framing) -> Self {
-        Self { framing, line_end: LineEnd::Lf, chunks: false, array: Array::Nothing }
+        Self { framing, line_end: LineEnd::Lf, chunks: false, array: ArrayState::Nothing }
     }
 
     pub(crate) fn of_frame(framing: Framing, line_end: LineEnd, chunks: bool) -> Self {
-        Self { framing, line_end, chunks, array: Array::Nothing }
+        Self { framing, line_end, chunks, array: ArrayState::Nothing }
     }
 
     pub(crate) fn line_end(&self) -> LineEnd {
         self.line_end
     }
 
-    /// Goes on in the style of another frame of the same stream.
+    /// Takes over the style of another frame of the same stream.
     #[inline]
     pub fn follow(&mut self, frame: Self) {
         self.line_end = frame.line_end;
         self.chunks |= frame.chunks;
     }
 
-    /// Appends an event. Where events have no names, the name is left out.
+    /// Appends an event. If events have no names, the name is left out.
     pub fn event(&self, name: Option<&str>, data: &str, out: &mut Vec<u8>) {
         match self.framing {
             Framing::Lines => write_line(data.as_bytes(), self.line_end, out),
@@ -77,7 +77,7 @@ impl Style {
         }
     }
 
-    /// Appends an event that tells of a failure, and ends what must be ended.
+    /// Appends an event that reports a failure, and ends what must be ended.
     pub fn failure(&self, name: Option<&str>, data: &str, out: &mut Vec<u8>) {
         match self.framing {
             Framing::EventStream => {
@@ -91,7 +91,7 @@ impl Style {
         }
     }
 
-    /// Ends a stream before its time: an array needs its bracket.
+    /// Ends a stream early: an array needs its closing bracket.
     pub fn end_stream(&self, out: &mut Vec<u8>) {
         if self.framing == Framing::Array {
             out.push(b']');
@@ -108,8 +108,8 @@ impl Style {
     }
 
     /// Joins what was appended since `start` to what has left before. Call it once whenever bytes
-    /// are about to leave. Only an array needs it: frames overtake each other, are left out and
-    /// are added, each with a comma before it, and one comma too many makes it unreadable.
+    /// are about to leave. Only an array needs it: frames overtake each other, are left out and are
+    /// added, each with a comma before it, and one comma too many makes the array invalid.
     #[inline]
     pub fn join(&mut self, start: usize, out: &mut Vec<u8>) {
         if self.framing == Framing::Array && start < out.len() {
@@ -118,46 +118,46 @@ impl Style {
     }
 
     fn join_array(&mut self, start: usize, out: &mut Vec<u8>) {
-        if self.array == Array::Closed {
-            // Nothing can follow the end but white space.
+        if self.array == ArrayState::Closed {
+            // Only white space can follow the end.
             if !out.get(start..).unwrap_or_default().trim_ascii().is_empty() {
                 out.truncate(start);
             }
             return;
         }
         let mut at = next(out, start);
-        if self.array == Array::Nothing {
+        if self.array == ArrayState::Nothing {
             match out.get_mut(at) {
                 Some(byte @ b',') => {
                     *byte = b'[';
-                    self.array = Array::Elements;
+                    self.array = ArrayState::Elements;
                 }
                 Some(_) => {
-                    self.array = Array::Opened;
+                    self.array = ArrayState::Opened;
                     at = next(out, at + 1);
                 }
                 None => return,
             }
         }
-        if self.array == Array::Opened {
+        if self.array == ArrayState::Opened {
             match out.get(at) {
                 Some(b',') => {
                     out.remove(at);
-                    self.array = Array::Elements;
+                    self.array = ArrayState::Elements;
                 }
                 Some(b']') | None => {}
-                Some(_) => self.array = Array::Elements,
+                Some(_) => self.array = ArrayState::Elements,
             }
         }
         // Elements are objects: only the array itself ends with this bracket.
         if out.get(start..).unwrap_or_default().trim_ascii_end().ends_with(b"]") {
-            self.array = Array::Closed;
+            self.array = ArrayState::Closed;
         }
     }
 }
 
-/// Appends a document as one line: what could be read as a line end is escaped. Line ends proper
-/// can only stand between tokens, where a space means the same.
+/// Appends a document as one line: characters that could be read as a line end are escaped. Real
+/// line ends can only be between tokens, where a space means the same.
 pub(crate) fn write_line(data: &[u8], end: LineEnd, out: &mut Vec<u8>) {
     for piece in data.utf8_chunks() {
         for char in piece.valid().chars() {
@@ -174,7 +174,7 @@ pub(crate) fn write_line(data: &[u8], end: LineEnd, out: &mut Vec<u8>) {
     out.extend_from_slice(end.bytes());
 }
 
-/// The next place at or behind `at` that is no white space.
+/// The next offset at or after `at` that is not white space.
 fn next(out: &[u8], at: usize) -> usize {
     let rest = out.get(at..).unwrap_or_default();
     at + rest.len() - rest.trim_ascii_start().len()

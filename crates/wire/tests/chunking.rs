@@ -1,5 +1,5 @@
-//! How a stream is cut must not change what is read from it, in any framing, for recorded streams
-//! and for soup.
+//! How a stream is split must not change what is read from it, in any framing, for recorded and for
+//! random streams.
 
 #![allow(
     clippy::expect_used,
@@ -37,10 +37,10 @@ fn see(frame: Frame<'_>) -> Seen {
     }
 }
 
-/// Something that leaves.
+/// Writes something that leaves.
 type Leaving<'a> = &'a dyn Fn(&mut Vec<u8>);
 
-/// What came out of a stream: its frames, and what was wrong with the rest.
+/// The result of splitting a stream: its frames, and the error that ended it.
 type Split = (Vec<Seen>, Option<FrameError>);
 
 fn split<'p>(framing: Framing, pieces: impl IntoIterator<Item = &'p [u8]>) -> Split {
@@ -62,7 +62,7 @@ fn split<'p>(framing: Framing, pieces: impl IntoIterator<Item = &'p [u8]>) -> Sp
     (seen, None)
 }
 
-/// Checks the laws that hold for any bytes whatever.
+/// Checks the laws that hold for any bytes.
 fn check(framing: Framing, stream: &[u8], cuts: impl IntoIterator<Item = usize>) {
     let whole = split(framing, [stream]);
     let (seen, error) = &whole;
@@ -88,14 +88,14 @@ fn check(framing: Framing, stream: &[u8], cuts: impl IntoIterator<Item = usize>)
     check_rewrites(framing, stream);
 }
 
-/// A rewritten frame must read as exactly one clean frame with the new data, and so must a frame
-/// of our own beside it.
+/// A rewritten frame must read as exactly one clean frame with the new data, and so must an added
+/// frame.
 fn check_rewrites(framing: Framing, stream: &[u8]) {
     let mut splitter = Splitter::new(framing, 1 << 24);
     splitter.push(stream);
     let mut frames: Vec<OwnedFrame> = Vec::new();
     while let Some(frame) = splitter.finish() {
-        // There is nothing to rewrite in a bracket, nor in what is left of a message.
+        // There is nothing to rewrite in a bracket, nor in the rest of a message.
         if framing == Framing::Sse || frame.data().is_some() {
             frames.push(frame.to_owned());
         }
@@ -116,7 +116,7 @@ fn check_rewrites(framing: Framing, stream: &[u8]) {
     }
 }
 
-/// The frames with data of what a gate has written.
+/// Reads the frames with data from the output of a gate.
 fn reread(framing: Framing, out: &mut Vec<u8>) -> Vec<Seen> {
     let mut style = Style::default_of(framing);
     style.join(0, out);
@@ -126,8 +126,8 @@ fn reread(framing: Framing, out: &mut Vec<u8>) -> Vec<Seen> {
     seen
 }
 
-/// Cuts where something can go wrong, near line ends and marks, and some elsewhere. All of them if
-/// the stream is short.
+/// Splits where something can go wrong, near line ends and marks, and some elsewhere. All of them
+/// if the stream is short.
 fn cuts(stream: &[u8]) -> Vec<usize> {
     if stream.len() <= 600 {
         return (0..=stream.len()).collect();
@@ -256,7 +256,7 @@ fn array_soup() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|scraps| format!("[{{}}{}", scraps.concat()).into())
 }
 
-/// Messages as a server writes them, some of them spoiled.
+/// Messages as a server writes them, some of them corrupted.
 fn message_soup() -> impl Strategy<Value = Vec<u8>> {
     let style = Style::default_of(Framing::EventStream);
     let message = (0..4usize, any::<bool>(), 0..400usize).prop_map(move |(kind, whole, spoilt)| {
@@ -312,7 +312,7 @@ proptest! {
     }
 }
 
-/// What is left out, overtakes and is added: the array stays one, however its pieces leave.
+/// Frames are left out, overtake and are added: the array stays valid, however its pieces leave.
 #[test]
 fn an_array_stays_whole_whatever_leaves() {
     let mut splitter = Splitter::new(Framing::Array, 1 << 20);
@@ -386,7 +386,7 @@ fn messages_are_checked_to_the_last_bit() {
         let mut spoilt = message.clone();
         spoilt[bit / 8] ^= 1 << (bit % 8);
         let (seen, error) = split(Framing::EventStream, [spoilt.as_slice()]);
-        // A length may now promise more than comes: then the rest is no frame with data.
+        // A length may now promise more than comes: then the rest is not a frame with data.
         assert!(error.is_some() || seen.iter().all(|seen| seen.data.is_none()), "bit {bit}");
     }
     let (seen, _) = split(Framing::EventStream, [message.as_slice()]);

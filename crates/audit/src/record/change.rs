@@ -1,15 +1,15 @@
-//! What a record says of a change that a person made.
+//! The part of a record that describes a change made by a person.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What was changed, and from what to what. Who changed it is the record's principal.
+/// What was changed, with the fields before and after. The record's principal made the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What kind of thing was changed.
-    pub what: Changed,
-    /// Its name: of a key, or `SERVER/TOOL` for a pin.
+    /// The kind of thing that was changed.
+    pub what: ChangeTarget,
+    /// Its name: that of a key, or `SERVER/TOOL` for a pin.
     pub name: String,
     /// What was done to it: the verb of the command, such as `revoke`.
     pub action: String,
@@ -25,14 +25,14 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Changed {
+pub enum ChangeTarget {
     /// A gateway key.
     Key,
-    /// A pin of what an MCP server offers.
+    /// A pinned definition of an MCP server.
     Pin,
 }
 
-impl Changed {
+impl ChangeTarget {
     /// The word used in records.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Changed {
 }
 
 impl Change {
-    /// The fields that are not what they were, each with its values before and after.
+    /// The fields that differ, each with its value before and after.
     pub fn differences(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
         let added = self.after.keys().filter(|name| !self.before.contains_key(*name));
         self.before.keys().chain(added).filter_map(|name| {

@@ -1,12 +1,12 @@
-//! Why something was decided as it was, in words for programs.
+//! Reason codes: machine-readable reasons for a decision.
 
 use serde::{Deserialize, Serialize};
 
-/// One word per reason: the enum and its words from a single list.
+/// Generates the enum and its words from one list.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident $word:literal;)*) => {
-        /// What kind of reason decided. The words stay the same from version to version; new ones may
-        /// come.
+        /// The reason for a decision. The words stay the same across versions; new ones may be
+        /// added.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum Code { $($(#[$doc])* #[serde(rename = $word)] $code,)* }
@@ -30,38 +30,38 @@ codes! {
     Default "default";
     /// No policy applies.
     NoPolicy "no_policy";
-    /// A rule that could not be checked, which counts against the call.
+    /// A rule that could not be evaluated, which counts against the call.
     RuleUnknown "rule_unknown";
-    /// A rule asks for approval, and nobody could give it.
+    /// A rule requires approval, and no approver is available.
     ApprovalMissing "approval_missing";
-    /// The lists of MCP servers.
+    /// The allow and deny lists of MCP servers.
     ServerDenied "server_denied";
-    /// The lists of MCP tools.
+    /// The allow and deny lists of MCP tools.
     ToolDenied "tool_denied";
     /// A tool that its server does not list.
     UnknownTool "unknown_tool";
-    /// A definition that is not the one that was trusted.
+    /// A definition that differs from the trusted one.
     PinChanged "pin_changed";
-    /// A definition or a server that nobody has trusted yet.
+    /// A definition or a server that is not trusted yet.
     PinUntrusted "pin_untrusted";
-    /// More calls than `mcp.rate` lets through.
+    /// More calls than `mcp.rate` allows.
     RateLimit "rate_limit";
-    /// Arguments, or what goes along with a call, that cannot be taken whatever they say.
+    /// Invalid arguments, or invalid additional fields of a call.
     BadArguments "bad_arguments";
-    /// A name that no rule can be compared with.
+    /// A name that rules cannot be compared with.
     BadName "bad_name";
-    /// Something that was found in what an MCP server says.
+    /// A finding in the text of an MCP server.
     Finding "finding";
-    /// Something that a server asks of its client, and that is not let through.
+    /// A request of a server to its client that is not allowed.
     RequestDenied "request_denied";
-    /// What was called before in the same session.
+    /// Earlier calls of the same session.
     Flow "flow";
-    /// A rule about text.
+    /// A text rule.
     TextRule "text_rule";
-    /// The response could not be read for certain, or ended inside the call.
+    /// The response could not be parsed reliably, or ended inside the call.
     Unreadable "unreadable";
-    /// The store could not be asked, or did not take the record.
+    /// The store could not be queried, or did not accept the record.
     StoreFailed "store_failed";
-    /// Nobody judged it: the provider ran it, or judging is off.
+    /// The call was not judged: the provider ran it, or judging is off.
     Unjudged "unjudged";
 }

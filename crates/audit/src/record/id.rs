@@ -6,13 +6,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The id of a record: a UUIDv7, so ids are in the order of time.
+/// The id of a record: a UUIDv7, so ids sort by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RecordId(Uuid);
 
 impl RecordId {
-    /// A fresh id, made now.
+    /// A new id with the current time.
     #[expect(
         clippy::new_without_default,
         reason = "every id is another one; a default is the same"
@@ -36,7 +36,7 @@ impl FromStr for RecordId {
     }
 }
 
-/// Text that is no record id.
+/// Text that is not a record id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a record id")]
 pub struct ParseIdError(String);

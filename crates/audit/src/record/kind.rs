@@ -1,14 +1,14 @@
-//! What kinds of things are recorded.
+//! The kinds of records.
 
 use std::fmt;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// One word per kind: the enum, its words and its categories from a single list.
+/// Generates the enum, its words and its categories from one list.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $word:literal $category:literal;)*) => {
-        /// What kind of thing a record tells of.
+        /// The kind of a record.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Kind { $($(#[$doc])* $kind,)* }
@@ -22,7 +22,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $word,)* }
             }
 
-            /// The group of kinds it belongs to, as records call it (`event_category`).
+            /// The group of kinds it belongs to, named `event_category` in records.
             pub fn category(self) -> &'static str {
                 match self { $(Self::$kind => $category,)* }
             }
@@ -31,17 +31,17 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A call that a model made, and what was decided about it.
+    /// A call that a model made, and the decision.
     ToolCall "tool_call" "tool";
-    /// A call that passed although something about it was amiss.
+    /// A call that passed although something about it was wrong.
     ToolCallWarning "tool_call_warning" "tool";
     /// A tool of an MCP server, seen for the first time.
     McpToolSeen "mcp_tool_seen" "mcp";
-    /// A tool of an MCP server whose definition is no longer the one that was seen.
+    /// A tool of an MCP server whose definition has changed.
     McpToolChanged "mcp_tool_changed" "mcp";
-    /// A call of an MCP server's tool in a model's answer, and what was decided about it.
+    /// A call of an MCP server's tool in a model's response, and the decision.
     McpToolCallIntercepted "mcp_tool_call_intercepted" "mcp";
-    /// A call on its way to an MCP server, and what was decided about it.
+    /// A call to an MCP server, and the decision.
     McpToolCalled "mcp_tool_called" "mcp";
     /// A connection that an MCP server made.
     McpNetworkConnection "mcp_network_connection" "network";
@@ -49,39 +49,39 @@ kinds! {
     NetworkConnection "network_connection" "network";
     /// A tool that a request offers to the model.
     ToolAdvertised "tool_advertised" "tool";
-    /// Text that a guardrail stopped or changed.
+    /// Text that a text rule blocked or changed.
     Guardrail "guardrail" "guardrail";
-    /// Somebody was asked.
+    /// An approval was requested.
     ApprovalRequested "approval_requested" "approval";
-    /// Somebody answered.
+    /// An approval was given or refused.
     ApprovalDecided "approval_decided" "approval";
     /// A model reviewed a call.
     Review "review" "approval";
-    /// A policy is in force.
+    /// A policy took effect.
     PolicyLoaded "policy_loaded" "policy";
-    /// A policy was not taken, and the last good one stays.
+    /// A policy was rejected, and the last valid one stays in effect.
     PolicyRejected "policy_rejected" "policy";
-    /// Policies came into force that stop less than those before, or may.
+    /// The policies that took effect block less than the previous ones, or may.
     Weakened "weakened" "policy";
-    /// Something ran of which no judged call of a model is known. What ran has a record of its own.
+    /// Something ran without a matching judged call of a model. The execution has its own record.
     UncorrelatedExecution "uncorrelated_execution" "tool";
-    /// An agent's session began.
+    /// An agent's session started.
     SessionStarted "session_started" "session";
     /// An agent's session ended.
     SessionEnded "session_ended" "session";
-    /// A response that held calls, or was not judged: its tokens, its stop reason, its calls.
+    /// A response that contained calls, or was not judged: its tokens, its stop reason, its calls.
     Turn "turn" "turn";
-    /// Somebody changed what callgate trusts: a gateway key or a pin.
+    /// A person changed what callgate trusts: a gateway key or a pin.
     Change "change" "change";
 }
 
 impl Kind {
-    /// The kind of that word.
+    /// The kind with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }
 
-    /// Whether it tells of a call: what `callgate calls` lists.
+    /// Whether it is about a call: `callgate calls` lists these.
     pub fn is_call(self) -> bool {
         matches!(
             self,

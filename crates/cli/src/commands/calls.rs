@@ -114,7 +114,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     let caller = caller.map(|it| format!("{} {}", it.kind, it.id.as_deref().unwrap_or_default()));
     rows.add("caller", caller.map(|caller| caller.trim_end().to_owned()));
     rows.add("input", tool.and_then(|tool| tool.input.as_ref()));
-    let proof = stored.input.as_ref().filter(|proof| proof.cut);
+    let proof = stored.input.as_ref().filter(|proof| proof.truncated);
     rows.add("", proof.map(|proof| format!("(cut; the whole is {} bytes)", proof.bytes)));
     verdict_rows(&mut rows, stored);
     let found = record.guardrail.as_ref();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use callgate_call::Who;
-use callgate_store::{KeyInfo, KeyState, Location, Renewed, Secret, SecretChoice, Store, Term};
+use callgate_store::{KeyInfo, KeyState, Location, RenewedKey, Secret, SecretChoice, Store, Term};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
     };
     let choice = if args.new_secret { SecretChoice::Replace } else { SecretChoice::Keep };
     let audit = Store::open(&records::existing(config)?)?;
-    let Renewed { key, secret } = audit.renew_key(&args.name, term, choice, &operator())?;
+    let RenewedKey { key, secret } = audit.renew_key(&args.name, term, choice, &operator())?;
     if args.json {
         return print_json(&key, secret.as_ref());
     }

@@ -21,7 +21,7 @@ fn made_listed_and_revoked() {
     let ran = Test::again(ran, &["keys", "add", "ci"]).run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(
-        ran.stderr.starts_with("error: there is a gateway key `ci` already\nhint: "),
+        ran.stderr.starts_with("error: a gateway key `ci` exists already\nhint: "),
         "{}",
         ran.stderr
     );
@@ -129,7 +129,7 @@ fn changes_are_recorded_with_who_made_them() {
 fn a_name_that_cannot_be_used() {
     let ran = Test::new(&["keys", "add", "a b"]).run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("`a b` is no name for a gateway key\nhint: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`a b` is not a valid key name\nhint: "), "{}", ran.stderr);
 }
 
 #[test]

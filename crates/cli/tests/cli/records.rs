@@ -98,11 +98,7 @@ fn no_store_yet() {
 fn a_store_in_memory_cannot_be_read() {
     let ran = Test::new(&["calls", "--config", "c.yaml"]).file("c.yaml", "store: memory\n").run();
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.stderr.contains("only be read by the process that keeps it\nhint: "),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("only be read by its own process\nhint: "), "{}", ran.stderr);
 }
 
 #[test]

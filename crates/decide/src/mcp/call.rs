@@ -213,7 +213,7 @@ async fn decide(session: McpSession, subject: Subject) -> McpDecision {
     match decision {
         Decision::Allow(permit) => {
             if let Some(uncorrelated) = uncorrelated {
-                session.inner.audit.append_beside(*uncorrelated);
+                session.inner.audit.append_derived(*uncorrelated);
             }
             McpDecision::Allow { permit, extra_replacements, ticket }
         }

@@ -62,7 +62,9 @@ pub(crate) enum SaveOutcome {
 pub(crate) fn save_all(audit: &Store, pins: &[&Pin]) -> Result<Vec<SaveOutcome>, StoreError> {
     let put = audit.put_pins(&pins.iter().map(|pin| stored(pin)).collect::<Vec<_>>())?;
     let stored = put.into_iter().zip(pins).map(|(put, ours)| match put {
-        PutPin::Kept(revision) => SaveOutcome::Ours(Box::new(Pin { revision, ..(*ours).clone() })),
+        PutPin::Stored(revision) => {
+            SaveOutcome::Ours(Box::new(Pin { revision, ..(*ours).clone() }))
+        }
         PutPin::Stale(theirs) => SaveOutcome::Theirs(theirs.and_then(|it| pin(*it)).map(Box::new)),
     });
     Ok(stored.collect())

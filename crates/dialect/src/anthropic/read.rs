@@ -1,4 +1,4 @@
-//! Frames of a Messages stream, and whole messages, to what the gate understands.
+//! Reads frames of a Messages stream, and whole messages.
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
 
@@ -10,8 +10,8 @@ use crate::event::{
 use crate::json::{
     Edits, Fields, decode, document, elements, index, inside, is_done, member, text_or_null,
 };
-use crate::speaker::Read;
-use crate::stray::{self, Form, Quiet};
+use crate::spec::Read;
+use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts_within};
 use crate::template::Pieces;
 
@@ -23,21 +23,21 @@ const LANE: u32 = 0;
 pub(super) struct Reader {
     /// The blocks that have started and not stopped.
     open: Vec<OpenBlock>,
-    /// How many blocks have started: the place, and the slot, of the next.
+    /// How many blocks have started: the position and the slot of the next.
     started: u32,
     in_message: bool,
-    /// An event of the API was read.
-    has_spoken: bool,
+    /// Whether an event of the API was read.
+    has_read_any: bool,
     max_open: usize,
 }
 
 #[derive(Debug)]
 struct OpenBlock {
     slot: Slot,
-    /// The index its start claimed.
+    /// The index in its start event.
     claimed: i64,
     kind: BlockKind,
-    /// A frame that may have been this block's could not be read: nothing more of it leaves.
+    /// An unreadable frame may have belonged to this block: nothing more of it leaves.
     spoiled: bool,
 }
 
@@ -47,13 +47,13 @@ enum BlockKind {
     Other,
 }
 
-/// A frame's data, as far as the gate acts on it.
+/// The parts of a frame's data that the gate acts on.
 #[derive(Default)]
 struct Event<'a> {
     kind: Option<Text<'a>>,
     index: Option<(Span, Option<i64>)>,
     delta: Delta<'a>,
-    // The two that few frames have are boxed, so that the many need not make room for them.
+    // These two are rare and boxed, so that the common frames stay small.
     block: Option<Box<BlockHead<'a>>>,
     message: Option<Box<Message<'a>>>,
     usage: Option<Span>,
@@ -92,15 +92,15 @@ struct Message<'a> {
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_open` blocks at once are refused.
+    /// A reader at the start of a response. It refuses more than `max_open` open blocks.
     pub(super) fn new(max_open: usize) -> Self {
-        Self { open: Vec::new(), started: 0, in_message: false, has_spoken: false, max_open }
+        Self { open: Vec::new(), started: 0, in_message: false, has_read_any: false, max_open }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     /// Reads one event's data.
@@ -110,7 +110,7 @@ impl Read for Reader {
         }
         if !data.trim_start().starts_with('{') {
             return match event {
-                // Clients stop at the name, whatever the data says.
+                // Clients stop at the name, whatever the data is.
                 Some(b"error") => {
                     Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() })
                 }
@@ -133,17 +133,17 @@ impl Read for Reader {
             Some("ping") => Reading::default(),
             Some("error") => Reading {
                 order: Order::Stream,
-                // Under another name no client takes it for the end.
+                // With another name, no client takes it for the end.
                 failure: event == Some(b"error"),
                 ..Reading::default()
             },
-            // Some clients take the type from the event's name where the data has none.
+            // If the data has no type, some clients take it from the event's name.
             None if event.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name)) => {
                 return Err(Unreadable::Ambiguous("an event whose data has no type"));
             }
             _ => self.unknown(kind, data)?,
         };
-        self.has_spoken = true;
+        self.has_read_any = true;
         reading.rename = rename(event, kind);
         Ok(reading)
     }
@@ -160,21 +160,21 @@ impl Read for Reader {
         if !is_error && !message.is_message() {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken = true;
+        self.has_read_any = true;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         reading.model = message.model.map(|text| inside(&text));
         reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(&message, data, &mut reading)?;
         if !is_error {
             let at = message.stop_reason.map(|(span, _)| span).unwrap_or_default();
-            let says_calls = says_calls(message.stop_reason);
-            let what = What::Finish(Finish { says_calls });
+            let announces_calls = announces_calls(message.stop_reason);
+            let what = What::Finish(Finish { announces_calls });
             reading.parts.push(Part { lane: LANE, at, what });
         }
         Ok(reading)
     }
 
-    fn quiet(&self, _: Form) -> Option<Quiet> {
+    fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
         Some(&[])
     }
 
@@ -189,7 +189,7 @@ impl Read for Reader {
         Ok(slot)
     }
 
-    /// The texts of the blocks that stand whole in a message.
+    /// The texts of whole blocks in a message.
     fn texts(&self, data: &str) -> Vec<Span> {
         let whole = document(data);
         let messages = [Some(whole), member(data, whole, "message")].into_iter().flatten();
@@ -199,8 +199,8 @@ impl Read for Reader {
         blocks.filter_map(text).map(|text| inside(&text)).collect()
     }
 
-    /// Whatever is open may have been the frame's block. Before a message blocks cannot be told
-    /// apart.
+    /// The frame may have belonged to any open block. Before a message, blocks cannot be
+    /// distinguished.
     fn contain(&mut self) -> bool {
         for block in &mut self.open {
             block.spoiled = true;
@@ -212,8 +212,8 @@ impl Read for Reader {
 impl Reader {
     fn message_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
-        // A second start: some clients ignore it, some go on, some fail. Blocks are counted on, so
-        // that those who read on read the same.
+        // A second start: some clients ignore it, some continue, some fail. Block numbers continue,
+        // so that clients that read on read the same.
         let second = std::mem::replace(&mut self.in_message, true);
         let Some(message) = &frame.message else { return Ok(reading) };
         if second && !message.blocks.is_empty() {
@@ -223,7 +223,7 @@ impl Reader {
         reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(message, data, &mut reading)?;
         if let Some((at, Some(reason))) = message.stop_reason {
-            let what = What::Finish(Finish { says_calls: reason.is("tool_use") });
+            let what = What::Finish(Finish { announces_calls: reason.is("tool_use") });
             reading.parts.push(Part { lane: LANE, at, what });
         }
         Ok(reading)
@@ -276,7 +276,7 @@ impl Reader {
         let call = head.call(slot, data)?;
         let kind = if call.is_some() { BlockKind::Call } else { BlockKind::Other };
         let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot));
-        // A client that goes by the claimed index has lost the earlier block of that index.
+        // A client that goes by the claimed index has lost the earlier block with that index.
         self.open.retain(|block| block.claimed != claimed || block.kind == BlockKind::Call);
         self.open.push(OpenBlock { slot, claimed, kind, spoiled: false });
 
@@ -311,7 +311,7 @@ impl Reader {
                     (true, Some(text)) => {
                         piece.arguments = ArgumentsPiece::Fragment(text.raw().to_owned());
                     }
-                    // Some clients add the word "undefined".
+                    // Some clients append the word "undefined".
                     (true, None) => piece.refuse = Some("a piece of its arguments is missing"),
                     // Clients go by the type.
                     (false, Some(_)) => {
@@ -322,8 +322,8 @@ impl Reader {
                 let at = Span::default();
                 reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
             }
-            // Clients ignore arguments for a block that is no call, but one adds them to the call
-            // that began last.
+            // Clients ignore arguments for a block that is not a call, but one client adds them to
+            // the call that began last.
             BlockKind::Other if frame.delta.partial_json.is_some_and(|text| !text.is_empty()) => {
                 return Err(Unreadable::Orphan);
             }
@@ -341,8 +341,8 @@ impl Reader {
 
     fn block_stop(&mut self, frame: &Event<'_>) -> Reading {
         let Some(block) = self.resolve(frame) else {
-            // Nothing to stop. It says nothing to any client that had no such block.
-            return Reading { odd: true, order: Order::Lane(LANE), ..Reading::default() };
+            // There is nothing to stop. It means nothing to a client that had no such block.
+            return Reading { irregular: true, order: Order::Lane(LANE), ..Reading::default() };
         };
         let (slot, kind) = (block.slot, block.kind);
         self.open.retain(|block| block.slot != slot);
@@ -353,9 +353,9 @@ impl Reader {
         reading
     }
 
-    /// The open block a frame means: by the index its start claimed, else by its place, else, for
-    /// a missing or negative index, the only or the last one. What leaves is numbered anew, so
-    /// whichever is chosen here is the one every client sees.
+    /// The open block that a frame belongs to: by the index in its start, else by its position,
+    /// else, for a missing or negative index, the only or the last one. Frames are renumbered on
+    /// the way out, so every client sees the block that is chosen here.
     fn resolve(&self, frame: &Event<'_>) -> Option<&OpenBlock> {
         let index = frame.index.and_then(|(_, index)| index);
         match index {
@@ -374,14 +374,15 @@ impl Reader {
         }
     }
 
-    /// An event the dialect does not know passes, unless it holds something that looks like a
-    /// call: then that is judged.
+    /// An unknown event passes, unless it contains something that looks like a call: then that is
+    /// judged.
     ///
-    /// The first event tells whether the stream is of this API. A later one of another shape passes
-    /// too, but what looks like a call in it may be the beginning of one whose rest cannot be told.
+    /// The first event shows whether the stream is of this API. A later one in another form passes
+    /// too, but something in it that looks like a call may be the beginning of one whose rest is
+    /// unknown.
     fn unknown(&self, kind: Option<&str>, data: &str) -> Result<Reading, Unreadable> {
         let is_ours = kind.is_some_and(may_be_event);
-        let may_pass = is_ours || (self.has_spoken && !stray::holds_call(data)?);
+        let may_pass = is_ours || (self.has_read_any && !stray::holds_call(data)?);
         if !may_pass {
             return Err(Unreadable::Foreign);
         }
@@ -394,7 +395,7 @@ impl Message<'_> {
         self.kind.is_some_and(|text| text.is(kind))
     }
 
-    /// Whether it is an error instead of a message. Some gateways leave its type out.
+    /// Whether it is an error instead of a message. Some gateways omit its type.
     fn is_error(&self) -> bool {
         self.is("error") || (self.kind.is_none() && self.has_error)
     }
@@ -405,7 +406,7 @@ impl Message<'_> {
 }
 
 impl BlockHead<'_> {
-    /// The call this block is, if it is one: by its type, or by having a name and an input.
+    /// The call in this block, if it is one: by its type, or because it has a name and an input.
     fn call(&self, slot: Slot, data: &str) -> Result<Option<Piece>, Unreadable> {
         let kind = self.kind.map(|kind| kind.decode()).transpose()?.unwrap_or_default();
         let by_type = kind.ends_with("tool_use") || kind.ends_with("_call");
@@ -441,7 +442,7 @@ pub(crate) fn with_input(block: &str, arguments: &str) -> String {
 
 /// Puts other arguments into the block at `at`.
 pub(super) fn input_edits(data: &str, at: Span, arguments: &str) -> Edits {
-    // Anything but one strict document could add members of its own.
+    // Anything but one strict document could add members.
     let arguments = match Value::parse(arguments) {
         Ok(_) => arguments,
         Err(_) => "{}",
@@ -469,7 +470,7 @@ fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
     }
 }
 
-/// Usage may come before the reason does; only the reason ends the turn.
+/// Usage may come before the reason; only the reason ends the turn.
 fn message_delta(frame: &Event<'_>, data: &str) -> Reading {
     let stop_reason = frame.delta.stop_reason;
     let reading = match stop_reason {
@@ -479,8 +480,8 @@ fn message_delta(frame: &Event<'_>, data: &str) -> Reading {
     Reading { tally: tally(frame.usage, stop_reason, data), ..reading }
 }
 
-/// What a message or its end tells of tokens, and why it stopped. Here the tokens from and to the
-/// cache are not among the input's.
+/// The token counts and the stop reason of a message or its end. In this API the input count does
+/// not include cached tokens.
 fn tally(
     usage: Option<Span>,
     stop_reason: Option<(Span, Option<Text<'_>>)>,
@@ -503,23 +504,23 @@ const USAGE: [&str; 4] =
 fn message_end(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
     let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
     let at = stop_reason.map(|(span, _)| span).unwrap_or_default();
-    let what = What::Finish(Finish { says_calls: says_calls(stop_reason) });
+    let what = What::Finish(Finish { announces_calls: announces_calls(stop_reason) });
     reading.parts.push(Part { lane: LANE, at, what });
     reading
 }
 
-fn says_calls(stop_reason: Option<(Span, Option<Text<'_>>)>) -> bool {
+fn announces_calls(stop_reason: Option<(Span, Option<Text<'_>>)>) -> bool {
     matches!(stop_reason, Some((_, Some(reason))) if reason.is("tool_use"))
 }
 
-/// Whether a type may be one of this API, known or to come. Other APIs that name the types of their
-/// events do it with dots or hyphens.
+/// Whether a type may belong to this API, known or future. Other APIs use dots or hyphens in their
+/// event types.
 fn may_be_event(kind: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     !kind.is_empty() && kind.bytes().all(plain)
 }
 
-/// The name a frame must come under, where the one it has hides it from some clients.
+/// The name that a frame must have, if its own name hides it from some clients.
 fn rename(event: Option<&[u8]>, kind: Option<&str>) -> Option<&'static str> {
     let is_visible =
         |name: &[u8]| name == b"completion" || EVENTS.iter().any(|event| event.as_bytes() == name);
@@ -582,7 +583,7 @@ fn read_delta<'a>(json: &mut Json<'a>) -> Result<Delta<'a>, Error> {
     Ok(delta)
 }
 
-/// A stop reason, or the place of a `null`.
+/// A stop reason, or the span of a `null`.
 fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
     match json.kind()? {
         Kind::String => json.string().map(|text| (text.span(), Some(text))),
@@ -612,7 +613,7 @@ fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
                 let kind = json.kind()?;
                 block.input = Some((json.skip()?, kind));
             }
-            // A tool's result may hold other things under these names.
+            // A tool result may contain other things under these names.
             Some(4) if json.kind()? == Kind::String => block.text = Some(json.string()?),
             Some(5) if json.kind()? == Kind::String => block.signature = Some(json.string()?),
             _ => {

@@ -1,7 +1,7 @@
-//! Removed calls, put back into a Messages request.
+//! Puts removed calls back into a Messages request.
 //!
-//! A call goes where its notice stands; without one, to its old place among the blocks. Its result
-//! opens the user message behind it.
+//! A call replaces its notice, or goes to its old position among the blocks if there is no notice.
+//! Its result is inserted at the start of the user message that follows.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,8 +9,8 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use crate::json::{Edits, Fields, member};
 use crate::request::{
-    Decoded, Places, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, Standing, meaning,
-    messages, plan, put_back_blocks, text_or_skip, whole_object,
+    CallPlaces, Decoded, MessageTraits, PlacedBlock, Plan, RemovedCall, RemovedTurn, Restored,
+    SentCall, meaning, messages, plan, put_back_blocks, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -49,8 +49,8 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     Ok(out)
 }
 
-/// What can be told of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     Ok(look_all(request, &messages(request, read_message)?))
 }
 
@@ -68,7 +68,7 @@ enum Content<'a> {
     Blocks(Span, Vec<Block<'a>>),
 }
 
-/// A content block; a member of another type than every client sends is not there.
+/// A content block. A member of an unexpected type is treated as missing.
 #[derive(Default)]
 struct Block<'a> {
     span: Span,
@@ -89,9 +89,9 @@ impl Message<'_> {
 }
 
 impl Block<'_> {
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> PlacedBlock {
         let (span, cache_control) = (self.span, self.cache_control);
-        Standing { span, is_text: self.text.is_some(), cache_control }
+        PlacedBlock { span, is_text: self.text.is_some(), cache_control }
     }
 
     fn is(&self, kind: &str) -> bool {
@@ -162,25 +162,27 @@ fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
     Ok(block)
 }
 
-fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
     let seen = |(place, message)| look(request, place, message);
     messages.iter().enumerate().filter_map(seen).collect()
 }
 
-/// What can be told of a message, if it is the assistant's.
-fn look<'a>(request: &str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
+/// The recognisable traits of a message, if it is the assistant's.
+fn look<'a>(request: &str, place: usize, message: &Message<'a>) -> Option<MessageTraits<'a>> {
     if !message.is("assistant") {
         return None;
     }
     let blocks = match &message.content {
         Content::Missing => [].as_slice(),
-        Content::Text(text) => return Some(Seen::new(place, vec![(0, Decoded::new(text))])),
+        Content::Text(text) => {
+            return Some(MessageTraits::new(place, vec![(0, Decoded::new(text))]));
+        }
         Content::Blocks(_, blocks) => blocks,
     };
     let text = |(place, block): (usize, &Block<'a>)| {
         block.text.filter(|_| block.is("text")).map(|text| (place, Decoded::new(&text)))
     };
-    let mut seen = Seen::new(place, blocks.iter().enumerate().filter_map(text).collect());
+    let mut seen = MessageTraits::new(place, blocks.iter().enumerate().filter_map(text).collect());
     for block in blocks {
         if block.is("tool_use") {
             let (id, name, arguments) = (block.id, block.name, block.input);
@@ -192,7 +194,7 @@ fn look<'a>(request: &str, place: usize, message: &Message<'a>) -> Option<Seen<'
     Some(seen)
 }
 
-/// Every id the client speaks of: its calls, and its results.
+/// Every id that the client mentions: in its calls, and in its results.
 fn known(messages: &[Message<'_>]) -> HashSet<String> {
     let blocks = messages.iter().flat_map(|message| match &message.content {
         Content::Blocks(_, blocks) => blocks.as_slice(),
@@ -201,8 +203,8 @@ fn known(messages: &[Message<'_>]) -> HashSet<String> {
     blocks.flat_map(|block| [meaning(block.id), meaning(block.tool_use_id)]).flatten().collect()
 }
 
-/// The user message that answers the assistant message at `place`. The provider takes assistant
-/// messages in a row for one.
+/// The user message that answers the assistant message at `place`. The provider takes consecutive
+/// assistant messages for one.
 fn answer(messages: &[Message<'_>], place: usize) -> Option<usize> {
     let behind = place + 1;
     let skipped = messages.get(behind..)?.iter().position(|message| !message.is("assistant"))?;
@@ -214,15 +216,15 @@ fn answer(messages: &[Message<'_>], place: usize) -> Option<usize> {
 fn put_back(
     request: &str,
     message: &Message<'_>,
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     plan: &Plan<'_>,
     edits: &mut Edits,
 ) {
     match &message.content {
         Content::Missing => {}
         Content::Text(text) => {
-            let block = Standing { span: text.span(), is_text: true, cache_control: None };
-            let places = Places::find(request, &[block], seen, plan);
+            let block = PlacedBlock { span: text.span(), is_text: true, cache_control: None };
+            let places = CallPlaces::find(request, &[block], seen, plan);
             let [before, behind] = places.gaps.as_slice() else { return };
             if places.gone.first() == Some(&true) {
                 let calls = [before.as_slice(), behind].concat().join(",");
@@ -235,14 +237,14 @@ fn put_back(
             edits.insert(text.span().end, format!("}}{behind}]"));
         }
         Content::Blocks(span, blocks) => {
-            let blocks: Vec<Standing> = blocks.iter().map(Block::standing).collect();
+            let blocks: Vec<PlacedBlock> = blocks.iter().map(Block::standing).collect();
             put_back_blocks(request, *span, &blocks, seen, plan, edits);
         }
     }
 }
 
-/// Opens the user message with the error results. Where a call came from code that still runs, the
-/// message may hold nothing but results, so what the user says goes inside the last one.
+/// Inserts the error results at the start of the user message. If a call came from code that still
+/// runs, the message may contain only results, so the user's text goes inside the last one.
 fn add_results(request: &str, message: &Message<'_>, calls: &[&RemovedCall], edits: &mut Edits) {
     let host = calls.iter().rposition(|call| is_programmatic(&call.original));
     let results = |said: &[&str]| -> String {
@@ -299,7 +301,7 @@ fn is_programmatic(original: &str) -> bool {
     kind.is_some_and(|kind| !kind.is("direct"))
 }
 
-/// The blocks of a user message that a result may hold as well.
+/// The blocks of a user message that a result may contain as well.
 const MOVABLE: [&str; 4] = ["text", "image", "document", "search_result"];
 
 #[cfg(test)]

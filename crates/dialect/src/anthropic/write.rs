@@ -1,4 +1,4 @@
-//! What leaves of a Messages stream: the same bytes, renumbered, or replaced.
+//! Writes a Messages stream: the same bytes, renumbered, or replaced.
 
 use callgate_call::json::{Span, quote};
 use callgate_wire::Frame;
@@ -9,17 +9,17 @@ use crate::event::{
 };
 use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// How many blocks have left.
     left: u32,
-    /// Blocks that have left and not ended: slot, and the index they left under.
+    /// Blocks that have left and not ended: slot, and the index that they left with.
     open: Vec<(Slot, u32)>,
-    /// The block among them that is a call. Some clients add every piece of arguments to the call
-    /// that began last, so the next block waits until this one has ended.
+    /// The open block that is a call. Some clients add every piece of arguments to the call that
+    /// began last, so the next block waits until this one has ended.
     open_call: Option<Slot>,
 }
 
@@ -34,7 +34,7 @@ impl Write for Writer {
         self.open_call
     }
 
-    /// Whether a text frame can leave untouched.
+    /// Whether a text frame can leave unchanged.
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return true };
         let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
@@ -53,14 +53,14 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.odd || stray_is_denied(reading, fates) {
+        if reading.irregular || stray_is_denied(reading, fates) {
             return;
         }
         if let Some(block) = reading.block {
             let call = reading.parts.iter().position(is_call);
             let fate = call.and_then(|place| fates.get(place));
             match fate {
-                Some(Fate::Notice(text)) => return self.say(frame, text, out),
+                Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
                 Some(Fate::Drop) => return,
                 _ => {}
             }
@@ -89,10 +89,12 @@ impl Write for Writer {
                 (What::Finish(finish), Fate::Ordinary(text)) => {
                     self.close_call(frame, out);
                     match text {
-                        Some(text) if reading.content.is_none() => self.say(frame, text, out),
+                        Some(text) if reading.content.is_none() => {
+                            self.write_text(frame, text, out)
+                        }
                         _ => {}
                     }
-                    if finish.says_calls {
+                    if finish.announces_calls {
                         edits.replace(part.at, "\"end_turn\"");
                     }
                 }
@@ -111,7 +113,7 @@ impl Write for Writer {
         let mut edits = Edits::default();
         self.edit_blocks(data, reading, fates, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
-            if let (What::Finish(Finish { says_calls: true }), Fate::Ordinary(_)) =
+            if let (What::Finish(Finish { announces_calls: true }), Fate::Ordinary(_)) =
                 (&part.what, fate)
             {
                 edits.replace(part.at, "\"end_turn\"");
@@ -120,21 +122,21 @@ impl Write for Writer {
         Some(finish_body(data, reading, edits))
     }
 
-    /// Ends the message as the API does where its own filter stopped it.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the message as the API does when its own filter stops it.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         Self::begin(frame, out);
         self.open_call = None;
         for (_, number) in std::mem::take(&mut self.open) {
             stop(frame, number, out);
         }
-        self.say(frame, text, out);
+        self.write_text(frame, text, out);
         let delta = "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\",\
                      \"stop_sequence\":null},\"usage\":{\"output_tokens\":0}}";
         frame.another(Some("message_delta"), delta, out);
         frame.another(Some("message_stop"), "{\"type\":\"message_stop\"}", out);
     }
 
-    /// Ends the call that is open, for clients that run nothing without its end.
+    /// Ends the open call, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(slot) = self.open_call.take() else { return };
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
@@ -155,7 +157,7 @@ impl Write for Writer {
 }
 
 impl Writer {
-    /// Begins a message, where the frame that would have begun it does not leave.
+    /// Begins a message, if the frame that would have begun it does not leave.
     fn begin(frame: &Frame<'_>, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let kind = member(data, document(data), "type").map(|span| span.of(data));
@@ -166,8 +168,8 @@ impl Writer {
         }
     }
 
-    /// Says `text` in a block of its own.
-    fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Writes `text` in a separate block.
+    fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let n = self.left;
         self.left += 1;
         let start = format!(
@@ -184,7 +186,7 @@ impl Writer {
         stop(frame, n, out);
     }
 
-    /// The index a block's frame leaves under.
+    /// The index with which a block's frame leaves.
     fn number(&mut self, slot: Slot, does: BlockStep, is_call: bool) -> Option<u32> {
         match does {
             BlockStep::Open => {
@@ -207,11 +209,11 @@ impl Writer {
         }
     }
 
-    /// Edits the blocks that stand whole in a message.
+    /// Edits the whole blocks in a message.
     fn edit_blocks(&mut self, data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
         let Some(content) = reading.content else { return };
         let blocks = elements(data, content);
-        // Parts stand in the order of the text.
+        // Parts are in the order of the text.
         let judged: Vec<(Span, &Fate)> = reading
             .parts
             .iter()
@@ -248,7 +250,7 @@ impl Writer {
     }
 }
 
-/// The error that answers instead of a message.
+/// The error body that replaces a message.
 pub(super) fn error_body(kind: &str, message: &str) -> String {
     format!(
         "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
@@ -257,7 +259,7 @@ pub(super) fn error_body(kind: &str, message: &str) -> String {
     )
 }
 
-/// The message that answers instead of one a guardrail stopped.
+/// The message that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
     message(&text_block(text), "\"refusal\"")
 }
@@ -276,7 +278,7 @@ fn stop(frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
     frame.another(Some("content_block_stop"), &stop, out);
 }
 
-/// All arguments of a call in one piece, behind its start.
+/// All arguments of a call in one piece, after its start.
 fn arguments(frame: &Frame<'_>, number: u32, arguments: &str, out: &mut Vec<u8>) {
     let delta = format!(
         "{{\"type\":\"content_block_delta\",\"index\":{number},\
@@ -286,12 +288,12 @@ fn arguments(frame: &Frame<'_>, number: u32, arguments: &str, out: &mut Vec<u8>)
     frame.another(Some("content_block_delta"), &delta, out);
 }
 
-/// Whether the call's arguments stand whole in its block.
+/// Whether the call's block contains all of its arguments.
 fn came_whole(part: &Part) -> bool {
     matches!(&part.what, What::Piece(Piece { arguments: ArgumentsPiece::Whole(_), .. }))
 }
 
-/// A removed call as the provider knows it.
+/// A removed call as the provider has it.
 pub(super) fn original(block: &str, arguments: &str) -> String {
     with_input(block, arguments)
 }
@@ -300,7 +302,7 @@ fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
 }
 
-/// Whether the part is a call in its proper place.
+/// Whether the part is a call in a regular place.
 fn is_call(part: &Part) -> bool {
     match &part.what {
         What::Piece(piece) => piece.carrier == Carrier::Listed,
@@ -309,7 +311,7 @@ fn is_call(part: &Part) -> bool {
     }
 }
 
-/// Whether the index says `number` to every client: as an integer, or as `1.0`.
+/// Whether every client reads the index as `number`: as an integer, or as `1.0`.
 fn is_number(text: &str, number: u32) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }

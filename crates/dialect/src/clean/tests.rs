@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What is left of a body that has to change.
+/// The rest of a body that has to change.
 fn cleaned(body: &str) -> Value {
     let cleaned = clean_error(Dialect::OpenAiChat, body).unwrap_or_else(|| panic!("as is: {body}"));
     assert_eq!(clean_error(Dialect::OpenAiChat, &cleaned), None, "{cleaned}");
@@ -53,7 +53,7 @@ fn calls_are_taken_out_wherever_they_stand() {
 
 /// Every call that the readers know, as an item of an error.
 #[test]
-fn a_call_that_is_named_by_its_type_loses_what_it_does() {
+fn a_call_named_by_its_type_loses_its_input() {
     for (kind, member) in [
         ("function_call", "arguments"),
         ("custom_tool_call", "input"),
@@ -148,7 +148,7 @@ fn other_errors_leave_as_they_came() {
 }
 
 #[test]
-fn what_cannot_be_read_and_speaks_of_calls_is_replaced() {
+fn unparsable_text_that_mentions_calls_is_replaced() {
     for body in [
         r#"{"error":{"failed_generation":"{\"name\":\"rm\"}",}}"#,
         "data: {\"error\":{\"failed_generation\":\"x\"}}\n\n",

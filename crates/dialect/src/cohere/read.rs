@@ -1,4 +1,4 @@
-//! Events of a Cohere stream, and whole bodies, to what the gate understands.
+//! Reads events of a Cohere stream, and whole bodies.
 
 use callgate_call::json::{Kind, Span, Text};
 
@@ -9,12 +9,12 @@ use crate::event::{
     Unreadable, What,
 };
 use crate::json::{decode, document, inside, is_done};
-use crate::speaker::Read;
-use crate::stray::{self, Form, Quiet};
+use crate::spec::Read;
+use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
-/// The sources of a citation are what the client's own tools have answered.
-const QUIET: Quiet = &[("citations", &["sources"])];
+/// The sources of a citation are results of the client's own tools.
+const SKIPPED_MEMBERS: SkippedMembers = &[("citations", &["sources"])];
 
 /// Reads the events of one response.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(super) struct Reader {
     open: Vec<Open>,
     /// The slot of the next call or content.
     next: Slot,
-    /// An event of the API was read.
-    has_spoken: bool,
+    /// Whether an event of the API was read.
+    has_read_any: bool,
     max_open: usize,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct Reader {
 #[derive(Debug)]
 struct Open {
     slot: Slot,
-    /// The index its start claimed.
+    /// The index in its start event.
     claimed: i64,
     kind: OpenKind,
     id: String,
-    /// Its arguments were the word `null`: it has none, and none may follow.
+    /// Its arguments were `null`: it has none, and none may follow.
     is_null: bool,
 }
 
@@ -47,21 +47,21 @@ enum OpenKind {
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_open` calls and contents at once are
-    /// refused.
+    /// A reader at the start of a response. It refuses more than `max_open` open calls and
+    /// contents.
     pub(super) fn new(max_open: usize) -> Self {
-        Self { open: Vec::new(), next: 0, has_spoken: false, max_open }
+        Self { open: Vec::new(), next: 0, has_read_any: false, max_open }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            self.has_spoken = true;
+            self.has_read_any = true;
             return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
         }
         if !data.trim_start().starts_with('{') {
@@ -88,11 +88,11 @@ impl Read for Reader {
             Some(_) => in_order(),
             None => self.unknown(kind, &frame, data)?,
         };
-        self.has_spoken = true;
+        self.has_read_any = true;
         if reading.text.is_none() {
             (reading.text, reading.text_lane) = text(&frame);
         }
-        reading.retells = frame.messages().any(|message| !message.quoted.is_empty());
+        reading.repeats_texts = frame.messages().any(|message| !message.quoted.is_empty());
         let is_call = matches!(known, Some("tool-call-start" | "tool-call-delta"));
         self.misplaced(&frame, is_call, data, &mut reading)?;
         reading.rename = known.filter(|_| named.is_some());
@@ -114,14 +114,14 @@ impl Read for Reader {
                 self.message(message, data, &mut reading)?;
                 reading.tally = tally(&body.own, data);
                 let (at, reason) = body.own.finish.unwrap_or_default();
-                let says_calls = says_calls(reason);
-                let what = What::Finish(Finish { says_calls });
+                let announces_calls = announces_calls(reason);
+                let what = What::Finish(Finish { announces_calls });
                 reading.parts.push(Part { lane: LANE, at, what });
             }
-            None if body.own.is_words || body.own.has_error => {}
+            None if body.own.is_text || body.own.has_error => {}
             _ => return Err(Unreadable::Foreign),
         }
-        self.has_spoken = true;
+        self.has_read_any = true;
         let beside = body.delta.message.iter().flat_map(|message| &message.entries);
         for entry in beside {
             self.stray_entry(entry, data, &mut reading)?;
@@ -129,15 +129,15 @@ impl Read for Reader {
         Ok(reading)
     }
 
-    fn quiet(&self, _: Form) -> Option<Quiet> {
-        Some(QUIET)
+    fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
+        Some(SKIPPED_MEMBERS)
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         Ok(self.take_slot())
     }
 
-    /// The texts of a body, and what citations quote.
+    /// The texts of a body, and the quoted texts of citations.
     fn texts(&self, data: &str) -> Vec<Span> {
         let Ok(found) = view(data) else { return Vec::new() };
         let of_body = found.own.message.iter().filter(|_| found.kind.is_none());
@@ -181,7 +181,7 @@ impl Reader {
         Ok(of_block(slot, BlockStep::Open, frame))
     }
 
-    /// A text whose start is unknown passes under the index it has.
+    /// A text with an unknown start passes with its own index.
     fn content_delta(&mut self, frame: &Document<'_>) -> Reading {
         match self.resolve(frame, OpenKind::Content) {
             Some(open) => of_block(open.slot, BlockStep::Add, frame),
@@ -236,7 +236,7 @@ impl Reader {
         open.is_null |= is_null(entry, data);
         let mut reading = of_block(slot, BlockStep::Add, frame);
         // Clients that join text skip anything else.
-        reading.uneven =
+        reading.skipped_by_some_clients =
             entry.arguments.is_some_and(|(_, kind)| !matches!(kind, Kind::String | Kind::Null));
         reading.takes(entry.span, entry.name);
         reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
@@ -264,7 +264,8 @@ impl Reader {
         }
         let slot = self.take_slot();
         let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot));
-        // A content of the same index can be addressed no more. A call still needs its end.
+        // An earlier content with the same index can no longer be addressed. A call still needs its
+        // end.
         self.open.retain(|open| {
             open.kind == OpenKind::Call || open.kind != kind || open.claimed != claimed
         });
@@ -272,8 +273,8 @@ impl Reader {
         Ok(slot)
     }
 
-    /// The one that a frame means: by the index its start claimed, else the only one. What leaves
-    /// is numbered anew, so whichever is chosen here is the one every client sees.
+    /// The open call or content that a frame belongs to: by the index in its start, else the only
+    /// one. Frames are renumbered on the way out, so every client sees the one that is chosen here.
     fn resolve(&mut self, frame: &Document<'_>, kind: OpenKind) -> Option<&mut Open> {
         let index = frame.index.and_then(|(_, index)| index);
         let several = self.open.iter().filter(|open| open.kind == kind).count() > 1;
@@ -285,8 +286,7 @@ impl Reader {
         }
     }
 
-    /// An event the dialect does not know passes. The first tells whether the stream is of this
-    /// API.
+    /// An unknown event passes. The first event shows whether the stream is of this API.
     fn unknown(
         &self,
         kind: Option<&str>,
@@ -294,18 +294,18 @@ impl Reader {
         data: &str,
     ) -> Result<Reading, Unreadable> {
         let is_error =
-            kind.is_none_or(|kind| kind == "error") && (frame.own.is_words || frame.own.has_error);
+            kind.is_none_or(|kind| kind == "error") && (frame.own.is_text || frame.own.has_error);
         if is_error {
             return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
         }
         let holds_entry = frame.messages().any(|message| !message.entries.is_empty());
         let may_pass = kind.is_some_and(may_be_event)
-            || (self.has_spoken && !holds_entry && !stray::holds_call(data)?);
+            || (self.has_read_any && !holds_entry && !stray::holds_call(data)?);
         if may_pass { Ok(in_order()) } else { Err(Unreadable::Foreign) }
     }
 
-    /// Calls where no call belongs: each is judged, and goes with its frame. A piece of a call
-    /// there is a piece that only some clients add to theirs.
+    /// Calls in unexpected places: each is judged, and leaves or stays with its frame. Only some
+    /// clients would add a piece of a call there to their call.
     fn misplaced(
         &mut self,
         frame: &Document<'_>,
@@ -358,7 +358,7 @@ fn begin(slot: Slot, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable>
     })
 }
 
-/// The arguments of an entry: a piece of text, or, where a server does so, the object itself.
+/// The arguments of an entry: a piece of text, or, from some servers, the object itself.
 fn arguments(entry: &Entry<'_>, data: &str) -> ArgumentsPiece {
     match entry.arguments {
         None | Some((_, Kind::Null)) => ArgumentsPiece::None,
@@ -371,7 +371,7 @@ fn arguments(entry: &Entry<'_>, data: &str) -> ArgumentsPiece {
     }
 }
 
-/// Whether the arguments are the word `null`, as the API says of a call that has none.
+/// Whether the arguments are `null`, as the API writes for a call without arguments.
 fn is_null(entry: &Entry<'_>, data: &str) -> bool {
     matches!(entry.arguments, Some((span, Kind::String)) if span.of(data) == "\"null\"")
 }
@@ -385,7 +385,7 @@ fn of_block(slot: Slot, does: BlockStep, frame: &Document<'_>) -> Reading {
     Reading { block: Some(Block { slot, does, index, place: None }), ..in_order() }
 }
 
-/// The text an event adds: to the answer, or to the plan.
+/// The text that an event adds: to the answer, or to the plan.
 fn text(frame: &Document<'_>) -> (Option<Span>, Lane) {
     let Some(message) = &frame.delta.message else { return (None, LANE) };
     let some = |text: Option<&Text<'_>>| text.filter(|text| !text.is_empty()).map(inside);
@@ -395,28 +395,29 @@ fn text(frame: &Document<'_>) -> (Option<Span>, Lane) {
     }
 }
 
-/// An error that ends the message leaves unfinished what is unfinished; any other reason ends it
-/// well.
+/// If an error ends the message, unfinished calls stay unfinished; any other reason ends it
+/// regularly.
 fn message_end(end: &Turn<'_>, data: &str) -> Reading {
     let mut reading = in_order();
     reading.tally = tally(end, data);
     let (at, reason) = end.finish.unwrap_or_default();
     reading.failure = end.has_error || reason.is_some_and(|reason| reason.is("ERROR"));
     if !reading.failure {
-        for (lane, at, says_calls) in
-            [(LANE, at, says_calls(reason)), (PLAN, Span::default(), false)]
+        for (lane, at, announces_calls) in
+            [(LANE, at, announces_calls(reason)), (PLAN, Span::default(), false)]
         {
-            reading.parts.push(Part { lane, at, what: What::Finish(Finish { says_calls }) });
+            reading.parts.push(Part { lane, at, what: What::Finish(Finish { announces_calls }) });
         }
     }
     reading
 }
 
-fn says_calls(reason: Option<Text<'_>>) -> bool {
+fn announces_calls(reason: Option<Text<'_>>) -> bool {
     reason.is_some_and(|reason| reason.is("TOOL_CALL"))
 }
 
-/// Why it ended, and its tokens: all of them, where the API tells them apart from those it bills.
+/// The finish reason and the token counts: all tokens, if the API separates them from the billed
+/// ones.
 fn tally(turn: &Turn<'_>, data: &str) -> Option<Box<Tally>> {
     let mut tally = Tally::default();
     tally.stopped(turn.finish.and_then(|(_, reason)| reason));
@@ -432,8 +433,8 @@ fn tally(turn: &Turn<'_>, data: &str) -> Option<Box<Tally>> {
     tally.boxed()
 }
 
-/// Whether a type may be one of this API, known or to come. Other APIs that name the types of
-/// their events do it with dots or underscores.
+/// Whether a type may belong to this API, known or future. Other APIs use dots or underscores in
+/// their event types.
 fn may_be_event(kind: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
     !kind.is_empty() && kind.bytes().all(plain)

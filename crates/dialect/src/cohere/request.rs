@@ -1,9 +1,9 @@
-//! Removed calls, put back into a Cohere request.
+//! Puts removed calls back into a Cohere request.
 
 use callgate_call::json::{Error, quote};
 
 use crate::request::listed::{Emptied, Listed};
-use crate::request::{RemovedCall, RemovedTurn, Restored, Seen};
+use crate::request::{MessageTraits, RemovedCall, RemovedTurn, Restored};
 
 const LISTED: Listed = Listed {
     needs_ids: true,
@@ -17,8 +17,8 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     LISTED.restore(request, turns)
 }
 
-/// What can be told of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     LISTED.seen(request)
 }
 

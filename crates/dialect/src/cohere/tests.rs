@@ -71,7 +71,7 @@ fn a_plan_is_no_answer() {
 }
 
 #[test]
-fn tokens_are_all_tokens_and_the_reason_is_told() {
+fn all_tokens_and_the_reason_are_read() {
     let end = r#"{"type":"message-end","delta":{"finish_reason":"TOOL_CALL","usage":{"billed_units":{"input_tokens":62,"output_tokens":35},"tokens":{"input_tokens":968,"output_tokens":90}}}}"#;
     let tally = read(&[end]).unwrap().tally.unwrap();
     assert_eq!((tally.input, tally.output), (Some(968), Some(90)));
@@ -81,7 +81,7 @@ fn tokens_are_all_tokens_and_the_reason_is_told() {
 }
 
 #[test]
-fn errors_are_told_from_other_apis() {
+fn errors_differ_from_other_apis() {
     let failure = r#"{"type":"message-end","delta":{"finish_reason":"ERROR","error":"broke"}}"#;
     for event in [failure, r#"{"message":"broke"}"#, r#"{"type":"error","message":"broke"}"#] {
         assert!(read(&[event]).unwrap().failure, "{event}");
@@ -110,17 +110,17 @@ fn calls_in_other_places_are_strays() {
         let reading = read(&[&event]).unwrap();
         assert_eq!(pieces(&reading).last().unwrap().2, Carrier::Stray, "{event}");
     }
-    // What a citation quotes is what the client's own tools said.
+    // A citation quotes results of the client's own tools.
     let citation = r#"{"type":"citation-start","index":0,"delta":{"message":{"citations":{"text":"x","sources":[{"type":"tool","tool_output":{"name":"rm","input":"x"}}]}}}}"#;
     let reading = read(&[citation]).unwrap();
-    assert!(reading.parts.is_empty() && reading.retells);
+    assert!(reading.parts.is_empty() && reading.repeats_texts);
     let reader = Dialect::Cohere.reader(&Limits::default());
     let texts: Vec<&str> = reader.texts(citation).into_iter().map(|at| at.of(citation)).collect();
     assert_eq!(texts, ["x"]);
 }
 
 #[test]
-fn a_body_tells_its_texts() {
+fn the_texts_of_a_body_are_found() {
     let body = r#"{"id":"x","message":{"role":"assistant","tool_plan":"p","content":[{"type":"text","text":"t"},{"type":"thinking","thinking":"h"}],"citations":[{"text":"c"}]}}"#;
     let reader = Dialect::Cohere.reader(&Limits::default());
     let texts: Vec<&str> = reader.texts(body).into_iter().map(|at| at.of(body)).collect();

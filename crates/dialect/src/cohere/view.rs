@@ -1,7 +1,7 @@
-//! The places in an event or a body that matter, found in one walk.
+//! Finds the relevant parts of an event or a body in one pass.
 //!
-//! An event carries in its `delta` what a body carries itself: a message, why it ended, and its
-//! tokens. Both are read wherever they stand, for a call in the wrong one is a call nevertheless.
+//! The `delta` of an event has the same members as a body: a message, a finish reason, and token
+//! counts. Both are read in either place, because a call in the wrong one is still a call.
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
@@ -12,19 +12,19 @@ use crate::json::{Fields, index, text_or_null};
 pub(super) struct Document<'a> {
     pub(super) kind: Option<Text<'a>>,
     pub(super) index: Option<(Span, Option<i64>)>,
-    /// What stands in `delta`.
+    /// The members of `delta`.
     pub(super) delta: Turn<'a>,
-    /// What stands beside it.
+    /// The members next to it.
     pub(super) own: Turn<'a>,
 }
 
 /// A message and how it ended.
 #[derive(Default)]
 pub(super) struct Turn<'a> {
-    /// Boxed, for a document has it in one of two places.
+    /// Boxed, because a document has it in one of two places.
     pub(super) message: Option<Box<Message<'a>>>,
     /// The message is a text: that of an error.
-    pub(super) is_words: bool,
+    pub(super) is_text: bool,
     pub(super) finish: Option<(Span, Option<Text<'a>>)>,
     pub(super) usage: Option<Span>,
     /// It has an `error` that is not `null`.
@@ -36,18 +36,18 @@ pub(super) struct Message<'a> {
     pub(super) span: Span,
     pub(super) role: Option<Text<'a>>,
     pub(super) plan: Option<Text<'a>>,
-    /// Where `content` stands, and what it is.
+    /// The span and the kind of `content`.
     pub(super) content: Option<(Span, Kind)>,
-    /// Whether `content` holds anything.
+    /// Whether `content` is not empty.
     pub(super) has_contents: bool,
     /// The text of each content, as far as it has one.
     pub(super) texts: Vec<Text<'a>>,
-    /// Where `tool_calls` stands, and what it is.
+    /// The span and the kind of `tool_calls`.
     pub(super) calls: Option<(Span, Kind)>,
     pub(super) entries: Vec<Entry<'a>>,
     /// The texts that citations quote.
     pub(super) quoted: Vec<Text<'a>>,
-    /// Where the citation says which content it quotes.
+    /// The span of the index of the quoted content.
     pub(super) content_index: Option<Span>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Document<'a> {
         [&self.delta, &self.own].into_iter().filter_map(|turn| turn.message.as_deref())
     }
 
-    /// The one call of an event, where an event has its calls.
+    /// The one call of an event, in its regular place.
     pub(super) fn call(&self) -> Option<&Entry<'a>> {
         let message = self.delta.message.as_deref()?;
         match (message.calls, message.entries.as_slice()) {
@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
 
 const TOP: [&str; 7] = ["type", "index", "delta", "message", "finish_reason", "usage", "error"];
 
-/// Walks an event or a body.
+/// Parses an event or a body.
 pub(super) fn view(data: &str) -> Result<Document<'_>, Error> {
     let mut json = Json::new(data);
     let mut document = Document::default();
@@ -128,7 +128,7 @@ impl<'a> Turn<'a> {
         match json.kind()? {
             Kind::Object => self.message = Some(Box::new(message(json)?)),
             kind => {
-                self.is_words = kind == Kind::String;
+                self.is_text = kind == Kind::String;
                 json.skip()?;
             }
         }
@@ -142,7 +142,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Why it ended, or the place of a `null`.
+/// The finish reason, or the span of a `null`.
 fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
     match json.kind()? {
         Kind::Null => json.skip().map(|span| (span, None)),
@@ -189,7 +189,7 @@ fn message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
     Ok(message)
 }
 
-/// Events have one of what bodies have a list of.
+/// Events have one element where bodies have a list.
 fn one_or_many<'a>(
     json: &mut Json<'a>,
     mut each: impl FnMut(&mut Json<'a>) -> Result<(), Error>,
@@ -232,8 +232,8 @@ fn content<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     Ok(text)
 }
 
-/// What a citation quotes. Its sources are what the client's own tools have answered: whatever
-/// stands there is no call.
+/// The quoted text of a citation. Its sources are results of the client's own tools, so nothing in
+/// them is a call.
 fn citation<'a>(
     json: &mut Json<'a>,
     quoted: &mut Vec<Text<'a>>,

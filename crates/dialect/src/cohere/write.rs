@@ -1,4 +1,4 @@
-//! What leaves of a Cohere stream or body: the same bytes, renumbered, or replaced.
+//! Writes a Cohere stream or body: the same bytes, renumbered, or replaced.
 
 use callgate_call::json::{Kind, Span, quote};
 use callgate_wire::Frame;
@@ -7,7 +7,7 @@ use super::view::{Message, view};
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, document, elements, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the events of one response.
 #[derive(Debug, Default)]
@@ -16,12 +16,12 @@ pub(super) struct Writer {
     calls: u32,
     /// How many contents have left.
     contents: u32,
-    /// Those that have left and not ended: slot, and the index they left under.
+    /// Those that have left and not ended: slot, and the index that they left with.
     open: Vec<(Slot, u32)>,
-    /// The call among them. Some clients add every piece of arguments to the call that began
-    /// last, so the next waits until this one has ended.
+    /// The open call. Some clients add every piece of arguments to the call that began last, so the
+    /// next call waits until this one has ended.
     open_call: Option<Slot>,
-    /// The content that began last: the index it came under, and the one it left under.
+    /// The content that began last: its original index, and the index that it left with.
     last_content: Option<(u32, u32)>,
 }
 
@@ -65,9 +65,9 @@ impl Write for Writer {
             self.close_call(frame, out);
             if let Fate::Ordinary(text) = fate {
                 if let Some(text) = text {
-                    self.say(frame, text, out);
+                    self.write_text(frame, text, out);
                 }
-                if finish.says_calls {
+                if finish.announces_calls {
                     edits.replace(part.at, "\"COMPLETE\"");
                 }
             }
@@ -87,22 +87,22 @@ impl Write for Writer {
         Some(finish_body(data, reading, edits))
     }
 
-    /// Ends the message with an error: the API has no word for an end by a filter. A call that has
-    /// not ended does not end, so that no client runs it.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the message with an error: the API has no finish reason for a filter. An open call is
+    /// not ended, so that no client runs it.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let call = self.open_call.take();
         for (slot, number) in std::mem::take(&mut self.open) {
             if Some(slot) != call {
                 end_content(frame, number, out);
             }
         }
-        self.say(frame, text, out);
+        self.write_text(frame, text, out);
         let end = "{\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"ERROR\"}}";
         frame.another(Some("message-end"), end, out);
         frame.another(None, "[DONE]", out);
     }
 
-    /// Ends the call that is open, for clients that run nothing without its end.
+    /// Ends the open call, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(slot) = self.open_call.take() else { return };
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
@@ -142,7 +142,7 @@ impl Writer {
         let call = reading.parts.iter().position(is_call);
         let fate = call.and_then(|place| fates.get(place));
         match fate {
-            Some(Fate::Notice(text)) => return self.say(frame, text, out),
+            Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
             Some(Fate::Drop) => return frame.leave_out(out),
             _ => {}
         }
@@ -170,8 +170,8 @@ impl Writer {
         frame.another(Some("tool-call-delta"), &delta, out);
     }
 
-    /// Says `text` in a content of its own.
-    fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Writes `text` in a separate content.
+    fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let n = self.contents;
         self.contents += 1;
         let start = format!(
@@ -189,7 +189,7 @@ impl Writer {
         frame.another(Some("content-end"), &end, out);
     }
 
-    /// The index a frame leaves under.
+    /// The index with which a frame leaves.
     fn number(&mut self, slot: Slot, does: BlockStep, is_call: bool) -> Option<u32> {
         match does {
             BlockStep::Open => {
@@ -213,7 +213,7 @@ impl Writer {
         }
     }
 
-    /// A citation names the content it quotes by its index.
+    /// Renumbers the index of the content that a citation quotes.
     fn point_citation(&self, data: &str, edits: &mut Edits) {
         let Some((came, left)) = self.last_content.filter(|(came, left)| came != left) else {
             return;
@@ -226,7 +226,7 @@ impl Writer {
     }
 }
 
-/// A removed call as the provider knows it.
+/// A removed call as the provider has it.
 pub(super) fn original(call: &Canonical) -> String {
     let arguments = call.arguments.as_str();
     entry(call, if arguments.trim().is_empty() { "{}" } else { arguments })
@@ -241,7 +241,7 @@ fn entry(call: &Canonical, arguments: &str) -> String {
     )
 }
 
-/// Makes the start of a call that leaves whole say its name, and no arguments yet.
+/// Writes the name into the start of a call that leaves whole, and no arguments yet.
 fn edit_start(data: &str, whole: &Canonical, edits: &mut Edits) {
     let Ok(frame) = view(data) else { return };
     let Some(start) = frame.call() else { return };
@@ -266,9 +266,9 @@ fn edit_message(
     for (part, fate) in reading.parts.iter().zip(fates) {
         let entry = message.entries.iter().position(|entry| entry.span == part.at);
         match (&part.what, fate) {
-            (What::Finish(Finish { says_calls }), Fate::Ordinary(text)) => {
+            (What::Finish(Finish { announces_calls }), Fate::Ordinary(text)) => {
                 said.extend(text.as_deref());
-                if *says_calls {
+                if *announces_calls {
                     edits.replace(part.at, "\"COMPLETE\"");
                 }
             }
@@ -299,11 +299,11 @@ fn edit_message(
         edits.remove(&elements(data, list), |place| gone.get(place) == Some(&true));
     }
     let left = spans.len() - usize::from(empty);
-    say_in_body(message, &said, left > 0, edits);
+    add_text_to_body(message, &said, left > 0, edits);
 }
 
 /// Adds contents to a whole message.
-fn say_in_body(message: &Message<'_>, said: &[&str], has_members: bool, edits: &mut Edits) {
+fn add_text_to_body(message: &Message<'_>, said: &[&str], has_members: bool, edits: &mut Edits) {
     if said.is_empty() {
         return;
     }
@@ -330,7 +330,7 @@ fn say_in_body(message: &Message<'_>, said: &[&str], has_members: bool, edits: &
     }
 }
 
-/// Whether the part is a call in its proper place.
+/// Whether the part is a call in a regular place.
 fn is_call(part: &Part) -> bool {
     match &part.what {
         What::Piece(piece) => piece.carrier == Carrier::Listed,
@@ -339,7 +339,7 @@ fn is_call(part: &Part) -> bool {
     }
 }
 
-/// Whether the index says `number` to every client: as an integer, or as `1.0`.
+/// Whether every client reads the index as `number`: as an integer, or as `1.0`.
 fn is_number(text: &str, number: u32) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }

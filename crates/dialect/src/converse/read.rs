@@ -1,4 +1,4 @@
-//! Events of a ConverseStream, and whole answers, to what the gate understands.
+//! Reads events of a ConverseStream, and whole responses.
 
 use callgate_call::json::{Kind, Reader as Json, Span};
 
@@ -7,36 +7,36 @@ use crate::event::{
     ArgumentsPiece, Block, BlockStep, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
 use crate::json::{document, inside};
-use crate::speaker::Read;
-use crate::stray::{Form, Quiet};
+use crate::spec::Read;
+use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a message.
 const LANE: u32 = 0;
 
-/// What a tool answered may look like anything.
-const QUIET: Quiet =
+/// A tool result may look like anything.
+const SKIPPED_MEMBERS: SkippedMembers =
     &[("start", &["toolresult"]), ("delta", &["toolresult"]), ("content", &["toolresult"])];
 
-/// Where an event's name stands.
+/// Where the name of an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// It is the name of the event.
+pub(crate) enum EventNames {
+    /// In the event itself.
     OfEvents,
-    /// It is the key under which the data stands: `{"contentBlockDelta":{…}}`.
+    /// In the key of its data: `{"contentBlockDelta":{…}}`.
     OfKeys,
 }
 
 /// Reads the events of one response.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    names: Names,
+    names: EventNames,
     /// The blocks that have begun and not ended.
     open: Vec<OpenBlock>,
-    /// How many blocks have begun: the place, and the slot, of the next.
+    /// How many blocks have begun: the position and the slot of the next.
     started: u32,
     in_message: bool,
-    has_spoken: bool,
+    has_read_any: bool,
     max_open: usize,
 }
 
@@ -45,21 +45,21 @@ struct OpenBlock {
     slot: Slot,
     index: i64,
     is_call: bool,
-    /// An event that may have been this block's could not be read: nothing more of it leaves.
+    /// An unreadable event may have belonged to this block: nothing more of it leaves.
     spoiled: bool,
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_open` blocks at once are refused.
-    pub(crate) fn new(names: Names, max_open: usize) -> Self {
+    /// A reader at the start of a response. It refuses more than `max_open` open blocks.
+    pub(crate) fn new(names: EventNames, max_open: usize) -> Self {
         let (open, started) = (Vec::new(), 0);
-        Self { names, open, started, in_message: false, has_spoken: false, max_open }
+        Self { names, open, started, in_message: false, has_read_any: false, max_open }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
@@ -67,12 +67,12 @@ impl Read for Reader {
             return Err(Unreadable::Nothing);
         }
         match self.names {
-            Names::OfEvents => {
+            EventNames::OfEvents => {
                 let name = std::str::from_utf8(event.unwrap_or_default());
                 let name = name.map_err(|_| Unreadable::NotUtf8)?;
                 self.read_named(name, data, document(data))
             }
-            Names::OfKeys => {
+            EventNames::OfKeys => {
                 let (name, at) = named(data)?;
                 self.read_named(name, data, at)
             }
@@ -87,22 +87,22 @@ impl Read for Reader {
         if !body.is_error && body.content.is_none() {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken = true;
+        self.has_read_any = true;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         reading.tally = tally(body.usage, body.stop_reason, data);
         reading.content = body.content.filter(|_| !body.blocks.is_empty());
         self.whole_blocks(&body, data, &mut reading)?;
         if !body.is_error {
             let at = body.stop_reason.map(|reason| reason.span()).unwrap_or_default();
-            let says_calls = body.stop_reason.is_some_and(|reason| reason.is("tool_use"));
-            let what = What::Finish(Finish { says_calls });
+            let announces_calls = body.stop_reason.is_some_and(|reason| reason.is("tool_use"));
+            let what = What::Finish(Finish { announces_calls });
             reading.parts.push(Part { lane: LANE, at, what });
         }
         Ok(reading)
     }
 
-    fn quiet(&self, _: Form) -> Option<Quiet> {
-        Some(QUIET)
+    fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
+        Some(SKIPPED_MEMBERS)
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
@@ -111,13 +111,13 @@ impl Read for Reader {
         Ok(slot)
     }
 
-    /// The texts of a whole answer.
+    /// The texts of a whole response.
     fn texts(&self, data: &str) -> Vec<Span> {
         let Ok(body) = view::body(data) else { return Vec::new() };
         body.blocks.iter().filter_map(|block| block.text).map(|text| inside(&text)).collect()
     }
 
-    /// Whatever is open may have been the event's block.
+    /// The event may have belonged to any open block.
     fn contain(&mut self) -> bool {
         for block in &mut self.open {
             block.spoiled = true;
@@ -149,11 +149,11 @@ impl Reader {
             name if name.ends_with("Exception") => {
                 Reading { order: Order::Stream, failure: true, ..Reading::default() }
             }
-            // A later version's event passes, a stream of another API does not.
-            _ if self.has_spoken => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            // An event of a later version passes, a stream of another API does not.
+            _ if self.has_read_any => Reading { order: Order::Lane(LANE), ..Reading::default() },
             _ => return Err(Unreadable::Foreign),
         };
-        self.has_spoken = true;
+        self.has_read_any = true;
         reading.tally = tally(event.usage, event.stop_reason, data);
         Ok(reading)
     }
@@ -162,7 +162,7 @@ impl Reader {
         let (at, index) = block_index(event)?;
         let call = event.start.as_ref().and_then(|start| start.call.as_ref());
         if call.is_some_and(|call| call.input.is_some()) {
-            // Where only some clients look.
+            // Only some clients look there.
             return Err(Unreadable::Ambiguous("the start of a call has arguments"));
         }
         let slot = self.begin(index, call.is_some())?;
@@ -181,7 +181,7 @@ impl Reader {
         let delta = event.delta.as_ref();
         let input = delta.and_then(|delta| delta.call);
         let (slot, is_call, does) = match known {
-            // Arguments of no call, and pieces of a block that was withheld, go nowhere.
+            // Arguments without a call, and pieces of a withheld block, are dropped.
             Some((_, false, _)) | None if input.is_some() => return Err(Unreadable::Orphan),
             Some((_, false, true)) => return Err(Unreadable::Orphan),
             Some((slot, is_call, _)) => (slot, is_call, BlockStep::Add),
@@ -212,8 +212,8 @@ impl Reader {
     fn block_stop(&mut self, event: &Event<'_>) -> Result<Reading, Unreadable> {
         let (at, index) = block_index(event)?;
         let Some(block) = self.resolve(index) else {
-            // Nothing to end. It says nothing to any client that had no such block.
-            return Ok(Reading { odd: true, order: Order::Lane(LANE), ..Reading::default() });
+            // There is nothing to end. It means nothing to a client that had no such block.
+            return Ok(Reading { irregular: true, order: Order::Lane(LANE), ..Reading::default() });
         };
         let (slot, is_call) = (block.slot, block.is_call);
         self.open.retain(|block| block.slot != slot);
@@ -224,7 +224,8 @@ impl Reader {
         Ok(reading)
     }
 
-    /// Begins a block. A client that goes by the index has lost an earlier block of it.
+    /// Begins a block. A client that goes by the index has lost an earlier block with the same
+    /// index.
     fn begin(&mut self, index: i64, is_call: bool) -> Result<Slot, Unreadable> {
         self.open.retain(|block| block.index != index || block.is_call);
         if self.open.len() >= self.max_open {
@@ -282,7 +283,7 @@ pub(crate) const EVENTS: [&str; 6] = [
     "metadata",
 ];
 
-/// The event whose name is a key of the data, and what stands beside it.
+/// The event whose name is a key of the data, and the span of its value.
 fn named(data: &str) -> Result<(&'static str, Span), Unreadable> {
     let mut json = Json::new(data);
     let (mut seen, mut found) = (0, None);
@@ -322,13 +323,13 @@ fn block_reading(slot: Slot, does: BlockStep, index: Span) -> Reading {
 fn message_stop(event: &Event<'_>) -> Reading {
     let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
     let at = event.stop_reason.map(|reason| reason.span()).unwrap_or_default();
-    let says_calls = event.stop_reason.is_some_and(|reason| reason.is("tool_use"));
-    reading.parts.push(Part { lane: LANE, at, what: What::Finish(Finish { says_calls }) });
+    let announces_calls = event.stop_reason.is_some_and(|reason| reason.is("tool_use"));
+    reading.parts.push(Part { lane: LANE, at, what: What::Finish(Finish { announces_calls }) });
     reading
 }
 
-/// What an event or an answer tells of tokens, and why it stopped. Here the tokens from and to the
-/// cache are not among the input's.
+/// The token counts and the stop reason of an event or a response. In this API the input count does
+/// not include cached tokens.
 fn tally(
     usage: Option<Span>,
     stop_reason: Option<callgate_call::json::Text<'_>>,

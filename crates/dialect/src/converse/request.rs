@@ -1,4 +1,4 @@
-//! Removed calls, put back into a Converse request.
+//! Puts removed calls back into a Converse request.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,8 +7,8 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 use super::view::Keys;
 use crate::json::Edits;
 use crate::request::{
-    Decoded, RemovedCall, RemovedTurn, Restored, Seen, SentCall, Standing, meaning, messages, plan,
-    put_back_blocks, text_or_skip, whole_object,
+    Decoded, MessageTraits, PlacedBlock, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
+    messages, plan, put_back_blocks, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -34,7 +34,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         let Some(seen) = seen.get(plan.seen) else { continue };
         let Some(message) = messages.get(seen.message) else { continue };
         let Some(list) = message.content else { continue };
-        let blocks: Vec<Standing> = message.blocks.iter().map(Block::standing).collect();
+        let blocks: Vec<PlacedBlock> = message.blocks.iter().map(Block::standing).collect();
         put_back_blocks(request, list, &blocks, seen, plan, &mut edits);
         if let Some(user) = answer_to(plan.seen) {
             results.entry(user).or_default().extend(&plan.calls);
@@ -49,25 +49,25 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     Ok(out)
 }
 
-/// What can be told of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     Ok(look_all(request, &messages(request, read_message)?))
 }
 
 #[derive(Default)]
 struct Message<'a> {
     role: Option<Text<'a>>,
-    /// Where its list of blocks stands.
+    /// The span of its list of blocks.
     content: Option<Span>,
     blocks: Vec<Block<'a>>,
 }
 
-/// A content block; a member of another type than every client sends is not there.
+/// A content block. A member of an unexpected type is treated as missing.
 #[derive(Default)]
 struct Block<'a> {
     span: Span,
     text: Option<Text<'a>>,
-    /// The call it is.
+    /// The span of the call in it.
     tool_use: Option<Span>,
     /// The id of that call.
     call: Option<Text<'a>>,
@@ -83,8 +83,8 @@ impl Message<'_> {
 }
 
 impl Block<'_> {
-    fn standing(&self) -> Standing {
-        Standing { span: self.span, is_text: self.text.is_some(), cache_control: None }
+    fn standing(&self) -> PlacedBlock {
+        PlacedBlock { span: self.span, is_text: self.text.is_some(), cache_control: None }
     }
 }
 
@@ -160,19 +160,20 @@ fn text_under<'a>(json: &mut Json<'a>, path: &[&str]) -> Result<Option<Text<'a>>
     Ok(found)
 }
 
-fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
     let seen = |(place, message)| look(request, place, message);
     messages.iter().enumerate().filter_map(seen).collect()
 }
 
-/// What can be told of a message, if it is the assistant's.
-fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
+/// The recognisable traits of a message, if it is the assistant's.
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<MessageTraits<'a>> {
     if !message.is("assistant") {
         return None;
     }
     let text =
         |(place, block): (usize, &Block<'a>)| block.text.map(|text| (place, Decoded::new(&text)));
-    let mut seen = Seen::new(place, message.blocks.iter().enumerate().filter_map(text).collect());
+    let mut seen =
+        MessageTraits::new(place, message.blocks.iter().enumerate().filter_map(text).collect());
     for block in &message.blocks {
         if let Some(span) = block.tool_use {
             let call = SentCall::read(request, span, "input");
@@ -183,7 +184,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<See
     Some(seen)
 }
 
-/// Every id the client speaks of: its calls, and its results.
+/// Every id that the client mentions: in its calls, and in its results.
 fn known(messages: &[Message<'_>]) -> HashSet<String> {
     let blocks = messages.iter().flat_map(|message| &message.blocks);
     blocks.flat_map(|block| [meaning(block.call), meaning(block.result)]).flatten().collect()
@@ -195,7 +196,7 @@ fn answer(messages: &[Message<'_>], place: usize) -> Option<usize> {
     (next.is("user") && next.content.is_some()).then_some(place + 1)
 }
 
-/// Opens the user message with the error results.
+/// Inserts the error results at the start of the user message.
 fn add_results(message: &Message<'_>, calls: &[&RemovedCall], edits: &mut Edits) {
     let Some(list) = message.content else { return };
     let results: Vec<String> = calls.iter().map(|call| error_result(call)).collect();

@@ -25,7 +25,7 @@ pub(super) struct Block<'a> {
     pub(super) signature: Option<Text<'a>>,
 }
 
-/// A call, or what may be one: an object with a name in a place for blocks.
+/// A call, or what may be one: an object with a name among the blocks.
 #[derive(Default)]
 pub(super) struct Call<'a> {
     pub(super) span: Span,
@@ -40,11 +40,11 @@ pub(super) struct Call<'a> {
 pub(super) struct Delta<'a> {
     pub(super) text: Option<Text<'a>>,
     pub(super) signature: Option<Text<'a>>,
-    /// It is for a call. Its arguments, if it has any.
+    /// Set for a piece of a call, with its arguments, if it has any.
     pub(super) call: Option<Option<Text<'a>>>,
 }
 
-/// A whole answer.
+/// A whole response.
 #[derive(Default)]
 pub(super) struct Body<'a> {
     pub(super) content: Option<Span>,
@@ -59,8 +59,8 @@ impl Call<'_> {
     /// The first piece of the call.
     pub(super) fn piece(&self, slot: Slot, data: &str) -> Result<Piece, Unreadable> {
         let name = decode(self.name)?;
-        // Clients that are older than the type run what has the name of a tool of theirs. The tools
-        // of the service have names of their own.
+        // Clients that are older than the type run anything with the name of one of their tools.
+        // The tools of the service have other names.
         let is_of_provider = self.kind.is_some_and(|kind| kind.is("server_tool_use"))
             && name.as_deref().is_some_and(|name| name.starts_with("nova_"));
         let arguments = match self.input {
@@ -101,7 +101,7 @@ pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>,
     Ok(event)
 }
 
-/// Reads a whole answer.
+/// Parses a whole response.
 pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
     const KEYS: Keys<4> = Keys(["output", "stopReason", "usage", "message"]);
     let mut json = Json::new(data);
@@ -166,7 +166,7 @@ fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Erro
     Ok(())
 }
 
-/// A block: an object whose one member says what it is. `None` for `null`.
+/// A block: an object whose one member determines its kind. `None` for `null`.
 fn block<'a>(json: &mut Json<'a>) -> Result<Option<Block<'a>>, Error> {
     const KEYS: Keys<4> = Keys(["toolUse", "text", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
@@ -181,7 +181,7 @@ fn block<'a>(json: &mut Json<'a>) -> Result<Option<Block<'a>>, Error> {
             Some(0) => set_call(&mut found, call(json)?, json)?,
             Some(1) => found.text = text_or_null(json)?,
             Some(2) => found.signature = reasoning(json)?,
-            // What a tool answered may look like anything.
+            // A tool result may look like anything.
             Some(3) => {
                 json.skip()?;
             }
@@ -192,7 +192,7 @@ fn block<'a>(json: &mut Json<'a>) -> Result<Option<Block<'a>>, Error> {
     Ok(Some(found))
 }
 
-/// A kind of block to come. One with a name, and an id or an input, may be another kind of call.
+/// A future kind of block. If it has a name, and an id or an input, it may be another kind of call.
 fn unknown_kind<'a>(json: &mut Json<'a>, found: &mut Block<'a>) -> Result<(), Error> {
     let looks_like_one =
         |call: &Call<'_>| call.name.is_some() && (call.id.is_some() || call.input.is_some());
@@ -205,7 +205,7 @@ fn unknown_kind<'a>(json: &mut Json<'a>, found: &mut Block<'a>) -> Result<(), Er
     json.skip().map(|_| ())
 }
 
-/// A block is one call and not two.
+/// Sets the call of a block, which can only have one.
 fn set_call<'a>(block: &mut Block<'a>, call: Call<'a>, json: &Json<'_>) -> Result<(), Error> {
     match block.call.replace(call) {
         None => Ok(()),
@@ -241,7 +241,7 @@ fn call<'a>(json: &mut Json<'a>) -> Result<Call<'a>, Error> {
     Ok(call)
 }
 
-/// The signature of a piece of thinking, which has it in itself or one level down.
+/// The signature of a piece of thinking, in it or one level down.
 fn reasoning<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     let mut signature = None;
     if json.kind()? != Kind::Object {
@@ -300,8 +300,8 @@ fn piece_of_input<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     Ok(input)
 }
 
-/// The keys of one object that the gate acts on. One that stands twice, or in another case, makes
-/// the object ambiguous: see [`Fields`](crate::json::Fields), which is for keys without capitals.
+/// The keys of one object that the gate acts on. A duplicate key, or one in another case, makes the
+/// object ambiguous: see [`Fields`](crate::json::Fields), which is for keys without capitals.
 pub(super) struct Keys<const N: usize>(pub(super) [&'static str; N]);
 
 impl<const N: usize> Keys<N> {

@@ -1,32 +1,32 @@
-//! What leaves of a Converse stream or answer: the same bytes, renumbered, or replaced.
+//! Writes a Converse stream or response: the same bytes, renumbered, or replaced.
 
 use callgate_call::json::{Span, Value, quote};
 use callgate_wire::Frame;
 
-use super::read::Names;
+use super::read::EventNames;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the events of one response.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    names: Names,
-    /// The index behind the last block that has left.
+    names: EventNames,
+    /// One more than the index of the last block that has left.
     left: u32,
     /// How many blocks were left out.
     dropped: u32,
-    /// Blocks that have left and not ended: slot, and the index they left under.
+    /// Blocks that have left and not ended: slot, and the index that they left with.
     open: Vec<(Slot, u32)>,
-    /// The block among them that is a call: the next block waits until it has ended, for clients
-    /// that add every piece of arguments to the call that began last.
+    /// The open block that is a call: the next block waits until it has ended, because some clients
+    /// add every piece of arguments to the call that began last.
     open_call: Option<Slot>,
 }
 
 impl Writer {
     /// A writer at the start of a response.
-    pub(crate) fn new(names: Names) -> Self {
+    pub(crate) fn new(names: EventNames) -> Self {
         Self { names, left: 0, dropped: 0, open: Vec::new(), open_call: None }
     }
 }
@@ -57,7 +57,7 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.odd || stray_is_denied(reading, fates) {
+        if reading.irregular || stray_is_denied(reading, fates) {
             return;
         }
         if reading.block.is_some() {
@@ -69,9 +69,9 @@ impl Write for Writer {
             self.close_call(frame, out);
             if let Fate::Ordinary(text) = fate {
                 if let Some(text) = text {
-                    self.say(frame, text, out);
+                    self.write_text(frame, text, out);
                 }
-                if finish.says_calls {
+                if finish.announces_calls {
                     edits.replace(part.at, "\"end_turn\"");
                 }
             }
@@ -86,7 +86,7 @@ impl Write for Writer {
         let mut edits = Edits::default();
         edit_blocks(data, reading, fates, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
-            if let (What::Finish(Finish { says_calls: true }), Fate::Ordinary(_)) =
+            if let (What::Finish(Finish { announces_calls: true }), Fate::Ordinary(_)) =
                 (&part.what, fate)
             {
                 edits.replace(part.at, "\"end_turn\"");
@@ -95,8 +95,8 @@ impl Write for Writer {
         Some(finish_body(data, reading, edits))
     }
 
-    /// Ends the message as the API does where its own filter stopped it.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the message as the API does when its own filter stops it.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         if frame.event() == Some(b"messageStart")
             || member(data, document(data), "messageStart").is_some()
@@ -108,7 +108,7 @@ impl Write for Writer {
         for (_, number) in std::mem::take(&mut self.open) {
             self.stop(frame, number, out);
         }
-        self.say(frame, text, out);
+        self.write_text(frame, text, out);
         self.event(frame, "messageStop", "{\"stopReason\":\"content_filtered\"}", out);
     }
 
@@ -146,7 +146,7 @@ impl Writer {
         let call = reading.parts.iter().position(is_call);
         let fate = call.and_then(|place| fates.get(place));
         match fate {
-            Some(Fate::Notice(text)) => return self.say(frame, text, out),
+            Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
             Some(Fate::Drop) => {
                 self.dropped += u32::from(block.does == BlockStep::Open);
                 return;
@@ -172,8 +172,8 @@ impl Writer {
         }
     }
 
-    /// Says `text` in a block of its own.
-    fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Writes `text` in a separate block.
+    fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let number = self.left;
         self.left += 1;
         let text = quote(text);
@@ -189,13 +189,12 @@ impl Writer {
 
     fn event(&self, frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {
         match self.names {
-            Names::OfEvents => frame.another(Some(name), data, out),
-            Names::OfKeys => frame.another(None, &format!("{{\"{name}\":{data}}}"), out),
+            EventNames::OfEvents => frame.another(Some(name), data, out),
+            EventNames::OfKeys => frame.another(None, &format!("{{\"{name}\":{data}}}"), out),
         }
     }
 
-    /// The index for a block that begins. Models leave holes of their own, which stay; what was
-    /// left out leaves none.
+    /// The index for a block that begins. Gaps that the model left stay; removed blocks leave none.
     fn claim(&mut self, claimed: Option<u32>) -> u32 {
         let moved = claimed.and_then(|claimed| claimed.checked_sub(self.dropped));
         let number = moved.unwrap_or(self.left).max(self.left);
@@ -203,7 +202,7 @@ impl Writer {
         number
     }
 
-    /// The index a block's event leaves under.
+    /// The index with which a block's event leaves.
     fn number(
         &mut self,
         slot: Slot,
@@ -231,7 +230,7 @@ impl Writer {
     }
 }
 
-/// Edits the blocks of a whole answer.
+/// Edits the blocks of a whole response.
 fn edit_blocks(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
     let Some(content) = reading.content else { return };
     let blocks = elements(data, content);
@@ -260,7 +259,7 @@ fn edit_blocks(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits)
     }
 }
 
-/// Other arguments for the call in the block at `block`.
+/// Replaces the arguments of the call in the block at `block`.
 fn input_edits(data: &str, block: Span, arguments: &str) -> Edits {
     let mut edits = Edits::default();
     let call = crate::json::members(data, block).into_iter().find(|m| is_object(m.value.of(data)));
@@ -277,7 +276,7 @@ fn is_object(text: &str) -> bool {
     text.starts_with('{')
 }
 
-/// The answer instead of one that a guardrail stopped.
+/// The response that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
     format!(
         "{{\"output\":{{\"message\":{{\"role\":\"assistant\",\"content\":[{}]}}}},\
@@ -288,10 +287,10 @@ pub(super) fn blocked_body(text: &str) -> String {
     )
 }
 
-/// A removed call as the provider knows it.
+/// A removed call as the provider has it.
 pub(crate) fn original(opened: Option<&str>, call: &Canonical) -> String {
     let opened = opened.unwrap_or("{}");
-    // Anything but one strict document could add members of its own.
+    // Anything but one strict document could add members.
     let arguments = match Value::parse(&call.arguments) {
         Ok(_) => call.arguments.as_str(),
         Err(_) => "{}",
@@ -308,7 +307,7 @@ fn text_block(text: &str) -> String {
     format!("{{\"text\":{}}}", quote(text))
 }
 
-/// Whether the part is a call in its proper place.
+/// Whether the part is a call in a regular place.
 fn is_call(part: &Part) -> bool {
     match &part.what {
         What::Piece(piece) => piece.carrier == Carrier::Listed,
@@ -317,7 +316,7 @@ fn is_call(part: &Part) -> bool {
     }
 }
 
-/// Whether the index says `number` to every client.
+/// Whether every client reads the index as `number`.
 fn is_number(text: &str, number: u32) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }

@@ -1,4 +1,4 @@
-//! The one form of an event that every client reads.
+//! The one event format that every client reads.
 
 use callgate_call::json::{Kind, Reader as Json};
 use callgate_wire::Frame;
@@ -7,11 +7,11 @@ use crate::event::{Reading, What};
 use crate::json::{Edits, document, member};
 use crate::leave::mask;
 
-/// Whether every client reads the event as it came: `data: `, one line, and the blank line that
-/// was begun; or nothing at all.
+/// Whether every client reads the event unchanged: `data: `, one line, and the blank line (at least
+/// its beginning); or nothing at all.
 pub(crate) fn reads_alike(frame: &Frame<'_>) -> bool {
-    if frame.keeps_its_place() {
-        // An element of a list, or a bracket of it: all read the document alike.
+    if frame.is_bracket() {
+        // An element of a list, or a bracket of it: all clients read the document the same way.
         return frame.clean();
     }
     let bytes = frame.bytes();
@@ -26,8 +26,8 @@ pub(crate) fn reads_alike(frame: &Frame<'_>) -> bool {
         && (is_one_end || !frame.terminated())
 }
 
-/// Whether the lines are an error that came without `data:`. One client reads it so, and the others
-/// would take the response for a whole one without it.
+/// Whether the lines are an error without `data:`. One client reads it, and the others would take
+/// the response for complete without it.
 pub(crate) fn is_bare_error(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let is_object = text.trim_start().starts_with('{');
@@ -35,7 +35,7 @@ pub(crate) fn is_bare_error(bytes: &[u8]) -> bool {
     error.is_some_and(|span| Json::at(text, span).kind().is_ok_and(|kind| kind != Kind::Null))
 }
 
-/// Whether one line of data has nothing in it that some client takes for the end of the line.
+/// Whether one line of data contains nothing that some client takes for a line end.
 pub(super) fn is_one_line(data: &str) -> bool {
     let plain = data.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=0x7f));
     plain || !data.contains(is_line_end)
@@ -48,8 +48,8 @@ fn is_line_end(c: char) -> bool {
     )
 }
 
-/// Writes the frame with the edits made. Without any, its bytes are the bytes that came, if every
-/// client reads those.
+/// Writes the frame with the edits. Without edits it writes the original bytes, if every client
+/// reads those.
 pub(super) fn leave(
     frame: &Frame<'_>,
     data: &str,
@@ -58,12 +58,12 @@ pub(super) fn leave(
     out: &mut Vec<u8>,
 ) {
     mask(reading, &mut edits);
-    if reading.again {
+    if reading.is_repeat {
         return frame.another(None, &one_line(&edits.apply(data)), out);
     }
     let carries = reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
     let must_end = !frame.terminated() && carries;
-    let in_list = frame.keeps_its_place();
+    let in_list = frame.is_bracket();
     if edits.is_empty() && !must_end && reads_alike(frame) && (in_list || is_one_line(data)) {
         return frame.keep(out);
     }
@@ -73,7 +73,7 @@ pub(super) fn leave(
     }
 }
 
-/// The document in one line. Outside of strings a line end is white space; inside them it is one of
+/// The document on one line. Outside of strings a line end is white space; inside them it is one of
 /// those that JSON allows, and is escaped.
 fn one_line(data: &str) -> String {
     let mut line = String::with_capacity(data.len());

@@ -1,10 +1,10 @@
-//! Keys under both names clients know them by.
+//! Keys with both spellings that clients know.
 
 use callgate_call::json::{Error, Problem, Text};
 
-/// The fields of one object that the gate acts on, in camel case and in snake case. One client reads
-/// both, the others only the first, and some programs match without regard to case; so a key that
-/// stands twice, or in a spelling of its own, makes the object ambiguous.
+/// The fields of one object that the gate acts on, in camel case and in snake case. One client
+/// reads both, the others only the first, and some programs ignore case; so a duplicate key, or one
+/// in another spelling, makes the object ambiguous.
 pub(super) struct Keys<const N: usize> {
     names: &'static [Name; N],
     seen: u32,
@@ -15,8 +15,8 @@ pub(super) type Name = (&'static str, &'static str);
 
 /// A field that was found.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
-    /// Its place among the names.
+pub(super) struct FoundKey {
+    /// Its index among the names.
     pub(super) place: usize,
     /// It has the name that only some clients read.
     pub(super) is_snake: bool,
@@ -27,19 +27,24 @@ impl<const N: usize> Keys<N> {
         Self { names, seen: 0 }
     }
 
-    /// The field that `key` names, or `None` for one the gate does not act on.
-    pub(super) fn find(&mut self, key: &Text<'_>) -> Result<Option<Found>, Error> {
+    /// The field with this key, or `None` for one that the gate does not act on.
+    pub(super) fn find(&mut self, key: &Text<'_>) -> Result<Option<FoundKey>, Error> {
         let raw = key.bytes();
         if key.is_escaped() || !raw.is_ascii() {
             let text = key.decode()?;
-            // What lower case makes of letters beyond ASCII may be ASCII.
+            // Letters beyond ASCII may become ASCII in lower case.
             let folded = text.to_uppercase().to_lowercase();
             return self.place(text.as_bytes(), folded.as_bytes(), key);
         }
         self.place(raw, raw, key)
     }
 
-    fn place(&mut self, raw: &[u8], folded: &[u8], key: &Text<'_>) -> Result<Option<Found>, Error> {
+    fn place(
+        &mut self,
+        raw: &[u8],
+        folded: &[u8],
+        key: &Text<'_>,
+    ) -> Result<Option<FoundKey>, Error> {
         let Some(place) = self.names.iter().position(|(camel, _)| is_alike(folded, camel)) else {
             return Ok(None);
         };
@@ -55,11 +60,11 @@ impl<const N: usize> Keys<N> {
             return Err(ambiguous());
         }
         self.seen |= bit;
-        Ok(Some(Found { place, is_snake }))
+        Ok(Some(FoundKey { place, is_snake }))
     }
 }
 
-/// Whether a key is the name but for case and underscores.
+/// Whether a key equals the name except for case and underscores.
 fn is_alike(key: &[u8], name: &str) -> bool {
     let letters = |text: &[u8]| text.first().map(u8::to_ascii_lowercase);
     // Most keys differ in their first letter.

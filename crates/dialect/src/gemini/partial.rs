@@ -1,32 +1,32 @@
-//! Arguments that come in pieces: values with the path each of them goes to.
+//! Joins arguments that come in pieces: values with their paths.
 //!
-//! Clients that put them together take the path apart in a simple way and add text to text. What
-//! they would not all read alike is told, and the call is refused.
+//! Clients that join them split the path in a simple way and append text to text. If clients would
+//! disagree on a piece, the call is refused.
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Text, decode_into, quote};
 
 use super::keys::{Keys, Name};
 use crate::json::{decode, text_or_null};
 
-/// Arguments in the making.
+/// Arguments that are being joined.
 #[derive(Debug, Default)]
 pub(super) struct Partial {
     root: Vec<(String, Node)>,
-    /// How much text they were made of.
+    /// How much text they contain.
     size: usize,
-    /// Why they cannot be put together.
+    /// Why they cannot be joined.
     broken: Option<&'static str>,
 }
 
 #[derive(Debug)]
 enum Node {
-    /// A text, and whether more of it is to come.
+    /// A text, and whether more of it will come.
     Text {
         text: String,
         half: Option<u16>,
         continues: bool,
     },
-    /// Anything else that has no parts, as it came.
+    /// Any other value without members, unchanged.
     Plain(String),
     Object(Vec<(String, Node)>),
     Array(Vec<Node>),
@@ -39,26 +39,26 @@ enum Step {
     Place(usize),
 }
 
-/// A value of one piece.
+/// The value of one piece.
 enum Value {
     Text(String),
     Plain(String),
-    /// It says nothing.
+    /// It is missing.
     Missing,
 }
 
-/// The most text that is put together: the frames of a denied call are not kept, so nothing else
-/// bounds it.
+/// The most text that is joined: the frames of a denied call are not stored, so nothing else limits
+/// it.
 const MAX_SIZE: usize = 4 << 20;
 
-/// Steps of a path. Arguments may nest no deeper than the reader of JSON goes.
+/// The most steps of a path. Arguments may not nest deeper than the JSON reader allows.
 const MAX_STEPS: usize = 64;
 
 const PATH: &str = "a path in its streamed arguments cannot be followed";
 const VALUE: &str = "a value in its streamed arguments cannot be read";
 
 impl Partial {
-    /// Adds a list of pieces. Answers whether one of them says that it goes on.
+    /// Adds a list of pieces. Returns whether one of them will continue.
     pub(super) fn add(&mut self, list: &str) -> Result<bool, Error> {
         self.size += list.len();
         if self.size > MAX_SIZE {
@@ -73,12 +73,12 @@ impl Partial {
         Ok(continues)
     }
 
-    /// Notes why the call cannot be put together.
+    /// Sets why the call cannot be joined.
     pub(super) fn breaks(&mut self, why: &'static str) {
         self.broken.get_or_insert(why);
     }
 
-    /// The arguments as JSON, and what speaks against them.
+    /// The arguments as JSON, and why they are invalid, if they are.
     pub(super) fn finish(mut self) -> (String, Option<&'static str>) {
         let mut out = String::new();
         let mut whole = true;
@@ -152,7 +152,7 @@ const PIECE: [Name; 6] = [
     ("willContinue", "will_continue"),
 ];
 
-/// The steps of a path such as `$.list[0].name`. Quoted keys are read differently by clients.
+/// The steps of a path such as `$.list[0].name`. Clients disagree on quoted keys.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for name in path.strip_prefix("$.")?.split('.') {
@@ -198,7 +198,7 @@ fn set(
     Ok(())
 }
 
-/// Adds to what is there.
+/// Adds to an existing node.
 fn change(
     node: &mut Node,
     path: &[Step],
@@ -212,7 +212,7 @@ fn change(
             if let Some(node) = array.get_mut(*place) {
                 return change(node, rest, value, continues);
             }
-            // A hole is filled differently by clients.
+            // Clients fill a gap in different ways.
             if *place != array.len() {
                 return Err(PATH);
             }
@@ -221,7 +221,7 @@ fn change(
         }
         (Node::Text { text, half, continues: open }, []) => {
             let Value::Text(more) = value else { return Err(VALUE) };
-            // Behind its end some add to it, and some begin anew.
+            // After its end, some clients append to it, and some start over.
             if !*open && !more.is_empty() {
                 return Err(VALUE);
             }
@@ -235,7 +235,7 @@ fn change(
     }
 }
 
-/// A value where there was none, with all that leads to it.
+/// A new value, with all nodes on its path.
 fn make(path: &[Step], value: Value, continues: bool) -> Result<Option<Node>, &'static str> {
     if let [first, rest @ ..] = path {
         let Some(inner) = make(rest, value, continues)? else { return Ok(None) };
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_read_differently_is_told() {
+    fn pieces_that_clients_read_differently_are_refused() {
         for lists in [
             &[r#"[{"jsonPath":"$","stringValue":"x"}]"#] as &[&str],
             &[r#"[{"stringValue":"x"}]"#],

@@ -1,4 +1,4 @@
-//! Chunks of a Gemini stream, and whole responses, to what the gate understands.
+//! Reads chunks of a Gemini stream, and whole responses.
 
 use callgate_call::json::{Reader as Json, Span};
 
@@ -8,8 +8,8 @@ use crate::event::{
     ArgumentsPiece, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, inside, member};
-use crate::speaker::Read;
-use crate::stray::{self, Form as Document, Quiet};
+use crate::spec::Read;
+use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// Reads the chunks of one response.
@@ -17,8 +17,8 @@ use crate::tally::{Tally, counts};
 pub(super) struct Reader {
     next: Slot,
     max_calls: usize,
-    /// A chunk of the API was read.
-    has_spoken: bool,
+    /// Whether a chunk of the API was read.
+    has_read_any: bool,
     /// The call whose arguments are coming in pieces.
     open: Option<Open>,
 }
@@ -33,7 +33,7 @@ struct Open {
 }
 
 impl Open {
-    /// The piece with which the call is whole.
+    /// The piece that completes the call.
     fn close(self) -> Piece {
         let (arguments, refuse) = self.partial.finish();
         Piece {
@@ -49,12 +49,12 @@ impl Open {
 
 /// Whether a document is one chunk of a stream or a whole response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum GeminiDocument {
     Chunk,
     Whole,
 }
 
-/// What ends a call that has no end of its own.
+/// What ends a call that has no end event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     NextCall,
@@ -62,15 +62,15 @@ enum End {
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: 0, max_calls, has_spoken: false, open: None }
+        Self { next: 0, max_calls, has_read_any: false, open: None }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     /// Reads one chunk.
@@ -80,15 +80,15 @@ impl Read for Reader {
         }
         let found = view(data)?;
         let is_known = found.is_ours || found.fails;
-        // Later chunks that are not known pass, unless they hold a call.
+        // Later unknown chunks pass, unless they contain a call.
         let may_pass = is_known || found.is_empty;
-        if !may_pass && (!self.has_spoken || stray::holds_call(data)?) {
+        if !may_pass && (!self.has_read_any || stray::holds_call(data)?) {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken |= is_known;
-        let mut reading = self.document(&found, data, Form::Chunk)?;
-        // Chunks have no names; most clients fail at one.
-        reading.odd |= event.is_some();
+        self.has_read_any |= is_known;
+        let mut reading = self.document(&found, data, GeminiDocument::Chunk)?;
+        // Chunks have no names; most clients fail on one.
+        reading.irregular |= event.is_some();
         Ok(reading)
     }
 
@@ -101,14 +101,14 @@ impl Read for Reader {
         if !found.is_ours && !found.fails {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken = true;
-        let mut reading = self.document(&found, data, Form::Whole)?;
+        self.has_read_any = true;
+        let mut reading = self.document(&found, data, GeminiDocument::Whole)?;
         reading.order = Order::Stream;
         Ok(reading)
     }
 
-    fn quiet(&self, _: Document) -> Option<Quiet> {
-        // What tools gave back.
+    fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
+        // Tool results.
         Some(&[("functionresponse", &["response"]), ("toolresponse", &["response"])])
     }
 
@@ -124,10 +124,10 @@ impl Read for Reader {
         texts.filter_map(|part| part.text.as_ref()).map(inside).collect()
     }
 
-    /// A chunk stands for itself, but for a call that comes in pieces.
+    /// A chunk is self-contained, except for a call that comes in pieces.
     fn contain(&mut self) -> bool {
         self.open = None;
-        self.has_spoken
+        self.has_read_any
     }
 }
 
@@ -136,9 +136,9 @@ impl Reader {
         &mut self,
         found: &View<'_>,
         data: &str,
-        form: Form,
+        form: GeminiDocument,
     ) -> Result<Reading, Unreadable> {
-        // Some clients do not tell candidates apart, so none overtakes another.
+        // Some clients do not distinguish candidates, so none overtakes another.
         let order = match found.candidates.is_empty() {
             false => Order::Lane(0),
             true => Order::Stream,
@@ -164,17 +164,17 @@ impl Reader {
         &mut self,
         candidate: &Candidate<'_>,
         data: &str,
-        form: Form,
+        form: GeminiDocument,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let lane = candidate.lane;
         for part in candidate.content.iter().flat_map(|content| &content.parts) {
             if let Some(text) = part.text.filter(|text| !text.is_empty() && !part.is_thought) {
                 let at = inside(&text);
-                // A text behind a call keeps its place: a notice may come between.
+                // A text after a call keeps its position: a notice may come in between.
                 let leads = !reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
                 match (form, reading.text) {
-                    (Form::Chunk, None) if leads => {
+                    (GeminiDocument::Chunk, None) if leads => {
                         (reading.text, reading.text_lane) = (Some(at), lane)
                     }
                     _ => reading.parts.push(Part { lane, at, what: What::Text }),
@@ -195,11 +195,11 @@ impl Reader {
                 self.call(part, call, lane, data, reading)?;
             }
         }
-        let ends = candidate.finish.is_some() || form == Form::Whole;
+        let ends = candidate.finish.is_some() || form == GeminiDocument::Whole;
         if ends {
             self.close_open(lane, End::Turn, reading);
             let at = candidate.finish.map(|reason| reason.span()).unwrap_or_default();
-            let what = What::Finish(Finish { says_calls: false });
+            let what = What::Finish(Finish { announces_calls: false });
             reading.parts.push(Part { lane, at, what });
         }
         Ok(())
@@ -218,8 +218,8 @@ impl Reader {
         let name = decode(call.name)?;
         let id = decode(call.id)?.filter(|id| !id.is_empty());
         let streams = call.partial.is_some() || call.will_continue;
-        // Some clients put pieces together only under the names that all of them read.
-        reading.uneven |= call.is_snake && streams || call.has_snake;
+        // Some clients join pieces only under the names that all of them read.
+        reading.skipped_by_some_clients |= call.is_snake && streams || call.has_snake;
         let piece = match name {
             Some(_) => {
                 self.close_open(lane, End::NextCall, reading);
@@ -247,13 +247,13 @@ impl Reader {
                     self.adds(open, call, id, data)?
                 }
                 open if call.args.is_none() && call.partial.is_none() => {
-                    // It ends nothing that is open, and says nothing.
+                    // It ends no open call, and contains nothing.
                     self.open = open;
-                    reading.odd = true;
+                    reading.irregular = true;
                     return Ok(());
                 }
                 open => {
-                    // No rule can name it: it is refused.
+                    // No rule can name it, so it is refused.
                     self.open = open;
                     Piece {
                         slot: self.begin()?,
@@ -270,7 +270,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A call that begins, whose arguments come in pieces.
+    /// A call that begins, with its arguments in pieces.
     fn opens(
         &mut self,
         call: &Call<'_>,
@@ -288,14 +288,14 @@ impl Reader {
             self.open = Some(open);
             return Ok(());
         }
-        // Clients that do not put pieces together take it for a call without arguments.
+        // Clients that do not join pieces take it for a call without arguments.
         open.partial.breaks("all of its streamed arguments came with its name");
         let closed = open.close();
         (piece.ends, piece.arguments, piece.refuse) = (true, closed.arguments, closed.refuse);
         Ok(())
     }
 
-    /// A piece without a name, of the call that is open.
+    /// A piece without a name, of the open call.
     fn adds(
         &mut self,
         mut open: Open,
@@ -315,20 +315,20 @@ impl Reader {
         Ok(open.close())
     }
 
-    /// Ends the call that is open: another one begins, or its turn is over. Some streams have no
-    /// other sign of it.
+    /// Ends the open call, because another one begins or its turn ends. Some streams have no other
+    /// sign of it.
     fn close_open(&mut self, lane: Lane, end: End, reading: &mut Reading) {
         let ends = |open: &mut Open| end == End::NextCall || open.lane == lane;
         let Some(mut open) = self.open.take_if(ends) else { return };
         if open.lane != lane {
-            // Some clients do not tell candidates apart.
+            // Some clients do not distinguish candidates.
             open.partial.breaks("pieces of calls of several candidates are mixed");
         }
         let (lane, at) = (open.lane, Span::default());
         reading.parts.push(Part { lane, at, what: What::Piece(open.close()) });
     }
 
-    /// Calls the provider has run itself: they are told, not held.
+    /// Calls that the provider has run itself: they are reported, not held.
     fn hosted(
         &mut self,
         span: Span,
@@ -385,7 +385,7 @@ fn whole(call: &Call<'_>, data: &str) -> ArgumentsPiece {
     call.args.map_or(ArgumentsPiece::None, |span| ArgumentsPiece::Whole(span.of(data).to_owned()))
 }
 
-/// Adds the pieces in a call. Answers whether one of them says that it goes on.
+/// Adds the pieces in a call. Returns whether one of them will continue.
 fn add(partial: &mut Partial, call: &Call<'_>, data: &str) -> Result<bool, Unreadable> {
     match call.partial {
         Some(list) => Ok(partial.add(list.of(data))?),

@@ -1,8 +1,8 @@
-//! Removed calls, put back into a Gemini request.
+//! Puts removed calls back into a Gemini request.
 //!
-//! A call goes where its notice stands; without one, to its old place among the calls. Its result
-//! stands in the content behind, in the order of the calls, for results without an id are told apart
-//! by nothing else.
+//! A call replaces its notice, or goes to its old position among the calls if there is no notice.
+//! Its result goes into the next content, in the order of the calls, because only the order
+//! distinguishes results without an id.
 
 mod contents;
 
@@ -13,15 +13,15 @@ use callgate_call::json::{Error, Reader as Json, Span, quote};
 use self::contents::{Content, Part, contents};
 use crate::json::{Edits, member, members};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, meaning, plan, rest, shown,
-    whole_object,
+    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, plan,
+    rest, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let contents = contents(request)?;
     let said = model_turns(&contents);
-    let seen: Vec<Seen<'_>> = said.iter().map(|turn| look(request, turn)).collect();
+    let seen: Vec<MessageTraits<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if whole_object(&call.original).is_none() {
             return Some(Restored::UNREADABLE);
@@ -43,18 +43,18 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     Ok(out)
 }
 
-/// What can be told of each of the model's turns.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the model's turns.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     Ok(model_turns(&contents(request)?).iter().map(|turn| look(request, turn)).collect())
 }
 
-/// What the model said without a break. Some clients keep every chunk as a content of its own.
+/// Consecutive contents of the model. Some clients store every chunk as a separate content.
 struct Turn<'c, 'a> {
     first: usize,
     parts: Vec<&'c Part<'a>>,
-    /// How many of the parts stand in each content.
+    /// How many of the parts are in each content.
     counts: Vec<usize>,
-    /// What answers it.
+    /// The content that answers it.
     answer: Option<&'c Content<'a>>,
 }
 
@@ -84,12 +84,13 @@ fn model_turns<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
     turns
 }
 
-/// What can be told of a turn.
-fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> Seen<'a> {
+/// The recognisable traits of a turn.
+fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> MessageTraits<'a> {
     let text = |(place, part): (usize, &&Part<'a>)| {
         part.text.filter(|_| !part.is_thought).map(|text| (place, Decoded::new(&text)))
     };
-    let mut seen = Seen::new(turn.first, turn.parts.iter().enumerate().filter_map(text).collect());
+    let mut seen =
+        MessageTraits::new(turn.first, turn.parts.iter().enumerate().filter_map(text).collect());
     for part in &turn.parts {
         if let Some(call) = part.call {
             seen.add_call(
@@ -102,7 +103,7 @@ fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> Seen<'a> {
     seen
 }
 
-/// Every id the client speaks of: its calls, and its results.
+/// Every id that the client mentions: in its calls, and in its results.
 fn known(contents: &[Content<'_>]) -> HashSet<String> {
     let parts = contents.iter().flat_map(|content| &content.parts);
     parts
@@ -112,11 +113,11 @@ fn known(contents: &[Content<'_>]) -> HashSet<String> {
         .collect()
 }
 
-/// Puts the calls into the turn. Answers with how many calls of the client stand before each.
+/// Puts the calls into the turn. Returns how many of the client's calls come before each.
 fn put_back<'t>(
     request: &str,
     turn: &Turn<'_, '_>,
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     plan: &Plan<'t>,
     edits: &mut Edits,
 ) -> Vec<(usize, &'t RemovedCall)> {
@@ -147,8 +148,8 @@ fn put_back<'t>(
     plan.calls.iter().zip(&gaps).map(|(call, gap)| (calls_before(*gap), *call)).collect()
 }
 
-/// Marks the parts that only carry the signature of a call that goes back: without it nothing would
-/// be left of them, and a part of nothing is refused.
+/// Marks the parts that only carry the signature of a restored call: without it they would be
+/// empty, and the provider rejects an empty part.
 fn spare(turn: &Turn<'_, '_>, plan: &Plan<'_>, gone: &mut [bool]) {
     let back: Vec<String> = plan.calls.iter().filter_map(|call| signature(call)).collect();
     for (part, gone) in turn.parts.iter().zip(gone) {
@@ -157,10 +158,11 @@ fn spare(turn: &Turn<'_, '_>, plan: &Plan<'_>, gone: &mut [bool]) {
     }
 }
 
-/// The part before which each call goes: where its notice stood, else by its place among the calls.
+/// The part before which each call goes: where its notice was, else by its position among the
+/// calls.
 fn choose(
     turn: &Turn<'_, '_>,
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     plan: &Plan<'_>,
     marked: &[Option<usize>],
 ) -> Vec<usize> {
@@ -205,7 +207,7 @@ fn insert(turn: &Turn<'_, '_>, plan: &Plan<'_>, gaps: &[usize], gone: &[bool], e
     }
 }
 
-/// Takes out the parts that are gone and in whose place no call stands now.
+/// Removes the marked parts that no call replaces.
 fn remove_spare(turn: &Turn<'_, '_>, gaps: &[usize], gone: &[bool], edits: &mut Edits) {
     let at_end = gaps.contains(&turn.parts.len());
     let is_last = |place: usize| place + 1 == turn.parts.len();
@@ -218,7 +220,8 @@ fn remove_spare(turn: &Turn<'_, '_>, gaps: &[usize], gone: &[bool], edits: &mut 
         let places = first..first + count;
         let spans: Vec<Span> =
             turn.parts.get(places.clone()).into_iter().flatten().map(|part| part.span).collect();
-        // A content of nothing is refused as well: then all stays as the client sent it.
+        // The provider rejects an empty content as well: then everything stays as the client sent
+        // it.
         if !places.clone().all(is_spare) {
             edits.remove(&spans, |at| is_spare(first + at));
         }
@@ -226,7 +229,7 @@ fn remove_spare(turn: &Turn<'_, '_>, gaps: &[usize], gone: &[bool], edits: &mut 
     }
 }
 
-/// A signature that was carried on by another part goes back with its call.
+/// Moves a signature that another part carried back to its call.
 fn give_back_signatures(
     request: &str,
     turn: &Turn<'_, '_>,
@@ -249,13 +252,13 @@ fn give_back_signatures(
     }
 }
 
-/// What the model signed a call with.
+/// The signature of a call.
 fn signature(call: &RemovedCall) -> Option<String> {
     let span = member(&call.original, whole_object(&call.original)?, "thoughtSignature")?;
     meaning(Json::at(&call.original, span).string().ok())
 }
 
-/// Adds the error results among those the client sent.
+/// Inserts the error results among those that the client sent.
 fn add_results(answer: &Content<'_>, calls: &[(usize, &RemovedCall)], edits: &mut Edits) {
     let Some(list) = answer.list else { return };
     let results: Vec<Span> =

@@ -1,4 +1,4 @@
-//! The parts of a response that the gate acts on, and where they stand.
+//! The parts of a response that the gate acts on, with their spans.
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
@@ -16,13 +16,13 @@ pub(super) struct View<'a> {
     pub(super) candidates: Vec<Candidate<'a>>,
     /// It has a member that only this API has.
     pub(super) is_ours: bool,
-    /// It has no member at all: a keep-alive.
+    /// It has no members: a keep-alive.
     pub(super) is_empty: bool,
     pub(super) usage: Option<Span>,
     pub(super) model: Option<Text<'a>>,
-    /// It tells of a failure.
+    /// It reports a failure.
     pub(super) fails: bool,
-    /// It stands in an envelope.
+    /// It is inside an envelope.
     pub(super) is_wrapped: bool,
 }
 
@@ -31,22 +31,22 @@ pub(super) struct View<'a> {
 pub(super) struct Candidate<'a> {
     pub(super) span: Span,
     pub(super) lane: Lane,
-    /// Its index is no number that clients count to.
+    /// Its index is not a number that clients use.
     pub(super) bad_index: bool,
     pub(super) content: Option<Content<'a>>,
-    /// Where a `null` stands for the content.
+    /// The span of a `null` instead of the content.
     pub(super) no_content: Option<Span>,
-    /// Why it ended.
+    /// Its finish reason.
     pub(super) finish: Option<Text<'a>>,
 }
 
-/// What a candidate says.
+/// The content of a candidate.
 #[derive(Default)]
 pub(super) struct Content<'a> {
     pub(super) span: Span,
-    /// Where the list of parts stands.
+    /// The span of the list of parts.
     pub(super) list: Option<Span>,
-    /// Where a `null` stands for the list.
+    /// The span of a `null` instead of the list.
     pub(super) no_list: Option<Span>,
     pub(super) parts: Vec<Part<'a>>,
 }
@@ -62,8 +62,8 @@ pub(super) struct Part<'a> {
     pub(super) call: Option<Call<'a>>,
     /// A call that the provider runs, and whether it is code.
     pub(super) hosted: Option<(Span, Hosted)>,
-    /// It says more than a call and what goes with one.
-    pub(super) says_more: bool,
+    /// It contains more than a call and its usual members.
+    pub(super) has_more: bool,
 }
 
 /// What the provider runs.
@@ -76,7 +76,7 @@ pub(super) enum Hosted {
 /// A call, or a piece of one.
 #[derive(Default)]
 pub(super) struct Call<'a> {
-    /// Where its key stands.
+    /// The span of its key.
     pub(super) key: Span,
     /// The key is one that only some clients read.
     pub(super) is_snake: bool,
@@ -88,7 +88,7 @@ pub(super) struct Call<'a> {
     /// The list of pieces of its arguments, unless that is `null`.
     pub(super) partial: Option<Span>,
     pub(super) will_continue: bool,
-    /// What tells of pieces has names that only some clients read.
+    /// The keys of its pieces are ones that only some clients read.
     pub(super) has_snake: bool,
 }
 
@@ -102,7 +102,7 @@ const ROOT: [Name; 7] = [
     ("error", "error"),
 ];
 
-/// Reads a document. Its candidates stand in it, or in the `response` of an envelope.
+/// Parses a document. The candidates are in it, or in the `response` of an envelope.
 pub(super) fn view(data: &str) -> Result<View<'_>, Error> {
     let mut json = Json::new(data);
     let mut view = View { is_empty: true, ..View::default() };
@@ -120,7 +120,7 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
         let kind = json.kind()?;
         match place {
             Some(0) if kind == Kind::Array => {
-                // One in the envelope and one inside it: clients read one of them.
+                // Candidates both in the envelope and inside it: clients read only one of them.
                 if std::mem::replace(&mut view.is_ours, true) && !view.candidates.is_empty() {
                     return Err(Error::new(Problem::DuplicateKey, key.span().start));
                 }
@@ -153,7 +153,7 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
                 view.fails = true;
                 json.skip()?;
             }
-            // A list that is no list: no client can read it.
+            // Not a list: no client can read it.
             Some(0) if kind != Kind::Null => {
                 return Err(Error::new(Problem::WrongType, json.position()));
             }
@@ -255,7 +255,7 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
         match found.map(|found| found.place) {
             Some(0) if kind == Kind::String => {
                 let text = json.string()?;
-                part.says_more |= !text.is_empty();
+                part.has_more |= !text.is_empty();
                 part.text = Some(text);
             }
             Some(1) if kind != Kind::Null => {
@@ -269,15 +269,15 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
             Some(place @ (4 | 5)) if kind == Kind::Object => {
                 let span = json.skip()?;
                 let what = if place == 4 { Hosted::Code } else { Hosted::Tool };
-                // Only one of the two can stand in a part.
+                // A part can only have one of the two.
                 if part.hosted.replace((span, what)).is_some() {
                     return Err(Error::new(Problem::DuplicateKey, key.span().start));
                 }
-                part.says_more = true;
+                part.has_more = true;
             }
             _ => {
                 let value = json.skip()?;
-                part.says_more |= kind != Kind::Null && value.end > value.start;
+                part.has_more |= kind != Kind::Null && value.end > value.start;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What leaves of a Gemini stream or response: the same bytes, or bytes with splices.
+//! Writes a Gemini stream or response: the same bytes, or bytes with splices.
 
 use callgate_call::json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
@@ -10,13 +10,13 @@ use crate::Blame;
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
 use crate::leave::{finish_body, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// Signatures of calls that were taken out, each with its lane, as they came. The next call of
-    /// the turn carries it, or the provider refuses that call when it comes back.
+    /// Signatures of removed calls, each with its lane, unchanged. The next call of the turn
+    /// carries it, or the provider would reject that call when it comes back.
     orphans: Vec<(Lane, String)>,
 }
 
@@ -34,10 +34,10 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.parts.is_empty() && !reading.odd {
+        if reading.parts.is_empty() && !reading.irregular {
             return leave(frame, data, reading, Edits::default(), out);
         }
-        match self.edit(data, reading, fates, Form::Chunk) {
+        match self.edit(data, reading, fates, GeminiDocument::Chunk) {
             Some(edits) => leave(frame, data, reading, edits, out),
             None => frame.leave_out(out),
         }
@@ -62,8 +62,8 @@ impl Write for Writer {
         twice
     }
 
-    /// Ends the candidates of this chunk as the API does where its own filter stopped them.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the candidates of this chunk as the API does when its own filter stops them.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let found = view::view(data).unwrap_or_default();
         let mut lanes: Vec<Lane> = found.candidates.iter().map(|found| found.lane).collect();
@@ -77,30 +77,36 @@ impl Write for Writer {
         }
     }
 
-    /// Writes a whole response, or `None` if nothing of it may leave.
+    /// Writes a whole response, or returns `None` if nothing of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        let edits = self.edit(data, reading, fates, Form::Whole)?;
+        let edits = self.edit(data, reading, fates, GeminiDocument::Whole)?;
         Some(finish_body(data, reading, edits))
     }
 }
 
 impl Writer {
-    /// The edits; `None` if nothing is left that any client would miss, or may leave.
-    fn edit(&mut self, data: &str, reading: &Reading, fates: &[Fate], form: Form) -> Option<Edits> {
+    /// The edits; `None` if nothing relevant is left, or nothing may leave.
+    fn edit(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        form: GeminiDocument,
+    ) -> Option<Edits> {
         if stray_is_denied(reading, fates) {
             return None;
         }
         let found = view::view(data).ok()?;
         let fates = Fates { reading, fates };
         let mut edits = Edits::default();
-        let mut is_missed = found.fails || form == Form::Whole;
+        let mut is_missed = found.fails || form == GeminiDocument::Whole;
         for candidate in &found.candidates {
             is_missed |= self.edit_candidate(data, candidate, &fates, &mut edits);
         }
         (is_missed || found.candidates.is_empty()).then_some(edits)
     }
 
-    /// Edits a candidate. Answers whether something is left of it.
+    /// Edits a candidate. Returns whether something is left of it.
     fn edit_candidate(
         &mut self,
         data: &str,
@@ -119,7 +125,7 @@ impl Writer {
             Fate::Ordinary(text) => text.as_deref(),
             _ => None,
         });
-        // Where nothing is left a client may drop the turn, or ask again.
+        // If nothing is left, a client may drop the turn, or repeat the request.
         let filler = match (neutral, left, removed) {
             (Some(text), _, _) => Some(text_part(text, self.adopt(lane))),
             (None, 0, 1..) if finish.is_some() => Some(text_part("", self.adopt(lane))),
@@ -136,7 +142,7 @@ impl Writer {
         left > 0 || removed == 0 || finish.is_some()
     }
 
-    /// Edits a part. Answers whether it goes as a whole.
+    /// Edits a part. Returns whether it is removed as a whole.
     fn edit_part(
         &mut self,
         data: &str,
@@ -163,8 +169,8 @@ impl Writer {
             Some(Fate::Notice(text)) => Some(text.as_str()),
             _ => None,
         };
-        if part.says_more {
-            // It is a text as well, or anything else: only the call goes.
+        if part.has_more {
+            // It is also a text or anything else: only the call is removed.
             let all = members(data, part.span);
             let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
             edits.remove(&spans, |place| {
@@ -188,8 +194,8 @@ impl Writer {
         }
     }
 
-    /// Lets a call stand under the name all clients read, with the signature that one before it
-    /// left behind.
+    /// Writes a call under the name that all clients read, with the signature that an earlier one
+    /// left.
     fn keep(
         &mut self,
         part: &Said<'_>,
@@ -209,7 +215,7 @@ impl Writer {
         }
     }
 
-    /// The first signature that a call of the lane left behind.
+    /// The first signature that a call of the lane left.
     fn adopt(&mut self, lane: Lane) -> Option<String> {
         let place = self.orphans.iter().position(|(orphan, _)| *orphan == lane)?;
         Some(self.orphans.remove(place).1)
@@ -218,7 +224,7 @@ impl Writer {
 
 /// Whether a document is one chunk of a stream or a whole response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum GeminiDocument {
     Chunk,
     Whole,
 }
@@ -240,7 +246,7 @@ impl<'a> Fates<'a> {
         })
     }
 
-    /// What becomes of the end of the lane's turn, if it stands here.
+    /// The fate of the end of the lane's turn, if it is here.
     fn finish(&self, lane: Lane) -> Option<&'a Fate> {
         self.all()
             .find(|(part, _)| part.lane == lane && matches!(part.what, What::Finish(_)))
@@ -248,7 +254,7 @@ impl<'a> Fates<'a> {
     }
 }
 
-/// A response that a guardrail stopped.
+/// The response that replaces one that a text rule stopped.
 pub(super) fn blocked(text: &str, lane: Lane) -> String {
     format!(
         "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{}]}},\
@@ -257,7 +263,7 @@ pub(super) fn blocked(text: &str, lane: Lane) -> String {
     )
 }
 
-/// The error that answers instead of a response.
+/// The error body that replaces a response.
 pub(super) fn error_body(blame: Blame, message: &str) -> String {
     let (code, status) = error_kind(blame);
     format!(
@@ -268,7 +274,7 @@ pub(super) fn error_body(blame: Blame, message: &str) -> String {
     )
 }
 
-/// A removed call as the provider knows it: the part it came in, with nothing else in it.
+/// A removed call as the provider has it: the part it came in, with nothing else in it.
 pub(super) fn original(part: Option<&str>, call: &Canonical) -> String {
     let (mut whole, mut signature) = (canonical(call), None);
     let part = part.unwrap_or_default();
@@ -299,7 +305,7 @@ fn text_part(text: &str, signature: Option<String>) -> String {
     format!("{{\"text\":{}{}}}", quote(text), signature.unwrap_or_default())
 }
 
-/// Arguments that are no JSON cannot be in the place of arguments.
+/// The arguments; invalid JSON cannot be used as arguments.
 fn arguments(call: &Canonical) -> &str {
     match call.arguments.trim() {
         "" => "{}",
@@ -307,7 +313,8 @@ fn arguments(call: &Canonical) -> &str {
     }
 }
 
-/// Makes a call of its first piece whole: with its arguments, without what tells of more to come.
+/// Completes the first piece of a call: adds the arguments, removes the announcement of more
+/// pieces.
 fn edit_call(data: &str, call: &Call<'_>, whole: &Canonical, edits: &mut Edits) {
     let all = members(data, call.span);
     let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
@@ -327,7 +334,7 @@ fn edit_call(data: &str, call: &Call<'_>, whole: &Canonical, edits: &mut Edits) 
     }
 }
 
-/// Adds a part to those of a candidate of which so many are left.
+/// Adds a part to a candidate that has this many left.
 fn add_part(data: &str, candidate: &Candidate<'_>, left: usize, part: &str, edits: &mut Edits) {
     let Some(content) = &candidate.content else {
         let content = format!("{{\"role\":\"model\",\"parts\":[{part}]}}");

@@ -5,13 +5,13 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 use super::step::Step;
 use crate::json::{Fields, index, text_or_null};
 
-/// The data of an event, as far as the gate acts on it.
+/// The parts of an event's data that the gate acts on.
 #[derive(Default)]
 pub(super) struct Event<'a> {
     pub(super) kind: Option<Text<'a>>,
     pub(super) index: Option<(Span, Option<i64>)>,
     pub(super) delta: Delta<'a>,
-    // Those that few events have are boxed, so that the many need not make room for them.
+    // Rare members are boxed, so that the common events stay small.
     pub(super) step: Option<Box<Step<'a>>>,
     pub(super) interaction: Option<Box<Interaction<'a>>>,
     pub(super) status: Option<Text<'a>>,
@@ -19,7 +19,7 @@ pub(super) struct Event<'a> {
     pub(super) is_of_another_revision: bool,
 }
 
-/// What a step grows by.
+/// What an event adds to a step.
 #[derive(Default)]
 pub(super) struct Delta<'a> {
     pub(super) span: Span,
@@ -31,7 +31,7 @@ pub(super) struct Delta<'a> {
     pub(super) name: Option<Text<'a>>,
 }
 
-/// An interaction, or what an event tells of it.
+/// An interaction, or the part of it in an event.
 #[derive(Default)]
 pub(super) struct Interaction<'a> {
     pub(super) id: Option<Text<'a>>,
@@ -40,7 +40,7 @@ pub(super) struct Interaction<'a> {
     pub(super) usage: Option<Span>,
     pub(super) steps: Option<Span>,
     pub(super) list: Vec<Step<'a>>,
-    /// It says of itself that it is one.
+    /// Its `object` member identifies it as an interaction.
     pub(super) is_object: bool,
     pub(super) fails: bool,
 }

@@ -1,4 +1,4 @@
-//! Events of an interaction, and whole ones, to what the gate understands.
+//! Reads events of an interaction, and whole ones.
 
 use callgate_call::json::{Kind, Span, Text};
 
@@ -8,14 +8,14 @@ use crate::event::{
     What,
 };
 use crate::json::{decode, inside, is_done};
-use crate::speaker::Read;
-use crate::stray::{Form as Document, Quiet};
+use crate::spec::Read;
+use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// The one lane of an interaction.
 const LANE: u32 = 0;
 
-/// Members in which an interaction says again what the request said.
+/// Members in which an interaction repeats the request.
 const ECHOES: [&str; 4] = ["tools", "input", "generationconfig", "responseformat"];
 
 /// Reads the events of one response.
@@ -27,8 +27,8 @@ pub(super) struct Reader {
     calls: Vec<(String, Slot)>,
     /// How many steps have started: the slot of the next.
     started: u32,
-    /// An event of the API was read.
-    has_spoken: bool,
+    /// Whether an event of the API was read.
+    has_read_any: bool,
     max_calls: usize,
 }
 
@@ -39,30 +39,30 @@ struct OpenStep {
     id: Option<String>,
     /// Who runs it, if it is a call.
     host: Option<Host>,
-    /// An event that may have been this step's could not be read: nothing more of it leaves.
+    /// An unreadable event may have belonged to this step: nothing more of it leaves.
     spoiled: bool,
 }
 
-/// Where steps stand whole.
+/// Where whole steps are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// In an event, where they repeat what came.
+enum StepsIn {
+    /// In an event, where they repeat earlier ones.
     Event,
     /// In a body.
     Body,
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
         let (open, calls) = (Vec::new(), Vec::new());
-        Self { open, calls, started: 0, has_spoken: false, max_calls }
+        Self { open, calls, started: 0, has_read_any: false, max_calls }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     /// Reads one event's data.
@@ -86,11 +86,11 @@ impl Read for Reader {
             Some(kind) if kind.starts_with("interaction.") => {
                 self.interaction_event(kind, &found, data)?
             }
-            // Clients may take the type from the event's name where the data has none.
+            // If the data has no type, clients may take it from the event's name.
             None if name.is_some_and(is_known) => {
                 return Err(Unreadable::Ambiguous("an event whose data has no type"));
             }
-            _ if !self.has_spoken || found.is_of_another_revision => {
+            _ if !self.has_read_any || found.is_of_another_revision => {
                 return Err(Unreadable::Foreign);
             }
             _ if found.step.is_some() || found.delta.arguments.is_some() => {
@@ -98,7 +98,7 @@ impl Read for Reader {
             }
             _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
         };
-        self.has_spoken = true;
+        self.has_read_any = true;
         Ok(reading)
     }
 
@@ -112,20 +112,20 @@ impl Read for Reader {
         if !is_ours && !found.fails {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken = true;
+        self.has_read_any = true;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
-        self.tell(&found, data, &mut reading);
-        self.steps(&found, data, Form::Body, &mut reading)?;
+        self.add_metadata(&found, data, &mut reading);
+        self.steps(&found, data, StepsIn::Body, &mut reading)?;
         if is_ours {
             finish(found.status, &mut reading);
         }
         Ok(reading)
     }
 
-    fn quiet(&self, form: Document) -> Option<Quiet> {
+    fn skipped_members(&self, form: DocumentKind) -> Option<SkippedMembers> {
         Some(match form {
-            Document::Frame => &[("interaction", &ECHOES)],
-            Document::Body => &[("", &ECHOES)],
+            DocumentKind::Frame => &[("interaction", &ECHOES)],
+            DocumentKind::Body => &[("", &ECHOES)],
         })
     }
 
@@ -133,7 +133,7 @@ impl Read for Reader {
         self.begin()
     }
 
-    /// The texts of steps that stand whole.
+    /// The texts of whole steps.
     fn texts(&self, data: &str) -> Vec<Span> {
         let in_event = || event(data).ok()?.interaction.map(|interaction| *interaction);
         let in_body = || body(data).ok();
@@ -141,12 +141,12 @@ impl Read for Reader {
         found.list.iter().flat_map(|step| step.shown().map(inside).collect::<Vec<_>>()).collect()
     }
 
-    /// Whatever is open may have been the event's step.
+    /// The event may have belonged to any open step.
     fn contain(&mut self) -> bool {
         for step in &mut self.open {
             step.spoiled = true;
         }
-        self.has_spoken
+        self.has_read_any
     }
 }
 
@@ -170,8 +170,8 @@ impl Reader {
                 id.clone_from(&piece.id);
                 if host == Host::Client {
                     self.calls.extend(piece.id.clone().map(|id| (id, slot)));
-                    // Some clients take the arguments from here, and some only from what follows.
-                    reading.uneven = piece.arguments != ArgumentsPiece::None;
+                    // Some clients take the arguments from here, and some only from later events.
+                    reading.skipped_by_some_clients = piece.arguments != ArgumentsPiece::None;
                 }
                 reading.takes(step.span, step.name);
                 reading.parts.push(part(step.span, What::Piece(piece)));
@@ -251,9 +251,9 @@ impl Reader {
         }
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
         if let Some(interaction) = &found.interaction {
-            self.tell(interaction, data, &mut reading);
-            self.steps(interaction, data, Form::Event, &mut reading)?;
-            reading.retells = interaction.steps.is_some();
+            self.add_metadata(interaction, data, &mut reading);
+            self.steps(interaction, data, StepsIn::Event, &mut reading)?;
+            reading.repeats_texts = interaction.steps.is_some();
         }
         let inner = found.interaction.as_ref().and_then(|interaction| interaction.status);
         for status in [found.status, inner].into_iter().flatten() {
@@ -263,9 +263,9 @@ impl Reader {
             }
         }
         match (kind, found.kind) {
-            // Its name alone says that calls follow.
+            // Its name alone announces calls.
             ("interaction.requires_action", Some(kind)) => {
-                let what = What::Finish(Finish { says_calls: true });
+                let what = What::Finish(Finish { announces_calls: true });
                 reading.parts.push(part(kind.span(), what));
             }
             ("interaction.completed", _) if inner.is_none() && found.status.is_none() => {
@@ -276,8 +276,8 @@ impl Reader {
         Ok(reading)
     }
 
-    /// What an interaction tells of itself.
-    fn tell(&self, found: &Interaction<'_>, data: &str, reading: &mut Reading) {
+    /// Adds the metadata of an interaction.
+    fn add_metadata(&self, found: &Interaction<'_>, data: &str, reading: &mut Reading) {
         reading.model = found.model.as_ref().map(inside);
         let mut tally = Tally::default();
         let ended = found.status.filter(|status| !GOES_ON.iter().any(|word| status.is(word)));
@@ -297,24 +297,24 @@ impl Reader {
         reading.tally = tally.boxed();
     }
 
-    /// Steps that stand whole.
+    /// Reads whole steps.
     fn steps(
         &mut self,
         found: &Interaction<'_>,
         data: &str,
-        form: Form,
+        form: StepsIn,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         reading.content = found.steps;
         for step in &found.list {
-            if form == Form::Body {
+            if form == StepsIn::Body {
                 let texts = step.shown().map(|text| part(inside(text), What::Text));
                 reading.parts.extend(texts);
                 let signature = step.signature().map(|text| part(inside(&text), What::Signature));
                 reading.parts.extend(signature);
             }
             let Some(host) = step.host()? else {
-                if form == Form::Body {
+                if form == StepsIn::Body {
                     self.take_slot();
                 }
                 continue;
@@ -322,11 +322,11 @@ impl Reader {
             reading.takes(step.span, step.name);
             let id = decode(step.id)?.unwrap_or_default();
             let known = self.calls.iter().find(|(known, _)| *known == id && !id.is_empty());
-            let known = known.map(|(_, slot)| *slot).filter(|_| form == Form::Event);
+            let known = known.map(|(_, slot)| *slot).filter(|_| form == StepsIn::Event);
             let slot = match known {
                 Some(slot) => slot,
-                // It was told when it came.
-                None if host == Host::Provider && form == Form::Event => continue,
+                // It was reported when it came.
+                None if host == Host::Provider && form == StepsIn::Event => continue,
                 None => self.begin()?,
             };
             let mut piece = step.piece(slot, host, data)?;
@@ -363,7 +363,7 @@ impl Reader {
     }
 }
 
-/// States in which an interaction goes on.
+/// States in which an interaction continues.
 const GOES_ON: [&str; 3] = ["in_progress", "queued", "pending"];
 
 /// A piece of a call that the client runs.
@@ -394,7 +394,8 @@ fn fragment(span: Span, kind: Kind, data: &str) -> ArgumentsPiece {
     }
 }
 
-/// Whether an event of a known kind holds what only other kinds have. Nobody would judge it there.
+/// Whether an event of a known kind contains members of other kinds. They would not be judged
+/// there.
 fn has_strangers(kind: &str, found: &Event<'_>) -> bool {
     let (step, interaction) = (found.step.is_some(), found.interaction.is_some());
     match kind {
@@ -409,7 +410,7 @@ fn is_known(name: &[u8]) -> bool {
     name.starts_with(b"step.") || name.starts_with(b"interaction.")
 }
 
-/// The index of an event, if it is one.
+/// The index of an event, if it is valid.
 fn number(found: &Event<'_>) -> Option<i64> {
     found.index.and_then(|(_, index)| index).filter(|index| *index >= 0)
 }
@@ -426,7 +427,7 @@ fn part(at: Span, what: What) -> Part {
 
 /// The end of the turn.
 fn finish(status: Option<Text<'_>>, reading: &mut Reading) {
-    let says_calls = status.is_some_and(|status| status.is("requires_action"));
+    let announces_calls = status.is_some_and(|status| status.is("requires_action"));
     let at = status.map(|status| status.span()).unwrap_or_default();
-    reading.parts.push(part(at, What::Finish(Finish { says_calls })));
+    reading.parts.push(part(at, What::Finish(Finish { announces_calls })));
 }

@@ -1,9 +1,9 @@
-//! Removed calls, put back into a request for an interaction.
+//! Puts removed calls back into a request for an interaction.
 //!
-//! Where the provider keeps the interaction that the request goes on from, it still has the call,
-//! and only the result is missing: it opens the input. Where the client holds the history, the call
-//! goes where its notice stands, or behind the steps of its turn, and its result in front of what
-//! answers the turn.
+//! If the provider stores the interaction that the request continues, it still has the call, and
+//! only the result is missing: it is inserted at the start of the input. If the client holds the
+//! history, the call replaces its notice, or goes after the steps of its turn, and its result goes
+//! before the answer to the turn.
 
 mod input;
 
@@ -14,8 +14,8 @@ use callgate_call::json::{Error, quote};
 use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, meaning, plan, rest, shown,
-    whole_object,
+    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, plan,
+    rest, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -30,7 +30,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     open_with(&read.input, &results, &mut edits);
 
     let said = read.model_turns();
-    let seen: Vec<Seen<'_>> = said.iter().map(|turn| look(request, turn)).collect();
+    let seen: Vec<MessageTraits<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         let is_answered = said.get(place).is_some_and(|turn| turn.answer.is_some());
         refusal(call).or((!is_answered).then_some(Restored::UNANSWERED))
@@ -45,23 +45,23 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     Ok(out)
 }
 
-/// What can be told of each of the model's turns.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the model's turns.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     let read = Request::read(request)?;
     Ok(read.model_turns().iter().map(|turn| look(request, turn)).collect())
 }
 
-/// The interaction that `request` goes on from.
+/// The interaction that `request` continues.
 pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
     Ok(meaning(Request::read(request)?.previous).filter(|id| !id.is_empty()).into_iter().collect())
 }
 
-/// What can be told of a turn.
-fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> Seen<'a> {
+/// The recognisable traits of a turn.
+fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> MessageTraits<'a> {
     let outputs = turn.steps.iter().enumerate().filter(|(_, step)| step.is("model_output"));
     let texts = outputs
         .flat_map(|(place, step)| step.texts.iter().map(move |text| (place, Decoded::new(text))));
-    let mut seen = Seen::new(turn.first, texts.collect());
+    let mut seen = MessageTraits::new(turn.first, texts.collect());
     for step in &turn.steps {
         if step.is("function_call") {
             let call = SentCall::read(request, step.span, "arguments");
@@ -73,7 +73,7 @@ fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> Seen<'a> {
     seen
 }
 
-/// Every id the client speaks of: its calls, and its results.
+/// Every id that the client mentions: in its calls, and in its results.
 fn known(read: &Request<'_>) -> HashSet<String> {
     let ids = read.steps().iter().flat_map(|step| {
         let inside = step.results.iter().map(|id| meaning(Some(*id)));
@@ -82,7 +82,7 @@ fn known(read: &Request<'_>) -> HashSet<String> {
     ids.flatten().filter(|id| !id.is_empty()).collect()
 }
 
-/// What stands against putting a call back.
+/// Why a call cannot be put back.
 fn refusal(call: &RemovedCall) -> Option<&'static str> {
     if call.id.is_empty() {
         return Some(Restored::NO_ID);
@@ -116,7 +116,7 @@ fn results(
     results
 }
 
-/// Opens the input with the results.
+/// Inserts the results at the start of the input.
 fn open_with(input: &Input<'_>, results: &[String], edits: &mut Edits) {
     if results.is_empty() {
         return;
@@ -140,7 +140,7 @@ fn open_with(input: &Input<'_>, results: &[String], edits: &mut Edits) {
     }
 }
 
-fn put_back(turn: &Turn<'_, '_>, seen: &Seen<'_>, plan: &Plan<'_>, edits: &mut Edits) {
+fn put_back(turn: &Turn<'_, '_>, seen: &MessageTraits<'_>, plan: &Plan<'_>, edits: &mut Edits) {
     let shown = shown(&seen.texts, &plan.calls);
     let mut by_gap: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     let mut gone = vec![false; turn.steps.len()];

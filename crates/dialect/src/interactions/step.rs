@@ -1,11 +1,11 @@
-//! One step: what it is, and where its parts stand.
+//! One step: its kind, and the spans of its parts.
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
 use crate::json::{Fields, decode, members, text_or_null};
 
-/// A step, as far as the gate acts on it.
+/// The parts of a step that the gate acts on.
 #[derive(Default)]
 pub(super) struct Step<'a> {
     pub(super) span: Span,
@@ -17,7 +17,7 @@ pub(super) struct Step<'a> {
     texts: Vec<Text<'a>>,
 }
 
-/// Steps that the provider takes itself.
+/// Steps that the provider runs itself.
 const HOSTED: [&str; 6] = [
     "mcp_server_tool_call",
     "google_search_call",
@@ -61,7 +61,7 @@ impl<'a> Step<'a> {
         self.kind.is_some_and(|text| text.is(kind))
     }
 
-    /// Who runs the call that the step is; `None` if it is none.
+    /// Who runs the call in the step; `None` if it is not a call.
     pub(super) fn host(&self) -> Result<Option<Host>, Error> {
         let kind = decode(self.kind)?.unwrap_or_default();
         Ok(match kind.as_str() {
@@ -72,7 +72,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// The texts of it that a user sees.
+    /// Its texts that the user sees.
     pub(super) fn shown(&self) -> impl Iterator<Item = &Text<'a>> {
         let is_shown = self.is("model_output");
         self.texts.iter().filter(move |text| is_shown && !text.is_empty())
@@ -83,11 +83,11 @@ impl<'a> Step<'a> {
         self.signature.filter(|text| self.is("thought") && !text.is_empty())
     }
 
-    /// The call that the step begins, or is, where it stands whole.
+    /// The call that the step begins or, if the step is whole, contains.
     pub(super) fn piece(&self, slot: Slot, host: Host, data: &str) -> Result<Piece, Unreadable> {
         let kind = decode(self.kind)?.unwrap_or_default();
         let name = decode(self.name)?;
-        // A tool of the provider is named by its step alone.
+        // A tool of the provider is named only by its step.
         let name = name.or_else(|| kind.strip_suffix("_call").map(str::to_owned));
         let name = name
             .filter(|_| host == Host::Provider || kind != "function_call" || self.name.is_some());
@@ -97,7 +97,7 @@ impl<'a> Step<'a> {
             name,
             id: decode(self.id)?.filter(|id| !id.is_empty()),
             host,
-            // Where an event holds the steps whole, it must say the same.
+            // If an event contains the whole steps, it must match.
             repeats: true,
             original: Some(self.span.of(data).to_owned()),
             ..Piece::default()
@@ -108,7 +108,7 @@ impl<'a> Step<'a> {
             }
             None | Some((_, Kind::Object)) => {}
             Some((span, _)) if span.of(data) == "\"\"" => {}
-            // What is no object is for the rules to say.
+            // Rules handle arguments that are not an object.
             Some((span, _)) => {
                 piece.arguments = ArgumentsPiece::Whole(span.of(data).to_owned());
             }
@@ -116,7 +116,7 @@ impl<'a> Step<'a> {
         Ok(piece)
     }
 
-    /// The arguments as they stand, for a call that stands whole.
+    /// The arguments of a whole call, unchanged.
     pub(super) fn arguments<'d>(&self, data: &'d str) -> &'d str {
         self.arguments.map_or("{}", |(span, _)| span.of(data))
     }

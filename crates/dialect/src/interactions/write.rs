@@ -1,4 +1,4 @@
-//! What leaves of an interaction: the same bytes, renumbered, or replaced.
+//! Writes an interaction: the same bytes, renumbered, or replaced.
 
 use callgate_call::json::{Span, quote};
 use callgate_wire::Frame;
@@ -7,16 +7,16 @@ use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Reading, Slot, Wha
 use crate::json::{Edits, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::request::whole_object;
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the events of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// How many steps were taken out, and nothing put in their place.
+    /// How many steps were removed without a replacement.
     gone: u64,
-    /// The index behind the last step that has left.
+    /// One more than the index of the last step that has left.
     next: u64,
-    /// Steps that have left and not stopped: slot, and the index they left under.
+    /// Steps that have left and not stopped: slot, and the index that they left with.
     open: Vec<(Slot, u64)>,
 }
 
@@ -54,26 +54,26 @@ impl Write for Writer {
         for (part, fate) in reading.parts.iter().zip(fates) {
             let (What::Finish(finish), Fate::Ordinary(text)) = (&part.what, fate) else { continue };
             if let Some(text) = text.as_ref().filter(|_| reading.content.is_none()) {
-                self.say(frame, self.next, text, out);
+                self.write_text(frame, self.next, text, out);
             }
             if part.at.of(data) == REQUIRES_ACTION {
-                // It says nothing else.
+                // It contains nothing else.
                 return frame.leave_out(out);
             }
-            if finish.says_calls {
+            if finish.announces_calls {
                 edits.replace(part.at, "\"completed\"");
             }
         }
         leave(frame, data, reading, edits, out);
     }
 
-    /// Ends the interaction as the API does where it stopped before its end.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the interaction as the API does when it stops early.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         for (_, number) in std::mem::take(&mut self.open) {
             let stop = format!("{{\"index\":{number},\"event_type\":\"step.stop\"}}");
             frame.another(Some("step.stop"), &stop, out);
         }
-        self.say(frame, self.next, text, out);
+        self.write_text(frame, self.next, text, out);
         let end = "{\"interaction\":{\"id\":\"\",\"status\":\"incomplete\",\"object\":\"interaction\"},\
                    \"event_type\":\"interaction.completed\"}";
         frame.another(Some("interaction.completed"), end, out);
@@ -89,7 +89,7 @@ impl Write for Writer {
         edit_steps(data, reading, fates, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
             if let (What::Finish(finish), Fate::Ordinary(_)) = (&part.what, fate)
-                && finish.says_calls
+                && finish.announces_calls
             {
                 edits.replace(part.at, "\"completed\"");
             }
@@ -98,7 +98,7 @@ impl Write for Writer {
     }
 }
 
-/// The type of an event that only says that calls follow.
+/// The type of an event that only announces calls.
 const REQUIRES_ACTION: &str = "\"interaction.requires_action\"";
 
 impl Writer {
@@ -116,7 +116,7 @@ impl Writer {
         let fate = call.and_then(|place| fates.get(place));
         match (fate, block.does) {
             (Some(Fate::Notice(text)), _) => {
-                return self.say(frame, claimed.saturating_sub(self.gone), text, out);
+                return self.write_text(frame, claimed.saturating_sub(self.gone), text, out);
             }
             (Some(Fate::Drop), BlockStep::Open) => {
                 self.gone += 1;
@@ -142,8 +142,8 @@ impl Writer {
         leave(frame, data, reading, edits, out);
     }
 
-    /// Says `text` in a step of its own.
-    fn say(&mut self, frame: &Frame<'_>, number: u64, text: &str, out: &mut Vec<u8>) {
+    /// Writes `text` in a separate step.
+    fn write_text(&mut self, frame: &Frame<'_>, number: u64, text: &str, out: &mut Vec<u8>) {
         self.next = self.next.max(number + 1);
         let start = format!(
             "{{\"index\":{number},\"step\":{{\"type\":\"model_output\"}},\
@@ -160,7 +160,7 @@ impl Writer {
         frame.another(Some("step.stop"), &stop, out);
     }
 
-    /// The index a step's event leaves under.
+    /// The index with which a step's event leaves.
     fn number(&mut self, slot: Slot, does: BlockStep, claimed: u64) -> Option<u64> {
         match does {
             BlockStep::Open => {
@@ -178,7 +178,7 @@ impl Writer {
     }
 }
 
-/// Edits the steps that stand whole in the list.
+/// Edits the whole steps in the list.
 fn edit_steps(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
     let Some(list) = reading.content else { return };
     let steps = elements(data, list);
@@ -208,7 +208,7 @@ fn edit_steps(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) 
     }
 }
 
-/// An interaction that a guardrail stopped.
+/// The interaction that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
     let step = text_step(text);
     format!(
@@ -222,7 +222,7 @@ pub(super) fn error_event(code: &str, message: &str) -> String {
     format!("{{\"error\":{{\"code\":{code},\"message\":{message}}},\"event_type\":\"error\"}}")
 }
 
-/// A removed call as the provider knows it.
+/// A removed call as the provider has it.
 pub(super) fn original(step: &str, call: &Canonical) -> String {
     let Some(span) = whole_object(step) else { return step.to_owned() };
     let mut edits = Edits::default();
@@ -230,7 +230,7 @@ pub(super) fn original(step: &str, call: &Canonical) -> String {
     edits.apply(step)
 }
 
-/// Arguments that never came are none.
+/// The arguments; `{}` if none came.
 fn arguments(call: &Canonical) -> &str {
     match call.arguments.trim() {
         "" => "{}",
@@ -265,7 +265,7 @@ fn text_step(text: &str) -> String {
     )
 }
 
-/// Whether the part is a call in its proper place.
+/// Whether the part is a call in a regular place.
 fn is_call(part: &Part) -> bool {
     match &part.what {
         What::Piece(piece) => piece.carrier == Carrier::Listed,
@@ -274,7 +274,7 @@ fn is_call(part: &Part) -> bool {
     }
 }
 
-/// Whether the index says `number` to every client: as an integer, or as `1.0`.
+/// Whether every client reads the index as `number`: as an integer, or as `1.0`.
 fn is_number(text: &str, number: u64) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(number as f64)
 }

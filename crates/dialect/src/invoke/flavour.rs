@@ -1,10 +1,10 @@
-//! Which model's API a document is of.
+//! Detects which model's API a document belongs to.
 
 use callgate_call::json::{Kind, Reader as Json};
 
 use crate::converse;
 use crate::event::Unreadable;
-use crate::speaker::{Read, Write};
+use crate::spec::{Read, Write};
 use crate::{Dialect, anthropic, openai_chat};
 
 /// A model's own API.
@@ -12,7 +12,7 @@ use crate::{Dialect, anthropic, openai_chat};
 pub(super) enum Flavour {
     /// Anthropic Messages.
     Anthropic,
-    /// Converse, its events named by a key.
+    /// Converse, with the event name as a key.
     Nova,
     /// Chat Completions.
     Chat,
@@ -21,7 +21,7 @@ pub(super) enum Flavour {
 }
 
 impl Flavour {
-    /// The API a chunk or a whole body is of. What could be two is none.
+    /// The API of a chunk or a whole body. An ambiguous document belongs to none.
     pub(super) fn of(data: &str) -> Result<Self, Unreadable> {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Nothing);
@@ -34,7 +34,7 @@ impl Flavour {
             json.skip()?;
             let key = key.decode()?;
             let is = |word: &str| same_to_some(&key, word);
-            // Clients read blocks whether or not the message says what it is.
+            // Clients read blocks even if the message has no type.
             let blocks = is("content") && kind == Kind::Array;
             let flavour = if blocks || (is("type") && kind == Kind::String) {
                 Self::Anthropic
@@ -53,7 +53,7 @@ impl Flavour {
         Ok(found.unwrap_or(Self::Plain))
     }
 
-    /// Whose rules for calls it has.
+    /// The dialect whose rules for calls apply.
     pub(super) fn dialect(self) -> Option<Dialect> {
         match self {
             Self::Anthropic => Some(Dialect::Anthropic),
@@ -65,26 +65,28 @@ impl Flavour {
 
     pub(super) fn reader(self, max_calls: usize) -> Box<dyn Read> {
         match self {
-            Self::Anthropic => (anthropic::SPEAKER.reader)(max_calls),
+            Self::Anthropic => (anthropic::SPEC.reader)(max_calls),
             Self::Nova => {
-                Box::new(converse::read::Reader::new(converse::read::Names::OfKeys, max_calls))
+                Box::new(converse::read::Reader::new(converse::read::EventNames::OfKeys, max_calls))
             }
-            Self::Chat => (openai_chat::SPEAKER.reader)(max_calls),
+            Self::Chat => (openai_chat::SPEC.reader)(max_calls),
             Self::Plain => Box::new(super::plain::Reader::default()),
         }
     }
 
     pub(super) fn writer(self) -> Box<dyn Write> {
         match self {
-            Self::Anthropic => (anthropic::SPEAKER.writer)(),
-            Self::Nova => Box::new(converse::write::Writer::new(converse::read::Names::OfKeys)),
-            Self::Chat => (openai_chat::SPEAKER.writer)(),
+            Self::Anthropic => (anthropic::SPEC.writer)(),
+            Self::Nova => {
+                Box::new(converse::write::Writer::new(converse::read::EventNames::OfKeys))
+            }
+            Self::Chat => (openai_chat::SPEC.writer)(),
             Self::Plain => Box::new(super::plain::Writer),
         }
     }
 }
 
-/// Whether some program takes the key for this word: there are those that ignore case.
+/// Whether some program takes the key for this word: some ignore case.
 pub(super) fn same_to_some(key: &str, word: &str) -> bool {
     key == word || key.to_uppercase().to_lowercase() == word.to_lowercase()
 }

@@ -1,24 +1,24 @@
-//! Models that say text and nothing else: Titan, Llama, older Mistral, embeddings.
+//! Models that only write text: Titan, Llama, older Mistral, embeddings.
 //!
-//! What looks like a call is judged; what is under a key for calls, in no shape that is known, is
+//! Anything that looks like a call is judged; a value of an unknown form under a key for calls is
 //! refused.
 
 use callgate_call::json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
-use crate::aside::Names;
 use crate::event::{Fate, Finish, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::{Read, Write};
-use crate::stray::{Form, Quiet};
+use crate::side_text::TextNames;
+use crate::spec::{Read, Write};
+use crate::stray::{DocumentKind, SkippedMembers};
 
 /// Reads the chunks of one response.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     strays: Slot,
-    has_spoken: bool,
+    has_read_any: bool,
 }
 
 /// Keys under which models put calls.
@@ -36,8 +36,8 @@ const CALLS: [&str; 7] = [
 const TEXTS: [&str; 4] = ["outputText", "generation", "completion", "text"];
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     fn read(&mut self, _: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
@@ -57,9 +57,9 @@ impl Read for Reader {
             json.skip()?;
         }
         json.end()?;
-        self.has_spoken = true;
+        self.has_read_any = true;
         if is_over(data) {
-            let what = What::Finish(Finish { says_calls: false });
+            let what = What::Finish(Finish { announces_calls: false });
             reading.parts.push(Part { lane: 0, at: Span::default(), what });
         }
         Ok(reading)
@@ -72,18 +72,18 @@ impl Read for Reader {
             reading.parts.push(Part { lane: 0, at, what: What::Text });
         }
         if !reading.parts.iter().any(|part| matches!(part.what, What::Finish(_))) {
-            let what = What::Finish(Finish { says_calls: false });
+            let what = What::Finish(Finish { announces_calls: false });
             reading.parts.push(Part { lane: 0, at: Span::default(), what });
         }
         Ok(reading)
     }
 
-    fn quiet(&self, _: Form) -> Option<Quiet> {
+    fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
         Some(&[])
     }
 
-    fn names(&self) -> Names {
-        Names::Plain
+    fn names(&self) -> TextNames {
+        TextNames::Plain
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
@@ -97,10 +97,10 @@ impl Read for Reader {
     }
 }
 
-/// Keys under which models say that they are done.
+/// Keys with which models end a response.
 const ENDS: [&str; 4] = ["completionReason", "stop_reason", "finish_reason", "is_finished"];
 
-/// Whether the chunk, or what it lists, says that the response is over.
+/// Whether the chunk, or an element of its lists, ends the response.
 fn is_over(data: &str) -> bool {
     let ends = |member: &Member<'_>| {
         let says = !matches!(member.value.of(data), "null" | "false" | "\"\"");
@@ -111,7 +111,7 @@ fn is_over(data: &str) -> bool {
     own.iter().any(ends) || listed.flat_map(|entry| members(data, entry)).any(|it| ends(&it))
 }
 
-/// Whether a key for calls stands anywhere in the next value, with something under it.
+/// Whether the next value contains a key for calls at any depth, with a value.
 fn holds_call_key(json: &mut Json<'_>, data: &str) -> Result<bool, Unreadable> {
     let mut holds = false;
     match json.kind()? {
@@ -145,7 +145,7 @@ fn says_something(value: &str) -> bool {
     !inside.is_empty() && inside != "null"
 }
 
-/// Writes the chunks of one response: as they came, or not at all.
+/// Writes the chunks of one response: unchanged, or not at all.
 #[derive(Debug)]
 pub(super) struct Writer;
 

@@ -1,19 +1,19 @@
-//! Chunks of InvokeModelWithResponseStream, and whole bodies, read as the model's own API.
+//! Reads chunks of InvokeModelWithResponseStream, and whole bodies, as the model's own API.
 
 use callgate_call::json::Span;
 
 use super::flavour::Flavour;
 use crate::Dialect;
-use crate::aside::Names;
 use crate::event::{Order, Reading, Slot, Unreadable};
-use crate::speaker::Read;
-use crate::stray::{self, Form, Quiet};
+use crate::side_text::TextNames;
+use crate::spec::Read;
+use crate::stray::{self, DocumentKind, SkippedMembers};
 
 /// Reads the chunks of one response.
 #[derive(Debug)]
 pub(super) struct Reader {
     max_calls: usize,
-    /// What the response turned out to be.
+    /// The detected API of the response, with its reader.
     inner: Option<(Flavour, Box<dyn Read>)>,
     has_failed: bool,
 }
@@ -24,7 +24,7 @@ impl Reader {
         Self { max_calls, inner: None, has_failed: false }
     }
 
-    /// The reader of the API that `data` is of. It is the same for a whole response.
+    /// The reader for the API of `data`. It stays the same for the whole response.
     fn inner(&mut self, data: &str) -> Result<&mut dyn Read, Unreadable> {
         let flavour = Flavour::of(data)?;
         let max_calls = self.max_calls;
@@ -38,8 +38,8 @@ impl Reader {
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_failed || self.inner.as_ref().is_some_and(|(_, inner)| inner.has_spoken())
+    fn has_read_any(&self) -> bool {
+        self.has_failed || self.inner.as_ref().is_some_and(|(_, inner)| inner.has_read_any())
     }
 
     fn api(&self) -> Option<Dialect> {
@@ -71,8 +71,8 @@ impl Read for Reader {
         Ok(reading)
     }
 
-    fn quiet(&self, form: Form) -> Option<Quiet> {
-        self.inner.as_ref().and_then(|(_, inner)| inner.quiet(form))
+    fn skipped_members(&self, form: DocumentKind) -> Option<SkippedMembers> {
+        self.inner.as_ref().and_then(|(_, inner)| inner.skipped_members(form))
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
@@ -84,8 +84,8 @@ impl Read for Reader {
         self.inner.as_ref().map(|(_, inner)| inner.texts(data)).unwrap_or_default()
     }
 
-    fn names(&self) -> Names {
-        self.inner.as_ref().map_or(Names::Plain, |(_, inner)| inner.names())
+    fn names(&self) -> TextNames {
+        self.inner.as_ref().map_or(TextNames::Plain, |(_, inner)| inner.names())
     }
 
     fn contain(&mut self) -> bool {

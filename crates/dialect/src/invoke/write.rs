@@ -1,4 +1,4 @@
-//! What leaves of InvokeModel: written as the model's own API, in the same envelope.
+//! Writes InvokeModel: in the form of the model's own API, in the same envelope.
 
 use callgate_call::json::Span;
 use callgate_wire::Frame;
@@ -7,7 +7,7 @@ use super::flavour::Flavour;
 use crate::event::{Fate, Reading, Slot};
 use crate::json::Edits;
 use crate::leave::leave;
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
@@ -16,8 +16,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// The writer of the API that `data` is of: the reader has made sure that it is always the
-    /// same.
+    /// The writer for the API of `data`: the reader has made sure that it is always the same.
     fn inner(&mut self, data: &str) -> &mut dyn Write {
         self.inner.get_or_insert_with(|| new_writer(data)).as_mut()
     }
@@ -69,7 +68,7 @@ impl Write for Writer {
     ) {
         match frame.event() == Some(b"chunk") {
             true => self.inner(data).write(frame, data, reading, fates, out),
-            // An exception is no part of the model's API.
+            // An exception is not part of the model's API.
             false => leave(frame, data, reading, Edits::default(), out),
         }
     }
@@ -88,10 +87,10 @@ impl Write for Writer {
         }
     }
 
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
         if let (Some(data), Some(b"chunk")) = (data, frame.event()) {
-            self.inner(data).cut_short(frame, text, out);
+            self.inner(data).stop_early(frame, text, out);
         }
     }
 

@@ -1,13 +1,13 @@
-//! Lines of an Ollama stream, and whole bodies, to what the gate understands.
+//! Reads lines of an Ollama stream, and whole bodies.
 
 use callgate_call::json::{Kind, Span};
 
 use super::view::{Entry, Line, view};
-use crate::aside::Names;
 use crate::event::{ArgumentsPiece, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What};
 use crate::json::{decode, document, inside};
-use crate::speaker::Read;
-use crate::stray::{self, Form, Quiet};
+use crate::side_text::TextNames;
+use crate::spec::Read;
+use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a response.
@@ -19,20 +19,20 @@ pub(super) struct Reader {
     next: Slot,
     calls: usize,
     max_calls: usize,
-    /// A line of the API was read.
-    has_spoken: bool,
+    /// Whether a line of the API was read.
+    has_read_any: bool,
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: 0, calls: 0, max_calls, has_spoken: false }
+        Self { next: 0, calls: 0, max_calls, has_read_any: false }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     fn read(&mut self, _: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
@@ -60,7 +60,7 @@ impl Read for Reader {
         Ok(reading)
     }
 
-    fn quiet(&self, _: Form) -> Option<Quiet> {
+    fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
         Some(&[])
     }
 
@@ -68,8 +68,8 @@ impl Read for Reader {
         self.take_slot()
     }
 
-    fn names(&self) -> Names {
-        Names::Ollama
+    fn names(&self) -> TextNames {
+        TextNames::Ollama
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {
@@ -79,14 +79,14 @@ impl Read for Reader {
 }
 
 impl Reader {
-    /// What a line says. The first tells whether the response is of this API; a later one of
-    /// another shape passes, unless it holds what looks like a call.
+    /// Reads a line. The first line shows whether the response is of this API; a later one in
+    /// another form passes, unless it contains something that looks like a call.
     fn line(&mut self, line: &Line<'_>, data: &str) -> Result<Reading, Unreadable> {
         let is_ours = line.done.is_some() || line.has_error;
-        if !is_ours && (!self.has_spoken || stray::holds_call(data)?) {
+        if !is_ours && (!self.has_read_any || stray::holds_call(data)?) {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken = true;
+        self.has_read_any = true;
         let mut reading = Reading {
             order: Order::Lane(LANE),
             model: line.model.map(|model| inside(&model)),
@@ -149,12 +149,12 @@ impl Reader {
 
 fn finish(line: &Line<'_>) -> Part {
     let (at, reason) = line.done_reason.unwrap_or_default();
-    // Ollama itself says no such thing; servers that stand in for it might.
-    let says_calls = reason.is_some_and(|reason| reason.is("tool_calls"));
-    Part { lane: LANE, at, what: What::Finish(Finish { says_calls }) }
+    // Ollama itself does not send this reason; compatible servers might.
+    let announces_calls = reason.is_some_and(|reason| reason.is("tool_calls"));
+    Part { lane: LANE, at, what: What::Finish(Finish { announces_calls }) }
 }
 
-/// What the last line tells.
+/// The metadata in the last line.
 fn tally(line: &Line<'_>, data: &str) -> Option<Box<Tally>> {
     if line.done != Some(true) {
         return None;

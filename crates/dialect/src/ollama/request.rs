@@ -1,10 +1,10 @@
-//! Removed calls, put back into an Ollama request.
+//! Puts removed calls back into an Ollama request.
 
 use callgate_call::json::{Error, quote};
 
 use crate::json::member;
 use crate::request::listed::{Emptied, Listed};
-use crate::request::{RemovedCall, RemovedTurn, Restored, Seen, whole_object};
+use crate::request::{MessageTraits, RemovedCall, RemovedTurn, Restored, whole_object};
 
 const LISTED: Listed = Listed {
     needs_ids: false,
@@ -18,12 +18,12 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     LISTED.restore(request, turns)
 }
 
-/// What can be told of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     LISTED.seen(request)
 }
 
-/// A result names its call by the name of the tool, and by its id if it has one.
+/// The result of a call. It names the call by the name of the tool, and by its id if it has one.
 fn error_result(call: &RemovedCall) -> String {
     let original = call.original.as_str();
     let name = whole_object(original)

@@ -45,7 +45,7 @@ fn calls_come_whole() {
 }
 
 #[test]
-fn text_is_what_is_said_and_not_what_is_thought() {
+fn thinking_is_not_text() {
     let said = line(json!({"content": "hi", "thinking": "hm"})).to_string();
     let reading = Dialect::Ollama.reader(&Limits::default()).read(None, &said).unwrap();
     assert_eq!(reading.text.unwrap().of(&said), "hi");
@@ -57,18 +57,18 @@ fn text_is_what_is_said_and_not_what_is_thought() {
 }
 
 #[test]
-fn the_last_line_tells_tokens_and_reason() {
+fn the_last_line_has_tokens_and_reason() {
     let last = json!({"model": "m", "message": {"content": ""}, "done": true,
         "done_reason": "stop", "prompt_eval_count": 169, "eval_count": 15});
     let reading = read(&last).unwrap();
-    assert!(matches!(reading.parts[0].what, What::Finish(finish) if !finish.says_calls));
+    assert!(matches!(reading.parts[0].what, What::Finish(finish) if !finish.announces_calls));
     let tally = reading.tally.unwrap();
     assert_eq!((tally.input, tally.output), (Some(169), Some(15)));
     assert_eq!(tally.stop_reason.as_deref(), Some("stop"));
 }
 
 #[test]
-fn errors_are_told_from_other_apis() {
+fn errors_differ_from_other_apis() {
     assert!(read(&json!({"error": "broke"})).unwrap().failure);
     for foreign in [
         json!({"choices": []}),
@@ -99,7 +99,7 @@ fn removed(id: &str, place: usize) -> RemovedTurn {
     RemovedTurn { calls: vec![call], ..RemovedTurn::default() }
 }
 
-/// The assistant's message of a request, and the one behind it, once the call is back.
+/// The assistant's message of a request, and the next one, after the call was restored.
 fn restored(turn: &str, removed: RemovedTurn) -> (Value, Value) {
     let request = format!(
         r#"{{"model":"m","messages":[{{"role":"user","content":"Hi"}},{turn},{{"role":"user","content":"?"}}]}}"#

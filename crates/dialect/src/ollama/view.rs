@@ -1,4 +1,4 @@
-//! The places in a line that matter, found in one walk.
+//! Finds the relevant parts of a line in one pass.
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
@@ -8,10 +8,10 @@ use crate::json::{Fields, document, text_or_null};
 #[derive(Default)]
 pub(super) struct Line<'a> {
     pub(super) model: Option<Text<'a>>,
-    /// What the line says itself, as completions of a prompt do.
-    pub(super) own: Said<'a>,
-    /// What its message says.
-    pub(super) message: Option<Said<'a>>,
+    /// The text and calls of the line itself, as in completions of a prompt.
+    pub(super) own: LineContent<'a>,
+    /// The text and calls of its message.
+    pub(super) message: Option<LineContent<'a>>,
     pub(super) done: Option<bool>,
     pub(super) done_reason: Option<(Span, Option<Text<'a>>)>,
     /// It has an `error` that is not `null`.
@@ -20,9 +20,9 @@ pub(super) struct Line<'a> {
 
 /// A text and calls.
 #[derive(Default)]
-pub(super) struct Said<'a> {
+pub(super) struct LineContent<'a> {
     pub(super) span: Span,
-    /// Where the text stands, and what it is if it is none.
+    /// The span of the text, and the text itself if it is a string.
     pub(super) text: Option<(Span, Option<Text<'a>>)>,
     pub(super) calls: Option<Span>,
     pub(super) entries: Vec<Entry<'a>>,
@@ -33,7 +33,7 @@ pub(super) struct Said<'a> {
 pub(super) struct Entry<'a> {
     pub(super) span: Span,
     pub(super) id: Option<Text<'a>>,
-    /// Where the inside of the call stands.
+    /// The span of the object inside the call.
     pub(super) function: Option<Span>,
     pub(super) index: Option<Span>,
     pub(super) name: Option<Text<'a>>,
@@ -41,8 +41,8 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// All that is said in it.
-    pub(super) fn said(&self) -> impl Iterator<Item = &Said<'a>> {
+    /// All texts and calls in it.
+    pub(super) fn said(&self) -> impl Iterator<Item = &LineContent<'a>> {
         [Some(&self.own), self.message.as_ref()].into_iter().flatten()
     }
 }
@@ -50,7 +50,7 @@ impl<'a> Line<'a> {
 const LINE: [&str; 7] =
     ["model", "message", "response", "tool_calls", "done", "done_reason", "error"];
 
-/// Walks a line.
+/// Parses a line.
 pub(super) fn view(data: &str) -> Result<Line<'_>, Error> {
     let mut json = Json::new(data);
     let mut line = Line::default();
@@ -80,8 +80,8 @@ pub(super) fn view(data: &str) -> Result<Line<'_>, Error> {
     Ok(line)
 }
 
-fn message<'a>(json: &mut Json<'a>) -> Result<Said<'a>, Error> {
-    let mut said = Said::default();
+fn message<'a>(json: &mut Json<'a>) -> Result<LineContent<'a>, Error> {
+    let mut said = LineContent::default();
     let start = json.position();
     let mut fields = Fields::new(&["content", "tool_calls"]);
     let mut object = json.object()?;
@@ -98,7 +98,7 @@ fn message<'a>(json: &mut Json<'a>) -> Result<Said<'a>, Error> {
     Ok(said)
 }
 
-impl<'a> Said<'a> {
+impl<'a> LineContent<'a> {
     fn text(&mut self, json: &mut Json<'a>) -> Result<(), Error> {
         self.text = Some(match json.kind()? {
             Kind::String => json.string().map(|text| (text.span(), Some(text)))?,
@@ -170,7 +170,7 @@ fn truth(json: &mut Json<'_>, data: &str) -> Result<Option<bool>, Error> {
     }
 }
 
-/// Why it ended, or the place of a `null`.
+/// The finish reason, or the span of a `null`.
 fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
     match json.kind()? {
         Kind::Null => json.skip().map(|span| (span, None)),

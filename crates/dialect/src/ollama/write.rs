@@ -1,18 +1,18 @@
-//! What leaves of an Ollama stream or body: the same bytes, or bytes with splices.
+//! Writes an Ollama stream or body: the same bytes, or bytes with splices.
 
 use callgate_call::json::{Kind, Span, Value, escape_into, quote};
 use callgate_wire::Frame;
 
-use super::view::{Entry, Said, view};
+use super::view::{Entry, LineContent, view};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::json::{Edits, document, elements, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the lines of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// How many calls were taken out: those behind them move up.
+    /// How many calls were removed: later ones move up.
     removed: u64,
 }
 
@@ -32,8 +32,8 @@ impl Write for Writer {
         leave(frame, data, reading, edits, out);
     }
 
-    /// Ollama has no word for an end by a filter: the answer is the text.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the response with the text: Ollama has no finish reason for a filter.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
         let mut head = String::new();
         for member in members(data, document(data)) {
@@ -67,7 +67,7 @@ impl Writer {
         for (part, fate) in reading.parts.iter().zip(fates) {
             if let (What::Finish(finish), Fate::Ordinary(text)) = (&part.what, fate) {
                 neutral = text.as_deref();
-                if finish.says_calls {
+                if finish.announces_calls {
                     edits.replace(part.at, "\"stop\"");
                 }
             }
@@ -75,7 +75,7 @@ impl Writer {
         let at = |entry: &Entry<'_>| {
             reading.parts.iter().zip(fates).find(|(part, _)| part.at == entry.span)
         };
-        // What keeps the turn from being empty is said where the turn speaks.
+        // The text that keeps the turn from being empty goes where the turn has its text.
         let has_message = line.message.is_some();
         for said in line.said() {
             let is_own = said.span == line.own.span;
@@ -101,12 +101,12 @@ impl Writer {
                 notice.push_str(neutral.unwrap_or(""));
             }
             let key = if is_own { "response" } else { "content" };
-            say_and_remove(data, said, &gone, key, &notice, &mut edits);
+            insert_notice_and_remove(data, said, &gone, key, &notice, &mut edits);
         }
         edits
     }
 
-    /// Some versions number calls: no number is left out.
+    /// Renumbers the calls of versions that number them, without gaps.
     fn move_up(&self, data: &str, entry: &Entry<'_>, edits: &mut Edits) {
         let Some(at) = entry.index.filter(|_| self.removed > 0) else { return };
         if let Some(number) = at.of(data).parse::<u64>().ok().filter(|n| *n >= self.removed) {
@@ -115,7 +115,7 @@ impl Writer {
     }
 }
 
-/// A line that says `text` and ends the response; `head` are its first members.
+/// A line with `text` that ends the response; `head` are its first members.
 pub(super) fn last_line(head: &str, key: &str, text: &str) -> String {
     let said = match key {
         "message" => format!("{{\"role\":\"assistant\",\"content\":{}}}", quote(text)),
@@ -124,7 +124,7 @@ pub(super) fn last_line(head: &str, key: &str, text: &str) -> String {
     format!("{{{head}\"{key}\":{said},\"done\":true,\"done_reason\":\"stop\"}}")
 }
 
-/// A removed call as a message holds it.
+/// A removed call as in a message.
 pub(super) fn original(call: &Canonical) -> String {
     let id = match call.id.as_str() {
         "" => String::new(),
@@ -134,8 +134,8 @@ pub(super) fn original(call: &Canonical) -> String {
     format!("{{{id}\"function\":{{\"name\":{name},\"arguments\":{arguments}}}}}")
 }
 
-/// The arguments as the object they are. Anything but one strict object could add members of its
-/// own, or is refused by the server.
+/// The arguments as an object. Anything but one strict object could add members, or is rejected by
+/// the server.
 fn object(arguments: &str) -> &str {
     match Value::parse(arguments) {
         Ok(Value::Object(_)) => arguments,
@@ -143,7 +143,7 @@ fn object(arguments: &str) -> &str {
     }
 }
 
-/// Gives a call other arguments.
+/// Replaces the arguments of a call.
 fn set_arguments(entry: &Entry<'_>, call: &Canonical, edits: &mut Edits) {
     match (entry.arguments, entry.function) {
         (Some((at, Kind::String)), _) => edits.replace(at, quote(&call.arguments)),
@@ -157,10 +157,10 @@ fn set_arguments(entry: &Entry<'_>, call: &Canonical, edits: &mut Edits) {
     }
 }
 
-/// Puts the notice into the text and takes the calls out; the list goes when it is empty.
-fn say_and_remove(
+/// Inserts the notice into the text and removes the calls; the list is removed when it is empty.
+fn insert_notice_and_remove(
     data: &str,
-    said: &Said<'_>,
+    said: &LineContent<'_>,
     gone: &[bool],
     key: &str,
     notice: &str,

@@ -1,30 +1,31 @@
-//! Chunks of a Chat stream, and whole completions, to what the gate understands.
+//! Reads chunks of a Chat stream, and whole completions.
 
 use callgate_call::json::{Kind, Reader as Json, Span, Value};
 
 use super::view::{
-    Choice, Choices, Content, Entry, Failure, Function, Page, Said, View, page, view, view_of_page,
+    Choice, ChoiceContent, Choices, Content, Entry, Failure, Function, Page, View, page, view,
+    view_of_page,
 };
 use crate::event::{
     ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
     What,
 };
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
-use crate::speaker::Read;
-use crate::stray::{self, Quiet};
+use crate::spec::Read;
+use crate::stray::{self, SkippedMembers};
 use crate::tally::{Tally, counts_within};
 
-/// What the provider has run, and a call that it refused, are read in their own ways. LiteLLM lists the
-/// tools of MCP servers that it has asked for.
-const QUIET: Quiet = &[
+/// Calls that the provider has run, and a call that it rejected, are read separately. LiteLLM lists
+/// the tools of MCP servers that it has queried.
+const SKIPPED_MEMBERS: SkippedMembers = &[
     ("providerspecificfields", &["mcplisttools"]),
     ("delta", &["executedtools"]),
     ("message", &["executedtools"]),
     ("error", &["failedgeneration"]),
 ];
 
-/// A completion that was stored repeats what its request offered.
-const QUIET_IN_BODIES: Quiet = &[
+/// A stored completion repeats the tools of its request.
+const SKIPPED_IN_BODIES: SkippedMembers = &[
     ("providerspecificfields", &["mcplisttools"]),
     ("delta", &["executedtools"]),
     ("message", &["executedtools"]),
@@ -39,8 +40,8 @@ pub(super) struct Reader {
     calls: Vec<Call>,
     next: Slot,
     max_calls: usize,
-    /// A chunk of the API was read.
-    has_spoken: bool,
+    /// Whether a chunk of the API was read.
+    has_read_any: bool,
 }
 
 /// A call that has begun.
@@ -48,29 +49,29 @@ pub(super) struct Reader {
 struct Call {
     slot: Slot,
     lane: Lane,
-    /// The index its pieces come under; `None` for a legacy `function_call`.
+    /// The index of its pieces; `None` for a legacy `function_call`.
     index: Option<i64>,
     id: String,
     legacy: bool,
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { calls: Vec::new(), next: 0, max_calls, has_spoken: false }
+        Self { calls: Vec::new(), next: 0, max_calls, has_read_any: false }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     /// Reads one chunk.
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         let start = data.trim_start();
         if is_done(start) {
-            self.has_spoken = true;
+            self.has_read_any = true;
             return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
         }
         if start.is_empty() {
@@ -80,18 +81,19 @@ impl Read for Reader {
             return Err(Unreadable::Nothing);
         }
         let mut reading = Reading::default();
-        let found = view(data, |choice| self.choice(&choice, data, Form::Chunk, &mut reading))?;
+        let found =
+            view(data, |choice| self.choice(&choice, data, ChatDocument::Chunk, &mut reading))?;
         let is_chunk = found.choices != Choices::Missing || found.error.is_some() || found.is_error;
-        // The first event tells whether the stream is of this API. Later ones that it does not
-        // know pass, but a call in them may be the beginning of one whose rest cannot be told.
-        let may_pass = is_chunk || (self.has_spoken && !stray::holds_call(data)?);
+        // The first event shows whether the stream is of this API. Later unknown events pass, but a
+        // call in them may be the beginning of one whose rest is unknown.
+        let may_pass = is_chunk || (self.has_read_any && !stray::holds_call(data)?);
         if !may_pass {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken |= is_chunk;
+        self.has_read_any |= is_chunk;
         self.outside(&found, data, &mut reading)?;
-        // Chunks have no names; some clients skip one that has.
-        reading.uneven |= event.is_some();
+        // Chunks have no names; some clients skip a chunk with one.
+        reading.skipped_by_some_clients |= event.is_some();
         Ok(reading)
     }
 
@@ -105,7 +107,7 @@ impl Read for Reader {
             Some(page) => self.page(&page, data, &mut reading)?,
             None => {
                 let found = view(data, |choice| {
-                    self.choice(&choice, data, Form::Completion, &mut reading)
+                    self.choice(&choice, data, ChatDocument::Completion, &mut reading)
                 })?;
                 let is_ours = found.choices == Choices::Listed;
                 if !is_ours && found.error.is_none() && !found.is_error {
@@ -114,16 +116,16 @@ impl Read for Reader {
                 self.outside(&found, data, &mut reading)?;
             }
         }
-        self.has_spoken = true;
+        self.has_read_any = true;
         reading.order = Order::Stream;
-        reading.uneven = false;
+        reading.skipped_by_some_clients = false;
         Ok(reading)
     }
 
-    fn quiet(&self, form: stray::Form) -> Option<Quiet> {
+    fn skipped_members(&self, form: stray::DocumentKind) -> Option<SkippedMembers> {
         Some(match form {
-            stray::Form::Frame => QUIET,
-            stray::Form::Body => QUIET_IN_BODIES,
+            stray::DocumentKind::Frame => SKIPPED_MEMBERS,
+            stray::DocumentKind::Body => SKIPPED_IN_BODIES,
         })
     }
 
@@ -131,7 +133,7 @@ impl Read for Reader {
         Ok(self.take_slot())
     }
 
-    /// What each choice says, and the parts of it where it says a list.
+    /// The text of each choice, and its parts if it is a list.
     fn texts(&self, data: &str) -> Vec<Span> {
         let mut texts = Vec::new();
         let mut collect = |choice: Choice<'_>| {
@@ -158,7 +160,7 @@ impl Reader {
     fn page(&mut self, page: &Page, data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
         for completion in page.completions.iter().copied().enumerate() {
             let found = view_of_page(data, completion, |choice| {
-                self.choice(&choice, data, Form::Completion, reading)
+                self.choice(&choice, data, ChatDocument::Completion, reading)
             })?;
             if found.choices != Choices::Listed {
                 return Err(Unreadable::Foreign);
@@ -169,7 +171,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads what stands outside of the choices.
+    /// Reads everything outside of the choices.
     fn outside(
         &mut self,
         found: &View<'_>,
@@ -177,8 +179,8 @@ impl Reader {
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         reading.model = reading.model.or(found.model.map(|text| inside(&text)));
-        // Some clients look at the first choice only.
-        reading.uneven |= found.uneven || found.count > 1;
+        // Some clients only look at the first choice.
+        reading.skipped_by_some_clients |= found.skipped_by_some_clients || found.count > 1;
         if let Some(failure) = &found.error {
             self.failure(failure, data, reading)?;
         }
@@ -197,7 +199,7 @@ impl Reader {
             let ([input, output, hit], [cached, reasoning]) =
                 counts_within(data, usage, keys, within);
             (tally.input, tally.output, tally.reasoning) = (input, output, reasoning);
-            // DeepSeek has a word of its own, and says it in the usual one too.
+            // DeepSeek has a separate field, in addition to the usual one.
             tally.cached = cached.or(hit);
         }
         reading.tally = tally.boxed();
@@ -208,46 +210,48 @@ impl Reader {
         &mut self,
         choice: &Choice<'_>,
         data: &str,
-        form: Form,
+        form: ChatDocument,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let lane = choice.lane;
         let parts_before = reading.parts.len();
-        reading.uneven |= choice.uneven;
-        if choice.bad_index && choice.said().any(Said::has_calls) {
+        reading.skipped_by_some_clients |= choice.skipped_by_some_clients;
+        if choice.bad_index && choice.said().any(ChoiceContent::has_calls) {
             return Err(Unreadable::Ambiguous("calls in a choice that no client can count to"));
         }
         let mirrored = choice.message_is_a_copy(data);
         let message = choice.message.as_deref().filter(|_| !mirrored);
         let in_place = match form {
-            Form::Chunk => message.is_none_or(|message| !message.has_calls()),
-            Form::Completion => choice.delta.as_ref().is_none_or(|delta| !delta.has_calls()),
+            ChatDocument::Chunk => message.is_none_or(|message| !message.has_calls()),
+            ChatDocument::Completion => {
+                choice.delta.as_ref().is_none_or(|delta| !delta.has_calls())
+            }
         };
         if !in_place {
-            // Some clients read the other of the two as well. One that holds anything cannot be
-            // merged with it.
+            // Some clients read the other of the two as well. If it contains anything, it cannot be
+            // merged.
             let right = match form {
-                Form::Chunk => choice.delta.as_ref(),
-                Form::Completion => choice.message.as_deref(),
+                ChatDocument::Chunk => choice.delta.as_ref(),
+                ChatDocument::Completion => choice.message.as_deref(),
             };
             if right.is_some_and(|said| said.span.end - said.span.start > 2) {
                 return Err(Unreadable::Ambiguous("calls in both `delta` and `message`"));
             }
-            reading.odd = true;
+            reading.irregular = true;
         }
         choice.said().for_each(|said| said.takes(reading));
         for said in choice.delta.iter().chain(message) {
             self.said(said, lane, data, form, reading)?;
         }
         if let Some((at, reason)) = choice.finish {
-            let says_calls = reason.is("tool_calls") || reason.is("function_call");
-            let what = What::Finish(Finish { says_calls });
+            let announces_calls = reason.is("tool_calls") || reason.is("function_call");
+            let what = What::Finish(Finish { announces_calls });
             reading.parts.push(Part { lane, at, what });
-        } else if form == Form::Completion {
-            let what = What::Finish(Finish { says_calls: false });
+        } else if form == ChatDocument::Completion {
+            let what = What::Finish(Finish { announces_calls: false });
             reading.parts.push(Part { lane, at: Span::default(), what });
         }
-        // Text may overtake a held call; all else keeps its place in the choice.
+        // Text may overtake a held call; everything else keeps its position in the choice.
         let mut added = reading.parts.iter().skip(parts_before);
         if added.any(|part| !matches!(part.what, What::Text)) {
             reading.order = Order::Lane(lane);
@@ -257,10 +261,10 @@ impl Reader {
 
     fn said(
         &mut self,
-        said: &Said<'_>,
+        said: &ChoiceContent<'_>,
         lane: Lane,
         data: &str,
-        form: Form,
+        form: ChatDocument,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let texts = said.content.iter().flat_map(Content::texts);
@@ -276,12 +280,12 @@ impl Reader {
         }
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
-            piece.ends = form == Form::Completion;
+            piece.ends = form == ChatDocument::Completion;
             reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
         }
         if let Some(entry) = &said.function_call {
             let mut piece = self.legacy(entry, lane, data)?;
-            piece.ends = form == Form::Completion;
+            piece.ends = form == ChatDocument::Completion;
             reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
         }
         if let Some(span) = said.executed {
@@ -317,11 +321,11 @@ impl Reader {
         Ok(piece)
     }
 
-    /// The call a piece belongs to, and whether the piece begins it.
+    /// The call that a piece belongs to, and whether the piece begins it.
     ///
-    /// By its index; but another id with a name on a known index is another call (a provider that
-    /// numbers every parallel call 0). Without an index: by its id; a new id or a name begins a
-    /// call; anything else goes to the last one.
+    /// By its index; but a different id with a name on a known index is another call (some
+    /// providers number every parallel call 0). Without an index: by its id; a new id or a name
+    /// begins a call; anything else belongs to the last one.
     fn resolve(
         &mut self,
         entry: &Entry<'_>,
@@ -379,7 +383,7 @@ impl Reader {
         slot
     }
 
-    /// Tools the provider has run itself: they are told, not held.
+    /// Tools that the provider has run itself: they are reported, not held.
     fn executed(
         &mut self,
         list: Span,
@@ -420,8 +424,8 @@ impl Reader {
         }
     }
 
-    /// An error ends what is unfinished. The text of a refused call inside it is judged like a
-    /// call: some clients take it for one.
+    /// Reads an error, which ends unfinished calls. The text of a rejected call in it is judged
+    /// like a call: some clients take it for one.
     fn failure(
         &mut self,
         failure: &Failure,
@@ -437,7 +441,7 @@ impl Reader {
         if !may_hold_a_call(&text) {
             return Ok(());
         }
-        // What cannot be read as a call has no name, and is refused.
+        // Text that cannot be read as a call has no name, and is refused.
         let call = Value::parse(&text).ok();
         let name = call.as_ref().and_then(|call| call.get("name")).and_then(Value::as_str);
         let mut piece = self.stray_piece(name.map(str::to_owned), text.clone());
@@ -454,12 +458,12 @@ impl Reader {
 
 /// Whether a document is one chunk of a stream or a whole completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ChatDocument {
     Chunk,
     Completion,
 }
 
-/// Fills in the arguments: a piece of text, or, from some servers, the object itself.
+/// Sets the arguments: a piece of text, or, from some servers, the object itself.
 fn fill(piece: &mut Piece, function: Option<&Function<'_>>, custom: bool, data: &str) {
     let Some((span, kind)) = function.and_then(|function| function.arguments) else { return };
     let inside = || Span { start: span.start + 1, end: span.end - 1 }.of(data).to_owned();

@@ -1,7 +1,7 @@
-//! Removed calls, put back into a Chat request.
+//! Puts removed calls back into a Chat request.
 //!
-//! A call goes to its old place in `tool_calls`, its notice out of `content`, and its result is a
-//! message directly behind.
+//! A call goes to its old position in `tool_calls`, its notice is removed from `content`, and its
+//! result is a message directly after it.
 
 use std::collections::HashSet;
 
@@ -9,27 +9,27 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quot
 
 use crate::json::{Edits, Fields, member, members};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, meaning, messages, plan,
-    rest, shown, text_or_skip, whole_object,
+    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, messages,
+    plan, rest, shown, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let messages = messages(request, read_message)?;
     let seen = look_all(request, &messages);
-    let message = |seen: &Seen<'_>| messages.get(seen.message);
+    let message = |seen: &MessageTraits<'_>| messages.get(seen.message);
     let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
         let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
         match kind(call) {
             None => return Some(Restored::UNREADABLE),
-            Some(Form::Nameless) => return Some(Restored::NO_ID),
-            Some(Form::Legacy) => {
+            Some(CallForm::Nameless) => return Some(Restored::NO_ID),
+            Some(CallForm::Legacy) => {
                 let free = turn.calls.len() == 1 && message(seen).is_some_and(Message::has_no_call);
                 if !free {
                     return Some(Restored::OCCUPIED);
                 }
             }
-            Some(Form::Listed) => {
+            Some(CallForm::Listed) => {
                 if message(seen).is_none_or(|message| message.function_call.is_some()) {
                     return Some(Restored::OCCUPIED);
                 }
@@ -46,7 +46,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         let Some(message) = message(seen) else { continue };
         cut_notices(message, seen, plan, &mut edits);
         match plan.calls.as_slice() {
-            [call] if kind(call) == Some(Form::Legacy) => {
+            [call] if kind(call) == Some(CallForm::Legacy) => {
                 set_member(request, message, "function_call", &call.original, &mut edits);
             }
             _ => add_calls(request, message, seen, plan, &mut edits),
@@ -59,8 +59,8 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     Ok(out)
 }
 
-/// What can be told of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     Ok(look_all(request, &messages(request, read_message)?))
 }
 
@@ -73,7 +73,7 @@ struct Message<'a> {
     calls: Vec<(Span, Option<Text<'a>>)>,
     /// A legacy call, unless it is `null`.
     function_call: Option<Span>,
-    /// The call a `tool` message answers.
+    /// The call that a `tool` message answers.
     tool_call_id: Option<Text<'a>>,
 }
 
@@ -82,7 +82,7 @@ enum Content<'a> {
     #[default]
     Missing,
     Text(Text<'a>),
-    /// The parts, each with its text if it is one.
+    /// The parts, each with its text if it has one.
     Parts(Span, Vec<(Span, Option<Text<'a>>)>),
 }
 
@@ -92,9 +92,9 @@ impl Message<'_> {
     }
 }
 
-/// How a call stands in a message.
+/// How a call is written in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CallForm {
     /// In `tool_calls`.
     Listed,
     /// In `tool_calls`, without an id.
@@ -103,14 +103,14 @@ enum Form {
     Legacy,
 }
 
-/// The form of a kept call; `None` if it is not a call.
-fn kind(call: &RemovedCall) -> Option<Form> {
+/// The form of a stored call; `None` if it is not a call.
+fn kind(call: &RemovedCall) -> Option<CallForm> {
     let object = whole_object(&call.original)?;
     let has = |key| member(&call.original, object, key).is_some();
     match (call.id.as_str(), has("function") || has("custom")) {
-        ("", true) => Some(Form::Nameless),
-        ("", false) => has("name").then_some(Form::Legacy),
-        (_, listed) => listed.then_some(Form::Listed),
+        ("", true) => Some(CallForm::Nameless),
+        ("", false) => has("name").then_some(CallForm::Legacy),
+        (_, listed) => listed.then_some(CallForm::Listed),
     }
 }
 
@@ -151,7 +151,7 @@ fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
 
 type Items<'a> = (Span, Vec<(Span, Option<Text<'a>>)>);
 
-/// Reads a list of objects and of each the string at `key`; `null` is an empty list.
+/// Reads a list of objects and the string at `key` of each; `null` is an empty list.
 fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>, Error> {
     let mut items = Vec::new();
     if reader.kind()? == Kind::Null {
@@ -182,13 +182,13 @@ fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>,
     Ok((Span { start, end: reader.position() }, items))
 }
 
-fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
     let seen = |(place, message)| look(request, place, message);
     messages.iter().enumerate().filter_map(seen).collect()
 }
 
-/// What can be told of a message, if it is the assistant's.
-fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
+/// The recognisable traits of a message, if it is the assistant's.
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<MessageTraits<'a>> {
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
@@ -202,7 +202,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<See
             parts.iter().enumerate().filter_map(text).collect()
         }
     };
-    let mut seen = Seen::new(place, texts);
+    let mut seen = MessageTraits::new(place, texts);
     for (span, id) in &message.calls {
         let inner = |key| member(request, *span, key).filter(|at| at.of(request).starts_with('{'));
         let call = match (inner("function"), inner("custom")) {
@@ -218,7 +218,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<See
     Some(seen)
 }
 
-/// Every id the client speaks of: its calls, and its results.
+/// Every id that the client mentions: in its calls, and in its results.
 fn known(messages: &[Message<'_>]) -> HashSet<String> {
     let of = |message: &Message<'_>| {
         let calls = message.calls.iter().map(|(_, id)| *id);
@@ -227,7 +227,12 @@ fn known(messages: &[Message<'_>]) -> HashSet<String> {
     messages.iter().flat_map(of).collect()
 }
 
-fn cut_notices(message: &Message<'_>, seen: &Seen<'_>, plan: &Plan<'_>, edits: &mut Edits) {
+fn cut_notices(
+    message: &Message<'_>,
+    seen: &MessageTraits<'_>,
+    plan: &Plan<'_>,
+    edits: &mut Edits,
+) {
     let shown = shown(&seen.texts, &plan.calls);
     let mut gone = HashSet::new();
     for ((place, text), shown) in seen.texts.iter().zip(&shown) {
@@ -251,11 +256,11 @@ fn cut_notices(message: &Message<'_>, seen: &Seen<'_>, plan: &Plan<'_>, edits: &
     }
 }
 
-/// Puts the calls among those the client got.
+/// Inserts the calls among those that the client received.
 fn add_calls(
     request: &str,
     message: &Message<'_>,
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     plan: &Plan<'_>,
     edits: &mut Edits,
 ) {
@@ -275,7 +280,7 @@ fn add_calls(
     }
 }
 
-/// Sets a member of the message that it does not have, or has empty.
+/// Sets a member of the message that it does not have, or that is empty.
 fn set_member(request: &str, message: &Message<'_>, key: &str, value: &str, edits: &mut Edits) {
     let all = members(request, message.span);
     match (all.iter().find(|member| member.key.is(key)), all.last()) {
@@ -287,7 +292,7 @@ fn set_member(request: &str, message: &Message<'_>, key: &str, value: &str, edit
 
 fn error_result(call: &RemovedCall) -> String {
     let why = quote(&call.why);
-    if kind(call) != Some(Form::Legacy) {
+    if kind(call) != Some(CallForm::Legacy) {
         let id = quote(&call.id);
         return format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{why}}}");
     }

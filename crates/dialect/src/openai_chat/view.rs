@@ -1,4 +1,4 @@
-//! The places in a chunk or a completion that matter, found in one walk.
+//! Finds the relevant parts of a chunk or a completion in one pass.
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
@@ -12,31 +12,31 @@ pub(super) struct View<'a> {
     pub(super) choices: Choices,
     /// How many choices there are.
     pub(super) count: u32,
-    /// The first reason that one of them gives for its end.
+    /// The first finish reason among them.
     pub(super) finish: Option<Text<'a>>,
-    /// It calls itself an error, or has a `detail` of one, as servers do that have no `error`.
+    /// Its type is `error`, or it has a `detail` of one, as servers send that have no `error`.
     pub(super) is_error: bool,
-    /// `error`, unless it is `null`: then nothing happened.
+    /// `error`, unless it is `null`, which means no error.
     pub(super) error: Option<Failure>,
     /// `usage`, unless it is `null`.
     pub(super) usage: Option<Span>,
-    /// Some clients skip a chunk of this shape.
-    pub(super) uneven: bool,
+    /// Some clients skip a chunk of this form.
+    pub(super) skipped_by_some_clients: bool,
 }
 
-/// What stands under `choices`.
+/// The value of `choices`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Choices {
     #[default]
     Missing,
     Listed,
-    /// Something that is no list: `null`, mostly.
+    /// Not a list: mostly `null`.
     Other,
 }
 
 #[derive(Default)]
 pub(super) struct Failure {
-    /// The text of a call that the provider refused, which some clients run nevertheless.
+    /// The text of a call that the provider rejected, which some clients run nevertheless.
     pub(super) failed_generation: Option<Span>,
 }
 
@@ -44,52 +44,52 @@ pub(super) struct Failure {
 pub(super) struct Choice<'a> {
     pub(super) span: Span,
     pub(super) lane: Lane,
-    pub(super) delta: Option<Said<'a>>,
-    /// Boxed, for few chunks have one.
-    pub(super) message: Option<Box<Said<'a>>>,
+    pub(super) delta: Option<ChoiceContent<'a>>,
+    /// Boxed, because few chunks have one.
+    pub(super) message: Option<Box<ChoiceContent<'a>>>,
     pub(super) finish: Option<(Span, Text<'a>)>,
-    /// Its index is one no client could count to.
+    /// Its index is too large for any client.
     pub(super) bad_index: bool,
-    pub(super) uneven: bool,
+    pub(super) skipped_by_some_clients: bool,
 }
 
-/// What a choice says: its `delta`, or its `message`.
+/// The content of a choice: its `delta`, or its `message`.
 #[derive(Default)]
-pub(super) struct Said<'a> {
+pub(super) struct ChoiceContent<'a> {
     pub(super) span: Span,
-    /// The key, to be renamed where a chunk has a `message`.
+    /// The key, to be renamed if a chunk has a `message`.
     pub(super) key: Span,
     pub(super) content: Option<Content<'a>>,
     pub(super) refusal: Option<Text<'a>>,
     pub(super) tool_calls: Option<Span>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) function_call: Option<Box<Entry<'a>>>,
-    /// What was thought before a call, in entries that name the call by its id.
+    /// The thinking before a call, in entries that name the call by its id.
     pub(super) reasoning_details: Option<Span>,
-    /// Calls the provider has run: `executed_tools`.
+    /// Calls that the provider has run: `executed_tools`.
     pub(super) executed: Option<Span>,
-    pub(super) uneven: bool,
+    pub(super) skipped_by_some_clients: bool,
 }
 
 impl<'a> Choice<'a> {
-    /// Its `delta` and its `message`, as far as it has them.
-    pub(super) fn said(&self) -> impl Iterator<Item = &Said<'a>> {
+    /// Its `delta` and its `message`, if it has them.
+    pub(super) fn said(&self) -> impl Iterator<Item = &ChoiceContent<'a>> {
         self.delta.iter().chain(self.message.as_deref())
     }
 
-    /// Whether the `message` repeats the calls of the `delta` to the letter, as one server does.
+    /// Whether the `message` repeats the calls of the `delta` exactly, as one server does.
     pub(super) fn message_is_a_copy(&self, data: &str) -> bool {
         let (Some(delta), Some(message)) = (&self.delta, &self.message) else { return false };
-        let list = |said: &Said<'_>| said.tool_calls.map(|span| span.of(data).to_owned());
-        let call = |said: &Said<'_>| {
+        let list = |said: &ChoiceContent<'_>| said.tool_calls.map(|span| span.of(data).to_owned());
+        let call = |said: &ChoiceContent<'_>| {
             said.function_call.as_ref().map(|entry| entry.span.of(data).to_owned())
         };
         delta.has_calls() && list(delta) == list(message) && call(delta) == call(message)
     }
 }
 
-impl Said<'_> {
-    /// Notes its calls as those that stand where the API has them.
+impl ChoiceContent<'_> {
+    /// Adds its calls as calls in regular places.
     pub(super) fn takes(&self, reading: &mut Reading) {
         for entry in self.entries.iter().chain(self.function_call.as_deref()) {
             reading.taken.push(entry.span);
@@ -106,13 +106,13 @@ impl Said<'_> {
 pub(super) enum Content<'a> {
     Text(Text<'a>),
     Null(Span),
-    /// A list of parts, as one provider has it beside its thinking, and the texts among them.
+    /// A list of parts, which one provider sends along with its thinking, and the texts among them.
     Parts(Span, Vec<Text<'a>>),
     Other(Span),
 }
 
 impl<'a> Content<'a> {
-    /// The texts in it: it is one, or a list of parts.
+    /// The texts in it: one text, or those of a list of parts.
     pub(super) fn texts(&self) -> &[Text<'a>] {
         match self {
             Self::Text(text) => std::slice::from_ref(text),
@@ -130,12 +130,12 @@ pub(super) struct Entry<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) function: Option<Function<'a>>,
     pub(super) custom: Option<Function<'a>>,
-    pub(super) uneven: bool,
+    pub(super) skipped_by_some_clients: bool,
 }
 
 impl Entry<'_> {
-    /// Where the arguments stand, if all else in this entry is what it would be were the call
-    /// written whole.
+    /// The span of the arguments, if everything else in this entry equals the canonical form of the
+    /// call.
     pub(super) fn argument_of(&self, call: &Canonical) -> Option<Span> {
         let inner = if call.free_text { &self.custom } else { &self.function };
         let inner = inner.as_ref()?;
@@ -149,7 +149,7 @@ impl Entry<'_> {
     }
 }
 
-/// The inside of a call: `function`, `custom`, or a legacy `function_call`.
+/// The object inside a call: `function`, `custom`, or a legacy `function_call`.
 #[derive(Default)]
 pub(super) struct Function<'a> {
     pub(super) name: Option<Text<'a>>,
@@ -158,8 +158,8 @@ pub(super) struct Function<'a> {
 
 const TOP: [&str; 8] = ["choices", "model", "error", "usage", "object", "id", "created", "detail"];
 
-/// Walks a chunk or completion and hands out its choices one by one: most have one, and a list
-/// of one would be an allocation for every piece of text.
+/// Parses a chunk or completion and passes on its choices one by one: most have one, and a list
+/// would be an allocation for every piece of text.
 pub(super) fn view<'a>(
     data: &'a str,
     each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
@@ -170,7 +170,7 @@ pub(super) fn view<'a>(
     Ok(view)
 }
 
-/// The same for one completion of a page. The choices of each have lanes of their own.
+/// The same for one completion of a page. The choices of each completion have separate lanes.
 pub(super) fn view_of_page<'a>(
     data: &'a str,
     (place, completion): (usize, Span),
@@ -186,7 +186,7 @@ pub(super) fn view_of_page<'a>(
     })
 }
 
-/// Lanes for the choices of one completion. The API gives at most 128.
+/// Lanes for the choices of one completion. The API allows at most 128.
 const LANES: Lane = 1 << 10;
 
 /// A list of stored completions.
@@ -195,7 +195,7 @@ pub(super) struct Page {
     pub(super) completions: Vec<Span>,
 }
 
-/// The page that `data` is; `None` if it is something else.
+/// The page in `data`; `None` if it is something else.
 pub(super) fn page(data: &str) -> Result<Option<Page>, Error> {
     let mut json = Json::new(data);
     let (mut page, mut is_list, mut has_data) = (Page::default(), false, false);
@@ -250,16 +250,16 @@ fn walk<'a>(
             Some(1) if json.kind()? == Kind::String => view.model = Some(json.string()?),
             Some(2) => {
                 // One client takes even `null` for an error.
-                view.uneven = true;
+                view.skipped_by_some_clients = true;
                 view.error = failure(json)?;
             }
             Some(3) => {
                 let kind = json.kind()?;
-                view.uneven |= !matches!(kind, Kind::Null | Kind::Object);
+                view.skipped_by_some_clients |= !matches!(kind, Kind::Null | Kind::Object);
                 let span = json.skip()?;
                 view.usage = (kind != Kind::Null).then_some(span);
             }
-            // One client skips what does not call itself a chunk.
+            // One client skips everything whose `object` is not that of a chunk.
             Some(4) if json.kind()? == Kind::String => {
                 let object = json.string()?;
                 is_chunk = object.is("chat.completion.chunk");
@@ -267,7 +267,7 @@ fn walk<'a>(
             }
             Some(place @ (1 | 5 | 6)) => {
                 let wanted = if place == 6 { Kind::Number } else { Kind::String };
-                view.uneven |= !is_kind_or_null(json, wanted)?;
+                view.skipped_by_some_clients |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
             }
             Some(7) => {
@@ -279,11 +279,11 @@ fn walk<'a>(
             }
         }
     }
-    view.uneven |= !is_chunk;
+    view.skipped_by_some_clients |= !is_chunk;
     Ok(view)
 }
 
-/// Clients that check types skip a chunk in which one is wrong, and go on.
+/// Clients that check types skip a chunk with a wrong one, and continue.
 fn is_kind_or_null(json: &mut Json<'_>, wanted: Kind) -> Result<bool, Error> {
     let kind = json.kind()?;
     Ok(kind == wanted || kind == Kind::Null)
@@ -315,7 +315,7 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
     let mut choice = Choice::default();
     if json.kind()? != Kind::Object {
         json.skip()?;
-        choice.uneven = true;
+        choice.skipped_by_some_clients = true;
         return Ok(choice);
     }
     let start = json.position();
@@ -342,7 +342,7 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
             }
             Some(place @ (3 | 4)) => {
                 let wanted = if place == 3 { Kind::String } else { Kind::Object };
-                choice.uneven |= !is_kind_or_null(json, wanted)?;
+                choice.skipped_by_some_clients |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
             }
             _ => {
@@ -350,7 +350,8 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
             }
         }
     }
-    choice.uneven |= !has_index || choice.said().any(|said| said.uneven);
+    choice.skipped_by_some_clients |=
+        !has_index || choice.said().any(|said| said.skipped_by_some_clients);
     choice.span = Span { start, end: json.position() };
     Ok(choice)
 }
@@ -367,8 +368,12 @@ const SAID: [&str; 9] = [
     "annotations",
 ];
 
-fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, Unreadable> {
-    let mut said = Said { key, ..Said::default() };
+fn said<'a>(
+    json: &mut Json<'a>,
+    data: &'a str,
+    key: Span,
+) -> Result<ChoiceContent<'a>, Unreadable> {
+    let mut said = ChoiceContent { key, ..ChoiceContent::default() };
     let start = json.position();
     let mut fields = Fields::new(&SAID);
     let mut object = json.object()?;
@@ -379,11 +384,11 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                     Kind::String => Content::Text(json.string()?),
                     Kind::Null => Content::Null(json.skip()?),
                     Kind::Array => {
-                        said.uneven = true;
+                        said.skipped_by_some_clients = true;
                         parts(json)?
                     }
                     _ => {
-                        said.uneven = true;
+                        said.skipped_by_some_clients = true;
                         Content::Other(json.skip()?)
                     }
                 });
@@ -416,12 +421,12 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
             },
             Some(3) => said.executed = Some(json.skip()?),
             Some(4) if json.kind()? == Kind::String => {
-                said.uneven |= !json.string()?.is("assistant");
+                said.skipped_by_some_clients |= !json.string()?.is("assistant");
             }
             Some(5) if json.kind()? == Kind::String => said.refusal = Some(json.string()?),
             Some(place @ 4..=8) => {
                 let wanted = if place == 8 { Kind::Array } else { Kind::String };
-                said.uneven |= !is_kind_or_null(json, wanted)?;
+                said.skipped_by_some_clients |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
             }
             _ => {
@@ -432,12 +437,12 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
             }
         }
     }
-    said.uneven |= said.entries.iter().any(|entry| entry.uneven);
+    said.skipped_by_some_clients |= said.entries.iter().any(|entry| entry.skipped_by_some_clients);
     said.span = Span { start, end: json.position() };
     Ok(said)
 }
 
-/// The parts of a content. What is thought is no text the user sees.
+/// The parts of a content. The user does not see thinking.
 fn parts<'a>(json: &mut Json<'a>) -> Result<Content<'a>, Error> {
     let start = json.position();
     let mut texts = Vec::new();
@@ -483,16 +488,16 @@ fn entry<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Entry<'a>, Unreadable
             Some(1) => entry.id = text_or_null(json)?,
             Some(2) if json.kind()? == Kind::String => {
                 let kind = json.string()?;
-                entry.uneven |= !kind.is("function") && !kind.is("custom");
+                entry.skipped_by_some_clients |= !kind.is("function") && !kind.is("custom");
             }
             Some(2) => {
-                entry.uneven |= json.kind()? != Kind::Null;
+                entry.skipped_by_some_clients |= json.kind()? != Kind::Null;
                 json.skip()?;
             }
             Some(3) if json.kind()? == Kind::Object => {
                 let function = function(json, "arguments")?;
-                // Clients expect text and make something else of an object.
-                entry.uneven |= function
+                // Clients expect text and convert an object to something else.
+                entry.skipped_by_some_clients |= function
                     .arguments
                     .is_some_and(|(_, kind)| !matches!(kind, Kind::String | Kind::Null));
                 entry.function = Some(function);

@@ -1,38 +1,40 @@
-//! What leaves of a Chat stream or completion: the same bytes, or bytes with splices.
+//! Writes a Chat stream or completion: the same bytes, or bytes with splices.
 
 use callgate_call::json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
-use super::view::{Choice, Content, ENTRY, Entry, FUNCTION, Said, View, page, view, view_of_page};
+use super::view::{
+    Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
+};
 use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
-/// What was thought, as one gateway lists it.
+/// The thinking, as one gateway lists it.
 const DETAILS: &str = "reasoning_details";
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// The calls that have left: lane, slot, and the index they left under.
+    /// The calls that have left: lane, slot, and the index that they left with.
     left: Vec<(Lane, Slot, u32)>,
-    /// The ids of calls that were taken out.
+    /// The ids of removed calls.
     removed: Vec<String>,
 }
 
-/// What an edit makes of a chunk.
-struct Edited {
+/// The result of editing a chunk.
+struct EditedChunk {
     edits: Edits,
-    /// Chunks of our own, for calls in a frame that some clients skip.
+    /// Added chunks, for calls in a frame that some clients skip.
     own: Vec<String>,
-    /// Nothing is left in it that any client would miss.
+    /// Nothing relevant is left in it.
     is_empty: bool,
 }
 
 impl Write for Writer {
-    /// What was thought for a call may come behind it. It is no secret that is kept here, so the
-    /// plain word is enough to look closer.
+    /// The thinking for a call may come after it. A plain search is enough to decide whether to
+    /// look closer, because nothing secret depends on it.
     fn leaves_as_it_came(&self, _: &Reading, data: &str) -> bool {
         self.removed.is_empty() || !data.contains(DETAILS)
     }
@@ -49,9 +51,9 @@ impl Write for Writer {
         if reading.parts.is_empty() && self.leaves_as_it_came(reading, data) {
             return leave(frame, data, reading, Edits::default(), out);
         }
-        let Some(edited) = self.edit(data, reading, fates, Form::Chunk) else { return };
-        // A call that leaves in a chunk of its own leaves before the end of the turn, and behind
-        // whatever else its frame said.
+        let Some(edited) = self.edit(data, reading, fates, ChatDocument::Chunk) else { return };
+        // A call that leaves in an added chunk leaves before the end of the turn, and after the
+        // other content of its frame.
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
         let own = |out: &mut Vec<u8>| {
             for chunk in &edited.own {
@@ -69,13 +71,13 @@ impl Write for Writer {
         }
     }
 
-    /// Writes a whole completion, or `None` if nothing of it may leave.
+    /// Writes a whole completion, or returns `None` if nothing of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        let edited = self.edit(data, reading, fates, Form::Completion)?;
+        let edited = self.edit(data, reading, fates, ChatDocument::Completion)?;
         Some(finish_body(data, reading, edited.edits))
     }
 
-    /// Reasoning beside the text, and the tokens.
+    /// Reasoning next to the text, and the tokens.
     fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
         let mut twice: Vec<Span> = member(data, document(data), "usage").into_iter().collect();
         let said_twice = |member: &Member<'_>| {
@@ -94,8 +96,8 @@ impl Write for Writer {
         }
     }
 
-    /// Ends the choices of this chunk as the API does where its own filter stopped them.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the choices of this chunk as the API does when its own filter stops them.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let mut lanes = Vec::new();
         let read = view(data, |choice| {
@@ -113,17 +115,17 @@ impl Write for Writer {
         frame.another(None, "[DONE]", out);
     }
 
-    /// The chunk's text without its calls and its end, to leave ahead of them; `None` if it has
-    /// no text.
+    /// The chunk's text without its calls and its end, to leave before them; `None` if it has no
+    /// text.
     fn text_ahead(&self, data: &str) -> Option<String> {
         let mut edits = Edits::default();
         let mut speaks = false;
-        let gone = Gone { list: true, call: true, rest: false };
+        let gone = RemovedMembers { list: true, call: true, rest: false };
         view(data, |choice| {
             for said in choice.said() {
                 let mut texts = said.content.iter().flat_map(Content::texts);
                 speaks |= texts.any(|text| !text.is_empty());
-                say_and_remove(data, said, "", gone, &mut edits);
+                insert_notice_and_remove(data, said, "", gone, &mut edits);
             }
             if let Some((at, _)) = choice.finish {
                 edits.replace(at, "null");
@@ -144,8 +146,8 @@ impl Writer {
         data: &str,
         reading: &Reading,
         fates: &[Fate],
-        form: Form,
-    ) -> Option<Edited> {
+        form: ChatDocument,
+    ) -> Option<EditedChunk> {
         let fates = Fates { reading, fates };
         let mut edits = Edits::default();
         if stray_is_denied(reading, fates.fates) && !cut_failed_generation(data, &fates, &mut edits)
@@ -155,11 +157,11 @@ impl Writer {
         let (mut removed, mut left, mut own) = (false, false, Vec::new());
         let mut edit = |choice: Choice<'_>| {
             let kept = self.edit_choice(data, &choice, &fates, form, &mut edits, &mut own);
-            removed |= kept == Kept::Nothing;
-            left |= kept == Kept::Something;
+            removed |= kept == ChoiceRest::Nothing;
+            left |= kept == ChoiceRest::Something;
             Ok(())
         };
-        let page = if form == Form::Completion { page(data).ok().flatten() } else { None };
+        let page = if form == ChatDocument::Completion { page(data).ok().flatten() } else { None };
         let outside = match page {
             Some(page) => {
                 for completion in page.completions.into_iter().enumerate() {
@@ -172,7 +174,7 @@ impl Writer {
                 view(data, edit).is_ok_and(outside)
             }
         };
-        Some(Edited { edits, own, is_empty: removed && !left && !outside })
+        Some(EditedChunk { edits, own, is_empty: removed && !left && !outside })
     }
 
     #[expect(
@@ -184,37 +186,44 @@ impl Writer {
         data: &str,
         choice: &Choice<'_>,
         fates: &Fates<'_>,
-        form: Form,
+        form: ChatDocument,
         edits: &mut Edits,
         own: &mut Vec<String>,
-    ) -> Kept {
+    ) -> ChoiceRest {
         let lane = choice.lane;
         if let Some((at, _)) = choice.finish
             && let Some((part, Fate::Ordinary(_))) = fates.at(at)
-            && matches!(part.what, What::Finish(finish) if finish.says_calls)
+            && matches!(part.what, What::Finish(finish) if finish.announces_calls)
         {
             edits.replace(at, "\"stop\"");
         }
         let neutral = fates.neutral(lane);
-        let mut kept = if choice.finish.is_some() { Kept::Something } else { Kept::Untouched };
-        // One client adds the copy's pieces to those of what it copies.
+        let mut kept =
+            if choice.finish.is_some() { ChoiceRest::Something } else { ChoiceRest::Untouched };
+        // One client adds the pieces of the copy to the original ones.
         let copy = choice.message.as_deref().filter(|_| choice.message_is_a_copy(data));
-        if let (Some(copy), Form::Chunk) = (copy, form) {
-            say_and_remove(data, copy, "", Gone { list: true, call: true, rest: false }, edits);
+        if let (Some(copy), ChatDocument::Chunk) = (copy, form) {
+            insert_notice_and_remove(
+                data,
+                copy,
+                "",
+                RemovedMembers { list: true, call: true, rest: false },
+                edits,
+            );
         }
         for said in choice.said() {
-            if copy.is_some_and(|copy| copy.key == said.key) && form == Form::Chunk {
+            if copy.is_some_and(|copy| copy.key == said.key) && form == ChatDocument::Chunk {
                 continue;
             }
             let context = Context { data, lane, fates, form, neutral };
             kept = kept.max(self.edit_said(&context, said, edits, own));
         }
         if let (Some(text), None) = (neutral, choice.said().next()) {
-            let key = if form == Form::Chunk { "delta" } else { "message" };
+            let key = if form == ChatDocument::Chunk { "delta" } else { "message" };
             let said = format!("\"{key}\":{{\"content\":{}}},", quote(text));
             edits.insert(choice.span.start + 1, said);
         }
-        if fates.reading.odd {
+        if fates.reading.irregular {
             put_in_place(data, choice, form, edits);
         }
         kept
@@ -223,10 +232,10 @@ impl Writer {
     fn edit_said(
         &mut self,
         context: &Context<'_>,
-        said: &Said<'_>,
+        said: &ChoiceContent<'_>,
         edits: &mut Edits,
         own: &mut Vec<String>,
-    ) -> Kept {
+    ) -> ChoiceRest {
         let Context { data, lane, fates, form, neutral } = *context;
         let mut notice = String::new();
         let mut gone = vec![false; said.entries.len()];
@@ -244,7 +253,7 @@ impl Writer {
                 Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
                 Some((piece, Fate::Whole(call))) => {
                     let number = form.index(self.number(lane, piece));
-                    if fates.reading.uneven {
+                    if fates.reading.skipped_by_some_clients {
                         *gone = true;
                         let whole = whole(data, entry, call, number);
                         own.push(chunk(data, lane, &format!("\"tool_calls\":[{whole}]"), "null"));
@@ -270,20 +279,22 @@ impl Writer {
         if let (Some(list), false) = (said.tool_calls, list_gone) {
             edits.remove(&elements(data, list), |i| gone.get(i) == Some(&true));
         }
-        if let (Some(list), false) = (said.reasoning_details, fates.reading.said) {
-            self.forget_thoughts(data, list, edits);
+        if let (Some(list), false) = (said.reasoning_details, fates.reading.text_left) {
+            self.remove_thinking(data, list, edits);
         }
-        let gone = Gone { list: list_gone, call: call_gone, rest: fates.reading.said };
-        let left = say_and_remove(data, said, &notice, gone, edits);
+        let gone =
+            RemovedMembers { list: list_gone, call: call_gone, rest: fates.reading.text_left };
+        let left = insert_notice_and_remove(data, said, &notice, gone, edits);
         match (list_gone || call_gone, left) {
-            (_, true) => Kept::Something,
-            (true, false) => Kept::Nothing,
-            (false, false) => Kept::Untouched,
+            (_, true) => ChoiceRest::Something,
+            (true, false) => ChoiceRest::Nothing,
+            (false, false) => ChoiceRest::Untouched,
         }
     }
 
-    /// Whether an entry without an index is the first call and stands alone and whole: clients that
-    /// know calls without an index read it as the first, and no other piece can be taken for its.
+    /// Whether an entry without an index is the first call, alone and complete: clients that accept
+    /// calls without an index read it as the first, and no other piece can be taken for a part of
+    /// it.
     fn is_plainly_first(&self, entry: &Entry<'_>, piece: &Piece, lane: Lane) -> bool {
         let is_whole = match &piece.arguments {
             ArgumentsPiece::Fragment(raw) => {
@@ -296,8 +307,9 @@ impl Writer {
         entry.index.is_none() && entry.id.is_some() && piece.opens && is_first && is_whole
     }
 
-    /// What a provider keeps of its thoughts for a call it refuses to get back without the call.
-    fn forget_thoughts(&self, data: &str, list: Span, edits: &mut Edits) {
+    /// Removes the provider's thinking for a removed call: it rejects that thinking without the
+    /// call.
+    fn remove_thinking(&self, data: &str, list: Span, edits: &mut Edits) {
         let all = elements(data, list);
         edits.remove(&all, |place| {
             let id = all.get(place).and_then(|entry| member(data, *entry, "id"));
@@ -306,7 +318,7 @@ impl Writer {
         });
     }
 
-    /// Keeps a piece, under the index its call leaves under, and with its id and name only once.
+    /// Writes a piece with the index that its call leaves with, and with its id and name only once.
     #[expect(
         clippy::too_many_arguments,
         reason = "one edit of one frame, and two places to write to"
@@ -317,15 +329,15 @@ impl Writer {
         entry: &Entry<'_>,
         piece: &Piece,
         lane: Lane,
-        form: Form,
+        form: ChatDocument,
         edits: &mut Edits,
     ) {
         let number = self.number(lane, piece);
         match (entry.index, form) {
             (Some((span, _)), _) if span.of(data).parse() == Ok(number) => {}
             (Some((span, _)), _) => edits.replace(span, number.to_string()),
-            (None, Form::Completion) => {}
-            (None, Form::Chunk) => {
+            (None, ChatDocument::Completion) => {}
+            (None, ChatDocument::Chunk) => {
                 edits.insert(entry.span.start + 1, format!("\"index\":{number},"));
             }
         }
@@ -354,7 +366,7 @@ impl Writer {
     }
 }
 
-/// The error that answers instead of a completion.
+/// The error body that replaces a completion.
 pub(super) fn error_body(kind: &str, message: &str) -> String {
     format!(
         "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":\"firewall_blocked\"}}}}",
@@ -363,12 +375,12 @@ pub(super) fn error_body(kind: &str, message: &str) -> String {
     )
 }
 
-/// A removed call as the provider knows it.
+/// A removed call as the provider has it.
 pub(super) fn original(call: &Canonical) -> String {
     if call.anonymous { function(call, "") } else { canonical(call, None, "", "") }
 }
 
-/// The completion that answers instead of one a guardrail stopped.
+/// The completion that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
     format!(
         "{{\"id\":\"chatcmpl-blocked\",\"object\":\"chat.completion\",\"created\":0,\"model\":\"\",\
@@ -380,12 +392,12 @@ pub(super) fn blocked_body(text: &str) -> String {
 
 /// Whether a document is one chunk of a stream or a whole completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ChatDocument {
     Chunk,
     Completion,
 }
 
-impl Form {
+impl ChatDocument {
     /// Only chunks number their calls.
     fn index(self, number: u32) -> Option<u32> {
         (self == Self::Chunk).then_some(number)
@@ -394,22 +406,22 @@ impl Form {
 
 /// What is left of a choice in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kept {
-    /// Nothing was taken out, and there was nothing else in it.
+enum ChoiceRest {
+    /// Nothing was removed, and there was nothing else in it.
     Untouched,
-    /// Calls were taken out, and nothing else was in it.
+    /// Calls were removed, and nothing else was in it.
     Nothing,
     /// Something.
     Something,
 }
 
-/// Where an edit is made and what decides it.
+/// The place of an edit and its decision.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     data: &'a str,
     lane: Lane,
     fates: &'a Fates<'a>,
-    form: Form,
+    form: ChatDocument,
     /// The text that keeps the turn from being empty.
     neutral: Option<&'a str>,
 }
@@ -446,16 +458,16 @@ impl<'a> Fates<'a> {
     }
 }
 
-/// The members of a `delta` or `message` that are taken out.
+/// The removed members of a `delta` or `message`.
 #[derive(Clone, Copy)]
-struct Gone {
+struct RemovedMembers {
     list: bool,
     call: bool,
-    /// Everything that is no call.
+    /// Everything that is not a call.
     rest: bool,
 }
 
-impl Gone {
+impl RemovedMembers {
     fn takes(self, key: &Text<'_>) -> bool {
         if key.is("tool_calls") {
             self.list
@@ -467,7 +479,7 @@ impl Gone {
     }
 }
 
-/// Edits a legacy `function_call`. Answers whether it is taken out.
+/// Edits a legacy `function_call`. Returns whether it is removed.
 fn edit_legacy(
     context: &Context<'_>,
     entry: &Entry<'_>,
@@ -483,12 +495,12 @@ fn edit_legacy(
         }
         Some((_, Fate::Whole(call))) => {
             let whole = function(call, &unknown(data, entry.span, &FUNCTION));
-            if fates.reading.uneven {
+            if fates.reading.skipped_by_some_clients {
                 own.push(chunk(data, lane, &format!("\"function_call\":{whole}"), "null"));
             } else {
                 edits.replace(entry.span, whole);
             }
-            fates.reading.uneven
+            fates.reading.skipped_by_some_clients
         }
         Some((_, Fate::Notice(text))) => {
             notice.push_str(text);
@@ -498,12 +510,12 @@ fn edit_legacy(
     }
 }
 
-/// Puts the notice into the content and takes the calls out. Answers whether anything is left.
-fn say_and_remove(
+/// Inserts the notice into the content and removes the calls. Returns whether anything is left.
+fn insert_notice_and_remove(
     data: &str,
-    said: &Said<'_>,
+    said: &ChoiceContent<'_>,
     notice: &str,
-    gone: Gone,
+    gone: RemovedMembers,
     edits: &mut Edits,
 ) -> bool {
     let all = members(data, said.span);
@@ -535,16 +547,18 @@ fn say_and_remove(
     true
 }
 
-/// Clients look for calls in the `delta` of a chunk and in the `message` of a completion; some
-/// take the other as well. What is said in the wrong one is put where all look.
-fn put_in_place(data: &str, choice: &Choice<'_>, form: Form, edits: &mut Edits) {
+/// Clients look for calls in the `delta` of a chunk and in the `message` of a completion; some read
+/// the other as well. Moves content in the wrong one to where all clients look.
+fn put_in_place(data: &str, choice: &Choice<'_>, form: ChatDocument, edits: &mut Edits) {
     let (wrong, right, key) = match form {
-        Form::Chunk => (choice.message.as_deref(), choice.delta.as_ref(), "\"delta\""),
-        Form::Completion => (choice.delta.as_ref(), choice.message.as_deref(), "\"message\""),
+        ChatDocument::Chunk => (choice.message.as_deref(), choice.delta.as_ref(), "\"delta\""),
+        ChatDocument::Completion => {
+            (choice.delta.as_ref(), choice.message.as_deref(), "\"message\"")
+        }
     };
     let Some(wrong) = wrong else { return };
     if let Some(right) = right {
-        // The reader has made sure that it is empty. Two of one key would be ambiguous.
+        // The reader has made sure that it is empty. Two equal keys would be ambiguous.
         let all = members(data, choice.span);
         let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
         edits.remove(&spans, |place| {
@@ -554,7 +568,7 @@ fn put_in_place(data: &str, choice: &Choice<'_>, form: Form, edits: &mut Edits) 
     edits.replace(wrong.key, key);
 }
 
-/// Cuts the text of a denied call out of an error. Answers whether that was where it stood.
+/// Removes the text of a denied call from an error. Returns whether it was there.
 fn cut_failed_generation(data: &str, fates: &Fates<'_>, edits: &mut Edits) -> bool {
     let Some(span) = member(data, document(data), "error")
         .and_then(|error| member(data, error, "failed_generation"))
@@ -570,7 +584,7 @@ fn cut_failed_generation(data: &str, fates: &Fates<'_>, edits: &mut Edits) -> bo
     }
 }
 
-/// A chunk of our own, of the response `data` is a chunk of.
+/// An added chunk of the response that `data` is a chunk of.
 fn chunk(data: &str, lane: Lane, delta: &str, finish: &str) -> String {
     let mut head = String::new();
     for (key, is_text) in [("id", true), ("created", false), ("model", true)] {
@@ -598,7 +612,7 @@ fn strip_name(data: &str, object: Span, piece: &Piece, edits: &mut Edits) {
     }
 }
 
-/// The call as one entry, with what else its first piece said of it.
+/// The call as one entry, with the other members of its first piece.
 fn whole(data: &str, entry: &Entry<'_>, call: &Canonical, index: Option<u32>) -> String {
     let key = if call.free_text { "custom" } else { "function" };
     let inside = member(data, entry.span, key);
@@ -606,8 +620,8 @@ fn whole(data: &str, entry: &Entry<'_>, call: &Canonical, index: Option<u32>) ->
     canonical(call, index, &inner, &unknown(data, entry.span, &ENTRY))
 }
 
-/// The members of an object beside those that are known, each behind a comma. A signature that the
-/// provider wants back may be one of them.
+/// The unknown members of an object, each after a comma. A signature that the provider needs back
+/// may be one of them.
 fn unknown(data: &str, object: Span, known: &[&str]) -> String {
     let is_unknown = |member: &Member<'_>| !known.iter().any(|key| member.key.is(key));
     members(data, object)

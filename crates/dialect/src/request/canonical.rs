@@ -1,4 +1,5 @@
-//! One form for every spelling of a call: clients write arguments anew before they send them back.
+//! One canonical form for every spelling of a call: clients reformat arguments before they send
+//! them back.
 
 use callgate_call::json::{Error, Kind, Reader, Text};
 use sha2::{Digest, Sha256};
@@ -24,7 +25,7 @@ pub fn call_digest(name: &str, arguments: &str) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The digest of calls by their places, names and arguments.
+/// The digest of calls by their positions, names and arguments.
 pub fn calls_digest<'a>(calls: impl IntoIterator<Item = (usize, &'a str, &'a str)>) -> [u8; 32] {
     let mut hash = Sha256::new();
     for (place, name, arguments) in calls {
@@ -34,7 +35,7 @@ pub fn calls_digest<'a>(calls: impl IntoIterator<Item = (usize, &'a str, &'a str
     hash.finalize().into()
 }
 
-/// The canonical form of no arguments.
+/// The canonical form of missing arguments.
 const EMPTY: &[u8] = b"{}";
 
 fn canonical(text: &str) -> Result<Vec<u8>, Error> {
@@ -45,7 +46,7 @@ fn canonical(text: &str) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-/// Depth is bounded by the reader, so recursion is too.
+/// The reader limits the depth, and so the recursion.
 fn value(reader: &mut Reader<'_>, text: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     match reader.kind()? {
         Kind::Null => {
@@ -68,11 +69,12 @@ fn value(reader: &mut Reader<'_>, text: &str, out: &mut Vec<u8>) -> Result<(), E
     Ok(())
 }
 
-/// A number as the double that clients make of it; none is the `null` they write for infinity.
+/// A number as the double that clients parse; an infinite one becomes the `null` that they write
+/// for it.
 fn number(text: &str, out: &mut Vec<u8>) {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => {
-            // `-0` is written as `0` by some.
+            // Some clients write `-0` as `0`.
             let number = if number == 0.0 { 0.0 } else { number };
             out.push(b'd');
             out.extend_from_slice(&number.to_le_bytes());
@@ -88,8 +90,8 @@ fn string(text: &Text<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Members in the order of their keys. Of a key that comes twice the last one counts, as for nearly
-/// every client.
+/// Members in the order of their keys. Of duplicate keys the last one counts, as for nearly every
+/// client.
 fn object(reader: &mut Reader<'_>, text: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut members: Vec<(String, Vec<u8>)> = Vec::new();
     let mut object = reader.object()?;

@@ -1,19 +1,19 @@
-//! A turn as the client has it, and the keys under which it is found again.
+//! A turn as the client has it, and its lookup keys.
 
 use sha2::{Digest, Sha256};
 
 use super::canonical::call_digest;
 
-/// What the client has of a turn of the assistant: what it got of a response, and later what it
-/// sends back. Two of them are the same turn if everything in them agrees.
+/// What the client has of a turn of the assistant: what it received, and later what it sends back.
+/// Two values are the same turn if all their fields agree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientTurn {
     /// The [`TextDigest`](super::TextDigest) of all its text, notices included; `None` without text.
     pub text: Option<[u8; 32]>,
-    /// In APIs with a plan apart from the text: the digest of the plan, or zeros if there was none.
-    /// The clients of such an API send the plan back with the calls, and no text.
+    /// In APIs with a plan separate from the text: the digest of the plan, or zeros if there was
+    /// none. The clients of such an API send the plan back with the calls, and no text.
     pub plan: Option<[u8; 32]>,
-    /// The calls that the client runs, in their order.
+    /// The calls that the client runs, in order.
     pub calls: Vec<ClientCall>,
     /// Hashes of the signatures of its thinking, see [`signature_hash`].
     pub signatures: Vec<[u8; 32]>,
@@ -24,7 +24,7 @@ pub struct ClientTurn {
 pub struct ClientCall {
     /// Its id; empty if it has none.
     pub id: String,
-    /// Its name and arguments, see [`call_digest`].
+    /// The digest of its name and arguments, see [`call_digest`].
     pub digest: [u8; 32],
 }
 
@@ -41,7 +41,7 @@ pub fn signature_hash(signature: &str) -> [u8; 32] {
 }
 
 impl ClientTurn {
-    /// The keys under which a kept turn is to be found. Each covers all text and all calls.
+    /// The keys under which a stored turn is found. Each covers all text and all calls.
     pub fn keys(&self) -> Vec<[u8; 32]> {
         let mut keys = Vec::with_capacity(2 + self.signatures.len());
         if self.has_ids() {
@@ -55,8 +55,8 @@ impl ClientTurn {
         keys
     }
 
-    /// The keys under which a turn that a client sent is looked for, the surest first. A client may
-    /// leave thinking out, and ids where the API does without them.
+    /// The keys to look up a turn that a client sent, the most specific first. A client may leave
+    /// out thinking, and ids if the API does not need them.
     pub fn sought(&self) -> Vec<[u8; 32]> {
         match self.signatures.first() {
             Some(signature) => vec![self.key(Key::Signed(signature))],
@@ -68,7 +68,7 @@ impl ClientTurn {
         }
     }
 
-    /// The surest key of the turn itself, without its thinking.
+    /// The most specific key of the turn without its thinking.
     pub(super) fn key_without_thinking(&self) -> [u8; 32] {
         self.key(if self.has_ids() { Key::WithIds } else { Key::Plain })
     }
@@ -86,8 +86,8 @@ impl ClientTurn {
             && sent.signatures.iter().all(|signature| self.signatures.contains(signature))
     }
 
-    /// Whether the client may have left its text out, and with it the notices: then only the ids of
-    /// all its calls tell the turn.
+    /// Whether the client may have left out its text, and with it the notices: then only the ids of
+    /// all its calls identify the turn.
     pub(crate) fn drops_text(&self) -> bool {
         let is_named = |call: &ClientCall| !call.id.is_empty();
         let is_known = !self.calls.is_empty() && self.calls.iter().all(is_named);
@@ -102,7 +102,8 @@ impl ClientTurn {
         self.calls.iter().any(|call| !call.id.is_empty())
     }
 
-    /// Every part has its length before it or is of a fixed one, so that no two turns have one key.
+    /// Every part has a fixed length or is preceded by its length, so that no two turns have the
+    /// same key.
     fn key(&self, key: Key<'_>) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update([key.tag()]);
@@ -126,13 +127,13 @@ impl ClientTurn {
     }
 }
 
-/// What a key covers beside text and calls.
+/// What a key covers in addition to text and calls.
 enum Key<'a> {
-    /// Nothing: no call has an id.
+    /// Nothing: the calls have no ids.
     Plain,
     /// The ids of the calls.
     WithIds,
-    /// The ids of the calls, and not the text: the client sent none.
+    /// The ids of the calls, but not the text: the client sent none.
     TextDropped,
     /// Nothing: the calls had ids, and the client sent none of them.
     IdsDropped,

@@ -1,36 +1,36 @@
-//! Removed calls, put back into messages that list their calls.
+//! Puts removed calls back into messages that list their calls.
 //!
-//! A call goes to its old place in `tool_calls`, its notice out of `content`, and its result is a
-//! message directly behind.
+//! A call goes to its old position in `tool_calls`, its notice is removed from `content`, and its
+//! result is a message directly after it.
 
 use std::collections::HashSet;
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, TextDigest, meaning,
-    messages, plan, rest, shown, text_or_skip, whole_object,
+    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, TextDigest,
+    meaning, messages, plan, rest, shown, text_or_skip, whole_object,
 };
 use crate::json::{Edits, Fields, member, members};
 
-/// How a dialect whose messages list their calls says the rest.
+/// The differences between dialects whose messages list their calls.
 pub(crate) struct Listed {
     /// Whether a result names its call by an id.
     pub(crate) needs_ids: bool,
-    /// What becomes of a `content` that was nothing but notices.
+    /// What to do with a `content` that contained only notices.
     pub(crate) emptied: Emptied,
-    /// The member that holds the plan, in APIs that have one.
+    /// The member with the plan, in APIs that have one.
     pub(crate) plan: Option<&'static str>,
     /// The message that answers a call.
     pub(crate) result: fn(&RemovedCall) -> String,
 }
 
-/// What becomes of a `content` that was nothing but notices.
+/// What to do with a `content` that contained only notices.
 #[derive(Clone, Copy)]
 pub(crate) enum Emptied {
-    /// The member goes.
+    /// Remove the member.
     Gone,
-    /// It is an empty text.
+    /// Make it an empty text.
     Blank,
 }
 
@@ -66,12 +66,12 @@ impl Listed {
         Ok(out)
     }
 
-    /// What can be told of each of the assistant's messages.
-    pub(crate) fn seen<'a>(&self, request: &'a str) -> Result<Vec<Seen<'a>>, Error> {
+    /// The recognisable traits of each of the assistant's messages.
+    pub(crate) fn seen<'a>(&self, request: &'a str) -> Result<Vec<MessageTraits<'a>>, Error> {
         Ok(self.look_all(request, &messages(request, read_message)?))
     }
 
-    fn look_all<'a>(&self, request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+    fn look_all<'a>(&self, request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
         let seen = |(place, message)| {
             let mut seen = look(request, place, message)?;
             seen.client.plan = self.plan.map(|key| plan_digest(request, message.span, key));
@@ -81,7 +81,7 @@ impl Listed {
     }
 }
 
-/// The digest of the plan that the message has under `key`.
+/// The digest of the message's plan under `key`.
 fn plan_digest(request: &str, message: Span, key: &str) -> [u8; 32] {
     let mut digest = TextDigest::new();
     let plan = member(request, message, key);
@@ -98,7 +98,7 @@ struct Message<'a> {
     content: Content<'a>,
     /// Entries of `tool_calls`, each with its id.
     calls: Vec<(Span, Option<Text<'a>>)>,
-    /// The call a `tool` message answers.
+    /// The call that a `tool` message answers.
     tool_call_id: Option<Text<'a>>,
 }
 
@@ -107,11 +107,11 @@ enum Content<'a> {
     #[default]
     Missing,
     Text(Text<'a>),
-    /// The parts, each with its text if it is one.
+    /// The parts, each with its text if it has one.
     Parts(Span, Vec<(Span, Option<Text<'a>>)>),
 }
 
-/// Whether what was kept is a call as it stands in a list.
+/// Whether the stored call is a valid list entry.
 fn is_call(call: &RemovedCall) -> bool {
     whole_object(&call.original)
         .is_some_and(|object| member(&call.original, object, "function").is_some())
@@ -148,7 +148,7 @@ fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
 
 type Items<'a> = (Span, Vec<(Span, Option<Text<'a>>)>);
 
-/// Reads a list of objects and of each the string at `key`; `null` is an empty list.
+/// Reads a list of objects and the string at `key` of each; `null` is an empty list.
 fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>, Error> {
     let mut items = Vec::new();
     if reader.kind()? == Kind::Null {
@@ -179,8 +179,8 @@ fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>,
     Ok((Span { start, end: reader.position() }, items))
 }
 
-/// What can be told of a message, if it is the assistant's.
-fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
+/// The recognisable traits of a message, if it is the assistant's.
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<MessageTraits<'a>> {
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
@@ -194,7 +194,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<See
             parts.iter().enumerate().filter_map(text).collect()
         }
     };
-    let mut seen = Seen::new(place, texts);
+    let mut seen = MessageTraits::new(place, texts);
     for (span, id) in &message.calls {
         let function = member(request, *span, "function").unwrap_or(*span);
         let call = SentCall::read(request, function, "arguments");
@@ -203,7 +203,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<See
     Some(seen)
 }
 
-/// Every id the client speaks of: its calls, and its results.
+/// Every id that the client mentions: in its calls, and in its results.
 fn known(messages: &[Message<'_>]) -> HashSet<String> {
     let of = |message: &Message<'_>| {
         let calls = message.calls.iter().map(|(_, id)| *id);
@@ -212,10 +212,10 @@ fn known(messages: &[Message<'_>]) -> HashSet<String> {
     messages.iter().flat_map(of).collect()
 }
 
-/// Cuts the notices out. Answers whether `content` must go as a whole.
+/// Removes the notices. Returns whether `content` must be removed as a whole.
 fn cut_notices(
     message: &Message<'_>,
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     plan: &Plan<'_>,
     emptied: Emptied,
     edits: &mut Edits,
@@ -251,11 +251,11 @@ fn cut_notices(
     }
 }
 
-/// Puts the calls among those the client got, and takes `content` out if it is `gone`.
+/// Inserts the calls among those that the client received, and removes `content` if it is `gone`.
 fn add_calls(
     request: &str,
     message: &Message<'_>,
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     plan: &Plan<'_>,
     gone: bool,
     edits: &mut Edits,
@@ -271,7 +271,7 @@ fn add_calls(
         let list = format!("[{}]", calls.join(","));
         match all.iter().find(|member| member.key.is("tool_calls")) {
             Some(member) => edits.replace(member.value, list),
-            // The message has a role: it goes in front of that.
+            // The message has a role: inserts it before that.
             None => edits.insert(message.span.start + 1, format!("\"tool_calls\":{list},")),
         }
         return;

@@ -1,32 +1,32 @@
-//! Where removed calls go in a message that is a list of blocks: where the notice stands, else to the
-//! old place among the blocks.
+//! Where removed calls go in a list of blocks: to the place of the notice, else to their old
+//! position among the blocks.
 
 use callgate_call::json::Span;
 
-use super::{Plan, RemovedTurn, Seen, Shown, rest, shown, whole_object};
+use super::{MessageTraits, Plan, RemovedTurn, ShownNotice, rest, shown, whole_object};
 use crate::json::Edits;
 
-/// A block of a message, as far as it matters to where calls go.
+/// What the placement needs to know about a block of a message.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing {
+pub(crate) struct PlacedBlock {
     /// Where it stands.
     pub(crate) span: Span,
-    /// It says a text.
+    /// Whether it is a text.
     pub(crate) is_text: bool,
-    /// What it says of the cache, which goes over to a call in its place.
+    /// Its `cache_control`, which moves to a call that replaces it.
     pub(crate) cache_control: Option<Span>,
 }
 
-/// Puts the plan's calls back into the list of blocks at `list`, and cuts their notices out.
+/// Puts the plan's calls back into the list of blocks at `list`, and removes their notices.
 pub(crate) fn put_back_blocks(
     request: &str,
     list: Span,
-    blocks: &[Standing],
-    seen: &Seen<'_>,
+    blocks: &[PlacedBlock],
+    seen: &MessageTraits<'_>,
     plan: &Plan<'_>,
     edits: &mut Edits,
 ) {
-    let places = Places::find(request, blocks, seen, plan);
+    let places = CallPlaces::find(request, blocks, seen, plan);
     places.cut_notices(seen, edits);
     for ((block, gone), calls) in blocks.iter().zip(&places.gone).zip(&places.gaps) {
         match (gone, calls.join(",")) {
@@ -46,32 +46,31 @@ pub(crate) fn put_back_blocks(
 }
 
 /// Where the calls go in one message.
-pub(crate) struct Places {
-    /// The calls before each block, then those behind the last.
+pub(crate) struct CallPlaces {
+    /// The calls before each block, then those after the last.
     pub(crate) gaps: Vec<Vec<String>>,
-    /// For each block, whether it held nothing but notices. Then there are calls before it.
+    /// For each block, whether it contained only notices. Then there are calls before it.
     pub(crate) gone: Vec<bool>,
     /// The notices in each of the message's texts.
-    shown: Vec<Vec<Shown>>,
+    shown: Vec<Vec<ShownNotice>>,
 }
 
-impl Places {
+impl CallPlaces {
     /// Finds a place for each of the plan's calls.
     pub(crate) fn find(
         request: &str,
-        blocks: &[Standing],
-        seen: &Seen<'_>,
+        blocks: &[PlacedBlock],
+        seen: &MessageTraits<'_>,
         plan: &Plan<'_>,
     ) -> Self {
         let len = blocks.len();
         let shown = shown(&seen.texts, &plan.calls);
         let mut gone = vec![false; len];
         let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
-        // The calls that have no block in the message. Without them the blocks behind have moved
-        // up.
+        // The calls that have no block in the message. Without them, later blocks have moved up.
         let mut hidden = hidden(seen, plan.turn);
         for ((block, text), shown) in seen.texts.iter().zip(&shown) {
-            // A text of nothing but white space is refused.
+            // The provider rejects a text of only white space.
             let is_gone = !shown.is_empty() && rest(&text.text, shown).trim().is_empty();
             if let Some(gone) = gone.get_mut(*block) {
                 *gone = is_gone;
@@ -93,7 +92,7 @@ impl Places {
                 gap.push(call.original.clone());
             }
         }
-        // What a notice's block says of the cache holds for the call in its place.
+        // The `cache_control` of a notice's block applies to the call that replaces it.
         for ((block, gone), calls) in blocks.iter().zip(&gone).zip(&mut gaps) {
             if let (true, Some(cache), Some(call)) = (gone, block.cache_control, calls.last_mut()) {
                 *call = with_cache_control(call, cache.of(request));
@@ -102,8 +101,8 @@ impl Places {
         Self { gaps, gone, shown }
     }
 
-    /// Cuts the notices out of the blocks that hold more than notices.
-    pub(crate) fn cut_notices(&self, seen: &Seen<'_>, edits: &mut Edits) {
+    /// Removes the notices from blocks that contain more than notices.
+    pub(crate) fn cut_notices(&self, seen: &MessageTraits<'_>, edits: &mut Edits) {
         for ((block, text), shown) in seen.texts.iter().zip(&self.shown) {
             if self.gone.get(*block) == Some(&false) {
                 for notice in shown {
@@ -114,8 +113,7 @@ impl Places {
     }
 }
 
-/// The gap each call goes to: where its notice stood, else by its place, in the order of the
-/// calls.
+/// The gap for each call: where its notice was, else by its position, in the order of the calls.
 fn choose(plan: &Plan<'_>, marked: &[Option<usize>], hidden: &[usize], len: usize) -> Vec<usize> {
     let mut least = 0;
     let mut chosen = Vec::with_capacity(plan.calls.len());
@@ -132,9 +130,9 @@ fn choose(plan: &Plan<'_>, marked: &[Option<usize>], hidden: &[usize], len: usiz
     chosen
 }
 
-/// A text at the end is moved before the calls that left no notice: it is what a silent denial
-/// put into an empty turn, and the provider is reported to refuse text behind a call.
-fn leave_no_text_behind(chosen: &mut [usize], marked: &[Option<usize>], blocks: &[Standing]) {
+/// Moves a text at the end before the calls that left no notice: a silent denial put it into an
+/// empty turn, and the provider is reported to reject text after a call.
+fn leave_no_text_behind(chosen: &mut [usize], marked: &[Option<usize>], blocks: &[PlacedBlock]) {
     let Some(last) = chosen.last().copied() else { return };
     if !blocks.get(last..).is_some_and(|behind| behind.iter().all(|block| block.is_text)) {
         return;
@@ -147,8 +145,8 @@ fn leave_no_text_behind(chosen: &mut [usize], marked: &[Option<usize>], blocks: 
     }
 }
 
-/// The places of those calls of the turn that the message does not hold.
-fn hidden(seen: &Seen<'_>, turn: &RemovedTurn) -> Vec<usize> {
+/// The positions of the turn's calls that are not in the message.
+fn hidden(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> Vec<usize> {
     turn.calls.iter().filter(|call| !seen.has_id(&call.id)).map(|call| call.place).collect()
 }
 

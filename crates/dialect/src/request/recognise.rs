@@ -1,4 +1,4 @@
-//! Which assistant message is which turn.
+//! Matches assistant messages with turns.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,20 +15,20 @@ use crate::responses::shown_as;
 
 /// One assistant message, as the client sent it.
 #[derive(Default)]
-pub(crate) struct Seen<'a> {
-    /// Its place among the messages.
+pub(crate) struct MessageTraits<'a> {
+    /// Its index among the messages.
     pub(crate) message: usize,
-    /// The place behind it.
+    /// One past its index.
     pub(crate) end: usize,
-    /// Its texts, each with its place in the content.
+    /// Its texts, each with its index in the content.
     pub(crate) texts: Vec<(usize, Decoded<'a>)>,
     /// What the client has of the turn.
     pub(crate) client: ClientTurn,
-    /// Ids of items that the provider keeps, sent in their place.
+    /// Ids of items that the provider stores, sent instead of the items.
     pub(crate) references: Vec<String>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> MessageTraits<'a> {
     /// A message with these texts; calls and signatures are added by the caller.
     pub(crate) fn new(message: usize, texts: Vec<(usize, Decoded<'a>)>) -> Self {
         let mut seen = Self { message, end: message + 1, texts, ..Self::default() };
@@ -47,14 +47,14 @@ impl<'a> Seen<'a> {
         self.client.calls.push(ClientCall::new(id.into_owned(), &name, &arguments));
     }
 
-    /// Adds the signature of a thought.
+    /// Adds the signature of thinking.
     pub(crate) fn add_signature(&mut self, signature: Option<Text<'_>>) {
         let signature = signature.filter(|text| !text.is_empty());
         let signature = signature.map(|text| signature_hash(&decode_lossy(&text)));
         self.client.signatures.extend(signature);
     }
 
-    /// The keys of the turn it may be.
+    /// The keys of the turns that it may be.
     pub(super) fn keys(&self) -> Vec<[u8; 32]> {
         match self.references.is_empty() {
             true => self.client.sought(),
@@ -62,18 +62,18 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Whether a message is of both.
+    /// Whether the two share a message.
     fn overlaps(&self, other: &Self) -> bool {
         self.message < other.end && other.message < self.end
     }
 
-    /// Whether the message has a call of that id.
+    /// Whether the message has a call with that id.
     pub(crate) fn has_id(&self, id: &str) -> bool {
         !id.is_empty() && self.client.calls.iter().any(|call| call.id == id)
     }
 }
 
-/// A call of a message, as far as it is compared.
+/// The compared parts of a call in a message.
 #[derive(Default, Clone, Copy)]
 pub(crate) struct SentCall<'a> {
     pub(crate) id: Option<Text<'a>>,
@@ -82,7 +82,7 @@ pub(crate) struct SentCall<'a> {
 }
 
 impl<'a> SentCall<'a> {
-    /// The call that the object at `span` is, with its arguments under `arguments`.
+    /// Reads the call object at `span`, with its arguments under `arguments`.
     pub(crate) fn read(request: &'a str, span: Span, arguments: &str) -> Self {
         let at = |key: &str| member(request, span, key);
         let text = |key: &str| at(key).and_then(|span| Json::at(request, span).string().ok());
@@ -90,7 +90,7 @@ impl<'a> SentCall<'a> {
     }
 }
 
-/// The arguments at `span`: what a string says, or the value itself.
+/// The arguments at `span`: the content of a string, or the value itself.
 fn arguments_at(request: &str, span: Span) -> Cow<'_, str> {
     match Json::at(request, span).string() {
         Ok(text) => decode_lossy(&text),
@@ -100,28 +100,28 @@ fn arguments_at(request: &str, span: Span) -> Cow<'_, str> {
 
 /// Where a turn was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// In this one of the messages seen.
+pub(crate) enum TurnMatch {
+    /// In this one of the messages.
     At(usize),
     /// A message may be this turn or another one that lost other calls.
     Unclear,
-    /// In none.
+    /// In no message.
     Nowhere,
 }
 
-/// Finds the message of each turn; no message is two turns. A message is a turn only if all that
-/// the client has of it agrees. Turns that are alike and lost the same calls are given out in their
-/// order, the oldest first: so a message keeps its turn when the conversation grows, and the
-/// provider finds it in its cache. Where turns match that lost different calls, none is.
-pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> {
+/// Finds the message of each turn; no message matches two turns. A message matches a turn only if
+/// everything that the client has of it agrees. Equal turns that lost the same calls are assigned
+/// in order, the oldest first: so a message keeps its turn when the conversation grows, and the
+/// provider finds it in its cache. If matching turns lost different calls, none is assigned.
+pub(crate) fn recognise(seen: &[MessageTraits<'_>], turns: &[RemovedTurn]) -> Vec<TurnMatch> {
     let mut by_key: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
     for (number, turn) in turns.iter().enumerate() {
         for key in turn.keys() {
             by_key.entry(key).or_default().push(number);
         }
     }
-    let mut found = vec![Found::Nowhere; turns.len()];
-    let mut taken: Vec<&Seen<'_>> = Vec::new();
+    let mut found = vec![TurnMatch::Nowhere; turns.len()];
+    let mut taken: Vec<&MessageTraits<'_>> = Vec::new();
     for (place, seen) in seen.iter().enumerate() {
         if taken.iter().any(|other| other.overlaps(seen)) {
             continue;
@@ -132,9 +132,9 @@ pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> 
         let is_clear = matching.iter().all(|number| removed(number) == first);
         for number in matching {
             match found.get_mut(number) {
-                Some(found @ Found::Nowhere) if !is_clear => *found = Found::Unclear,
-                Some(found @ (Found::Nowhere | Found::Unclear)) if is_clear => {
-                    *found = Found::At(place);
+                Some(found @ TurnMatch::Nowhere) if !is_clear => *found = TurnMatch::Unclear,
+                Some(found @ (TurnMatch::Nowhere | TurnMatch::Unclear)) if is_clear => {
+                    *found = TurnMatch::At(place);
                     taken.push(seen);
                     break;
                 }
@@ -145,9 +145,9 @@ pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> 
     found
 }
 
-/// The turns that the message may be, in their order.
+/// The turns that the message may be, in order.
 fn matching(
-    seen: &Seen<'_>,
+    seen: &MessageTraits<'_>,
     turns: &[RemovedTurn],
     by_key: &HashMap<[u8; 32], Vec<usize>>,
 ) -> Vec<usize> {
@@ -160,20 +160,20 @@ fn matching(
     let keys = seen.keys();
     let numbers = keys.iter().filter_map(|key| by_key.get(key)).flatten();
     let mut matching: Vec<usize> = numbers.copied().filter(is_it).collect();
-    // A turn may be kept under several of the keys.
+    // A turn may be stored under several of the keys.
     matching.sort_unstable();
     matching.dedup();
     matching
 }
 
-/// Whether the message is the turn, all of it compared.
-fn is_whole(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
+/// Whether the message is the turn, comparing all of it.
+fn is_whole(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
     turn.client.as_ref().is_some_and(|client| client.is_sent_as(&seen.client))
 }
 
-/// Whether the turn refers to items that the provider keeps, and is this turn as far as can be told:
-/// every item is one of the turn, all calls are there, and so is the text.
-fn is_referred_to(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
+/// Whether the message refers to items that the provider stores, and matches this turn as far as
+/// that shows: every item belongs to the turn, all calls are there, and so is the text.
+fn is_referred_to(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
     let Some(client) = &turn.client else { return false };
     let own = turn.reference_keys();
     let sent = &seen.client;
@@ -184,16 +184,16 @@ fn is_referred_to(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
         && sent.signatures.iter().all(|signature| client.signatures.contains(signature))
         && match sent.text {
             Some(_) => {
-                sent.text == client.text && referred.is_wordless() && shows_notices(seen, turn)
+                sent.text == client.text && referred.has_no_messages() && shows_notices(seen, turn)
             }
-            None => referred.says_all(client, turn),
+            None => referred.covers_all_texts(client, turn),
         }
 }
 
-/// What references stand for, by the beginnings that the API gives to ids.
+/// What references are for, by the prefixes of their ids.
 #[derive(Default)]
 struct References {
-    /// Messages that were shown in the place of calls.
+    /// Messages that replaced calls.
     notices: usize,
     messages: usize,
     /// Neither messages nor reasoning.
@@ -217,12 +217,12 @@ impl References {
     }
 
     /// Whether no message is referred to.
-    fn is_wordless(&self) -> bool {
+    fn has_no_messages(&self) -> bool {
         self.notices + self.messages == 0
     }
 
-    /// Whether they stand for all that the turn says: its notices, and other text if it has any.
-    fn says_all(&self, client: &ClientTurn, turn: &RemovedTurn) -> bool {
+    /// Whether they cover all texts of the turn: its notices, and other text if it has any.
+    fn covers_all_texts(&self, client: &ClientTurn, turn: &RemovedTurn) -> bool {
         let mut notices = TextDigest::new();
         let shown = turn.calls.iter().filter_map(|call| call.notice.as_deref());
         let count = shown.inspect(|notice| notices.add(notice)).count();
@@ -230,8 +230,9 @@ impl References {
     }
 }
 
-/// Whether every notice of the turn stands in the message as it was shown, so that it can be cut out.
-pub(super) fn shows_notices(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
+/// Whether the message contains every notice of the turn exactly as shown, so that it can be
+/// removed.
+pub(super) fn shows_notices(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
     let calls: Vec<&RemovedCall> = turn.calls.iter().filter(|call| call.notice.is_some()).collect();
     calls.is_empty()
         || shown(&seen.texts, &calls).iter().map(Vec::len).sum::<usize>() == calls.len()

@@ -1,4 +1,4 @@
-//! By what a kept turn is looked up: what the turn and a later request have in common.
+//! The lookup keys of a stored turn: what the turn and a later request have in common.
 
 use std::ops::Range;
 
@@ -10,38 +10,38 @@ use super::{ClientTurn, RemovedTurn, signature_hash};
 use crate::Dialect;
 use crate::responses::{shown_as, states};
 
-/// What a request carries of earlier turns.
+/// The earlier turns in a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// The assistant's turns, the newest first. What stands in any other message is not looked at.
+    /// The assistant's turns, the newest first. Other messages are ignored.
     pub turns: Vec<SentTurn>,
-    /// Ids of responses and conversations that the provider keeps.
+    /// Ids of responses and conversations that the provider stores.
     pub states: Vec<String>,
 }
 
 /// A turn that the client sent back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentTurn {
-    /// The keys of the kept turn that it may be, see [`RemovedTurn::keys`].
+    /// The keys of the stored turns that it may be, see [`RemovedTurn::keys`].
     pub keys: Vec<[u8; 32]>,
-    /// What it has in common with a kept turn that the client has changed: enough to say so, and
-    /// never enough to restore it.
+    /// What it has in common with a stored turn that the client has changed: enough to report that,
+    /// and never enough to restore it.
     pub traces: Vec<[u8; 32]>,
-    /// The messages that it stands in. The same ones may be looked at as several turns.
+    /// The messages that contain it. The same messages may count as several turns.
     pub at: Range<usize>,
 }
 
 impl Sent {
-    /// The most turns that are looked at. A conversation of more has its oldest ones left out.
+    /// The most turns that are read. In a longer conversation the oldest are left out.
     pub const MAX: usize = 4096;
 }
 
 /// The most traces of one turn.
 const MAX_TRACES: usize = 64;
 
-/// Reads what `request` carries of earlier turns.
+/// Reads the earlier turns in `request`.
 pub fn sent(dialect: Dialect, request: &str) -> Result<Sent, Error> {
-    let seen = (dialect.speaker().seen)(request)?;
+    let seen = (dialect.spec().seen)(request)?;
     let turns = seen.iter().rev().take(Sent::MAX).map(|seen| {
         let texts = seen.texts.iter().map(|(_, text)| text.text.as_ref());
         let at = seen.message..seen.end;
@@ -56,14 +56,14 @@ pub fn sent(dialect: Dialect, request: &str) -> Result<Sent, Error> {
 }
 
 impl RemovedTurn {
-    /// The keys under which it is found when the client sends it back as it got it.
+    /// The keys under which it is found if the client sends it back unchanged.
     pub fn keys(&self) -> Vec<[u8; 32]> {
         let mut keys = self.client.as_ref().map(ClientTurn::keys).unwrap_or_default();
         keys.extend(self.reference_keys());
         keys
     }
 
-    /// The keys of the items that a client may send only the ids of.
+    /// The keys of items for which a client may send only the ids.
     pub(super) fn reference_keys(&self) -> Vec<[u8; 32]> {
         let Some(client) = self.client.as_ref().filter(|_| self.response.is_some()) else {
             return Vec::new();
@@ -73,20 +73,20 @@ impl RemovedTurn {
         client.signatures.iter().copied().chain(shown).map(|id| reference_key(&id)).collect()
     }
 
-    /// What is left of it when the client changed it.
+    /// What is left of it if the client changed it.
     pub fn traces(&self) -> Vec<[u8; 32]> {
         let Some(client) = &self.client else { return Vec::new() };
         traces(client, self.calls.iter().filter_map(|call| call.notice.as_deref()))
     }
 
-    /// The ids under which the provider keeps it.
+    /// The ids under which the provider stores it.
     pub fn states(&self) -> Vec<String> {
         let states = self.response.iter().chain(&self.conversation);
         states.filter(|state| !state.is_empty()).cloned().collect()
     }
 
-    /// The digest that turns have in common which the client got alike and which lost the same
-    /// calls: any of them can be put back in the place of another.
+    /// A digest that is equal for turns that look the same to the client and lost the same calls:
+    /// they are interchangeable.
     pub fn alike(&self) -> Option<[u8; 32]> {
         let mut hash = Sha256::new_with_prefix(self.removed);
         hash.update(self.client.as_ref()?.key_without_thinking());
@@ -101,8 +101,8 @@ pub(super) fn reference_key(id: &[u8; 32]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The records that notices name, the signatures, and the ids of the calls as a whole: one alone
-/// may be that of another conversation, where a provider counts its calls from zero in each.
+/// The records that notices name, the signatures, and the ids of all calls together: a single id
+/// may be from another conversation, if a provider numbers its calls from zero in each.
 fn traces<'a>(client: &ClientTurn, texts: impl Iterator<Item = &'a str>) -> Vec<[u8; 32]> {
     let tagged = |tag: u8, bytes: &[u8]| -> [u8; 32] {
         let mut hash = Sha256::new_with_prefix([tag]);

@@ -62,7 +62,7 @@ fn odd_but_readable_requests_are_left_alone() {
     }
 }
 
-/// Texts as clients may make them of notices: merged, cut, repeated.
+/// Texts as clients may change notices: merged, truncated, repeated.
 fn mangled() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec!["N1", "N2", "\n\n", "\n", " ", "A", "\u{1F600}"]);
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
@@ -127,7 +127,7 @@ proptest! {
                 let came = texts.iter().any(|text| block["text"] == text.as_str());
                 prop_assert!(!blank || came || dialect == Dialect::OpenAiChat, "{}", content);
             }
-            // Nothing is left to be found again.
+            // There is nothing left to find.
             let again = restore(dialect, &body, &[turn]).unwrap();
             prop_assert_eq!(again.body, None);
         }

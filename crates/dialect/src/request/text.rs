@@ -8,35 +8,35 @@ use sha2::{Digest, Sha256};
 
 use super::RemovedCall;
 
-/// The SHA-256 of a text that comes in pieces, without its white space: clients trim texts, join
-/// them and split them. Half of a surrogate pair counts as U+FFFD, as clients send it back that
-/// cannot keep it.
+/// The SHA-256 of a text that comes in pieces, without its white space: clients trim, join and
+/// split texts. Half of a surrogate pair counts as U+FFFD, because clients that cannot keep it send
+/// that back.
 ///
-/// Most turns lose no call, and then nobody asks for the digest. So pieces are gathered, and hashed
-/// only when there is more of them than most turns say, or when the digest is asked for.
+/// Most turns lose no call, and then the digest is not needed. So pieces are collected, and hashed
+/// only when there are more than in most turns, or when the digest is requested.
 #[derive(Debug, Clone, Default)]
 pub struct TextDigest {
-    /// Insides of JSON strings that are not hashed yet.
+    /// Raw JSON string contents that are not hashed yet.
     pending: String,
     hash: Sha256,
     half: Half,
     is_begun: bool,
 }
 
-/// The most bytes that are gathered before they are hashed: four thousand tokens, which few turns
-/// pass. A stream keeps no more than twice of what it said.
+/// How many bytes are collected before they are hashed: four thousand tokens, which few turns
+/// exceed. A stream stores at most twice its text.
 const GATHERED: usize = 16 << 10;
 
-/// Room for the text of a turn that makes calls, so that its pieces allocate once.
+/// The initial buffer for the text of a turn that makes calls, so that its pieces allocate once.
 const FIRST: usize = 2 << 10;
 
 impl TextDigest {
-    /// Of no text yet.
+    /// The digest of no text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the inside of a JSON string: decoded, wherever the text was cut.
+    /// Adds the raw content of a JSON string: decoded, wherever the text was split.
     pub fn add_raw(&mut self, raw: &str) {
         if self.pending.len().saturating_add(raw.len()) > GATHERED {
             self.hash_pending();
@@ -60,7 +60,7 @@ impl TextDigest {
         }
     }
 
-    /// The digest of all that was added; `None` if that was no more than white space.
+    /// The digest of everything that was added; `None` if that was only white space.
     pub fn finish(&self) -> Option<[u8; 32]> {
         let mut all = self.clone();
         all.hash_pending();
@@ -72,7 +72,7 @@ impl TextDigest {
     fn hash_pending(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         self.hash_raw(&pending);
-        // Its memory is used again.
+        // Its memory is reused.
         pending.clear();
         self.pending = pending;
     }
@@ -83,7 +83,7 @@ impl TextDigest {
     }
 }
 
-/// Adds what is not white space. Answers whether there was any.
+/// Adds everything that is not white space. Returns whether there was any.
 fn add_visible(hash: &mut Sha256, text: &str) -> bool {
     if text.is_ascii() {
         return add_visible_ascii(hash, text.as_bytes());
@@ -96,7 +96,7 @@ fn add_visible(hash: &mut Sha256, text: &str) -> bool {
     is_begun
 }
 
-/// The same of most text: no characters to decode, and one update for many words.
+/// The same for most text: no characters to decode, and one update for many words.
 fn add_visible_ascii(hash: &mut Sha256, text: &[u8]) -> bool {
     let mut is_begun = false;
     let mut visible = [0; 256];
@@ -109,12 +109,12 @@ fn add_visible_ascii(hash: &mut Sha256, text: &[u8]) -> bool {
     is_begun
 }
 
-/// What some client trims, or cannot keep.
+/// Whether some client trims the character, or cannot keep it.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{FEFF}'
 }
 
-/// The text a string stands for; half of a surrogate pair counts as U+FFFD.
+/// The decoded text of a string; half of a surrogate pair counts as U+FFFD.
 pub(super) fn decode_lossy<'a>(string: &Text<'a>) -> Cow<'a, str> {
     if !string.is_escaped() {
         return Cow::Borrowed(string.raw());
@@ -125,16 +125,16 @@ pub(super) fn decode_lossy<'a>(string: &Text<'a>) -> Cow<'a, str> {
     Cow::Owned(text)
 }
 
-/// The text a string stands for, and where in the document each part of it stands.
+/// The decoded text of a string, and the place of each part of it in the document.
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// Where the string's inside starts in the document.
+    /// Where the string's content starts in the document.
     start: usize,
-    /// Where each escape and each run between them starts: in the text, and in the inside. Empty
-    /// if nothing is escaped; else the last one is the end of both.
+    /// Where each escape and each run between them starts: in the text, and in the raw content.
+    /// Empty if nothing is escaped; else the last one is the end of both.
     marks: Vec<(usize, usize)>,
-    /// Where paragraphs may start: at the start, and behind each [`GAP`]. Kept because a request
-    /// can be megabytes, and the notices to look for hundreds.
+    /// Where paragraphs may start: at the start, and after each [`GAP`]. Stored because a request
+    /// can be megabytes long, and there can be hundreds of notices to look for.
     starts: Vec<usize>,
 }
 
@@ -161,10 +161,10 @@ impl<'a> Decoded<'a> {
         Self { text: Cow::Owned(text), start, marks, starts }
     }
 
-    /// The first place where `notice` stands as a paragraph of its own, or begins one and cannot be
-    /// the beginning of another notice, and is not `taken` yet. A notice that names its record may
-    /// stand anywhere, if it stands there once: clients join texts with less than a blank line, and
-    /// no model can quote a record that did not exist when it spoke.
+    /// The first place of `notice` that is not `taken` yet, as a separate paragraph, or at the
+    /// beginning of one if it cannot be the beginning of another notice. A notice that names its
+    /// record may be anywhere, if it occurs once: clients join texts with less than a blank line,
+    /// and no model can quote a record that did not exist when it wrote.
     fn paragraph(&self, notice: &str, taken: &[(usize, Range<usize>)]) -> Option<Range<usize>> {
         if notice.is_empty() {
             return None;
@@ -177,7 +177,8 @@ impl<'a> Decoded<'a> {
         let paragraph = starts.find(|at| {
             let behind = self.text.get(at.start..).and_then(|text| text.strip_prefix(notice));
             let ends = |behind: &str| {
-                // Text that follows it at once joins its last line, in APIs where all text is one.
+                // Text that follows it directly continues its last line, in APIs that join all
+                // text.
                 behind.is_empty() || behind.starts_with(GAP) || names_record
             };
             behind.is_some_and(ends) && is_free(at)
@@ -189,7 +190,7 @@ impl<'a> Decoded<'a> {
         })
     }
 
-    /// Where a part of the text stands in the document. Its ends are those of characters.
+    /// The span of a part of the text in the document. Its ends are on character boundaries.
     pub(crate) fn span(&self, part: &Range<usize>) -> Span {
         Span { start: self.place(part.start), end: self.place(part.end) }
     }
@@ -204,8 +205,8 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// The ids of the records that notices in `text` name. Text that follows an id at once is not of it,
-/// where the id shows its own end.
+/// The ids of the records that notices in `text` name. Text that follows an id directly is not part
+/// of it, if the id shows its own end.
 pub(super) fn records(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let id = line.strip_prefix(RECORD)?;
@@ -213,14 +214,14 @@ pub(super) fn records(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the last line of a notice names its record by an id that ends where it ends. No two such
-/// notices begin alike.
+/// Whether the last line of a notice names its record by an id that ends where the notice ends. No
+/// such notice is a prefix of another.
 fn ends_with_record(notice: &str) -> bool {
     let id = notice.lines().next_back().and_then(|line| line.strip_prefix(RECORD));
     id.is_some_and(|id| leading_uuid(id) == Some(id))
 }
 
-/// The UUID that `text` begins with.
+/// The UUID at the beginning of `text`.
 fn leading_uuid(text: &str) -> Option<&str> {
     let id = text.get(..36)?;
     let fits = |(place, byte): (usize, u8)| match place {
@@ -230,19 +231,22 @@ fn leading_uuid(text: &str) -> Option<&str> {
     id.bytes().enumerate().all(fits).then_some(id)
 }
 
-/// A notice to be cut out of a text.
-pub(crate) struct Shown {
-    /// Whose notice it is: the place among the calls that were asked for.
+/// A notice to be removed from a text.
+pub(crate) struct ShownNotice {
+    /// The index of its call.
     pub(crate) call: usize,
-    /// The notice, with what sets it off.
+    /// The notice, with its separator.
     pub(crate) cut: Range<usize>,
-    /// Nothing that stays stands before it.
+    /// Whether no remaining text is before it.
     pub(crate) leads: bool,
 }
 
-/// Where the notices of `calls` stand in `texts`: for each text what is to be cut, in order.
-/// Equal notices are taken in the order of the calls.
-pub(crate) fn shown(texts: &[(usize, Decoded<'_>)], calls: &[&RemovedCall]) -> Vec<Vec<Shown>> {
+/// The notices of `calls` in `texts`: for each text what is to be removed, in order. Equal notices
+/// are assigned in the order of the calls.
+pub(crate) fn shown(
+    texts: &[(usize, Decoded<'_>)],
+    calls: &[&RemovedCall],
+) -> Vec<Vec<ShownNotice>> {
     let mut found: Vec<Vec<(usize, Range<usize>)>> = texts.iter().map(|_| Vec::new()).collect();
     for (call, removed) in calls.iter().enumerate() {
         let Some(notice) = removed.notice.as_deref() else { continue };
@@ -256,10 +260,10 @@ pub(crate) fn shown(texts: &[(usize, Decoded<'_>)], calls: &[&RemovedCall]) -> V
     texts.iter().zip(found).map(|((_, decoded), found)| set_off(&decoded.text, found)).collect()
 }
 
-/// What is left of `text` without what is cut.
-pub(crate) fn rest(text: &str, shown: &[Shown]) -> String {
+/// The rest of `text` without the removed notices.
+pub(crate) fn rest(text: &str, shown: &[ShownNotice]) -> String {
     let (mut rest, mut at) = (String::new(), 0);
-    for Shown { cut, .. } in shown {
+    for ShownNotice { cut, .. } in shown {
         rest.push_str(text.get(at..cut.start).unwrap_or(""));
         at = cut.end;
     }
@@ -267,9 +271,9 @@ pub(crate) fn rest(text: &str, shown: &[Shown]) -> String {
     rest
 }
 
-/// Extends each notice over the gap that sets it off: the one before it, or behind it where none
-/// is left before it. So what stays keeps one gap between each two paragraphs.
-fn set_off(text: &str, mut found: Vec<(usize, Range<usize>)>) -> Vec<Shown> {
+/// Extends each notice over its separator: the one before it, or the one after it if none is left
+/// before it. So the remaining paragraphs keep one separator between them.
+fn set_off(text: &str, mut found: Vec<(usize, Range<usize>)>) -> Vec<ShownNotice> {
     found.sort_by_key(|(_, at)| at.start);
     let (mut list, mut last, mut leads) = (Vec::with_capacity(found.len()), 0, true);
     for (call, at) in found {
@@ -284,12 +288,12 @@ fn set_off(text: &str, mut found: Vec<(usize, Range<usize>)>) -> Vec<Shown> {
         };
         leads &= cut.start == last;
         last = cut.end;
-        list.push(Shown { call, cut, leads });
+        list.push(ShownNotice { call, cut, leads });
     }
     list
 }
 
-/// A high surrogate that waits for the low one: its unit, and where it stands.
+/// A high surrogate that waits for the low one: its code unit and its place.
 #[derive(Debug, Clone, Default)]
 struct Half(Option<(u16, usize)>);
 
@@ -301,8 +305,8 @@ impl Half {
     }
 }
 
-/// Decodes the inside of a string that the reader has read. `each` gets every run and every
-/// character that was escaped, with the place where it starts.
+/// Decodes the content of a string that was already parsed. `each` gets every run and every escaped
+/// character, with its start.
 fn walk(raw: &str, half: &mut Half, mut each: impl FnMut(usize, &str)) {
     let (mut rest, mut at) = (raw, 0);
     loop {
@@ -357,16 +361,16 @@ fn unit(unit: u16, at: usize, half: &mut Half, mut each: impl FnMut(usize, &str)
     }
 }
 
-/// What sets a notice off from the text around it.
+/// The separator between a notice and the text around it.
 const GAP: &str = "\n\n";
 
-/// What some clients join texts with.
+/// The separator with which some clients join texts.
 const LINE_END: &str = "\n";
 
-/// How the line of a notice begins that names its record.
+/// The beginning of the line of a notice that names its record.
 const RECORD: &str = "Record: ";
 
-/// What half of a surrogate pair counts as.
+/// The replacement for half of a surrogate pair.
 const LOST: &str = "\u{FFFD}";
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The texts of a request: what users, tools and the model itself said, and what the operator of
-//! the agent told the model.
+//! The texts of a request: those of users, tools and the model itself, and the agent's instructions
+//! for the model.
 //!
-//! They are found by the names of members, which are few and the same for all APIs. Of a block of a
-//! kind that is not known, every string counts. Never among them: thinking and its signatures,
-//! encrypted content, data of images and files, ids, calls and the definitions of tools. A provider
-//! may refuse a request in which one of those was changed.
+//! They are found by the names of members, which are few and the same for all APIs. In a block of
+//! an unknown kind, every string counts. Never included: thinking and its signatures, encrypted
+//! content, data of images and files, ids, calls and the definitions of tools. A provider may
+//! reject a request in which one of those was changed.
 
 use std::borrow::Cow;
 
@@ -14,55 +14,55 @@ use crate::json::{Edits, Member, document, elements, inside, members};
 
 /// A text of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
-    /// Where it stands: of a string or a key what is between the quotes.
+pub struct RequestText {
+    /// Its span: for a string or a key without the quotes.
     pub at: Span,
-    /// What it is.
-    pub form: Form,
+    /// Its kind.
+    pub form: TextKind,
 }
 
-/// What a text of a request is.
+/// The kind of a text in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TextKind {
     /// A string, or a key of an object.
     Text,
-    /// A number: another text in its place is a string.
+    /// A number: its replacement is a string.
     Number,
 }
 
-impl Said {
+impl RequestText {
     /// The text.
     pub fn text(self, body: &str) -> Cow<'_, str> {
         match self.form {
-            Form::Text => decoded(self.at.of(body)),
-            Form::Number => Cow::Borrowed(self.at.of(body)),
+            TextKind::Text => decoded(self.at.of(body)),
+            TextKind::Number => Cow::Borrowed(self.at.of(body)),
         }
     }
 
-    /// What stands in its place where the text becomes another.
+    /// The span to replace, and its replacement with another text.
     pub fn changed(self, text: &str) -> (Span, String) {
         match self.form {
-            Form::Text => (self.at, encoded(text)),
-            Form::Number => (self.at, format!("\"{}\"", encoded(text))),
+            TextKind::Text => (self.at, encoded(text)),
+            TextKind::Number => (self.at, format!("\"{}\"", encoded(text))),
         }
     }
 }
 
-/// The texts of a request, in the order they stand.
+/// The texts of a request, in order.
 ///
-/// A request that is not one JSON document, or that holds another one encoded, is an error: nobody
-/// can say what it holds.
-pub fn texts(body: &str) -> Result<Vec<Said>, Error> {
+/// A request that is not one JSON document, or that contains another one encoded, is an error: its
+/// content is unknown.
+pub fn texts(body: &str) -> Result<Vec<RequestText>, Error> {
     found_by(body, Texts::conversation)
 }
 
-/// The texts of a request that is no conversation: of something to embed, to rank, to draw or to say.
-/// That is every string but those that only tell how it is done.
-pub fn plain_texts(body: &str) -> Result<Vec<Said>, Error> {
+/// The texts of a request that is not a conversation: text to embed, to rank, to draw or to speak.
+/// These are all strings except those that are only settings.
+pub fn plain_texts(body: &str) -> Result<Vec<RequestText>, Error> {
     found_by(body, Texts::plain)
 }
 
-fn found_by<'b>(body: &'b str, find: fn(&mut Texts<'b>, Span)) -> Result<Vec<Said>, Error> {
+fn found_by<'b>(body: &'b str, find: fn(&mut Texts<'b>, Span)) -> Result<Vec<RequestText>, Error> {
     let mut json = Reader::new(body);
     json.skip()?;
     json.end()?;
@@ -78,7 +78,7 @@ fn found_by<'b>(body: &'b str, find: fn(&mut Texts<'b>, Span)) -> Result<Vec<Sai
     }
 }
 
-/// The text that stands raw between quotes.
+/// The decoded text of a raw string.
 fn decoded(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
@@ -88,21 +88,21 @@ fn decoded(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// A text as it stands between quotes.
+/// The raw string for a text.
 fn encoded(text: &str) -> String {
     let mut raw = String::with_capacity(text.len());
     escape_into(text, &mut raw);
     raw
 }
 
-/// The request with other texts in the places of some.
+/// The request with some texts replaced.
 pub fn with_texts(body: &str, changes: Vec<(Span, String)>) -> String {
     let mut edits = Edits::default();
     changes.into_iter().for_each(|(span, raw)| edits.replace(span, raw));
     edits.apply(body)
 }
 
-/// Where the conversation stands in a request: for each API its own names.
+/// The members of a request that contain the conversation, for all APIs.
 const CONVERSATION: [&str; 25] = [
     "system",
     "messages",
@@ -128,19 +128,19 @@ const CONVERSATION: [&str; 25] = [
     "textprompts",
     "texttoimageparams",
     "negativeprompt",
-    // What is put into a prompt that Bedrock keeps, and what Ollama makes a prompt with.
+    // Values for a prompt that Bedrock stores, and the template with which Ollama builds a prompt.
     "promptvariables",
     "template",
 ];
 
-/// Members that hold settings, of which only those where a model stops are text.
+/// Members with settings, of which only the stop sequences are text.
 const SETTINGS: [&str; 3] = ["generationconfig", "inferenceconfig", "options"];
 
-/// Members that hold a request of their own, or a part of one: Code Assist, counting tokens, and what
-/// servers read as if it stood beside them.
+/// Members that contain a request, or a part of one: Code Assist, counting tokens, and objects that
+/// servers read as if their members were at the top level.
 const ENVELOPES: [&str; 4] = ["request", "generatecontentrequest", "converse", "extrabody"];
 
-/// Members of a message, an item, a block or a part that are text, or hold some.
+/// Members of a message, an item, a block or a part that are text, or contain some.
 const TEXTS: [&str; 12] = [
     "text",
     "content",
@@ -159,24 +159,24 @@ const TEXTS: [&str; 12] = [
 /// Members that are the result of a tool, all of it.
 const RESULTS: [&str; 4] = ["functionresponse", "json", "data", "result"];
 
-/// Who says something. Only what the model thought comes back as it was.
+/// The author of a text. Only the model's thinking has to come back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum Author {
     Model,
     Others,
 }
 
 struct Texts<'a> {
     body: &'a str,
-    list: Vec<Said>,
-    /// Where something stands that may hold texts and cannot be read.
+    list: Vec<RequestText>,
+    /// The place of something unreadable that may contain texts.
     unreadable: Option<usize>,
 }
 
 impl Texts<'_> {
     fn conversation(&mut self, object: Span) {
         let all = members(self.body, object);
-        // Amazon's models that embed and draw have members of their own for each task.
+        // Amazon's models that embed and draw have separate members for each task.
         if all.iter().any(|member| folded(member) == "tasktype") {
             self.plain(object);
         }
@@ -185,16 +185,17 @@ impl Texts<'_> {
             let is_object = self.kind(member.value) == Some(Kind::Object);
             match key.as_str() {
                 "input" if is_object => {
-                    self.said(member.value, By::Others);
+                    self.said(member.value, Author::Others);
                     self.conversation(member.value);
                 }
-                // Models of TwelveLabs, that embed it. Elsewhere it tells how an answer looks.
+                // Models of TwelveLabs, which embed it. In other APIs it describes the format of an
+                // answer.
                 "text" if is_object => self.embedded(member.value),
-                // A request in base64, whose tokens are counted.
+                // A request in base64 whose tokens are counted.
                 "invokemodel" => self.unreadable = Some(member.value.start),
                 key if ENVELOPES.contains(&key) => self.conversation(member.value),
                 key if SETTINGS.contains(&key) => self.settings(member.value),
-                key if CONVERSATION.contains(&key) => self.said(member.value, By::Others),
+                key if CONVERSATION.contains(&key) => self.said(member.value, Author::Others),
                 _ => {}
             }
         }
@@ -203,7 +204,7 @@ impl Texts<'_> {
     fn embedded(&mut self, object: Span) {
         for member in members(self.body, object) {
             if folded(&member) == "inputtext" {
-                self.said(member.value, By::Others);
+                self.said(member.value, Author::Others);
             }
         }
     }
@@ -211,13 +212,13 @@ impl Texts<'_> {
     fn settings(&mut self, object: Span) {
         for member in members(self.body, object) {
             if matches!(folded(&member).as_str(), "stop" | "stopsequences") {
-                self.said(member.value, By::Others);
+                self.said(member.value, Author::Others);
             }
         }
     }
 
-    /// What a value says: a text, or a list of things that say something.
-    fn said(&mut self, value: Span, by: By) {
+    /// The texts of a value: a text, or a list of elements with texts.
+    fn said(&mut self, value: Span, by: Author) {
         match self.kind(value) {
             Some(Kind::String) => self.text(value),
             Some(Kind::Number) => self.number(value),
@@ -230,22 +231,23 @@ impl Texts<'_> {
     }
 
     /// A message, an item, a block or a part.
-    fn thing(&mut self, object: Span, by: By, is_document: bool) {
+    fn thing(&mut self, object: Span, by: Author, is_document: bool) {
         let all = members(self.body, object);
         let kinds = self.words(&all, "type");
-        let by = self.speaker(&all, by);
+        let by = self.author(&all, by);
         let thoughts = all.iter().filter(|member| folded(member) == "thought");
         let thoughts: Vec<bool> = thoughts.map(|it| it.value.of(self.body) == "true").collect();
         let is_thought = !thoughts.is_empty() && thoughts.iter().all(|thought| *thought);
-        // Where it says two things of itself, only one of them is true, and nobody knows which.
+        // If it has two types, only one of them is right, and it is unknown which.
         let is = |test: fn(&str) -> bool| all_of(&kinds, test);
-        if is(is_no_text) || (by == By::Model && (is(comes_back) || is_thought)) {
+        if is(is_no_text) || (by == Author::Model && (is(comes_back) || is_thought)) {
             return;
         }
-        // Nobody but the model thinks: it is text in other clothes. An item without a role is the
-        // model's, and comes back as it was.
+        // Only the model thinks: thinking by others is ordinary text. An item without a role is the
+        // model's, and comes back unchanged.
         if is(is_thinking) {
-            let has_role = by == By::Others && !is(|kind| matches!(kind, "reasoning" | "thought"));
+            let has_role =
+                by == Author::Others && !is(|kind| matches!(kind, "reasoning" | "thought"));
             return if has_role {
                 self.result(object)
             };
@@ -264,17 +266,19 @@ impl Texts<'_> {
                 "title" | "context" | "name" if described => self.text(member.value),
                 "document" | "searchresult" if is_object => self.thing(member.value, by, true),
                 "variables" => self.variables(member.value),
-                "reasoningcontent" | "reasoning" | "thinking" if by == By::Others => {
+                "reasoningcontent" | "reasoning" | "thinking" if by == Author::Others => {
                     self.result(member.value);
                 }
                 key if TEXTS.contains(&key) => self.said(member.value, by),
                 key if RESULTS.contains(&key) => self.result(member.value),
-                // Who says it. In a result it is the name of the tool.
+                // The author. In a result it is the name of the tool.
                 "name" if has_name => self.text(member.value),
-                "name" | "filename" if is_strange && by == By::Others => self.text(member.value),
+                "name" | "filename" if is_strange && by == Author::Others => {
+                    self.text(member.value)
+                }
                 // A call that the model made.
-                "input" | "arguments" if by == By::Model => {}
-                // A message that only says who speaks has other members for calls and thinking.
+                "input" | "arguments" if by == Author::Model => {}
+                // A message with only a role has other members for calls and thinking.
                 key if (is_strange || roles.is_empty()) && !is_known && !is_no_text_key(key) => {
                     self.strings(member.value);
                 }
@@ -283,14 +287,14 @@ impl Texts<'_> {
         }
     }
 
-    /// A request that is no conversation.
+    /// A request that is not a conversation.
     fn plain(&mut self, object: Span) {
         if self.kind(object) != Some(Kind::Object) {
             return self.strings(object);
         }
         for member in members(self.body, object) {
             match folded(&member).as_str() {
-                // What is ranked may have any shape.
+                // Ranked documents may have any form.
                 "documents" => self.result(member.value),
                 key if HOW.contains(&key) || is_no_text_key(key) => {}
                 _ => self.strings(member.value),
@@ -298,7 +302,7 @@ impl Texts<'_> {
         }
     }
 
-    /// Every string in a value, but for members that are known to be no text.
+    /// Every string in a value, except for members that are known not to be text.
     fn strings(&mut self, value: Span) {
         match self.kind(value) {
             Some(Kind::String) => self.text(value),
@@ -316,16 +320,16 @@ impl Texts<'_> {
         }
     }
 
-    /// Whose message it is, where it says so.
-    fn speaker(&self, all: &[Member<'_>], by: By) -> By {
+    /// The author of a message, if it states one.
+    fn author(&self, all: &[Member<'_>], by: Author) -> Author {
         let roles = self.words(all, "role");
         let is_model = |role: &String| {
             matches!(role.to_ascii_lowercase().as_str(), "assistant" | "model" | "chatbot")
         };
         match roles.is_empty() {
             true => by,
-            false if roles.iter().all(is_model) => By::Model,
-            false => By::Others,
+            false if roles.iter().all(is_model) => Author::Model,
+            false => Author::Others,
         }
     }
 
@@ -336,27 +340,27 @@ impl Texts<'_> {
         values.map(|value| text(value).unwrap_or_default().into_owned()).collect()
     }
 
-    /// What a document is made from.
+    /// The source of a document.
     fn source(&mut self, object: Span) {
         let all = members(self.body, object);
         let is_text = self.words(&all, "type").iter().any(|kind| kind == "text");
         for member in &all {
             match folded(member).as_str() {
                 "data" if is_text => self.text(member.value),
-                "content" | "text" => self.said(member.value, By::Others),
+                "content" | "text" => self.said(member.value, Author::Others),
                 _ => {}
             }
         }
     }
 
-    /// What is put into a prompt that the provider keeps: texts, and parts of messages.
+    /// Values for a prompt that the provider stores: texts, and parts of messages.
     fn variables(&mut self, object: Span) {
         for member in members(self.body, object) {
-            self.said(member.value, By::Others);
+            self.said(member.value, Author::Others);
         }
     }
 
-    /// All that a result says, however deep: its strings, its numbers, and its keys.
+    /// The whole content of a result, at any depth: its strings, its numbers, and its keys.
     fn result(&mut self, value: Span) {
         match self.kind(value) {
             Some(Kind::String) => self.text(value),
@@ -366,8 +370,8 @@ impl Texts<'_> {
             }
             Some(Kind::Object) => {
                 for member in members(self.body, value) {
-                    if !NOT_SAID.contains(&folded(&member).as_str()) {
-                        self.push(inside(&member.key), Form::Text);
+                    if !NOT_TEXT.contains(&folded(&member).as_str()) {
+                        self.push(inside(&member.key), TextKind::Text);
                         self.result(member.value);
                     }
                 }
@@ -382,30 +386,30 @@ impl Texts<'_> {
 
     fn text(&mut self, value: Span) {
         if let Ok(text) = Reader::at(self.body, value).string() {
-            self.push(inside(&text), Form::Text);
+            self.push(inside(&text), TextKind::Text);
         }
     }
 
     fn number(&mut self, value: Span) {
-        self.push(value, Form::Number);
+        self.push(value, TextKind::Number);
     }
 
-    fn push(&mut self, at: Span, form: Form) {
+    fn push(&mut self, at: Span, form: TextKind) {
         if at.end > at.start {
-            self.list.push(Said { at, form });
+            self.list.push(RequestText { at, form });
         }
     }
 }
 
-/// Things that say where they are from.
+/// Kinds that describe their source.
 const DESCRIBED: [&str; 2] = ["document", "search_result"];
 
-/// Members of results that name something, or hold a file.
-const NOT_SAID: [&str; 6] =
+/// Members of results that are names, or contain a file.
+const NOT_TEXT: [&str; 6] =
     ["id", "name", "inlinedata", "filedata", "signature", "thoughtsignature"];
 
-/// Kinds of messages, items and blocks whose texts stand in members that are known. Of any other
-/// kind every string is read.
+/// Kinds of messages, items and blocks whose texts are in known members. For any other kind every
+/// string is read.
 const KINDS: [&str; 30] = [
     "message",
     "content",
@@ -439,7 +443,7 @@ const KINDS: [&str; 30] = [
     "container_upload",
 ];
 
-/// What is no text, or is a call.
+/// Whether this kind is not text, or is a call.
 fn is_no_text(kind: &str) -> bool {
     kind.ends_with("tool_use") || kind.ends_with("_call") || NO_TEXT.contains(&kind)
 }
@@ -460,7 +464,7 @@ const NO_TEXT: [&str; 13] = [
     "encrypted_content",
 ];
 
-/// Members that name something, or hold data or what must come back as it was: never text.
+/// Members that are names, or contain data or something that must come back unchanged: never text.
 fn is_no_text_key(key: &str) -> bool {
     NO_TEXT_KEYS.contains(&key) || ENVELOPES.contains(&key)
 }
@@ -527,7 +531,7 @@ const NO_TEXT_KEYS: [&str; 59] = [
     "qualifiers",
 ];
 
-/// Members of a request that is no conversation which only tell how it is done.
+/// Members of a request that is not a conversation that are only settings.
 const HOW: [&str; 20] = [
     "encodingformat",
     "embeddingtypes",
@@ -551,12 +555,12 @@ const HOW: [&str; 20] = [
     "inputtype",
 ];
 
-/// Whether there are some, and all of them are like that.
+/// Whether the list is not empty and all elements pass.
 fn all_of(words: &[String], test: impl Fn(&str) -> bool) -> bool {
     !words.is_empty() && words.iter().all(|word| test(word))
 }
 
-/// What must come back as the provider sent it.
+/// Whether this kind must come back unchanged.
 fn comes_back(kind: &str) -> bool {
     kind.ends_with("_tool_result") || is_thinking(kind)
 }
@@ -565,7 +569,7 @@ fn is_thinking(kind: &str) -> bool {
     matches!(kind, "thinking" | "reasoning" | "thought")
 }
 
-/// A member's name without case and underscores: Gemini takes two spellings, others are lenient.
+/// A member's name without case and underscores: Gemini accepts two spellings, others are lenient.
 fn folded(member: &Member<'_>) -> String {
     let key = member.key.decode().unwrap_or_default();
     key.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()

@@ -1,8 +1,9 @@
-//! Tools that a request advertises: found, and taken out.
+//! The tools that a request advertises: finds and removes them.
 //!
-//! [`advertised`] finds every tool a request offers to the model, those the provider runs itself and
-//! the MCP servers it is told to use among them. [`Advertised::without`] splices some of them out, and
-//! with them whatever else names them: a list that is left empty, a choice of a tool that is gone.
+//! [`advertised`] finds every tool that a request offers to the model, including those that the
+//! provider runs itself and the MCP servers that it should use. [`Advertised::without`] removes
+//! some of them, and everything else that names them: a list that becomes empty, a choice of a
+//! removed tool.
 
 mod choice;
 mod common;
@@ -24,9 +25,9 @@ use crate::json::{document, elements, member, members};
 use common::common;
 use groups::{Groups, Item};
 
-pub use strip::Unclean;
+pub use strip::CannotRemove;
 
-/// What a request offers to the model.
+/// The tools that a request offers to the model.
 #[derive(Debug)]
 pub struct Advertised {
     dialect: Dialect,
@@ -34,25 +35,25 @@ pub struct Advertised {
     groups: Groups,
     choices: Vec<Choice>,
     mentions: Vec<Mention>,
-    /// Entries that offer nothing by themselves, with the server they are for.
+    /// Entries that offer nothing by themselves, with their server.
     servers: Vec<(String, Item)>,
-    /// What a request must not be left without, and why.
-    needed: Vec<(Item, Unclean)>,
-    /// Places of tools that cannot be taken out, and why.
-    fixed: Vec<(usize, Unclean)>,
+    /// Items that must not be removed, and why.
+    needed: Vec<(Item, CannotRemove)>,
+    /// Indices of tools that cannot be removed, and why.
+    fixed: Vec<(usize, CannotRemove)>,
 }
 
-/// What chooses among tools: useless once none of them is left.
+/// A choice among tools: useless once none of them is left.
 #[derive(Debug)]
 struct Choice {
     item: Item,
-    /// The list it chooses from.
+    /// The list that it chooses from.
     list: usize,
-    /// Whether it allows some of them only.
+    /// Whether it allows only some of them.
     limits: bool,
 }
 
-/// A place that names a tool, or a server, without offering it.
+/// A place that names a tool or a server without offering it.
 #[derive(Debug)]
 struct Mention {
     names: Vec<String>,
@@ -63,8 +64,8 @@ struct Mention {
 /// A tool that a request offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name: `server.tool` or `mcp__server__tool` where it has a server, and `mcp__server__*` for
-    /// all that a server has.
+    /// Its name: `server.tool` or `mcp__server__tool` if it has a server, and `mcp__server__*` for
+    /// all tools of a server.
     pub name: String,
     /// Names that mean the same with any provider, like `web_search`. A rule that restricts one of
     /// them restricts this tool; a rule that allows must name the tool itself.
@@ -73,19 +74,19 @@ pub struct Tool {
     pub host: Host,
     /// Its definition.
     pub definition: Span,
-    /// Of all that a server has, what the request keeps from the model.
+    /// Of all tools of a server, those that the request excludes.
     pub except: Vec<String>,
     item: Item,
-    /// Which of the request's lists it stands in.
+    /// Which of the request's lists it is in.
     list: usize,
-    /// How long the namespace before its own name is.
+    /// The length of the namespace before its own name.
     prefix: usize,
-    /// The MCP server that the provider is told to use for it.
+    /// The MCP server that the provider should use for it.
     server: Option<String>,
 }
 
-/// Finds what `request` offers, and what the model does by itself that its path names. A request that is no JSON, or says `tools` twice, is an error: what it
-/// offers cannot be told.
+/// Finds the tools in `request`, and the built-in tools of the model in its path. A request that is
+/// not JSON, or has `tools` twice, is an error: its tools are unknown.
 pub fn advertised(
     dialect: Dialect,
     request: &str,
@@ -121,18 +122,18 @@ impl Advertised {
         }
     }
 
-    /// The tools, in the order they stand.
+    /// The tools, in order.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 }
 
-/// Walks one request.
+/// Goes through one request.
 struct Finder<'a> {
     data: &'a str,
-    /// The list that is walked.
+    /// The current list.
     list: usize,
-    /// Servers of which a toolset tells which tools are used.
+    /// Servers for which a toolset selects the tools.
     toolsets: HashSet<String>,
     all: Advertised,
 }
@@ -151,7 +152,7 @@ impl Finder<'_> {
                 self.flat(root, &["functions"], &["function_call"])?;
                 self.in_messages(root)
             }
-            // Whichever model's words the request has.
+            // Whichever model's format the request has.
             Dialect::Invoke => {
                 self.flat(root, &["tools", SERVERS], &["tool_choice"])?;
                 self.flat(root, &["functions"], &["function_call"])?;
@@ -178,7 +179,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Lists of tools that are members of `object`, and what chooses among those of the first.
+    /// Reads the tool lists among the members of `object`, and the choices among those of the
+    /// first.
     fn flat(&mut self, object: Span, lists: &[&str], choices: &[&str]) -> Result<(), Error> {
         let root = self.all.groups.members(self.data, object, None);
         let first = self.list + 1;
@@ -198,7 +200,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// A list of tools. `prefix` is the namespace they stand in.
+    /// Reads a list of tools. `prefix` is their namespace.
     fn list(&mut self, value: Span, parent: Item, prefix: &str) -> Result<(), Error> {
         for (item, span) in self.items(value, parent)? {
             if is_mark(self.data, span) {
@@ -210,7 +212,8 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// MCP servers beside the tools: a list, or an object with the name of each for a key.
+    /// Reads MCP servers that are listed separately: a list, or an object with the name of each as
+    /// a key.
     fn servers(&mut self, value: Span, parent: Item) -> Result<(), Error> {
         let kind_of = |span: Span| Reader::at(self.data, span).kind();
         let is_map = kind_of(value)? == Kind::Object
@@ -234,7 +237,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// All that a server has.
+    /// Adds all tools of a server.
     fn server(&mut self, name: String, definition: Span, item: Item) {
         self.all.tools.push(Tool {
             name: server::whole(&name),
@@ -252,7 +255,7 @@ impl Finder<'_> {
     fn entry(&mut self, span: Span, item: Item, prefix: &str) -> Result<(), Error> {
         let entry = entry::read(self.data, span)?;
         self.toolsets.extend(entry::word(self.data, span, "mcp_server_name"));
-        if self.is_told_elsewhere(&entry, span)
+        if self.is_selected_elsewhere(&entry, span)
             || (entry.names.is_empty() && entry.server.is_some())
         {
             self.all.servers.extend(entry.server.map(|server| (server, item)));
@@ -278,20 +281,20 @@ impl Finder<'_> {
         }
         match entry.inner {
             Some((tools, namespace)) => self.list(tools, item, &format!("{prefix}{namespace}.")),
-            // No rule could speak of it.
+            // No rule could name it.
             None if !named => Err(Error::new(Problem::Unexpected, span.start)),
             None => Ok(()),
         }
     }
 
-    /// Whether an entry only says where a server is, and a toolset which of its tools are used.
-    fn is_told_elsewhere(&self, entry: &entry::Entry, span: Span) -> bool {
+    /// Whether an entry only gives the address of a server, and a toolset selects its tools.
+    fn is_selected_elsewhere(&self, entry: &entry::Entry, span: Span) -> bool {
         entry::word(self.data, span, "type").is_some_and(|kind| kind == "url")
             && entry.server.as_ref().is_some_and(|server| self.toolsets.contains(server))
     }
 
-    /// The elements of a list. Some APIs take one thing for a list of it; anything else is none that
-    /// can be read.
+    /// The elements of a list. Some APIs accept a single element instead of a list; anything else
+    /// cannot be read.
     fn items(&mut self, value: Span, parent: Item) -> Result<Vec<(Item, Span)>, Error> {
         match Reader::at(self.data, value).kind()? {
             Kind::Null => Ok(Vec::new()),
@@ -305,33 +308,33 @@ impl Finder<'_> {
         }
     }
 
-    /// Tools that are added in the middle of an Anthropic conversation.
+    /// Reads tools that are added in the middle of an Anthropic conversation.
     fn in_messages(&mut self, root: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, root, None);
         let Some((item, messages)) = self.one(top, &["messages"])? else { return Ok(()) };
         for (_, message) in self.items(messages, item)? {
             let inside = self.all.groups.members(self.data, message, None);
             if let Some((item, content)) = self.one(inside, &["content"])? {
-                self.all.needed.push((item, Unclean::Empty));
+                self.all.needed.push((item, CannotRemove::Empty));
                 self.additions(content, item, &["tool_addition"])?;
             }
         }
         Ok(())
     }
 
-    /// Tools that are added in the middle of a Responses conversation.
+    /// Reads tools that are added in the middle of a Responses conversation.
     fn in_input(&mut self, root: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, root, None);
         for key in ["input", "items"] {
             if let Some((item, list)) = self.one(top, &[key])? {
-                self.all.needed.push((item, Unclean::Empty));
+                self.all.needed.push((item, CannotRemove::Empty));
                 self.additions(list, item, &["additional_tools", FOUND_TOOLS])?;
             }
         }
         Ok(())
     }
 
-    /// Items of these types in a list bring tools: in `tools`, or one in `tool`.
+    /// Reads the tools in items of these types: in `tools`, or one in `tool`.
     fn additions(&mut self, list: Span, holder: Item, kinds: &[&str]) -> Result<(), Error> {
         // A text, most often.
         if !matches!(Reader::at(self.data, list).kind()?, Kind::Array | Kind::Object) {
@@ -349,7 +352,7 @@ impl Finder<'_> {
                 continue;
             }
             if word == FOUND_TOOLS {
-                self.all.needed.push((item, Unclean::Answer));
+                self.all.needed.push((item, CannotRemove::Answer));
             }
             let inside = self.all.groups.members(self.data, span, Some(item));
             for key in ["tools", "tool"] {
@@ -361,14 +364,14 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Whether a block tells of a server that is offered elsewhere.
+    /// Whether a block is about a server that is offered elsewhere.
     fn is_reference(&self, block: Span) -> bool {
         let tool = member(self.data, block, "tool");
         let kind = tool.and_then(|tool| entry::word(self.data, tool, "type")).unwrap_or_default();
         matches!(kind.as_str(), "mcp_tool_reference" | "mcp_toolset_reference")
     }
 
-    /// A block that names a tool which is offered elsewhere.
+    /// Adds a block that names a tool that is offered elsewhere.
     fn reference(&mut self, block: Span, item: Item) {
         let Some(tool) = member(self.data, block, "tool") else { return };
         let server = entry::word(self.data, tool, "server_name");
@@ -395,19 +398,19 @@ impl Finder<'_> {
         }
     }
 
-    /// The one member of these names.
+    /// The one member with one of these names.
     fn one(&self, group: usize, names: &[&str]) -> Result<Option<(Item, Span)>, Error> {
         self.all.groups.one(group, names)
     }
 }
 
-/// Where a request lists MCP servers for the provider to use.
+/// The member in which a request lists MCP servers for the provider to use.
 const SERVERS: &str = "mcp_servers";
 
 /// The type of an item that answers a search for tools with their definitions.
 const FOUND_TOOLS: &str = "tool_search_output";
 
-/// Whether an entry is no tool but a mark behind which something is cached.
+/// Whether an entry is not a tool but a cache mark.
 fn is_mark(data: &str, span: Span) -> bool {
     let keys = members(data, span);
     matches!(keys.as_slice(), [only] if only.key.is("cachePoint"))

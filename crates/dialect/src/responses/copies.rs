@@ -1,5 +1,5 @@
-//! The items of one response: which event is of which item, and whether the copies of a call that
-//! is no string say the same.
+//! The items of one response: which event belongs to which item, and whether the copies of a call
+//! that is not a string agree.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::event::{Host, Slot, Unreadable};
 
 /// An item that has begun, or a call that has come.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownItem {
     pub(super) slot: Slot,
-    /// The index its events claim.
+    /// The index in its events.
     pub(super) index: Option<i64>,
-    /// Its place in the list that clients make; `None` if they have none for it.
+    /// Its position in the list that clients build; `None` if it is not in there.
     pub(super) place: Option<i64>,
     pub(super) id: String,
     pub(super) call_id: String,
@@ -31,30 +31,30 @@ pub(super) struct Known {
     pub(super) whole: bool,
     /// Text of it has come in pieces.
     pub(super) said: bool,
-    /// What it was added with, where that may be less than all.
+    /// Its content when it was added, which may be less than all.
     sketch: Option<Value>,
-    /// What came of it in pieces that are not the text of its arguments: by command, or the patch.
+    /// Its pieces that are not the text of its arguments: by command, or the patch.
     pieces: BTreeMap<i64, Sha256>,
 }
 
-/// Where an item stands.
+/// The index and position of an item.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stand {
-    /// See [`Known::index`].
+pub(super) struct ItemPosition {
+    /// See [`KnownItem::index`].
     pub(super) index: Option<i64>,
-    /// See [`Known::place`].
+    /// See [`KnownItem::place`].
     pub(super) place: Option<i64>,
 }
 
 /// The items of one response.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    list: Vec<Known>,
+    list: Vec<KnownItem>,
     next: Slot,
 }
 
 impl Items {
-    /// The next slot: the place of the next item.
+    /// The next slot: the position of the next item.
     pub(super) fn take_slot(&mut self) -> Slot {
         let slot = self.next;
         self.next += 1;
@@ -65,37 +65,37 @@ impl Items {
         self.list.len()
     }
 
-    pub(super) fn get(&self, place: usize) -> Option<&Known> {
+    pub(super) fn get(&self, place: usize) -> Option<&KnownItem> {
         self.list.get(place)
     }
 
-    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut Known> {
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut KnownItem> {
         self.list.get_mut(place)
     }
 
-    pub(super) fn push(&mut self, known: Known) {
+    pub(super) fn push(&mut self, known: KnownItem) {
         self.list.push(known);
     }
 
-    /// An item that is no call has ended: nothing hangs on it any more.
+    /// Forgets an item that is not a call and has ended.
     pub(super) fn forget(&mut self, place: usize) {
         if place < self.list.len() {
             self.list.remove(place);
         }
     }
 
-    /// The calls that are still open and of which not all has come.
-    pub(super) fn unfinished(&self) -> impl Iterator<Item = &Known> {
-        let sketched = |known: &&Known| known.sketch.is_some() || !known.pieces.is_empty();
+    /// The open calls of which not everything has come.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = &KnownItem> {
+        let sketched = |known: &&KnownItem| known.sketch.is_some() || !known.pieces.is_empty();
         self.list.iter().filter(|known| known.open && !known.whole).filter(sketched)
     }
 
-    /// The open item that an event speaks of: by its index, which clients go by, or its id.
+    /// The open item that an event belongs to: by its index, which clients use, or its id.
     pub(super) fn find(&self, event: &Event<'_>) -> Result<Option<usize>, Unreadable> {
         let index = event.index.and_then(|(_, index)| index);
         let at_index = index.and_then(|index| self.open_at(index));
         let id = event.item_id.map(|id| id.decode()).transpose()?.unwrap_or_default();
-        let of_id = |known: &Known| known.open && !id.is_empty() && known.id == id;
+        let of_id = |known: &KnownItem| known.open && !id.is_empty() && known.id == id;
         let at_id = self.list.iter().rposition(of_id);
         let indexed = |place: usize| {
             self.list.get(place).is_some_and(|known| known.host.is_some() && known.index.is_some())
@@ -113,14 +113,14 @@ impl Items {
         self.list.iter().rposition(|known| known.open && known.index == Some(index))
     }
 
-    /// Whether a call for the client came under this index, or as well without one.
+    /// Whether a call for the client came with this index, or possibly without one.
     pub(super) fn had_call_at(&self, index: Option<i64>) -> bool {
-        let is_call = |known: &Known| known.host == Some(Host::Client);
+        let is_call = |known: &KnownItem| known.host == Some(Host::Client);
         self.list.iter().any(|known| is_call(known) && known.index == index)
     }
 
-    /// The call that `item` says once more, standing at `place` of the whole output. None of
-    /// `taken` is it.
+    /// The call that `item`, at `place` of the whole output, repeats. Calls in `taken` do not
+    /// count.
     pub(super) fn copy_of(
         &self,
         item: &Item<'_>,
@@ -129,7 +129,7 @@ impl Items {
     ) -> Result<Option<usize>, Error> {
         let (id, call_id) = (item_id(item)?, call_id(item)?);
         let index = i64::try_from(place).ok();
-        let rank = |known: &Known| {
+        let rank = |known: &KnownItem| {
             let same_id = !id.is_empty() && known.id == id;
             let same_call = !call_id.is_empty() && known.call_id == call_id;
             let nameless = call_id.is_empty() || known.call_id.is_empty();
@@ -141,7 +141,7 @@ impl Items {
                 _ => 0,
             }
         };
-        let free = |known: &Known| known.host.is_some() && !taken.contains(&known.slot);
+        let free = |known: &KnownItem| known.host.is_some() && !taken.contains(&known.slot);
         let ranked = self.list.iter().enumerate().filter(|(_, known)| free(known));
         let best = ranked.map(|(place, known)| (rank(known), place)).max();
         Ok(best.filter(|(rank, _)| *rank > 0).map(|(_, place)| place))
@@ -153,8 +153,8 @@ const MIXED: Unreadable = Unreadable::Ambiguous("its index is of one item and it
 /// More commands than any call has.
 const MAX_COMMANDS: i64 = 128;
 
-impl Known {
-    pub(super) fn new(slot: Slot, stand: Stand, item: &Item<'_>) -> Result<Self, Error> {
+impl KnownItem {
+    pub(super) fn new(slot: Slot, stand: ItemPosition, item: &Item<'_>) -> Result<Self, Error> {
         Ok(Self {
             slot,
             index: stand.index,
@@ -172,13 +172,13 @@ impl Known {
         })
     }
 
-    /// Whether a call that `host` runs may be this one. What was said to be the provider's was not
-    /// judged, so nothing for the client to run is a copy of it.
+    /// Whether a call that `host` runs may be this one. A call of the provider was not judged, so a
+    /// call that the client runs cannot be a copy of it.
     pub(super) fn covers(&self, host: Host) -> bool {
         self.host == Some(Host::Client) || (self.host.is_some() && host == Host::Provider)
     }
 
-    /// Remembers what the item was added with. Answers whether it can be compared later.
+    /// Stores the content with which the item was added. Returns whether it can be compared later.
     pub(super) fn remember_sketch(&mut self, item: &Item<'_>, data: &str) -> Result<bool, Error> {
         let text = item.arguments(data)?;
         if !item.begins_as_sketch() || text.is_empty() {
@@ -188,7 +188,7 @@ impl Known {
         Ok(self.sketch.is_some())
     }
 
-    /// Adds a piece of a command or of a patch. Answers whether it may be one.
+    /// Adds a piece of a command or of a patch. Returns whether that is possible.
     pub(super) fn add_piece(&mut self, command: i64, text: &str) -> bool {
         let fits = (0..MAX_COMMANDS).contains(&command);
         if fits {
@@ -197,15 +197,15 @@ impl Known {
         fits
     }
 
-    /// Whether all of a command or patch is what came in pieces, if anything did.
-    pub(super) fn all_pieces_say(&mut self, command: i64, text: &str) -> bool {
+    /// Whether a whole command or patch equals its pieces, if there were any.
+    pub(super) fn pieces_match(&mut self, command: i64, text: &str) -> bool {
         match self.pieces.get(&command) {
             Some(digest) => digest.clone().finalize() == Sha256::digest(text),
             None => self.add_piece(command, text),
         }
     }
 
-    /// Whether the whole item says what was said of it before.
+    /// Whether the whole item agrees with what came of it before.
     pub(super) fn agrees(&self, item: &Item<'_>, data: &str) -> Result<bool, Error> {
         if let Some(sketch) = &self.sketch {
             let whole = Value::parse(&item.arguments(data)?);
@@ -228,7 +228,7 @@ impl Known {
     }
 }
 
-/// What an item is added with is small: everything long comes later.
+/// The content with which an item is added is small: everything long comes later.
 const MAX_SKETCH: usize = 64 << 10;
 
 /// Whether `whole` is the sketch filled in: what was empty may be anything, the rest must be equal.

@@ -1,4 +1,4 @@
-//! Events of a stream, and whole responses, as far as the gate acts on them.
+//! The parts of events and whole responses that the gate acts on.
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
@@ -15,12 +15,12 @@ pub(super) struct Event<'a> {
     pub(super) name: Option<Text<'a>>,
     /// A piece of a text or of arguments.
     pub(super) delta: Option<Text<'a>>,
-    /// It has a `delta`, of whatever type.
+    /// It has a `delta`, of any type.
     pub(super) has_delta: bool,
     /// All of the arguments, or of one command or patch.
     pub(super) whole: Option<Text<'a>>,
     pub(super) command_index: Option<i64>,
-    // The two that few events have are boxed, so that the many need not make room for them.
+    // These two are rare and boxed, so that the common events stay small.
     pub(super) item: Option<Box<Item<'a>>>,
     pub(super) response: Option<Box<Response<'a>>>,
 }
@@ -31,9 +31,9 @@ pub(super) struct Response<'a> {
     pub(super) object: Option<Text<'a>>,
     pub(super) model: Option<Text<'a>>,
     pub(super) items: Vec<Item<'a>>,
-    /// Where the list of items stands, if there is one.
+    /// The span of the list of items, if there is one.
     pub(super) output: Option<Span>,
-    /// The list is `data`, not `output`.
+    /// The list is in `data`, not in `output`.
     pub(super) is_list: bool,
     /// It has an `error` that is not `null`.
     pub(super) has_error: bool,
@@ -78,7 +78,7 @@ pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
             Some(5..=8) => {
                 let whole = text(&mut json)?;
                 if whole.is_some() && event.whole.is_some() {
-                    // Which of them a client reads depends on the client.
+                    // Clients differ in which of them they read.
                     return Err(Error::new(Problem::DuplicateKey, key.span().start));
                 }
                 event.whole = whole.or(event.whole);
@@ -118,7 +118,7 @@ const RESPONSE: [&str; 10] = [
     "conversation",
 ];
 
-/// Members that say again what the request said: its tools, its texts.
+/// Members that repeat the request: its tools, its texts.
 pub(super) const ECHOES: [&str; 8] =
     ["tools", "instructions", "input", "metadata", "text", "prompt", "reasoning", "toolchoice"];
 
@@ -170,7 +170,7 @@ fn read_items<'a>(json: &mut Json<'a>, items: &mut Vec<Item<'a>>) -> Result<Span
 }
 
 impl Response<'_> {
-    /// What it tells of itself. Only at its end does it tell why it stopped.
+    /// Its metadata. The stop reason only counts at its end.
     pub(super) fn tally(&self, data: &str, ended: bool) -> Option<Box<Tally>> {
         let mut tally = Tally::default();
         if let Some(usage) = self.usage {
@@ -197,7 +197,7 @@ impl Response<'_> {
         tally.boxed()
     }
 
-    /// Whether a body of this shape is of this API.
+    /// Whether a body of this form is of this API.
     pub(super) fn is_ours(&self) -> bool {
         let object = self.object.and_then(|object| object.decode().ok()).unwrap_or_default();
         let of_api = object.starts_with("response") || object.starts_with("conversation");

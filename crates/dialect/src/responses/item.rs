@@ -1,4 +1,4 @@
-//! Items of the output: which of them are calls, and where a call keeps its arguments.
+//! Items of the output: which of them are calls, and where a call has its arguments.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, Value, quote}
 use crate::event::{Canonical, Host};
 use crate::json::{Edits, Fields, document, member, members, text_or_null};
 
-/// An item, as far as the gate acts on it.
+/// The parts of an item that the gate acts on.
 #[derive(Default)]
 pub(super) struct Item<'a> {
     pub(super) span: Span,
@@ -31,27 +31,27 @@ pub(super) struct Item<'a> {
 
 type Field = (Span, Kind);
 
-/// What an item is to the gate.
+/// What an item means for the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// A call, and who runs it.
     Call(Host),
-    /// No call.
+    /// Not a call.
     Other,
 }
 
-/// Where a call keeps its arguments.
+/// Where a call has its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ArgumentsPlace {
     /// JSON text in a string.
     Json(&'static str),
     /// Free text in a string.
     Free(&'static str),
     /// An object.
     Object(&'static str),
-    /// A member that is no object: the arguments are an object of this one member.
+    /// A member that is not an object: the arguments are an object with this one member.
     Member(&'static str),
-    /// All members but those that say what the item is.
+    /// All members except those that describe the item.
     Rest,
     /// Nowhere.
     Nothing,
@@ -75,7 +75,7 @@ const ITEM: [&str; 15] = [
     "encrypted_content",
 ];
 
-/// Reads an item. Whatever is no object has a span and nothing else.
+/// Reads an item. Anything but an object only has a span.
 pub(super) fn read_item<'a>(json: &mut Json<'a>) -> Result<Item<'a>, Error> {
     let mut item = Item::default();
     if json.kind()? != Kind::Object {
@@ -127,14 +127,14 @@ fn field(json: &mut Json<'_>) -> Result<Option<Field>, Error> {
 }
 
 impl Item<'_> {
-    /// What the item is. Types that are not known count as calls if anything about them does.
+    /// The class of the item. Unknown types count as calls if anything about them looks like one.
     pub(super) fn class(&self) -> Class {
         match self.kind.as_ref() {
             "function_call"
             | "custom_tool_call"
             | "local_shell_call"
-            // Where it runs is for the program to say that asked for it: the environment that the
-            // item names is no proof that the provider has run it.
+            // The program that requested it decides where it runs: the environment in the item does
+            // not prove that the provider has run it.
             | "shell_call"
             | "apply_patch_call"
             | "computer_call"
@@ -149,7 +149,7 @@ impl Item<'_> {
             | "image_generation_call"
             | "program" => Class::Call(Host::Provider),
             "message" | "reasoning" | "compaction" => Class::Other,
-            kind if QUIET.contains(&kind) => Class::Other,
+            kind if NOT_CALLS.contains(&kind) => Class::Other,
             kind if kind.ends_with("_call") || kind.ends_with("_request") => {
                 Class::Call(Host::Client)
             }
@@ -161,7 +161,7 @@ impl Item<'_> {
         }
     }
 
-    /// The name, if the item is called by it.
+    /// The name, if it names the call.
     pub(super) fn called(&self) -> Option<Text<'_>> {
         let is_named_by_type = matches!(
             self.kind.as_ref(),
@@ -175,7 +175,7 @@ impl Item<'_> {
         text(self.name)
     }
 
-    /// The name policies know the call by.
+    /// The name of the call in policies.
     pub(super) fn tool(&self) -> Result<String, Error> {
         let name = self.bare_name()?;
         match self.kind.as_ref() {
@@ -188,7 +188,7 @@ impl Item<'_> {
         }
     }
 
-    /// The id its result names it by.
+    /// The id that its result refers to.
     pub(super) fn result_id(&self) -> Result<String, Error> {
         match self.call_id {
             Some(id) if !id.is_empty() => text(Some(id)),
@@ -197,64 +197,69 @@ impl Item<'_> {
         }
     }
 
-    pub(super) fn form(&self) -> Form {
+    pub(super) fn form(&self) -> ArgumentsPlace {
         match self.kind.as_ref() {
             "function_call" | "mcp_approval_request" | "mcp_call" | "tool_search_call" => {
                 match self.arguments {
-                    None | Some((_, Kind::String)) => Form::Json("arguments"),
-                    Some(_) => Form::Object("arguments"),
+                    None | Some((_, Kind::String)) => ArgumentsPlace::Json("arguments"),
+                    Some(_) => ArgumentsPlace::Object("arguments"),
                 }
             }
             "custom_tool_call" => match self.input {
-                None | Some((_, Kind::String)) => Form::Free("input"),
-                Some(_) => Form::Object("input"),
+                None | Some((_, Kind::String)) => ArgumentsPlace::Free("input"),
+                Some(_) => ArgumentsPlace::Object("input"),
             },
-            "local_shell_call" | "shell_call" | "web_search_call" => Form::Object("action"),
-            "apply_patch_call" => Form::Object("operation"),
+            "local_shell_call" | "shell_call" | "web_search_call" => {
+                ArgumentsPlace::Object("action")
+            }
+            "apply_patch_call" => ArgumentsPlace::Object("operation"),
             "computer_call" => match (self.action, self.actions) {
-                (_, None) => Form::Object("action"),
-                (None, Some(_)) => Form::Member("actions"),
-                (Some(_), Some(_)) => Form::Rest,
+                (_, None) => ArgumentsPlace::Object("action"),
+                (None, Some(_)) => ArgumentsPlace::Member("actions"),
+                (Some(_), Some(_)) => ArgumentsPlace::Rest,
             },
-            "code_interpreter_call" | "program" => Form::Free("code"),
-            "file_search_call" => Form::Member("queries"),
-            "image_generation_call" => Form::Nothing,
+            "code_interpreter_call" | "program" => ArgumentsPlace::Free("code"),
+            "file_search_call" => ArgumentsPlace::Member("queries"),
+            "image_generation_call" => ArgumentsPlace::Nothing,
             _ => match (self.arguments, self.input) {
-                (Some((_, Kind::String)), None) => Form::Json("arguments"),
-                (Some((_, Kind::Object)), None) => Form::Object("arguments"),
-                (None, Some((_, Kind::String))) => Form::Free("input"),
-                (None, Some((_, Kind::Object))) => Form::Object("input"),
-                _ => Form::Rest,
+                (Some((_, Kind::String)), None) => ArgumentsPlace::Json("arguments"),
+                (Some((_, Kind::Object)), None) => ArgumentsPlace::Object("arguments"),
+                (None, Some((_, Kind::String))) => ArgumentsPlace::Free("input"),
+                (None, Some((_, Kind::Object))) => ArgumentsPlace::Object("input"),
+                _ => ArgumentsPlace::Rest,
             },
         }
     }
 
-    /// Whether the item as it is added may hold less than the item when it is done.
+    /// Whether the item may contain less when it is added than when it is done.
     pub(super) fn begins_as_sketch(&self) -> bool {
-        matches!(self.form(), Form::Object(_) | Form::Member(_) | Form::Rest)
+        matches!(
+            self.form(),
+            ArgumentsPlace::Object(_) | ArgumentsPlace::Member(_) | ArgumentsPlace::Rest
+        )
     }
 
-    /// The arguments as text: what policies read.
+    /// The arguments as text, as policies read them.
     pub(super) fn arguments(&self, data: &str) -> Result<String, Error> {
         let raw = |field: Option<Field>| field.map(|(span, _)| span.of(data)).unwrap_or_default();
         Ok(match self.form() {
-            Form::Json(key) | Form::Free(key) => match self.field(key) {
+            ArgumentsPlace::Json(key) | ArgumentsPlace::Free(key) => match self.field(key) {
                 Some((span, Kind::String)) => Json::at(data, span).string()?.decode()?.into_owned(),
                 other => raw(other).to_owned(),
             },
-            Form::Object(key) => raw(self.field(key)).to_owned(),
-            Form::Member(key) => match self.field(key) {
+            ArgumentsPlace::Object(key) => raw(self.field(key)).to_owned(),
+            ArgumentsPlace::Member(key) => match self.field(key) {
                 Some((span, _)) => format!("{{\"{key}\":{}}}", span.of(data)),
                 None => String::new(),
             },
-            Form::Rest => rest(data, self.span),
-            Form::Nothing => String::new(),
+            ArgumentsPlace::Rest => rest(data, self.span),
+            ArgumentsPlace::Nothing => String::new(),
         })
     }
 
-    /// The inside of the string that holds free text.
+    /// The raw content of the string with free text.
     pub(super) fn free_text<'d>(&self, data: &'d str) -> Option<&'d str> {
-        let Form::Free(key) = self.form() else { return None };
+        let ArgumentsPlace::Free(key) = self.form() else { return None };
         let (span, kind) = self.field(key)?;
         (kind == Kind::String).then(|| data.get(span.start + 1..span.end - 1)).flatten()
     }
@@ -291,22 +296,22 @@ impl Item<'_> {
     }
 }
 
-/// The item with other arguments, everything else as it was.
+/// The item with other arguments, and everything else unchanged.
 pub(super) fn with_arguments(item: &str, arguments: &str) -> String {
     let mut json = Json::new(item);
     let Ok(read) = read_item(&mut json) else { return item.to_owned() };
     let is_document = Value::parse(arguments).is_ok();
     let (key, value) = match read.form() {
-        Form::Json(key) | Form::Free(key) => (key, quote(arguments)),
-        // Anything but one strict document could add members of its own.
+        ArgumentsPlace::Json(key) | ArgumentsPlace::Free(key) => (key, quote(arguments)),
+        // Anything but one strict document could add members.
         _ if !is_document => return item.to_owned(),
-        Form::Object(key) => (key, arguments.to_owned()),
-        Form::Member(key) => match member(arguments, document(arguments), key) {
+        ArgumentsPlace::Object(key) => (key, arguments.to_owned()),
+        ArgumentsPlace::Member(key) => match member(arguments, document(arguments), key) {
             Some(span) => (key, span.of(arguments).to_owned()),
             None => return item.to_owned(),
         },
-        Form::Rest => return with_rest(item, read.span, arguments),
-        Form::Nothing => return item.to_owned(),
+        ArgumentsPlace::Rest => return with_rest(item, read.span, arguments),
+        ArgumentsPlace::Nothing => return item.to_owned(),
     };
     let mut edits = Edits::default();
     match member(item, read.span, key) {
@@ -330,7 +335,7 @@ pub(super) fn with_call_id(item: &str, id: &str) -> String {
     edits.apply(item)
 }
 
-/// A removed call as the provider knows it: whole, and no longer in progress.
+/// A removed call as the provider has it: complete, and no longer in progress.
 pub(super) fn original(item: &str, call: &Canonical) -> String {
     let item = with_arguments(item, &call.arguments);
     let mut edits = Edits::default();
@@ -341,7 +346,7 @@ pub(super) fn original(item: &str, call: &Canonical) -> String {
     edits.apply(&item)
 }
 
-/// All members of an item but those that say what it is, as an object.
+/// All members of an item except those that describe it, as an object.
 fn rest(data: &str, item: Span) -> String {
     let members = members(data, item);
     let list = members.iter().filter(|member| !is_label(&member.key));
@@ -362,7 +367,7 @@ fn is_label(key: &Text<'_>) -> bool {
     ["type", "id", "call_id", "status", "name", "namespace", "caller"].iter().any(|k| key.is(k))
 }
 
-/// A tool of a server, or in a namespace, in the spelling that tells the two apart again.
+/// A tool of a server or in a namespace, spelled so that the two parts can be separated again.
 fn spaced(space: &str, name: &str) -> String {
     let odd = |text: &str| text.contains("__") || text.contains(['/', '.', ':']);
     let space = space.strip_prefix("mcp__").unwrap_or(space).trim_end_matches("__");
@@ -373,7 +378,7 @@ fn spaced(space: &str, name: &str) -> String {
     }
 }
 
-/// The tool that a type of item is.
+/// The tool for a type of item.
 fn bare(kind: &str) -> &str {
     kind.strip_suffix("_call").or_else(|| kind.strip_suffix("_request")).unwrap_or(kind)
 }
@@ -388,8 +393,8 @@ const CALLED_BY_ID: [&str; 6] = [
     "computer_call",
 ];
 
-/// Items that hold tools or results.
-const QUIET: [&str; 12] = [
+/// Items that contain tools or results.
+const NOT_CALLS: [&str; 12] = [
     "function_call_output",
     "custom_tool_call_output",
     "local_shell_call_output",

@@ -1,13 +1,13 @@
-//! A message of our own in the place of a call: the events that say it, and the item they make.
+//! A message that replaces a call: its events, and its item.
 
 use callgate_call::json::quote;
 use callgate_wire::Frame;
 
 use crate::json::{document, member};
 
-/// A message that takes the place of an item.
+/// A message that replaces an item.
 pub(super) struct Message<'m> {
-    /// Its id, the same wherever it stands.
+    /// Its id, the same in every copy.
     pub(super) id: &'m str,
     pub(super) text: &'m str,
 }
@@ -23,14 +23,14 @@ impl Message<'_> {
         )
     }
 
-    /// Says the message in events of its own. They go under the number of the event they take the
-    /// place of: a client that resumes the stream behind it counts the upstream's.
-    pub(super) fn say(&self, frame: &Frame<'_>, data: &str, index: i64, out: &mut Vec<u8>) {
-        self.say_under(&mut Sequence::at(data), frame, index, out);
+    /// Writes the message as separate events. They have the sequence number of the event that they
+    /// replace, because a client that resumes the stream after it counts the upstream's numbers.
+    pub(super) fn write(&self, frame: &Frame<'_>, data: &str, index: i64, out: &mut Vec<u8>) {
+        self.write_numbered(&mut Sequence::at(data), frame, index, out);
     }
 
-    /// Says it under the numbers that are given.
-    pub(super) fn say_under(
+    /// Writes it with the given sequence numbers.
+    pub(super) fn write_numbered(
         &self,
         sequence: &mut Sequence,
         frame: &Frame<'_>,
@@ -62,26 +62,26 @@ impl Message<'_> {
     }
 }
 
-/// The numbers of events of our own.
+/// The sequence numbers of added events.
 pub(super) struct Sequence {
     number: Option<u64>,
     counts: bool,
 }
 
 impl Sequence {
-    /// All of them have the number of the event they take the place of.
+    /// All of them have the number of the event that they replace.
     fn at(data: &str) -> Self {
         let number = member(data, document(data), "sequence_number");
         let number = number.and_then(|span| span.of(data).parse().ok());
         Self { number, counts: false }
     }
 
-    /// They count on from that event's: nothing of the upstream's follows.
+    /// They count on from that event's number: no event of the upstream follows.
     pub(super) fn from(data: &str) -> Self {
         Self { counts: true, ..Self::at(data) }
     }
 
-    /// The next number, as a member to be put into an event; empty if events have none.
+    /// The next number, as a member to be inserted into an event; empty if events have none.
     pub(super) fn next(&mut self) -> String {
         let Some(number) = self.number else { return String::new() };
         self.number = Some(number.saturating_add(u64::from(self.counts)));
@@ -89,16 +89,16 @@ impl Sequence {
     }
 }
 
-/// What a response says of itself, as JSON.
+/// The metadata of a response, as JSON.
 #[derive(Debug)]
-pub(super) struct About {
+pub(super) struct ResponseMetadata {
     id: String,
     created_at: String,
     model: String,
 }
 
-impl About {
-    /// What the event says of its response, if it holds one.
+impl ResponseMetadata {
+    /// The metadata of the response in the event, if there is one.
     pub(super) fn of(data: &str) -> Self {
         let response = member(data, document(data), "response");
         let said = |key: &str, other: &str| {
@@ -112,7 +112,7 @@ impl About {
         }
     }
 
-    /// A whole response of our own, as a member of an event.
+    /// A whole response, as a member of an added event.
     pub(super) fn response(&self, status: &str, incomplete: &str, output: &str) -> String {
         let Self { id, created_at, model } = self;
         format!(
@@ -125,12 +125,12 @@ impl About {
     }
 }
 
-/// The number of an event, as a member to be put into others; empty if it has none.
+/// The number of an event, as a member to be inserted into others; empty if it has none.
 pub(super) fn sequence_number(data: &str) -> String {
     Sequence::at(data).next()
 }
 
-/// Writes an event of our own.
+/// Writes an added event.
 pub(super) fn event(
     frame: &Frame<'_>,
     name: &str,
@@ -142,13 +142,12 @@ pub(super) fn event(
     frame.another(Some(name), &data, out);
 }
 
-/// The id of the message that takes the place of an item: that item's, under the prefix of
-/// messages.
+/// The id of the message that replaces an item: that item's id, with the prefix of messages.
 pub(super) fn id_for(item: Option<&str>, slot: u32) -> String {
     item.and_then(id_of).unwrap_or_else(|| format!("msg_callgate_{slot}"))
 }
 
-/// The id of the message in the place of the item of that id, if that can be told from it.
+/// The id of the message that replaces the item with that id, if it can be derived.
 pub(super) fn id_of(item: &str) -> Option<String> {
     let (_, own) = item.split_once('_')?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';

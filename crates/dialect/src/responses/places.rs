@@ -1,71 +1,71 @@
-//! Where the items of a response stand in the lists that clients make of them.
+//! The positions of a response's items in the lists that clients build.
 //!
-//! Some clients append each item that is added and then find it by `output_index`, that is by its
-//! place. Others keep items under the index itself. They agree as long as an item's index is its
-//! place, so items leave under their places, whatever index they came with.
+//! Some clients append each item that is added and then find it by `output_index`, which means by
+//! its position. Others store items under the index itself. They agree as long as an item's index
+//! is its position, so items leave with their positions, whatever index they came with.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::Unreadable;
 
-/// The places of the items that came, as if none of them were left out.
+/// The positions of the items that came, as if none of them were left out.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    /// The place of the next item. Unknown until the response begins or, where a stream is
-    /// resumed, until an item does.
+pub(super) struct ItemPlaces {
+    /// The position of the next item. Unknown until the response begins or, in a resumed stream,
+    /// until an item does.
     next: Option<i64>,
-    /// The place of the first item: not 0 where a stream is resumed.
+    /// The position of the first item: not 0 in a resumed stream.
     first: i64,
-    /// The places of items whose index is another number.
+    /// The positions of items with a different index.
     moved: BTreeMap<i64, i64>,
-    /// The places of items whose index is another number, or that have none.
+    /// The positions of items with a different index, or without one.
     odd: BTreeSet<i64>,
-    /// A list came that some clients replace their own with and others do not.
+    /// A list came with which only some clients replace their own.
     blurred: bool,
 }
 
-/// Which list of items an event holds.
+/// Which list of items an event contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// The one the response begins with.
     First,
     /// The one it ends with.
     Last,
-    /// Any other. Some clients replace theirs with it, and some do not look at it.
+    /// Any other. Some clients replace theirs with it, and some ignore it.
     Other,
 }
 
-/// The highest index at which a resumed stream may go on. Clients in JavaScript read numbers from
-/// 2^53 on inexactly, and no response has nearly as many items as this.
+/// The highest index at which a resumed stream may continue. JavaScript clients read numbers from
+/// 2^53 on inexactly, and no response has nearly this many items.
 const MAX_FIRST: i64 = 1_000_000;
 
 const TWO_ITEMS: Unreadable = Unreadable::Ambiguous("two items on one index");
 const BLURRED: Unreadable =
     Unreadable::Ambiguous("it comes behind a list of items that clients count differently");
 
-impl Places {
-    /// The place of the item that has, or had, this index.
+impl ItemPlaces {
+    /// The position of the item that has, or had, this index.
     pub(super) fn of(&self, index: i64) -> Option<i64> {
         let next = self.next?;
         let plain = (self.first..next).contains(&index) && !self.odd.contains(&index);
         self.moved.get(&index).copied().or(plain.then_some(index))
     }
 
-    /// The place under which an event leaves that belongs to no item that was seen to begin.
-    /// `None` if that place is another item's.
+    /// The position for an event of an item whose beginning was not seen. `None` if that position
+    /// belongs to another item.
     pub(super) fn of_unknown(&self, index: i64) -> Option<i64> {
         let taken = self.next.is_some_and(|next| (self.first..next).contains(&index));
         self.of(index).or((!taken).then_some(index))
     }
 
-    /// The place under which an item leaves that is done and was never added: clients have none
-    /// for it, unless it was added before the stream was resumed.
+    /// The position for an item that is done and was never added: clients have none for it, unless
+    /// it was added before the stream was resumed.
     pub(super) fn of_uncounted(&self, index: Option<i64>) -> Option<i64> {
         let before = index.filter(|index| *index < self.first);
         before.or(self.next).or(index)
     }
 
-    /// An item is added. Answers its place. At most `limit` items may have odd indices.
+    /// Adds an item. Returns its position. At most `limit` items may have irregular indices.
     pub(super) fn add(&mut self, index: Option<i64>, limit: usize) -> Result<i64, Unreadable> {
         self.check()?;
         if index.is_some_and(|index| self.of(index).is_some()) {
@@ -87,7 +87,7 @@ impl Places {
         Ok(place)
     }
 
-    /// A call that is done and was not open may not have the index of another item.
+    /// Checks that a call that is done and was not open does not have the index of another item.
     pub(super) fn check_unused(&self, index: Option<i64>) -> Result<(), Unreadable> {
         self.check()?;
         match index.and_then(|index| self.of(index)) {
@@ -96,8 +96,8 @@ impl Places {
         }
     }
 
-    /// A list of `length` items has come. `as_placed` says whether every call in it came before and
-    /// stands at its place.
+    /// Notes a list of `length` items. `as_placed` is whether every call in it came before and is
+    /// at its position.
     pub(super) fn list(&mut self, list: List, length: usize, as_placed: bool) {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
         let begins = match list {
@@ -112,7 +112,7 @@ impl Places {
         }
     }
 
-    /// Refuses what needs a place, if clients no longer agree on places.
+    /// Refuses what needs a position, if clients no longer agree on positions.
     pub(super) fn check(&self) -> Result<(), Unreadable> {
         if self.blurred { Err(BLURRED) } else { Ok(()) }
     }

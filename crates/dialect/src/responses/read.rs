@@ -1,31 +1,31 @@
-//! Events of a stream, and whole responses, to what the gate understands.
+//! Reads events of a stream, and whole responses.
 
 use callgate_call::json::{Reader as Json, Span, Text};
 
-use super::copies::{Items, Known, Stand};
+use super::copies::{ItemPosition, Items, KnownItem};
 use super::event::{ECHOES, Event, Response, read_event, read_response};
 use super::item::{Class, Item};
-use super::places::{List, Places};
+use super::places::{ItemPlaces, List};
 use super::texts;
-use crate::aside::Names;
 use crate::event::{
     ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
     Unreadable, What,
 };
 use crate::json::{document, inside, is_done};
-use crate::speaker::Read;
-use crate::stray::{self, Form, Quiet};
+use crate::side_text::TextNames;
+use crate::spec::Read;
+use crate::stray::{self, DocumentKind, SkippedMembers};
 
 /// The one lane of a response.
 const LANE: u32 = 0;
 
-/// The slot of an item that began before the stream did: one that is resumed.
+/// The slot of an item that began before a resumed stream.
 const BEFORE: Slot = Slot::MAX;
 
-/// Why a call is refused whose item is one thing in one event and another in the next.
+/// Why a call is refused if the type of its item changes between events.
 const TYPE_CHANGED: &str = "its item changed its type";
 
-/// Why a frame is refused whose index is there but is no whole number.
+/// Why a frame is refused if its index is not an integer.
 const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is no whole number");
 
 /// Reads the frames of one response.
@@ -36,36 +36,36 @@ const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is no whole numbe
 )]
 pub(super) struct Reader {
     items: Items,
-    places: Places,
-    /// Text has come in events of its item: what says it again is no new text.
+    places: ItemPlaces,
+    /// Text has come in events of its item: a repetition is not new text.
     text_came: bool,
-    /// Text has come in pieces of an item that is not known.
+    /// Text has come in pieces of an unknown item.
     text_of_unknown: bool,
-    /// A signature has come in an item of its own.
+    /// A signature has come in a separate item.
     signature_came: bool,
-    /// An event of the API was read.
-    has_spoken: bool,
+    /// Whether an event of the API was read.
+    has_read_any: bool,
     max_calls: usize,
 }
 
 impl Reader {
-    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
         Self {
             items: Items::default(),
-            places: Places::default(),
+            places: ItemPlaces::default(),
             text_came: false,
             text_of_unknown: false,
             signature_came: false,
-            has_spoken: false,
+            has_read_any: false,
             max_calls,
         }
     }
 }
 
 impl Read for Reader {
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+    fn has_read_any(&self) -> bool {
+        self.has_read_any
     }
 
     /// Reads one event's data.
@@ -75,7 +75,7 @@ impl Read for Reader {
         }
         if !data.trim_start().starts_with('{') {
             return match event {
-                // Clients stop at the name, whatever the data says.
+                // Clients stop at the name, whatever the data is.
                 Some(b"error") => {
                     Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() })
                 }
@@ -92,12 +92,12 @@ impl Read for Reader {
         };
         let kind = decoded.as_deref().or(frame.kind.as_ref().map(Text::raw)).unwrap_or_default();
         let is_ours = kind.starts_with("response.") || kind == "error";
-        if !is_ours && (!self.has_spoken || kind.is_empty() || stray::holds_call(data)?) {
+        if !is_ours && (!self.has_read_any || kind.is_empty() || stray::holds_call(data)?) {
             return Err(Unreadable::Foreign);
         }
         let mut reading = self.event(kind, &frame, data)?;
         self.misplaced(kind, &frame, data, &mut reading)?;
-        self.has_spoken = true;
+        self.has_read_any = true;
         reading.rename = rename(event, kind);
         Ok(reading)
     }
@@ -114,20 +114,21 @@ impl Read for Reader {
         if !response.is_ours() && !is_error {
             return Err(Unreadable::Foreign);
         }
-        self.has_spoken = true;
-        let mut reading = Reading { order: Order::Stream, retells: true, ..Reading::default() };
+        self.has_read_any = true;
+        let mut reading =
+            Reading { order: Order::Stream, repeats_texts: true, ..Reading::default() };
         self.response_parts(&response, data, true, &mut reading)?;
-        // A list of what was said before is no turn.
+        // A list of earlier items is not a turn.
         if response.output.is_some() && !response.is_list {
             reading.parts.push(finish());
         }
         Ok(reading)
     }
 
-    fn quiet(&self, form: Form) -> Option<Quiet> {
+    fn skipped_members(&self, form: DocumentKind) -> Option<SkippedMembers> {
         Some(match form {
-            Form::Frame => &[("response", &ECHOES)],
-            Form::Body => &[("", &ECHOES)],
+            DocumentKind::Frame => &[("response", &ECHOES)],
+            DocumentKind::Body => &[("", &ECHOES)],
         })
     }
 
@@ -135,17 +136,17 @@ impl Read for Reader {
         Ok(self.items.take_slot())
     }
 
-    fn names(&self) -> Names {
-        Names::Responses
+    fn names(&self) -> TextNames {
+        TextNames::Responses
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {
         texts::find(data)
     }
 
-    /// Every event says which item it is of, and every copy is judged by itself.
+    /// Every event names its item, and every copy is judged separately.
     fn contain(&mut self) -> bool {
-        self.has_spoken
+        self.has_read_any
     }
 }
 
@@ -180,7 +181,7 @@ impl Reader {
             "created" => self.lifecycle(frame, data, List::First, false),
             "queued" | "in_progress" => self.lifecycle(frame, data, List::Other, false),
             ending @ ("completed" | "incomplete") => {
-                // Older clients look at no other list but these two.
+                // Older clients look at no other lists than these two.
                 let list = if ending == "completed" { List::Last } else { List::Other };
                 let mut reading = self.lifecycle(frame, data, list, true)?;
                 self.refuse_unfinished(&mut reading);
@@ -194,14 +195,14 @@ impl Reader {
             }
             "error" => Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() }),
             other => {
-                let retells = RETELLING.contains(&other);
+                let repeats_texts = WHOLE_TEXT_EVENTS.contains(&other);
                 let reading = self.other(frame)?;
-                Ok(Reading { retells, ..reading })
+                Ok(Reading { repeats_texts, ..reading })
             }
         }
     }
 
-    /// Text the user sees.
+    /// Text that the user sees.
     fn text(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
         let item = self.items.find(frame)?;
         let known = item.and_then(|item| self.items.get(item));
@@ -232,14 +233,14 @@ impl Reader {
         let index = frame.index.and_then(|(_, index)| index);
         let place = Some(self.places.add(index, self.max_calls)?);
         let slot = self.items.take_slot();
-        let mut known = Known::new(slot, Stand { index, place }, item)?;
+        let mut known = KnownItem::new(slot, ItemPosition { index, place }, item)?;
         let mut reading = block_reading(slot, BlockStep::Open, frame, place);
         match item.class() {
             Class::Call(host) => {
                 known.host = Some(host);
                 let mut piece = self.opening(slot, item, host, data)?;
                 if item.begins_as_sketch() {
-                    // What it is added with may be the beginning of it.
+                    // The content with which it is added may be incomplete.
                     piece.arguments = ArgumentsPiece::None;
                     if !known.remember_sketch(item, data)? {
                         piece.refuse = Some("it cannot be told what it begins with");
@@ -250,7 +251,7 @@ impl Reader {
             }
             Class::Other => {}
         }
-        reading.retells = item.kind == "message";
+        reading.repeats_texts = item.kind == "message";
         self.items.push(known);
         Ok(reading)
     }
@@ -281,7 +282,7 @@ impl Reader {
                 Ok(reading)
             }
             (Class::Call(host), _) => {
-                if self.is_said_twice(item)? {
+                if self.is_repeated(item)? {
                     return Err(Unreadable::Orphan);
                 }
                 let refuse = was.is_some().then_some(TYPE_CHANGED);
@@ -292,12 +293,12 @@ impl Reader {
                 let place = self.places.of_uncounted(index);
                 let slot = self.items.take_slot();
                 let mut reading = block_reading(slot, BlockStep::Close, frame, place);
-                let stand = Stand { index, place: None };
+                let stand = ItemPosition { index, place: None };
                 self.new_whole(slot, stand, item, host, refuse, data, &mut reading)?;
                 self.sign(item, &mut reading);
                 Ok(reading)
             }
-            // The call that was added is another thing now: what it is now says nothing of it.
+            // The added call now has another type: its new content does not count for it.
             (_, Some(_)) if was_call => Err(Unreadable::Orphan),
             (Class::Other, None) if index.is_some() && self.items.had_call_at(index) => {
                 Err(Unreadable::Orphan)
@@ -314,13 +315,13 @@ impl Reader {
                 let said = was.map_or(self.text_of_unknown, |known| known.said);
                 let mut reading = block_reading(slot, BlockStep::Close, frame, place);
                 if item.kind == "message" && !said {
-                    self.say_whole(item, data, &mut reading);
+                    self.add_whole_texts(item, data, &mut reading);
                 }
                 self.sign(item, &mut reading);
-                reading.retells = true;
+                reading.repeats_texts = true;
                 match open {
                     Some(place) => self.items.forget(place),
-                    // It was never added, and has its place among the items all the same.
+                    // It was never added, but still has a position among the items.
                     None => drop(self.items.take_slot()),
                 }
                 Ok(reading)
@@ -328,17 +329,17 @@ impl Reader {
         }
     }
 
-    /// The place of the item that an event belongs to.
+    /// The position of the item that an event belongs to.
     fn place_of(
         &self,
-        known: Option<&Known>,
+        known: Option<&KnownItem>,
         frame: &Event<'_>,
     ) -> Result<Option<i64>, Unreadable> {
         let index = frame.index.and_then(|(_, index)| index);
         match (known, index) {
             (Some(known), _) => Ok(known.place),
             (None, None) => Ok(None),
-            // Clients would add it to the item that stands there.
+            // Clients would add it to the item at that position.
             (None, Some(index)) => {
                 self.places.of_unknown(index).map(Some).ok_or(Unreadable::Orphan)
             }
@@ -346,14 +347,14 @@ impl Reader {
     }
 
     /// Whether a call that is done was done before: some clients would run it twice.
-    fn is_said_twice(&self, item: &Item<'_>) -> Result<bool, Unreadable> {
+    fn is_repeated(&self, item: &Item<'_>) -> Result<bool, Unreadable> {
         let place = self.items.copy_of(item, usize::MAX, &[])?;
         let known = place.and_then(|place| self.items.get(place));
         Ok(known
             .is_some_and(|known| known.whole && !known.open && known.host == Some(Host::Client)))
     }
 
-    /// A piece of the arguments, or all of them.
+    /// Reads a piece of the arguments, or all of them.
     fn arguments(
         &mut self,
         frame: &Event<'_>,
@@ -380,7 +381,7 @@ impl Reader {
         Ok(reading)
     }
 
-    /// A piece of a command or of a patch, or all of it.
+    /// Reads a piece of a command or of a patch, or all of it.
     fn command(
         &mut self,
         frame: &Event<'_>,
@@ -402,7 +403,7 @@ impl Reader {
         }
         let text = frame.delta.or(frame.whole).map(|text| text.decode()).transpose()?;
         let agrees = match &text {
-            Some(text) if is_whole => known.all_pieces_say(command, text),
+            Some(text) if is_whole => known.pieces_match(command, text),
             Some(text) => known.add_piece(command, text),
             None => false,
         };
@@ -415,7 +416,7 @@ impl Reader {
         Ok(reading)
     }
 
-    /// An event that is not known, or says nothing of calls.
+    /// Reads an unknown event, or one that is not about calls.
     fn other(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
         let known = self.items.find(frame)?.and_then(|place| self.items.get(place));
         let adds = frame.has_delta || frame.whole.is_some();
@@ -430,7 +431,7 @@ impl Reader {
             None => Reading { order: Order::Lane(LANE), ..Reading::default() },
         };
         if known.is_some_and(|known| known.host == Some(Host::Provider)) {
-            // What the provider runs may be told with its name.
+            // The name of what the provider runs may be in it.
             reading.takes(Span::default(), frame.name);
         }
         if let Some(known) = known
@@ -446,7 +447,7 @@ impl Reader {
         Ok(reading)
     }
 
-    /// Calls in an event that has no place for such.
+    /// Calls in an event that has no place for them.
     fn misplaced(
         &mut self,
         kind: &str,
@@ -470,7 +471,7 @@ impl Reader {
         Ok(())
     }
 
-    /// An event that holds the response as it stands.
+    /// Reads an event that contains the current response.
     fn lifecycle(
         &mut self,
         frame: &Event<'_>,
@@ -484,13 +485,13 @@ impl Reader {
             if response.output.is_some() {
                 self.places.list(list, response.items.len(), as_placed);
             }
-            reading.retells = !response.items.is_empty();
+            reading.repeats_texts = !response.items.is_empty();
         }
         Ok(reading)
     }
 
-    /// Reads the items of a list. Answers whether every call in it came before, and stands at its
-    /// place.
+    /// Reads the items of a list. Returns whether every call in it came before, and is at its
+    /// position.
     fn response_parts(
         &mut self,
         response: &Response<'_>,
@@ -509,7 +510,7 @@ impl Reader {
                 if is_new {
                     self.items.take_slot();
                 }
-                self.say_once(item, data, reading);
+                self.add_texts_once(item, data, reading);
                 continue;
             };
             if !self.signature_came {
@@ -529,7 +530,7 @@ impl Reader {
                     let slot = self.items.take_slot();
                     taken.push(slot);
                     as_placed = false;
-                    let stand = Stand { index, place: index };
+                    let stand = ItemPosition { index, place: index };
                     self.new_whole(slot, stand, item, host, None, data, reading)?;
                 }
             }
@@ -537,13 +538,13 @@ impl Reader {
         Ok(as_placed)
     }
 
-    /// Whether items have come in events of their own, so that the whole says them again.
+    /// Whether items have come in separate events, so that the whole response repeats them.
     fn has_items(&self) -> bool {
         self.text_came || self.signature_came || self.items.len() > 0
     }
 
-    /// The texts and signatures of an item in a list, if none came before.
-    fn say_once(&self, item: &Item<'_>, data: &str, reading: &mut Reading) {
+    /// Adds the texts and signatures of an item in a list, if none came before.
+    fn add_texts_once(&self, item: &Item<'_>, data: &str, reading: &mut Reading) {
         if !self.text_came && item.kind == "message" {
             let part = |at| Part { lane: LANE, at, what: What::Text };
             reading.parts.extend(texts::of_item(data, item.span).into_iter().map(part));
@@ -553,26 +554,26 @@ impl Reader {
         }
     }
 
-    /// The texts of a message that came without pieces: some clients take them from here.
-    fn say_whole(&mut self, item: &Item<'_>, data: &str, reading: &mut Reading) {
+    /// Adds the texts of a message that came without pieces: some clients take them from here.
+    fn add_whole_texts(&mut self, item: &Item<'_>, data: &str, reading: &mut Reading) {
         let texts = texts::of_item(data, item.span);
         if !texts.is_empty() {
             self.text_came = true;
-            // They stand whole, and no pieces of them follow.
+            // They are whole, and no pieces follow.
             reading.content = Some(item.span);
             let part = |at| Part { lane: LANE, at, what: What::Text };
             reading.parts.extend(texts.into_iter().map(part));
         }
     }
 
-    /// What names the item when the client sends its turn back.
+    /// Adds the signatures that identify the item when the client sends its turn back.
     fn sign(&mut self, item: &Item<'_>, reading: &mut Reading) {
         let before = reading.parts.len();
         reading.parts.extend(texts::signatures(item).map(signature));
         self.signature_came |= reading.parts.len() > before;
     }
 
-    /// A call that came before, said once more.
+    /// A repetition of a call that came before.
     fn copy(
         &mut self,
         place: usize,
@@ -610,7 +611,7 @@ impl Reader {
     fn new_whole(
         &mut self,
         slot: Slot,
-        stand: Stand,
+        stand: ItemPosition,
         item: &Item<'_>,
         host: Host,
         refuse: Option<&'static str>,
@@ -620,7 +621,7 @@ impl Reader {
         if self.items.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
         }
-        let mut known = Known::new(slot, stand, item)?;
+        let mut known = KnownItem::new(slot, stand, item)?;
         (known.host, known.open, known.whole) = (Some(host), false, true);
         let mut piece = self.opening(slot, item, host, data)?;
         (piece.ends, piece.refuse) = (true, refuse);
@@ -655,7 +656,7 @@ impl Reader {
         })
     }
 
-    /// Calls that came only in part, and of which the end of the response says nothing.
+    /// Refuses calls that came only in part, and that the end of the response does not contain.
     fn refuse_unfinished(&self, reading: &mut Reading) {
         for known in self.items.unfinished() {
             let refuse = Some("not all of it came");
@@ -685,12 +686,12 @@ fn signature(at: Span) -> Part {
 }
 
 fn finish() -> Part {
-    let what = What::Finish(Finish { says_calls: false });
+    let what = What::Finish(Finish { announces_calls: false });
     Part { lane: LANE, at: Span::default(), what }
 }
 
-/// The name a frame must come under, where the one it has hides it from some clients: older ones
-/// read no name but these, and most clients stop at the name `error`.
+/// The name that a frame must have, if its own name hides it from some clients: older ones read
+/// only these names, and most clients stop at the name `error`.
 fn rename(event: Option<&[u8]>, kind: &str) -> Option<&'static str> {
     match event {
         None => None,
@@ -699,7 +700,7 @@ fn rename(event: Option<&[u8]>, kind: &str) -> Option<&'static str> {
     }
 }
 
-/// The events that hold the response as it stands.
+/// The events that contain the current response.
 const LIFECYCLE: [&str; 6] = [
     "response.created",
     "response.queued",
@@ -737,6 +738,6 @@ const EVENTS: [&str; 24] = [
     "error",
 ];
 
-/// Events that say whole texts.
-const RETELLING: [&str; 4] =
+/// Events that contain whole texts.
+const WHOLE_TEXT_EVENTS: [&str; 4] =
     ["output_text.done", "refusal.done", "content_part.added", "content_part.done"];

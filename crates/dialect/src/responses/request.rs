@@ -1,8 +1,8 @@
-//! Removed calls, put back into a Responses request.
+//! Puts removed calls back into a Responses request.
 //!
-//! Where the client holds the history, a call goes where its notice stands, or to its old place
-//! among the items of its turn, with a result of its own directly behind it. Where the provider
-//! holds it, the call is still there, and only its result is missing: it opens the input.
+//! If the client holds the history, a call replaces its notice, or goes to its old position among
+//! the items of its turn, with a result directly after it. If the provider holds it, the call is
+//! still there, and only its result is missing: it is inserted at the start of the input.
 
 mod answer;
 mod history;
@@ -13,7 +13,7 @@ use callgate_call::json::{Error, Reader as Json, Span};
 
 use crate::json::{Edits, Fields, document, member};
 use crate::request::{
-    Plan, RemovedCall, RemovedTurn, Restored, Seen, plan, rest, shown, whole_object,
+    MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown, whole_object,
 };
 use history::{Entry, Input, Request};
 
@@ -27,24 +27,24 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let mut known = read.known_ids();
     let results = results(&kept, &mut known, &mut out);
     let sent: Vec<RemovedTurn> = sent.into_iter().cloned().collect();
-    let places = Places::find(request, &read, &sent, known, &mut out);
+    let places = InputPlaces::find(request, &read, &sent, known, &mut out);
     places.edit(&read, &results, &mut edits);
     out.body = (!edits.is_empty()).then(|| edits.apply(request));
     Ok(out)
 }
 
-/// What can be told of each of the assistant's turns.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+/// The recognisable traits of each of the assistant's turns.
+pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     Ok(Request::read(request)?.seen(request))
 }
 
-/// The ids that `request` has from the provider's memory: of the response and the conversation it
-/// goes on from, and of items it only refers to.
+/// The ids in `request` from the provider's memory: of the response and the conversation that it
+/// continues, and of items that it only refers to.
 pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
     Ok(Request::read(request)?.states())
 }
 
-/// The id of the message that was shown in the place of a call.
+/// The id of the message that replaced a call.
 pub(crate) fn shown_as(original: &str) -> Option<String> {
     let id = member(original, whole_object(original)?, "id")?;
     let id = Json::at(original, id).string().ok()?;
@@ -71,7 +71,7 @@ fn results(turns: &[&RemovedTurn], known: &mut HashSet<String>, out: &mut Restor
     results
 }
 
-/// What stands against putting a call back.
+/// Why a call cannot be put back.
 fn refusal(call: &RemovedCall) -> Option<&'static str> {
     if call.id.is_empty() {
         return Some(Restored::NO_ID);
@@ -84,16 +84,16 @@ fn refusal(call: &RemovedCall) -> Option<&'static str> {
 
 /// Where the calls go among the items of the input.
 #[derive(Default)]
-struct Places {
-    /// The calls before each item, then those behind the last.
+struct InputPlaces {
+    /// The calls before each item, then those after the last.
     gaps: Vec<Vec<String>>,
-    /// For each item, whether it said nothing but notices. Then there are calls before it.
+    /// For each item, whether it contained only notices. Then there are calls before it.
     gone: Vec<bool>,
-    /// The notices to be cut out of texts that say more.
+    /// The notices to be removed from texts that contain more.
     cuts: Vec<Span>,
 }
 
-impl Places {
+impl InputPlaces {
     fn find(
         request: &str,
         read: &Request<'_>,
@@ -122,19 +122,19 @@ impl Places {
         places
     }
 
-    fn put_back(&mut self, items: &[Entry<'_>], seen: &Seen<'_>, plan: &Plan<'_>) {
+    fn put_back(&mut self, items: &[Entry<'_>], seen: &MessageTraits<'_>, plan: &Plan<'_>) {
         let turn = seen.message..seen.end;
         let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
         let shown = shown(&seen.texts, &plan.calls);
         for (place, item) in items.iter().enumerate().take(turn.end).skip(turn.start) {
             let of_item = |(text, _): &(&(usize, _), &Vec<_>)| text.0 == place;
             let texts: Vec<_> = seen.texts.iter().zip(&shown).filter(of_item).collect();
-            let says_more =
+            let has_more =
                 |((_, text), shown): &(&(usize, crate::request::Decoded<'_>), &Vec<_>)| {
                     !rest(&text.text, shown).trim().is_empty()
                 };
             let notices = texts.iter().any(|(_, shown)| !shown.is_empty());
-            let is_gone = notices && !texts.iter().any(says_more);
+            let is_gone = notices && !texts.iter().any(has_more);
             for ((_, text), shown) in &texts {
                 for notice in *shown {
                     if let Some(mark) = marked.get_mut(notice.call) {
@@ -162,7 +162,7 @@ impl Places {
         }
     }
 
-    /// The gap each call goes to: where its notice stood, else by its place, in the order of the
+    /// The gap for each call: where its notice was, else by its position, in the order of the
     /// calls.
     fn choose(
         &self,
@@ -172,13 +172,13 @@ impl Places {
         turn: &std::ops::Range<usize>,
     ) -> Vec<usize> {
         let is_gone = |place: usize| self.gone.get(place) == Some(&true);
-        // Outputs may stand between them.
+        // Outputs may be between them.
         let is_own = |place: &usize| items.get(*place).is_some_and(Entry::is_of_assistant);
         let own: Vec<usize> = turn.clone().filter(is_own).collect();
         let (mut least, mut chosen) = (turn.start, Vec::with_capacity(plan.calls.len()));
         for (number, call) in plan.calls.iter().enumerate() {
             let gap = marked.get(number).copied().flatten().unwrap_or_else(|| {
-                // Calls that were taken out before it, and left no item in their place.
+                // Calls that were removed before it, and left no item in their place.
                 let hidden = plan.turn.calls.iter().filter(|other| other.place < call.place);
                 let shown = turn.clone().filter(|place| is_gone(*place)).count();
                 let missing = hidden.count().saturating_sub(shown);
@@ -241,12 +241,12 @@ fn id_at(request: &str, value: Span) -> Option<String> {
     id(value).or_else(|| member(request, value, "id").and_then(id))
 }
 
-/// The guarded members of a request.
+/// The members of a request that must not be duplicated.
 fn top_level() -> Fields<3> {
     Fields::new(&["input", "previous_response_id", "conversation"])
 }
 
-/// Where the request's own object begins.
+/// The start of the request's top-level object.
 fn start(request: &str) -> usize {
     document(request).start
 }

@@ -3,17 +3,17 @@ use serde_json::{Value, json};
 
 use super::{read, write};
 use crate::event::{Canonical, Fate, Reading, What};
-use crate::speaker::{Read, Write};
+use crate::spec::{Read, Write};
 use crate::{ArgumentsPiece, Blame, Dialect, Unreadable};
 
-/// A stream of events of our own making.
+/// A stream of made-up events.
 fn stream(events: &[Value]) -> String {
     let event =
         |data: &Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
     events.iter().map(event).collect()
 }
 
-/// What leaves of a stream, each part by the fate that `fate` gives it.
+/// The output for a stream, with the fate that `fate` gives each part.
 fn written(
     events: &[Value],
     fate: impl Fn(&What) -> Fate,
@@ -113,7 +113,7 @@ fn other_arguments_stand_in_items_without_pieces() {
     let ls = json!({"commands": ["ls"]});
     assert_eq!(after, events(&shell(ls.clone(), "in_progress"), &shell(ls, "completed"), &[]));
 
-    // A kind that is not known: all it says but what it is.
+    // An unknown kind: all members except those that describe it.
     let odd = |target: &str, status: &str| json!({"id": "x_1", "type": "x_call", "status": status, "call_id": "call_1", "target": target});
     let before = events(&odd("", "in_progress"), &odd("a", "completed"), &[]);
     let after = written(&before, rewritten(r#"{"target":"b"}"#), |_, _, _| {});
@@ -127,7 +127,7 @@ fn a_response_that_is_stopped_ends_as_filtered() {
     let after = written(
         &all[..2],
         |_| Fate::Keep,
-        |writer, frame, out| writer.cut_short(frame, "stopped", out),
+        |writer, frame, out| writer.stop_early(frame, "stopped", out),
     );
     let kinds: Vec<&str> = after.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(
@@ -149,12 +149,12 @@ fn a_response_that_is_stopped_ends_as_filtered() {
     assert_eq!(response["incomplete_details"]["reason"], "content_filter");
     assert_eq!(response["output"][0]["content"][0]["text"], "stopped");
 
-    // Before anything has left, the response must begin first; and a call that has begun never ends.
+    // If nothing has left yet, the response must begin first; and a call that has begun never ends.
     let after = written(
         &all[..1],
         |_| Fate::Keep,
         |_, frame, out| {
-            write::Writer::default().cut_short(frame, "stopped", out);
+            write::Writer::default().stop_early(frame, "stopped", out);
         },
     );
     assert_eq!(
@@ -166,7 +166,7 @@ fn a_response_that_is_stopped_ends_as_filtered() {
         &events(&call, &call, &[])[..2],
         |_| Fate::Keep,
         |writer, frame, out| {
-            writer.cut_short(frame, "stopped", out);
+            writer.stop_early(frame, "stopped", out);
         },
     );
     assert!(
@@ -222,7 +222,7 @@ fn more_calls_than_the_limit_are_refused() {
 }
 
 #[test]
-fn a_name_in_a_space_tells_both() {
+fn a_name_in_a_namespace_has_both_parts() {
     let named = |extra: Value| {
         let mut item =
             json!({"type": "function_call", "call_id": "c", "name": "run", "arguments": "{}"});
@@ -255,7 +255,7 @@ fn a_name_in_a_space_tells_both() {
 }
 
 #[test]
-fn errors_are_told_in_the_words_of_the_api() {
+fn errors_have_the_form_of_the_api() {
     let body: Value =
         serde_json::from_str(&Dialect::Responses.error_body(Blame::Upstream, "x\"y")).unwrap();
     assert_eq!(
@@ -271,7 +271,7 @@ fn errors_are_told_in_the_words_of_the_api() {
     }
 }
 
-/// Some servers leave the index out: the item that is done is the one that was added.
+/// Some servers omit the index: the item that is done is the one that was added.
 #[test]
 fn an_item_without_an_index_is_known_by_its_ids() {
     let event = |does: &str, arguments: &str| json!({"type": format!("response.output_item.{does}"), "item": item("fc_1", arguments, "")});
@@ -298,7 +298,8 @@ fn indices(events: &[Value]) -> Vec<&Value> {
     events.iter().filter_map(|event| event.get("output_index")).collect()
 }
 
-/// Some clients find an item by its place in a list, others by its index: both are one number.
+/// Some clients find an item by its position in a list, others by its index: both are the same
+/// number.
 #[test]
 fn items_leave_under_their_places() {
     let before = [
@@ -313,21 +314,21 @@ fn items_leave_under_their_places() {
     let after = written(&before, |_| Fate::Keep, |_, _, _| {});
     assert_eq!(indices(&after), [0, 1, 2, 1, 0, 2]);
 
-    // Items of the first list have places too.
+    // Items of the first list have positions too.
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": []});
     let before = [list("created", &[message]), added(json!(4), "fc_1"), piece(json!(4), "fc_1")];
     let after = written(&before, |_| Fate::Keep, |_, _, _| {});
     assert_eq!(indices(&after), [1, 1]);
 
-    // A stream that is resumed goes on where it was.
+    // A resumed stream continues where it was.
     let before = [added(json!(3), "fc_1"), added(json!(9), "fc_2"), piece(json!(9), "fc_2")];
     let after = written(&before, |_| Fate::Keep, |_, _, _| {});
     assert_eq!(indices(&after), [3, 4, 4]);
 }
 
-/// What is left out leaves no hole, wherever it stood.
+/// A removed item leaves no gap, wherever it was.
 #[test]
-fn places_move_up_behind_what_is_left_out() {
+fn places_move_up_after_removed_items() {
     let first = item("fc_0", "{}", "completed");
     let before = [list("created", &[first]), added(json!(5), "fc_1"), piece(json!(5), "fc_1")];
     let drop_first = |what: &What| match what {
@@ -338,7 +339,7 @@ fn places_move_up_behind_what_is_left_out() {
     assert_eq!(after[0]["response"]["output"], json!([]));
     assert_eq!(indices(&after), [0, 0]);
 
-    // A message of our own for an item that was never added is one more than clients would count.
+    // A message for an item that was never added is one more than clients would count.
     let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item("fc_0", "{}", "completed")});
     let before = [list("created", &[]), done, added(json!(1), "fc_1"), piece(json!(1), "fc_1")];
     let notice = |what: &What| match what {
@@ -352,7 +353,7 @@ fn places_move_up_behind_what_is_left_out() {
 }
 
 #[test]
-fn what_clients_would_count_differently_is_refused() {
+fn items_that_clients_count_differently_are_refused() {
     let whole = item("fc_9", "{}", "completed");
     let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item("fc_0", "{}", "completed")});
     let refused = |events: &[Value]| {
@@ -370,20 +371,20 @@ fn what_clients_would_count_differently_is_refused() {
         vec![created(), added(json!(0), "fc_0"), done, added(json!(0), "fc_1")],
         vec![list("created", listed), added(json!(0), "fc_1")],
         vec![created(), list("completed", listed), added(json!(0), "fc_1")],
-        // A list that not every client looks at.
+        // A list that some clients ignore.
         vec![created(), list("in_progress", listed), added(json!(1), "fc_1")],
         vec![created(), list("incomplete", listed), added(json!(1), "fc_1")],
         vec![created(), list("created", listed), added(json!(1), "fc_1")],
-        // A list that lacks what was added before.
+        // A list without what was added before.
         vec![created(), added(json!(0), "fc_0"), list("queued", &[]), piece(json!(0), "fc_0")],
-        // Numbers that are no places.
+        // Numbers that are not positions.
         vec![created(), added(json!(1.5), "fc_0")],
         vec![created(), added(json!(true), "fc_0")],
         vec![created(), added(json!(1e300), "fc_0")],
     ] {
         assert!(refused(&events), "{events:#?}");
     }
-    // A list that says what clients have is no reason to refuse what follows.
+    // A list that matches what clients have is no reason to refuse later items.
     let known = json!({"id": "fc_0", "type": "function_call", "call_id": "call_fc_0", "name": "t", "arguments": "{}"});
     let agrees = [
         created(),

@@ -1,4 +1,4 @@
-//! The texts a user sees that stand whole in an event or a body.
+//! The whole texts that a user sees in an event or a body.
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span};
 
@@ -62,7 +62,7 @@ fn of_part(data: &str, part: Span) -> Option<Span> {
     string(data, part, "text").or_else(|| string(data, part, "refusal"))
 }
 
-/// The string under `key`, if it says something.
+/// The string under `key`, if it is not empty.
 fn string(data: &str, object: Span, key: &str) -> Option<Span> {
     let member = members(data, object).into_iter().find(|member| member.key.is(key))?;
     text(data, member.value)
@@ -77,10 +77,10 @@ fn text(data: &str, value: Span) -> Option<Span> {
     (!text.is_empty()).then(|| inside(&text))
 }
 
-/// The lists that say a text once more, word by word.
+/// The lists that repeat a text token by token.
 pub(super) fn words(data: &str) -> Vec<Span> {
     let mut found = Vec::new();
-    // Whoever reads the frame has read it to its end before.
+    // The caller has parsed the frame before.
     let _ = collect(&mut Json::new(data), &mut found);
     found
 }
@@ -109,8 +109,8 @@ fn collect(json: &mut Json<'_>, found: &mut Vec<Span>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What names the turn of an item: its id, and what is encrypted in a piece of reasoning. A client
-/// may send back either.
+/// The parts of an item that identify its turn: its id, and the encrypted content of reasoning. A
+/// client may send back either.
 pub(super) fn signatures(item: &Item<'_>) -> impl Iterator<Item = Span> {
     let encrypted = item.encrypted_content.filter(|_| item.kind == "reasoning");
     let names = [encrypted, item.id].into_iter().flatten();

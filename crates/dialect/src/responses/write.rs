@@ -1,36 +1,36 @@
-//! What leaves of a Responses stream: the same bytes, renumbered, or replaced.
+//! Writes a Responses stream: the same bytes, renumbered, or replaced.
 
 use callgate_call::json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};
-use super::message::{About, Message, Sequence, event, id_for, sequence_number};
+use super::message::{Message, ResponseMetadata, Sequence, event, id_for, sequence_number};
 use super::texts;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
-use crate::speaker::Write;
+use crate::spec::Write;
 
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// The places of items that were left out: those behind them move up.
+    /// The positions of items that were left out: later ones move up.
     dropped: Vec<i64>,
-    /// The places before which a message of our own was put that took no item's place: those
-    /// behind it move down.
+    /// The positions before which a message was inserted that replaced no item: later ones move
+    /// down.
     inserted: Vec<i64>,
-    /// The highest place of an item that came.
+    /// The highest position of an item that came.
     highest: Option<i64>,
-    /// The ids of the messages that took the place of calls.
+    /// The ids of the messages that replaced calls.
     messages: Vec<(Slot, String)>,
     /// The messages that have begun to leave: the index and the id of each, as JSON.
     open: Vec<(i64, String)>,
-    /// What the response says of itself, once it has begun to leave.
-    about: Option<About>,
+    /// The metadata of the response, once it has begun to leave.
+    about: Option<ResponseMetadata>,
 }
 
 impl Write for Writer {
-    /// Whether a text frame can leave untouched.
+    /// Whether a text frame can leave unchanged.
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return true };
         let in_place = match (block.index, block.place) {
@@ -50,7 +50,7 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.odd || stray_is_denied(reading, fates) {
+        if reading.irregular || stray_is_denied(reading, fates) {
             let begun = reading.block.filter(|block| block.does == BlockStep::Open);
             self.dropped.extend(begun.and_then(|block| block.place));
             return;
@@ -62,18 +62,18 @@ impl Write for Writer {
         }
     }
 
-    /// The words of a text that leaves in pieces would be said with each of them.
+    /// The tokens of a text that leaves in pieces would be repeated with each of them.
     fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
         texts::words(data).into_iter().map(|words| (words, "[]".to_owned())).collect()
     }
 
-    /// Ends the response as the API does where its own filter stopped it. A call that has begun is
-    /// not ended: nobody runs it.
-    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+    /// Ends the response as the API does when its own filter stops it. A call that has begun is not
+    /// ended, so that no client runs it.
+    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let mut sequence = Sequence::from(data);
         let begun = self.about.is_some();
-        let about = self.about.take().unwrap_or_else(|| About::of(data));
+        let about = self.about.take().unwrap_or_else(|| ResponseMetadata::of(data));
         if !begun {
             let response = about.response("in_progress", "null", "");
             event(frame, "response.created", &sequence.next(), &response, out);
@@ -86,7 +86,7 @@ impl Write for Writer {
             event(frame, "response.output_item.done", &sequence.next(), &item, out);
         }
         let message = Message { id: "msg_callgate", text };
-        message.say_under(&mut sequence, frame, self.next_index(), out);
+        message.write_numbered(&mut sequence, frame, self.next_index(), out);
         let reason = "{\"reason\":\"content_filter\"}";
         let response = about.response("incomplete", reason, &message.item());
         event(frame, "response.incomplete", &sequence.next(), &response, out);
@@ -117,7 +117,7 @@ impl Writer {
     ) {
         let Some(block) = reading.block else { return };
         let place = block.place;
-        // What stands there now is another item, which has moved up.
+        // Another item is there now, which has moved up.
         if place.is_some_and(|place| self.dropped.contains(&place)) {
             return;
         }
@@ -138,13 +138,13 @@ impl Writer {
         }
         match call {
             Some((part, piece, Fate::Notice(text))) => {
-                // What says it again says it in the events that have left.
+                // Later copies repeat it in the events that have left.
                 if piece.opens {
                     let id = self.message_id(piece.slot, data, part.at);
                     let index = index.unwrap_or_else(|| self.next_index());
-                    Message { id: &id, text }.say(frame, data, index, out);
+                    Message { id: &id, text }.write(frame, data, index, out);
                     if block.does != BlockStep::Open && self.about.is_some() {
-                        // The item was never added, but the message in its place was.
+                        // The item was never added, but the message that replaces it was.
                         self.inserted.extend(place);
                     }
                 }
@@ -191,7 +191,7 @@ impl Writer {
         }
     }
 
-    /// Writes an event that holds the response as it stands, or anything else.
+    /// Writes an event that contains the current response, or anything else.
     #[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
     fn write_whole(
         &mut self,
@@ -203,19 +203,19 @@ impl Writer {
         out: &mut Vec<u8>,
     ) {
         if reading.content.is_some() {
-            self.about = Some(About::of(data));
+            self.about = Some(ResponseMetadata::of(data));
         }
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
         let said = self.edit_output(data, reading, fates, &mut edits);
-        // Some clients read the items as they are done, and not the whole.
+        // Some clients read the items when they are done, and not the whole response.
         for (index, id, text) in said.iter().filter(|_| ends) {
-            Message { id, text }.say(frame, data, *index, out);
+            Message { id, text }.write(frame, data, *index, out);
         }
         leave(frame, data, reading, edits, out);
     }
 
-    /// Edits the items that stand in a list. Answers the messages that come for the first time,
-    /// with their indices.
+    /// Edits the items of a list. Returns the messages that come for the first time, with their
+    /// indices.
     fn edit_output(
         &mut self,
         data: &str,
@@ -226,7 +226,7 @@ impl Writer {
         let mut said = Vec::new();
         let items = reading.content.map(|content| elements(data, content)).unwrap_or_default();
         let mut gone = vec![false; items.len()];
-        // Parts stand in the order of the text.
+        // Parts are in the order of the text.
         for (part, fate) in reading.parts.iter().zip(fates) {
             let Some(piece) = listed(part) else { continue };
             let Ok(place) = items.binary_search_by_key(&part.at.start, |item| item.start) else {
@@ -275,8 +275,8 @@ impl Writer {
         said
     }
 
-    /// The id of the message in a call's place: one and the same in every copy, though some
-    /// providers give an item another id in each event.
+    /// The id of the message that replaces a call: the same in every copy, although some providers
+    /// give an item another id in each event.
     fn message_id(&mut self, slot: Slot, data: &str, item: Span) -> String {
         if let Some((_, id)) = self.messages.iter().find(|(known, _)| *known == slot) {
             return id.clone();
@@ -287,7 +287,7 @@ impl Writer {
         id
     }
 
-    /// The index under which the item of this place leaves.
+    /// The index with which the item at this position leaves.
     fn shifted(&self, place: i64) -> i64 {
         let count = |list: &[i64], is_before: &dyn Fn(i64) -> bool| {
             let before = list.iter().filter(|at| is_before(**at)).count();
@@ -303,7 +303,7 @@ impl Writer {
     }
 }
 
-/// The part of a call in its proper place.
+/// The piece of a call in a regular place.
 fn listed(part: &Part) -> Option<&Piece> {
     match &part.what {
         What::Piece(piece) if piece.carrier == Carrier::Listed => Some(piece),
@@ -311,7 +311,7 @@ fn listed(part: &Part) -> Option<&Piece> {
     }
 }
 
-/// The events in which the arguments of such an item come, and what they are called there.
+/// The events that contain the arguments of such an item, and the member names there.
 fn events_of(item: &str) -> Option<[&'static str; 3]> {
     let kind = member(item, document(item), "type")?;
     let kind = Json::at(item, kind).string().ok()?;
@@ -328,7 +328,7 @@ fn events_of(item: &str) -> Option<[&'static str; 3]> {
     }
 }
 
-/// Says all of the arguments behind the item that was added.
+/// Writes all of the arguments after the item that was added.
 #[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
 fn say_arguments(
     frame: &Frame<'_>,

@@ -46,12 +46,12 @@ fn what_does_not() {
 fn arguments_are_data() {
     let data = r#"{"x":{"name":"one","input":{"name":"two","input":{}}}}"#;
     assert_eq!(names(data), ["one"]);
-    // What has no name is no call, and its input no data.
+    // An object without a name is not a call, and its input is not data.
     assert_eq!(names(r#"{"x":{"input":{"name":"two","input":{}}}}"#), ["two"]);
 }
 
 #[test]
-fn what_is_taken_is_not_stray() {
+fn taken_calls_are_not_stray() {
     let data = r#"{"x":{"name":"one","input":{}},"y":{"name":"two","input":{}}}"#;
     let at = data.find("\"one\"").unwrap();
     let found = find(data, &[Span { start: at, end: at + 5 }], &[]).unwrap();
@@ -59,9 +59,9 @@ fn what_is_taken_is_not_stray() {
     assert_eq!(names, ["two"]);
 }
 
-/// Two names, or two inputs: readers choose differently, so nobody may choose.
+/// Two names, or two inputs: clients choose differently, so the frame is refused.
 #[test]
-fn a_call_that_says_something_twice_is_refused() {
+fn a_call_with_duplicate_members_is_refused() {
     for data in [
         r#"{"x":{"name":"one","tool_name":"two","input":{}}}"#,
         r#"{"x":{"name":"one","input":{},"arguments":"{}"}}"#,
@@ -74,9 +74,9 @@ fn a_call_that_says_something_twice_is_refused() {
 
 #[test]
 fn quiet_members_are_skipped() {
-    let quiet: Quiet = &[("response", &["tools"])];
+    let skipped_members: SkippedMembers = &[("response", &["tools"])];
     let data = r#"{"response":{"tools":[{"name":"one","parameters":{}}]},"tools":[{"name":"two","parameters":{}}]}"#;
-    let found = find(data, &[], quiet).unwrap();
+    let found = find(data, &[], skipped_members).unwrap();
     let names: Vec<&str> = found.iter().map(|stray| stray.name.as_str()).collect();
     assert_eq!(names, ["two"]);
 }

@@ -1,5 +1,5 @@
-//! What clients of Gemini get of responses from which a call was taken out, and what becomes of
-//! their next request.
+//! What Gemini clients receive of responses from which a call was removed, and how their next
+//! request is restored.
 
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{RemovedTurn, restore, signature_hash};
@@ -83,7 +83,7 @@ fn the_call_that_survives_carries_the_signature() {
         let (left, _) = deny(on_deny, &chunks);
         let place = left.len() - 2;
         assert_eq!(parts(&left[place])[0], signed(call("safe")), "{left:?}");
-        // A chunk with nothing left in it does not leave.
+        // An empty chunk does not leave.
         assert_eq!(left.len(), if on_deny == OnDeny::Explain { 3 } else { 2 });
     }
     let (left, _) = deny(
@@ -106,7 +106,7 @@ fn a_turn_is_never_empty() {
         [chunk(json!([{ "text": "Hi" }]), None), chunk(json!([call("evil")]), Some("STOP"))];
     let (left, _) = deny(OnDeny::Silent, &chunks);
     assert_eq!(parts(&left[1]), &[json!({ "text": "" })]);
-    // The end has no content of its own.
+    // The end has no content.
     for end in [
         json!({ "finishReason": "STOP" }),
         json!({ "finishReason": "STOP", "content": null }),
@@ -122,7 +122,7 @@ fn a_turn_is_never_empty() {
 }
 
 #[test]
-fn only_the_call_goes_from_a_part_that_says_more() {
+fn only_the_call_is_removed_from_a_part_with_more() {
     let mut both = call("evil");
     both["text"] = json!("Said.");
     let (left, _) = deny(OnDeny::Explain, &[chunk(json!([both]), Some("STOP"))]);
@@ -147,7 +147,7 @@ fn a_call_in_pieces_goes_with_all_of_them() {
     let whole = json!({ "name": "evil", "id": "x", "args": { "cmd": "rm" } });
     assert_eq!(original, json!({ "functionCall": whole }));
 
-    // Nothing of it leaves before it is whole, even where its name alone allows it.
+    // Nothing of it leaves before it is complete, even if its name alone is allowed.
     let body = stream(&pieces[..2]);
     let mut gate = callgate_gate::Gate::new(GEMINI, drive::settings(OnDeny::Explain));
     let mut run = run_of_nothing();
@@ -183,7 +183,7 @@ fn a_list_stays_a_list() {
         assert_eq!(parts(&left[1])[0], signed(call("safe")));
         assert_eq!((&left[2], run.ending), (&chunks[2], Ending::Clean));
     }
-    // It is closed where it ends with an error.
+    // It is closed if it ends with an error.
     let cut = list(&chunks);
     let run = run(&drive::allow_all(), OnDeny::Explain, &cut[..cut.len() - 4]);
     let left: Value = serde_json::from_str(&run.text()).unwrap();
@@ -195,7 +195,7 @@ fn a_list_stays_a_list() {
 }
 
 #[test]
-fn only_what_every_client_reads_leaves() {
+fn only_forms_that_every_client_reads_leave() {
     let text = chunk(json!([{ "text": "a" }]), None);
     let end = chunk(json!([call("safe")]), Some("STOP"));
     let odd =
@@ -205,7 +205,7 @@ fn only_what_every_client_reads_leaves() {
 }
 
 #[test]
-fn an_error_outside_of_an_event_is_told_in_one() {
+fn an_error_outside_of_an_event_is_reported_in_one() {
     let body = format!(
         "{}{{\n \"error\": {{ \"code\": 500 }}\n}}\n\n",
         stream(&[chunk(json!([{ "text": "a" }]), None)])
@@ -228,7 +228,7 @@ fn candidates_are_judged_apart() {
     assert!(text(1)["text"].as_str().unwrap().contains("evil"));
 }
 
-/// What the client sends back of a turn is, with what was kept of it, what the provider sent.
+/// The client's version of a turn, with its removed calls restored, equals what the provider sent.
 #[test]
 fn a_turn_comes_back_as_the_provider_sent_it() {
     let chunks = [
@@ -254,7 +254,7 @@ fn a_turn_comes_back_as_the_provider_sent_it() {
 }
 
 #[test]
-fn calls_of_the_provider_are_told() {
+fn calls_of_the_provider_are_reported() {
     let code = json!({ "executableCode": { "language": "PYTHON", "code": "1" } });
     let tool = json!({ "toolCall": { "toolType": "FILE_SEARCH", "args": { "q": 1 }, "id": "t" } });
     let body = stream(&[chunk(json!([code, tool]), Some("STOP"))]);

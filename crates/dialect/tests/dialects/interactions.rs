@@ -1,5 +1,5 @@
-//! What clients of Gemini Interactions get of responses from which a call was taken out, and what
-//! becomes of their next request.
+//! What clients of Gemini Interactions receive of responses from which a call was removed, and how
+//! their next request is restored.
 
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{RemovedTurn, restore};
@@ -104,7 +104,7 @@ fn indices_are_whole_where_nothing_takes_the_place() {
 }
 
 #[test]
-fn a_turn_is_never_empty_and_its_status_is_told_alike() {
+fn a_turn_is_never_empty_and_its_status_is_consistent() {
     let update = |status: &str| json!({ "interaction_id": "i1", "status": status, "event_type": "interaction.status_update" });
     let alarm = json!({ "interaction_id": "i1", "event_type": "interaction.requires_action" });
     let events = whole(&[
@@ -140,7 +140,7 @@ fn pieces_of_two_calls_may_come_in_turn() {
     }
 }
 
-/// Arguments in the start, which some clients do not read, leave behind it.
+/// Arguments in the start, which some clients do not read, leave after it.
 #[test]
 fn a_call_leaves_whole_in_the_form_all_clients_read() {
     let mut events = whole(&[&[created()], &call(0, "safe"), &[completed("requires_action")]]);
@@ -183,9 +183,9 @@ fn a_body_loses_its_call() {
     );
 }
 
-/// The provider keeps the call: the next request answers it.
+/// The provider stores the call: the next request answers it.
 #[test]
-fn the_next_request_answers_what_the_provider_keeps() {
+fn the_next_request_answers_stored_calls() {
     let events = whole(&[&[created()], &call(0, "evil"), &[completed("requires_action")]]);
     let (_, run) = deny(OnDeny::Explain, &events);
     let request = json!({ "model": "m", "previous_interaction_id": "i1", "input": "Why?" });

@@ -1,4 +1,5 @@
-//! What leaves of a Responses stream is one that the official clients accept, and says what happened.
+//! The output for a Responses stream is one that the official clients accept, and it reports what
+//! happened.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ fn run(body: &[u8], policies: &Policies, on_deny: OnDeny) -> Run {
     drive::run(RESPONSES, drive::settings(on_deny), policies, [body])
 }
 
-/// The data of every event, and the name it came under.
+/// The data of every event, and its name.
 fn events(text: &str) -> Vec<(String, Value)> {
     callgate_testkit::clients::events(text)
 }
@@ -87,7 +88,7 @@ fn check(name: &str, text: &str) {
 }
 
 #[test]
-fn what_is_left_keeps_the_rules_of_the_clients() {
+fn the_rest_follows_the_rules_of_the_clients() {
     let mut streams = 0;
     for case in recordings().filter(|case| case.is_stream) {
         // It ends with an error.
@@ -120,7 +121,7 @@ fn a_denied_call_becomes_a_message_in_its_place() {
             (data["type"].as_str().unwrap(), data["sequence_number"].as_i64().unwrap())
         })
         .collect();
-    // The events of the message go under the number of the event whose place they take.
+    // The events of the message have the number of the event that they replace.
     assert_eq!(
         kinds,
         [
@@ -160,7 +161,7 @@ fn a_silent_denial_moves_the_others_up() {
     check("evasion-two_calls", &run.text());
     let whole = &events(&run.text()).pop().unwrap().1["response"]["output"];
     assert_eq!((whole.as_array().unwrap().len(), &whole[0]["name"]), (1, &json!("evil")));
-    // Nothing is left: a neutral message is.
+    // Nothing else is left: there is a neutral message.
     let run = run_it(&["ok", "evil"]);
     check("evasion-two_calls", &run.text());
     let whole = &events(&run.text()).pop().unwrap().1["response"]["output"];
@@ -169,7 +170,7 @@ fn a_silent_denial_moves_the_others_up() {
 }
 
 #[test]
-fn signatures_and_usage_are_told() {
+fn signatures_and_usage_are_reported() {
     let case = case("xai-function-call");
     let mut gate = Gate::new(RESPONSES, drive::settings(OnDeny::Silent));
     gate.push(&case.body);
@@ -190,13 +191,13 @@ fn signatures_and_usage_are_told() {
     let [turn] = removed(&run).try_into().unwrap();
     let turn: &RemovedTurn = turn;
     let client = turn.client.as_ref().unwrap();
-    // What is encrypted in the reasoning, its id, and that of the call.
+    // The encrypted content of the reasoning, its id, and that of the call.
     assert_eq!(client.signatures.len(), 3);
     assert!(client.text.is_some());
 }
 
 #[test]
-fn calls_of_the_provider_are_told_and_nothing_else() {
+fn only_calls_of_the_provider_are_reported() {
     for (name, tools) in [
         ("mcp-call", vec!["deepwiki.ask_question"]),
         ("code-interpreter", vec!["code_interpreter"; 8]),
@@ -222,7 +223,7 @@ fn calls_of_the_provider_are_told_and_nothing_else() {
     }
 }
 
-/// The arguments of calls that are no functions, as policies see them.
+/// The arguments of calls that are not functions, as policies see them.
 #[test]
 fn the_arguments_of_every_kind_are_judged() {
     for (name, tool, argument, value) in [
@@ -252,7 +253,7 @@ fn the_arguments_of_every_kind_are_judged() {
     }
 }
 
-/// Copies that differ are never passed on, and a client that was shown one is told.
+/// Copies that differ are never passed on, and a client that received one gets an error.
 #[test]
 fn a_copy_that_differs_ends_the_stream() {
     for (name, policies) in [
@@ -268,13 +269,13 @@ fn a_copy_that_differs_ends_the_stream() {
             (error.0.as_str(), &error.1["error"]["type"]),
             ("error", &json!("invalid_request_error"))
         );
-        // Codex does not ask again at this code.
+        // Codex does not retry after this code.
         assert_eq!(failed.1["response"]["error"]["code"], "invalid_prompt");
         assert!(!run.text().contains("output_item.done"), "{name}: {}", run.text());
     }
 }
 
-/// Of a call that was held nothing has left by then: a notice takes its place.
+/// Nothing of a held call has left by then: a notice replaces it.
 #[test]
 fn a_copy_that_differs_denies_a_held_call() {
     let body = case("evasion-args_disagree").body;

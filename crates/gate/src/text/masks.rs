@@ -1,4 +1,4 @@
-//! What stands in the place of texts.
+//! The replacements of texts.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,14 +6,14 @@ use std::collections::btree_map::Entry;
 use callgate_call::json::Span;
 use callgate_dialect::echoes;
 
-/// What stands in the place of texts, by where they begin. Sorted, so that thousands of texts in
-/// one frame are put together in about the time it takes to read them.
+/// The replacements of texts, by where the texts begin. Sorted, so that thousands of texts in one
+/// frame are replaced in about the time it takes to read them.
 #[derive(Debug, Default)]
 pub(super) struct Masks(BTreeMap<usize, (Span, String)>);
 
 impl Masks {
-    /// Puts a text in the place of another. With the first, what says texts in tokens goes too.
-    /// Whatever came before at that place stays.
+    /// Adds the replacement of a text. The first one also removes fields that repeat the text as
+    /// tokens. An earlier replacement at the same place stays.
     pub(super) fn add(&mut self, data: &str, span: Span, raw: String) {
         if self.0.is_empty() {
             self.0.extend(echoes(data).into_iter().map(|(at, new)| (at.start, (at, new))));
@@ -27,7 +27,7 @@ impl Masks {
         }
     }
 
-    /// All of them, in the order of their places.
+    /// All replacements, sorted by place.
     pub(super) fn into_list(self) -> Vec<(Span, String)> {
         self.0.into_values().collect()
     }

@@ -1,10 +1,10 @@
-//! Text frames that were written and are not decided yet.
+//! Text frames that were written to the output but not decided yet.
 //!
-//! Nearly every piece of text ends inside of a word that could become a match. While there is more
-//! input, its frame is written as it came and stays undecided: what follows will mostly show that
-//! it was harmless, and then nothing was ever edited. Before the output is handed out, all of it is
-//! decided at once ([`Core::settle`]): what matched is replaced, what may still become a match is
-//! cut out of the last frame and goes in front of the next one.
+//! Nearly every piece of text ends inside a word that could become a match. While there is more
+//! input, its frame is written unchanged and stays undecided: what follows mostly shows that it was
+//! harmless, and then nothing was ever edited. Before the output is handed out, all of it is
+//! decided at once ([`Core::scan_pending`]): matches are replaced, and text that may still become a match
+//! is cut from the last frame and goes into the next one.
 
 use std::ops::Range;
 
@@ -13,34 +13,34 @@ use callgate_dialect::{Block, BlockStep, Lane, Order, Reading, What, echoes, may
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
 
-use super::{Ends, Flowing, Last, Place, Texts, beside};
+use super::{Ends, LastFrame, Place, StreamingText, Texts, side_texts};
 use crate::core::Core;
 
-/// Frames that wait at most. Then they are decided as if the input had ended: a fixed share of what
-/// is written, so that the memory for them stays small.
+/// How many frames may wait. Then they are decided as if no more input were available: a fixed
+/// share of the output, so that the memory for them stays small.
 const MAX_FRAMES: usize = 256;
 
-/// Frames for which room is made at once: in steps it would be copied several times.
+/// For how many frames memory is allocated at once: in steps it would be copied several times.
 const AT_ONCE: usize = 64;
 
-/// Bytes of one frame's text at most: a longer one is looked at by itself.
+/// The longest text of one frame: a longer one is scanned on its own.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Bytes kept for the next time. A stream that falls silent keeps no more.
+/// How many bytes are unchanged for the next time. An idle stream keeps no more.
 const KEPT: usize = 1024;
 
-/// Frames of one text that were written and are not decided yet.
+/// Frames of one text that were written but not decided yet.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     place: Place,
-    /// Where the flow of this place is.
+    /// The index of the flow.
     flow: usize,
     frames: Vec<Undecided>,
-    /// Where the text of the first frame begins, in bytes of the whole text.
+    /// The offset of the first frame's text in the whole text.
     from: usize,
-    /// Room for what is written anew.
+    /// A buffer for rewritten frames.
     written: Vec<u8>,
-    /// Room for a text without its escapes.
+    /// A buffer for unescaped text.
     plain: String,
 }
 
@@ -48,17 +48,17 @@ pub(super) struct Pending {
 #[derive(Debug)]
 struct Undecided {
     outline: Outline,
-    /// Where it stands in the output: from the separator in front of it, if it got one.
+    /// Its offset in the output, including the separator before it, if it got one.
     start: usize,
     bytes: usize,
     end: usize,
-    /// Where its text stands in its data.
+    /// The span of its text in its data.
     text: Span,
-    /// Where its text ends, in bytes of the whole text.
+    /// The end of its text, as an offset in the whole text.
     upto: usize,
     order: Order,
     block: Option<Block>,
-    uneven: bool,
+    skipped_by_some_clients: bool,
 }
 
 impl Undecided {
@@ -81,7 +81,7 @@ impl Pending {
         self.plain.shrink_to(KEPT);
     }
 
-    /// The first frame that does not leave as it came.
+    /// The first frame that does not leave unchanged.
     fn first_changed(&self, settled: &TextSettled) -> usize {
         if settled.span.start < self.from {
             return 0;
@@ -93,11 +93,11 @@ impl Pending {
 }
 
 impl Texts {
-    /// Adds a piece to the text of a place. Answers from where to where it stands in it; `None` if
-    /// that cannot be told (half a surrogate pair, too many texts).
+    /// Adds a piece to the text of a place. Returns its range in that text; `None` if it is unknown
+    /// (half a surrogate pair, too many texts).
     #[inline]
     fn append(&mut self, place: Place, raw: &str, max: usize) -> Option<(usize, usize)> {
-        // Texts come and go only while no frame waits.
+        // Flows are added and removed only while no frame waits.
         if self.pending.is_empty() {
             self.pending.flow = self.flowing(place, max)?;
         }
@@ -125,10 +125,10 @@ fn append_escaped(flow: &mut TextFlow, raw: &str, plain: &mut String) -> Option<
 }
 
 impl Core {
-    /// Writes a frame that is text and nothing else, as it came: it is decided later. Answers
-    /// `false` if it is no such frame.
+    /// Writes a frame that contains only text, unchanged: it is decided later. Returns `false` if
+    /// the frame contains anything else.
     #[inline]
-    pub(crate) fn pend(
+    pub(crate) fn write_undecided(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -137,21 +137,23 @@ impl Core {
     ) -> bool {
         let Some(text) = reading.text else { return false };
         let length = text.end - text.start;
-        let is_text = (1..=MAX_TEXT).contains(&length) && frame.terminated() && !reading.retells;
+        let is_text =
+            (1..=MAX_TEXT).contains(&length) && frame.terminated() && !reading.repeats_texts;
         if !is_text || !self.leaves_at_once(frame, data, reading) {
             return false;
         }
         let Some(outline) = frame.outline() else { return false };
-        // What stands beside the answer goes through flows of its own.
-        if reading.asides.iter().any(|aside| aside.at != text || aside.thought) {
+        // Texts that are not part of the answer have their own flows.
+        if reading.side_texts.iter().any(|side_text| side_text.at != text || side_text.is_thinking)
+        {
             return false;
         }
-        let voice = beside::voice(reading, text);
-        let place = (reading.text_lane, reading.block.map(|block| block.slot), voice);
+        let channel = side_texts::channel(reading, text);
+        let place = (reading.text_lane, reading.block.map(|block| block.slot), channel);
         let max = self.limits().calls;
         let Some(texts) = &self.texts else { return false };
         let waits = texts.pending.place == place && texts.pending.frames.len() < MAX_FRAMES;
-        if !waits && !self.settle(out) {
+        if !waits && !self.scan_pending(out) {
             return true;
         }
         let Some(texts) = &mut self.texts else { return false };
@@ -163,9 +165,20 @@ impl Core {
         if pending.is_empty() {
             (pending.place, pending.from) = (place, from);
         }
-        let (order, block, uneven) = (reading.order, reading.block, reading.uneven);
+        let (order, block, skipped_by_some_clients) =
+            (reading.order, reading.block, reading.skipped_by_some_clients);
         let (bytes, end) = (out.len() - frame.bytes().len(), out.len());
-        let written = Undecided { outline, start, bytes, end, text, upto, order, block, uneven };
+        let written = Undecided {
+            outline,
+            start,
+            bytes,
+            end,
+            text,
+            upto,
+            order,
+            block,
+            skipped_by_some_clients,
+        };
         if pending.frames.len() == pending.frames.capacity() {
             pending.frames.reserve(AT_ONCE);
         }
@@ -173,40 +186,44 @@ impl Core {
         true
     }
 
-    /// Decides the texts that were written. Before this nothing of the output may be handed out.
-    /// Answers `false` if the response ends here.
+    /// Decides the texts that were written. The output must not be handed out before this. Returns
+    /// `false` if the response ends here.
     #[inline]
-    pub(crate) fn settle(&mut self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn scan_pending(&mut self, out: &mut Vec<u8>) -> bool {
         match &self.texts {
-            Some(texts) if !texts.pending.is_empty() => self.settle_by(TextFlow::settle, out),
+            Some(texts) if !texts.pending.is_empty() => self.scan_pending_by(TextFlow::settle, out),
             _ => true,
         }
     }
 
-    /// The same, where the text has come to its end.
-    pub(crate) fn settle_all(&mut self, out: &mut Vec<u8>) -> bool {
-        self.settle_by(TextFlow::settle_all, out)
+    /// The same at the end of the text.
+    pub(crate) fn scan_pending_to_end(&mut self, out: &mut Vec<u8>) -> bool {
+        self.scan_pending_by(TextFlow::settle_all, out)
     }
 
-    /// Whether the text that was written comes to its end with this frame, which has none itself.
+    /// Whether the written text ends with this frame, which has no text itself.
     pub(crate) fn ends_pending(&self, reading: &Reading) -> bool {
         let has_text = || reading.parts.iter().any(|part| matches!(part.what, What::Text));
         let pending = self.texts.as_ref().map(|texts| &texts.pending);
         pending.filter(|pending| !pending.is_empty()).is_some_and(|pending| {
-            let is_silent = reading.text.is_none() && reading.asides.is_empty() && !has_text();
+            let is_silent = reading.text.is_none() && reading.side_texts.is_empty() && !has_text();
             is_silent && Ends::of(reading).with(pending.place)
         })
     }
 
-    fn settle_by(&mut self, settle: fn(&mut TextFlow) -> TextSettled, out: &mut Vec<u8>) -> bool {
+    fn scan_pending_by(
+        &mut self,
+        scan_pending: fn(&mut TextFlow) -> TextSettled,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let Some(mut texts) = self.texts.take() else { return true };
         let mut pending = std::mem::take(&mut texts.pending);
         let goes_on = match texts.flows.get_mut(pending.flow) {
             Some(flowing) => {
-                let settled = settle(&mut flowing.flow);
+                let settled = scan_pending(&mut flowing.flow);
                 self.decide(&mut texts, settled, &mut pending, out)
             }
-            // Every frame was put to its text.
+            // Every frame was added to its text.
             None => true,
         };
         pending.clear();
@@ -225,32 +242,37 @@ impl Core {
         let Some(flowing) = texts.flows.get_mut(pending.flow) else { return true };
         let hits = std::mem::take(&mut settled.hits);
         let first = pending.first_changed(&settled);
-        self.say_kept(pending.place.0, pending.frames.get(..first).unwrap_or_default(), out, 0);
+        self.note_unchanged(
+            pending.place.0,
+            pending.frames.get(..first).unwrap_or_default(),
+            out,
+            0,
+        );
         let stop = self.write_changed(flowing, &settled, pending, first, out);
-        self.tell(texts, hits, false);
+        self.report_hits(texts, hits, false);
         if !settled.blocked {
             return true;
         }
         let base = pending.frames.get(first).map_or(0, |frame| frame.start);
         let stopped = stop.or(pending.frames.len().checked_sub(1));
         let Some(frame) = stopped.and_then(|at| pending.frames.get(at)) else { return false };
-        self.cut(&frame.frame(&pending.written, base), None, pending.place.0, out)
+        self.stop_response(&frame.frame(&pending.written, base), None, pending.place.0, out)
     }
 
-    /// Frames leave as they came.
-    fn say_kept(&mut self, lane: Lane, kept: &[Undecided], out: &[u8], base: usize) {
-        for undecided in kept {
+    /// Notes frames that leave unchanged.
+    fn note_unchanged(&mut self, lane: Lane, unchanged: &[Undecided], out: &[u8], base: usize) {
+        for undecided in unchanged {
             let data = undecided.frame(out, base).data();
             let data = data.and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
-            self.say(lane, undecided.text.of(data));
+            self.note_text(lane, undecided.text.of(data));
         }
     }
 
-    /// Writes the frames from `first` on anew, with what leaves of their texts. Answers at which
-    /// frame a rule stopped the response.
+    /// Rewrites the frames from `first` on with the decided texts. Returns the frame at which a
+    /// rule stopped the response.
     fn write_changed(
         &mut self,
-        flowing: &mut Flowing,
+        flowing: &mut StreamingText,
         settled: &TextSettled,
         pending: &mut Pending,
         first: usize,
@@ -260,7 +282,7 @@ impl Core {
         let base = frames.get(first)?.start;
         written.extend_from_slice(out.get(base..).unwrap_or_default());
         out.truncate(base);
-        let mut leaving = Leaving { flow: &flowing.flow, settled, next: 0 };
+        let mut leaving = PieceWriter { flow: &flowing.flow, settled, next: 0 };
         let mut begin = match first.checked_sub(1).and_then(|before| frames.get(before)) {
             Some(before) => before.upto,
             None => *from,
@@ -268,20 +290,20 @@ impl Core {
         let mut next = first;
         while let Some(undecided) = frames.get(next) {
             let number = next;
-            let kept = leaving.kept(frames, number);
-            if let (Some(first), Some(last)) = (kept.first(), kept.last()) {
+            let unchanged = leaving.unchanged(frames, number);
+            if let (Some(first), Some(last)) = (unchanged.first(), unchanged.last()) {
                 let bytes = first.start - base..last.end - base;
                 out.extend_from_slice(written.get(bytes).unwrap_or_default());
-                self.say_kept(place.0, kept, written, base);
+                self.note_unchanged(place.0, unchanged, written, base);
                 begin = last.upto;
-                next += kept.len();
+                next += unchanged.len();
                 continue;
             }
             next += 1;
             let frame = undecided.frame(written, base);
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
             let held = if number == 0 { settled.span.start } else { begin };
-            let piece = Piece { held, from: begin, upto: undecided.upto };
+            let piece = TextPiece { held, from: begin, upto: undecided.upto };
             let new = leaving.of(&piece, undecided.text.of(data));
             let nothing = new.as_ref().is_some_and(String::is_empty);
             if settled.blocked && nothing {
@@ -293,7 +315,7 @@ impl Core {
                 None => frame.keep(out),
                 Some(new) => write(&frame, data, undecided.text, new, out),
             }
-            self.say(place.0, new.as_deref().unwrap_or(undecided.text.of(data)));
+            self.note_text(place.0, new.as_deref().unwrap_or(undecided.text.of(data)));
             if settled.blocked && settled.span.end < undecided.upto {
                 return Some(number);
             }
@@ -306,20 +328,20 @@ impl Core {
     }
 }
 
-impl Flowing {
-    /// Keeps the frame that came last, in the memory of the one before.
+impl StreamingText {
+    /// Stores the last frame, in the memory of the previous one.
     fn keep_last(&mut self, undecided: &Undecided, frame: &Frame<'_>) {
         let mut owned: Option<OwnedFrame> = self.last.take().map(|last| last.frame);
         match &mut owned {
             Some(owned) => owned.copy_from(frame),
             None => owned = Some(frame.to_owned()),
         }
-        self.last = owned.map(|frame| Last {
+        self.last = owned.map(|frame| LastFrame {
             frame,
             order: undecided.order,
             block: undecided.block.map(|block| Block { does: BlockStep::Add, ..block }),
             rename: None,
-            uneven: undecided.uneven,
+            skipped_by_some_clients: undecided.skipped_by_some_clients,
             text: undecided.text,
             others: Vec::new(),
             is_answer: true,
@@ -327,43 +349,43 @@ impl Flowing {
     }
 }
 
-/// A piece of the whole text, in its bytes.
-struct Piece {
-    /// What was held back before it and was decided now begins here.
+/// A piece of the whole text, by its offsets.
+struct TextPiece {
+    /// The beginning of the text that was held back before it and is decided now.
     held: usize,
     from: usize,
     upto: usize,
 }
 
-/// What leaves of one piece after the other.
-struct Leaving<'s> {
+/// Computes the output of one piece after the other.
+struct PieceWriter<'s> {
     flow: &'s TextFlow,
     settled: &'s TextSettled,
-    /// The first change that reaches into the next piece, or stands behind.
+    /// The first change that reaches into the next piece, or comes after it.
     next: usize,
 }
 
-impl Leaving<'_> {
-    /// Whether a piece that ends here, and before which nothing is held back, leaves as it came.
-    fn keeps(&self, upto: usize) -> bool {
+impl PieceWriter<'_> {
+    /// Whether a piece that ends here, with nothing held back before it, leaves unchanged.
+    fn leaves_unchanged(&self, upto: usize) -> bool {
         let change = self.settled.changes.get(self.next);
         upto <= self.settled.span.end && change.is_none_or(|change| change.span.start >= upto)
     }
 
-    /// The frames from this one on that leave as they came. Before the first of all something may
-    /// be held back.
-    fn kept<'f>(&self, frames: &'f [Undecided], from: usize) -> &'f [Undecided] {
+    /// The frames from this one on that leave unchanged. Some text may be held back before the very
+    /// first one.
+    fn unchanged<'f>(&self, frames: &'f [Undecided], from: usize) -> &'f [Undecided] {
         let frames = frames.get(from..).filter(|_| from > 0).unwrap_or_default();
-        let count = frames.partition_point(|frame| self.keeps(frame.upto));
+        let count = frames.partition_point(|frame| self.leaves_unchanged(frame.upto));
         frames.get(..count).unwrap_or_default()
     }
 
-    /// What leaves in the place of the piece, raw between quotes; `None` if it leaves as it came.
-    /// What replaces a match leaves where the match began.
-    fn of(&mut self, piece: &Piece, raw: &str) -> Option<String> {
+    /// The replacement of the piece, raw between quotes; `None` if it is unchanged. The replacement
+    /// of a match leaves where the match began.
+    fn of(&mut self, piece: &TextPiece, raw: &str) -> Option<String> {
         let until = self.settled.span.end;
         let changes = &self.settled.changes;
-        if piece.held == piece.from && self.keeps(piece.upto) {
+        if piece.held == piece.from && self.leaves_unchanged(piece.upto) {
             return None;
         }
         let end = piece.upto.min(until);
@@ -384,8 +406,8 @@ impl Leaving<'_> {
         Some(new)
     }
 
-    /// Writes what leaves as it came: from the piece itself, if it has no escapes.
-    fn copy(&self, piece: &Piece, span: Range<usize>, raw: &str, out: &mut String) {
+    /// Copies unchanged text: from the piece itself, if it has no escapes.
+    fn copy(&self, piece: &TextPiece, span: Range<usize>, raw: &str, out: &mut String) {
         let held = span.start..span.end.min(piece.from);
         if !held.is_empty() {
             escape_into(self.flow.text(held), out);
@@ -404,7 +426,7 @@ impl Leaving<'_> {
     }
 }
 
-/// Writes a frame with another text, and without what says the other one in tokens.
+/// Writes a frame with another text, and without fields that repeat the old text as tokens.
 fn write(frame: &Frame<'_>, data: &str, text: Span, new: &str, out: &mut Vec<u8>) {
     if !may_echo(data, text) {
         let text = callgate_wire::Span { start: text.start, end: text.end };

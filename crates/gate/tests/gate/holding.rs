@@ -1,4 +1,4 @@
-//! What the gate does and when: holding, waiting, refusing, ending.
+//! When the gate holds, waits, refuses and ends.
 
 use callgate_dialect::Dialect;
 use callgate_gate::{
@@ -73,7 +73,7 @@ fn run(dialect: Dialect, policies: &Policies, stream: &str) -> drive::Run {
     drive::run(dialect, settings(), policies, [stream.as_bytes()])
 }
 
-/// A gate whose whole questions are left unanswered.
+/// A gate whose questions about whole calls stay unanswered.
 struct Slow {
     gate: Gate,
     policies: Policies,
@@ -88,7 +88,7 @@ impl Slow {
         Self { gate, policies, out: Vec::new(), questions: Vec::new(), ending: None }
     }
 
-    /// Pushes, steps, and answers with what left.
+    /// Pushes bytes, takes steps, and returns what left.
     fn push(&mut self, bytes: &str) -> String {
         self.gate.push(bytes.as_bytes());
         self.steps()
@@ -198,7 +198,7 @@ fn a_ping_passes_a_held_block_and_later_blocks_wait() {
 }
 
 #[test]
-fn allowed_by_name_streams_but_for_what_completes_it() {
+fn allowed_by_name_streams_except_for_the_completing_piece() {
     let mut slow = Slow::new(MESSAGES, drive::allow_all());
     slow.push(&message_start());
     assert_eq!(slow.push(&tool_start(0, "Bash")), tool_start(0, "Bash"));
@@ -231,7 +231,7 @@ fn nothing_that_ends_a_refused_call_leaves() {
     assert!(last.starts_with("event: error\n"), "{last}");
     assert!(!last.contains("content_block_stop") && !last.contains("message_delta"), "{last}");
 
-    // The stream breaks off inside a call that streams, with another block behind it.
+    // The stream breaks off inside a streaming call, followed by another block.
     let stream = begun.clone() + &tool_start(1, "Read") + &tool_delta(1, "{}") + &stop(1);
     let out = run(MESSAGES, &drive::allow_all(), &stream).text();
     assert!(out.starts_with(&(begun + "event: error\n")), "{out}");
@@ -291,7 +291,7 @@ fn the_stop_reason_is_truthful() {
 }
 
 #[test]
-fn a_denied_call_behind_a_surviving_one_leaves_no_text() {
+fn a_denied_call_after_a_surviving_one_leaves_no_text() {
     let stream = message_start()
         + &tool_start(0, "Read")
         + &stop(0)
@@ -505,9 +505,9 @@ fn removed_calls_are_handed_out_and_come_back() {
     assert_eq!(body["messages"][2]["content"][0]["is_error"], true);
 }
 
-/// A list of tools, what a tool gave back, and what the request said of itself look like calls.
+/// A list of tools, a tool result, and an echo of the request look like calls.
 #[test]
-fn what_only_looks_like_a_denied_call_passes() {
+fn text_that_only_looks_like_a_denied_call_passes() {
     let tool = json!({ "type": "function", "function": { "name": "rm", "parameters": {} } });
     let fields = json!({ "mcp_list_tools": [tool] });
     let delta = json!({ "content": "You have ", "provider_specific_fields": fields });

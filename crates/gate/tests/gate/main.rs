@@ -1,4 +1,4 @@
-//! The gate from outside: bytes in, verdicts asked for, bytes out.
+//! The gate from the outside: bytes in, questions for verdicts, bytes out.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +12,6 @@ mod holding;
 mod properties;
 mod release;
 mod shape;
+mod side_texts;
 mod text;
-mod text_beside;
 mod usage;

@@ -1,7 +1,7 @@
 //! Random streams, honest and hostile, in random chunks, under random policies.
 //!
-//! Whatever the stream: no denied call can be made out of what leaves, and every call that can be
-//! made out is one that was judged and allowed, with the arguments that were judged.
+//! For any stream: no denied call can be read from the output, and every call that can be read was
+//! judged and allowed, with the arguments that were judged.
 
 use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
@@ -217,7 +217,7 @@ fn responses_stream() -> impl Strategy<Value = String> {
     proptest::collection::vec(responses_event(), 1..12).prop_map(|events| events.concat())
 }
 
-/// Cuts a stream in random places.
+/// Splits a stream at random places.
 fn cut(text: &str, cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
     places.sort_unstable();
@@ -261,13 +261,13 @@ fn check(dialect: Dialect, stream: &str, cuts: &[prop::sample::Index], yaml: &st
                 continue;
             }
             let judged = run.judged.iter().any(|(n, a, allowed)| {
-                // No arguments are none, however a client writes that down.
+                // Missing arguments are equal, however a client writes them.
                 let plain = |text: &str| match text.trim() {
                     "" | "null" => "{}".to_owned(),
                     text => text.to_owned(),
                 };
                 let same = plain(a) == plain(arguments);
-                // Who only adds up pieces has nothing where all of them come together later.
+                // A client that only joins pieces has nothing if all of them come together later.
                 let same = same || (client == "pieces" && arguments.is_empty());
                 *allowed && n == name && same
             });

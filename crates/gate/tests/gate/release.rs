@@ -1,5 +1,5 @@
-//! When held calls leave: not before they are complete and allowed, and then whole or not at all,
-//! however calls are interleaved, the stream is cut, and the answers come early or late.
+//! When held calls leave: only after they are complete and allowed, and then as a whole or not at
+//! all, however calls are interleaved, the stream is split, and the answers come early or late.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,16 +10,16 @@ use callgate_testkit::{drive, made};
 use callgate_wire::{Framing, Style};
 use serde_json::{Value, json};
 
-/// An API, and how its calls come.
+/// An API, and how its calls arrive.
 #[derive(Debug, Clone, Copy)]
 struct Api {
     dialect: Dialect,
-    /// Whose events it has: InvokeModel those of a model's own API.
+    /// Whose events it has: InvokeModel has those of a model's own API.
     events: Dialect,
     come: Come,
 }
 
-/// How the arguments of a call come.
+/// How the arguments of a call arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Come {
     TwoPieces,
@@ -28,8 +28,8 @@ enum Come {
     Start,
 }
 
-/// All of them. Gemini has no arguments in one piece that could be cut off, and only Cohere's start
-/// of a call can hold text.
+/// All APIs. Gemini has no arguments in one piece that could be truncated, and only Cohere's start
+/// of a call can contain text.
 fn apis() -> Vec<Api> {
     let own = [
         Dialect::Anthropic,
@@ -51,11 +51,11 @@ fn apis() -> Vec<Api> {
     two.chain(one).chain([cohere]).collect()
 }
 
-/// What only the frames of one call say: its name, then each piece of its arguments.
+/// Texts that only the frames of one call contain: its name, then each piece of its arguments.
 const MARKS: [[&str; 3]; 2] =
     [["tool_a", "first_of_a", "second_of_a"], ["tool_b", "first_of_b", "second_of_b"]];
 
-/// The frames of one call in their order. The last one completes it.
+/// The frames of one call in order. The last one completes it.
 fn call_events(api: Api, call: usize) -> Vec<(String, Value)> {
     let [name, first, second] = MARKS[call];
     let (id, index) = (format!("id_{call}"), call);
@@ -207,7 +207,7 @@ fn start(api: Api) -> Vec<(String, Value)> {
     }
 }
 
-/// A frame that cannot be read.
+/// An unreadable frame.
 fn garbage(api: Api) -> Vec<u8> {
     let mut out = Vec::new();
     if api.dialect == Dialect::Invoke {
@@ -224,16 +224,16 @@ fn garbage(api: Api) -> Vec<u8> {
     out
 }
 
-/// One frame, and the call it is of.
+/// One frame, and the call it belongs to.
 struct Frame {
     bytes: Vec<u8>,
     call: Option<usize>,
 }
 
-/// A stream of two calls in this order of their frames.
+/// A stream of two calls with their frames in this order.
 fn scene(api: Api, order: &[usize]) -> Vec<Frame> {
     let framed = |event: (String, Value)| match (api.dialect, api.events) {
-        // The end of a Chat stream is not for every frame.
+        // Not every frame gets the end of a Chat stream.
         (Dialect::OpenAiChat, _) => format!("data: {}\n\n", event.1).into_bytes(),
         (Dialect::Invoke, Dialect::Converse) => {
             let (name, data) = event;
@@ -265,7 +265,7 @@ fn orders(api: Api) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// How a stream goes on after its last frame.
+/// How a stream continues after its last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     Unreadable,
@@ -277,9 +277,9 @@ enum Cut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
     AtOnce,
-    /// Before the next but one frame, the newest question first.
+    /// Before the next frame but one, the newest question first.
     Later,
-    /// Not before all frames have come.
+    /// After all frames have come.
     Last,
 }
 
@@ -288,9 +288,9 @@ struct Driven<'a> {
     policies: &'a Policies,
     out: Vec<u8>,
     questions: Vec<(usize, Question)>,
-    /// The calls that were allowed whole.
+    /// The calls that were allowed as a whole.
     allowed: [bool; 2],
-    /// The calls that stream, for no rule needs their arguments.
+    /// The calls that stream, because no rule needs their arguments.
     live: [bool; 2],
     pushed: usize,
     ended: bool,
@@ -355,7 +355,7 @@ impl<'a> Driven<'a> {
         }
     }
 
-    /// What has left, the chunks of InvokeModel decoded.
+    /// The output, with the chunks of InvokeModel decoded.
     fn said(&self) -> String {
         let out = String::from_utf8_lossy(&self.out);
         let mut said = String::new();
@@ -385,7 +385,7 @@ fn policy(held: &str) -> Policies {
     ))
 }
 
-/// Drives a stream up to a cut, and answers with the calls that left.
+/// Drives a stream up to a break, and returns which calls left.
 fn drive_to(api: Api, policies: &Policies, frames: &[Frame], cut: Cut, when: Answers) -> [bool; 2] {
     let mut driven = Driven::new(api.dialect, policies);
     let whole = call_events(api, 0).len();
@@ -408,7 +408,7 @@ fn drive_to(api: Api, policies: &Policies, frames: &[Frame], cut: Cut, when: Ans
             let [name, first, second] = MARKS[call].map(|mark| said.contains(mark));
             let complete = come[call] == whole && driven.allowed[call];
             let may_leave = match driven.live[call] {
-                // What completes its arguments waits for the verdict on them.
+                // The frame that completes its arguments waits for the verdict.
                 true => !second || driven.allowed[call],
                 false => !(name || first || second) || complete,
             };
@@ -461,7 +461,7 @@ fn a_held_call_leaves_when_it_is_complete_and_then_whole() {
 }
 
 #[test]
-fn calls_that_come_one_behind_the_other_leave_one_by_one() {
+fn consecutive_calls_leave_one_by_one() {
     for api in apis() {
         let length = call_events(api, 0).len();
         let order = [vec![0; length], vec![1; length]].concat();

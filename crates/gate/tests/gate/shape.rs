@@ -1,7 +1,8 @@
-//! A response that is not in the shape of its API is refused, in that API's form of an error.
+//! A response that does not have the form of its API is refused, with an error in the form of that
+//! API.
 
 use callgate_dialect::Dialect;
-use callgate_gate::{Asked, Ending, Malformed, Note, OnDeny, Settings};
+use callgate_gate::{Ending, Malformed, Note, OnDeny, RequestedForm, Settings};
 use callgate_testkit::corpus;
 use callgate_testkit::drive::{self, Run};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ fn run(dialect: Dialect, body: &str) -> Run {
     run_with(drive::settings(OnDeny::Explain), dialect, body)
 }
 
-/// Whether an answer is one error in the API's own form.
+/// Whether the output is one error in the API's own form.
 fn is_error_body(dialect: Dialect, text: &str) -> bool {
     let Ok(body) = serde_json::from_str::<Value>(text) else { return false };
     match dialect {
@@ -52,7 +53,7 @@ fn chunk(words: &str) -> String {
     format!("data: {data}\n\n")
 }
 
-/// No word of a call in another API's shape leaves, even where every call is allowed.
+/// Nothing of a call in another API's form leaves, even if every call is allowed.
 #[test]
 fn calls_of_another_api_do_not_leave() {
     let mut seen = 0;
@@ -67,7 +68,7 @@ fn calls_of_another_api_do_not_leave() {
         let run = run(case.dialect, &String::from_utf8(case.body).unwrap());
         let text = run.text();
         assert!(!text.contains("evil"), "{}: {text}", case.name);
-        // The others show their own form of an error in tests of their own.
+        // The other APIs have their own tests for the form of an error.
         let is_ours = [CHAT, MESSAGES, RESPONSES].contains(&case.dialect);
         if case.name.contains("changes") || !is_ours {
             continue;
@@ -139,7 +140,7 @@ fn other_bodies_are_refused() {
     }
 }
 
-/// Stored completions: each call is judged, and what is denied leaves its own completion alone.
+/// Stored completions: each call is judged, and a denied one affects only its own completion.
 #[test]
 fn a_page_of_completions_is_read_like_its_completions() {
     let call = |name: &str, id: &str| {
@@ -178,7 +179,7 @@ fn odd_openings_of_real_streams_pass() {
         (CHAT, "data: {\"error\":{\"message\":\"no\"}}\n\n".to_owned()),
         (CHAT, "data: [DONE]\n\n".to_owned()),
         (CHAT, format!("\n\ndata:\n\n{}", chunk("hi"))),
-        // Behind a chunk, what holds no call passes.
+        // After a chunk, a frame without a call passes.
         (CHAT, format!("{}data: {{\"type\":\"ping\"}}\n\n{}", chunk("a"), chunk("b"))),
         (CHAT, format!("{}data: {{\"usage\":{{\"total_tokens\":1}}}}\n\n", chunk("a"))),
         (MESSAGES, format!("{ping}{start}")),
@@ -225,7 +226,7 @@ fn other_streams_end_with_an_error() {
 }
 
 #[test]
-fn what_is_no_answer_at_all_is_refused_and_says_so() {
+fn a_response_of_no_api_is_refused_with_an_error() {
     for dialect in [MESSAGES, CHAT, RESPONSES] {
         for (body, why) in [
             ("", "it is empty"),
@@ -237,8 +238,8 @@ fn what_is_no_answer_at_all_is_refused_and_says_so() {
             ("event: x\n\n", "neither"),
         ] {
             let mut settings = drive::settings(OnDeny::Explain);
-            for asked in [Asked::Unknown, Asked::Body, Asked::Stream] {
-                settings.asked = asked;
+            for requested in [RequestedForm::Unknown, RequestedForm::Body, RequestedForm::Stream] {
+                settings.requested_form = requested;
                 let run = run_with(settings.clone(), dialect, body);
                 let text = run.text();
                 let Ending::Error(said) = &run.ending else { panic!("{body}: {text}") };
@@ -247,11 +248,15 @@ fn what_is_no_answer_at_all_is_refused_and_says_so() {
                 let in_form = is_error_body(dialect, &text) != is_error_event(dialect, &text);
                 assert!(in_form, "{body}: {text}");
                 if body.is_empty() {
-                    assert_eq!(is_error_event(dialect, &text), asked == Asked::Stream, "{text}");
+                    assert_eq!(
+                        is_error_event(dialect, &text),
+                        requested == RequestedForm::Stream,
+                        "{text}"
+                    );
                 }
             }
         }
-        // Once a comment has left, only an event can say it.
+        // After a comment has left, only an event can report the error.
         let run = run(dialect, ": still here\n\n");
         let rest = run.text().replace(": still here\n\n", "");
         assert!(is_error_event(dialect, &rest), "{rest}");

@@ -1,5 +1,5 @@
-//! Rules about text and rules that sanitize, at work in the gate: at every cut, in streams and in
-//! bodies, against what stays.
+//! Text rules and sanitize rules in the gate: at every split, in streams and in bodies, and what
+//! they leave unchanged.
 
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ fn run(dialect: Dialect, policies: &Policies, chunks: Vec<&[u8]>) -> Run {
     drive::run(dialect, settings(policies), policies, chunks)
 }
 
-/// The same at every cut: the one result of all of them. What is said is the same; which frame says
-/// the end of a word depends on whether the rest of it has come.
+/// The common result at every split. The text is the same; which frame has the end of a word
+/// depends on whether the rest of it has come.
 fn every_cut(dialect: Dialect, policies: &Policies, body: &str) -> Run {
     let whole = run(dialect, policies, vec![body.as_bytes()]);
     for chunks in drive::cuttings(body.as_bytes(), 0..body.len()) {
@@ -88,7 +88,7 @@ fn chat(pieces: &[&str]) -> String {
     said.chain(end).collect()
 }
 
-/// What a client reads of a stream, whichever of the two it is.
+/// The text that a client reads from a stream, for either of the two APIs.
 fn said(out: &str) -> String {
     data(out)
         .iter()
@@ -98,7 +98,7 @@ fn said(out: &str) -> String {
         .collect()
 }
 
-/// The same, each block and choice apart.
+/// The same, separately for each block and choice.
 fn said_apart(out: &str) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     for event in data(out) {
@@ -130,7 +130,7 @@ fn kinds(run: &Run) -> Vec<&str> {
         .collect()
 }
 
-/// Every way to cut a text into two or three pieces would be thousands; these show the edges.
+/// Some ways to split a text into two or three pieces, near the edges: all ways would be thousands.
 fn cuts(text: &str) -> Vec<Vec<&str>> {
     let mut all = vec![vec![text], text.split_inclusive("").filter(|it| !it.is_empty()).collect()];
     all.extend((1..text.len()).step_by(5).map(|at| vec![&text[..at], &text[at..]]));
@@ -150,7 +150,7 @@ fn a_secret_in_pieces_is_masked_and_all_else_stays() {
             assert!(left.starts_with("The key is ") && left.ends_with(", keep it."), "{left}");
             assert_eq!(run.ending, Ending::Clean);
             assert_eq!(kinds(&run).len(), 1, "{:?}", run.notes);
-            // A client that finds an event it cannot read fails.
+            // A client fails on an event that it cannot parse.
             assert!(run.text().lines().all(|line| {
                 line.strip_prefix("data: ").is_none_or(|data| {
                     data == "[DONE]" || serde_json::from_str::<Value>(data).is_ok()
@@ -183,8 +183,8 @@ fn text_without_a_match_leaves_byte_for_byte() {
     }
 }
 
-/// Text in which every frame ends inside of a word that could become an address: what comes at once
-/// leaves as it came, and what comes frame by frame is not delayed by more than that word.
+/// Text in which every frame ends inside a word that could become an address: input that comes at
+/// once leaves unchanged, and input that comes frame by frame is delayed by that word at most.
 #[test]
 fn a_burst_without_a_match_leaves_byte_for_byte() {
     let rule = "{ id: data, detect: [secret, personal], verdict: mask, reason: No. }";
@@ -197,7 +197,7 @@ fn a_burst_without_a_match_leaves_byte_for_byte() {
         let whole = run(dialect, &personal, vec![body.as_bytes()]);
         let left = whole.text();
         let same = left.split("\n\n").filter(|frame| body.contains(frame)).count();
-        // Every so many frames they are decided, so that their number stays bounded.
+        // They are decided every few frames, so that their number stays bounded.
         assert!(same + 16 > body.split("\n\n").count(), "{same}");
         assert_eq!(said(&left), pieces.concat());
         let short = match dialect {
@@ -211,7 +211,7 @@ fn a_burst_without_a_match_leaves_byte_for_byte() {
     }
 }
 
-/// Thousands of texts in one body. What each costs is counted by `frames many-masked`.
+/// Thousands of texts in one body. The benchmark `frames many-masked` counts what each costs.
 #[test]
 fn thousands_of_texts_are_masked_each_in_its_place() {
     let list = |texts: usize| {
@@ -240,9 +240,9 @@ fn half_a_pair_is_said_once() {
     assert!(said(&run.text()).starts_with("a \u{1F600} b "), "{}", run.text());
 }
 
-/// A text that is held back at its end comes in one more frame, before the end.
+/// Text that is held back at the end leaves in one more frame, before the end.
 #[test]
-fn what_is_held_back_comes_before_the_end() {
+fn held_back_text_leaves_before_the_end() {
     for (dialect, body) in [
         (Dialect::Anthropic, messages(&["so: ghp_abc"])),
         (Dialect::OpenAiChat, chat(&["so: ghp_abc"])),
@@ -254,7 +254,7 @@ fn what_is_held_back_comes_before_the_end() {
 }
 
 #[test]
-fn a_held_call_keeps_its_place_beside_masked_text() {
+fn a_held_call_keeps_its_place_next_to_masked_text() {
     let head = |text: &str| chunk(&json!({"content":text}), &Value::Null);
     let call = chunk(
         &json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":"{}"}}]}),
@@ -271,7 +271,7 @@ fn a_held_call_keeps_its_place_beside_masked_text() {
     assert!(text.contains(r#""name":"Bash""#) && text.contains("[DONE]"), "{text}");
 }
 
-/// The text's tokens would tell what was taken out.
+/// The tokens of the text would reveal what was masked.
 #[test]
 fn tokens_of_a_masked_text_go_with_it() {
     let frame = json!({"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,
@@ -307,9 +307,9 @@ fn a_blocked_text_cuts_the_stream_in_its_own_form() {
     assert_eq!(data(&text).last().unwrap()["choices"][0]["finish_reason"], "content_filter");
 }
 
-/// A call that is held when the response is cut does not leave, and is told of.
+/// A call that is held when the response is stopped does not leave, and is reported.
 #[test]
-fn a_cut_discards_held_calls() {
+fn stopping_discards_held_calls() {
     let call = json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":"{\"a\":"}}]});
     let body = [
         chunk(&call, &Value::Null),
@@ -330,10 +330,10 @@ fn a_cut_discards_held_calls() {
     assert_eq!(run.ending, Ending::Blocked);
 }
 
-/// A call that streams live cannot be taken back: the stream ends with an error, so that no
-/// client takes it for whole.
+/// A streaming call cannot be taken back: the stream ends with an error, so that no client takes
+/// the call for complete.
 #[test]
-fn a_cut_behind_a_live_call_is_an_error() {
+fn stopping_after_a_live_call_is_an_error() {
     let frames = [
         json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[]}}),
         json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}),
@@ -387,7 +387,7 @@ fn a_blocked_body_is_answered_in_its_own_form() {
     assert!(!run.text().contains("xyzzy"));
 }
 
-/// Rules that only watch change nothing.
+/// Rules that only audit change nothing.
 #[test]
 fn audited_text_leaves_as_it_came() {
     let audit = policies("{ id: see, detect: [secret], verdict: audit, reason: Seen. }", "");
@@ -404,7 +404,7 @@ fn sanitize() -> Policies {
     )
 }
 
-/// What a rule takes out of the arguments is gone, however they came; all else of the call stays.
+/// What a rule removes from the arguments is gone, however they came; the rest of the call stays.
 #[test]
 fn sanitized_arguments_leave_whole() {
     let input =
@@ -481,7 +481,7 @@ fn sanitized_bodies_keep_the_rest() {
     assert_eq!(left, completion);
 }
 
-/// Where nothing is found the call leaves as it came.
+/// If nothing is found, the call leaves unchanged.
 #[test]
 fn a_sanitizer_that_finds_nothing_changes_nothing() {
     let body = chunk(
@@ -491,10 +491,10 @@ fn a_sanitizer_that_finds_nothing_changes_nothing() {
     assert_eq!(every_cut(Dialect::OpenAiChat, &sanitize(), &body).text(), body);
 }
 
-/// Every response of the corpus, of every API, with nearly every word of it masked: the calls that
-/// clients find in it stay what they were, and it ends as it did.
+/// Every response of the corpus, of every API, with nearly every word masked: clients still find
+/// the same calls in it, and it ends in the same way.
 #[test]
-fn calls_stay_what_they_are_beside_masked_text() {
+fn calls_are_unchanged_next_to_masked_text() {
     let masked =
         policies("{ id: words, matches: '[A-Za-z]{3,}', verdict: mask, reason: Words. }", "");
     let mut changed = 0;
@@ -511,14 +511,14 @@ fn calls_stay_what_they_are_beside_masked_text() {
     assert!(changed > 50, "only {changed} had text");
 }
 
-/// How many events hold no JSON.
+/// How many events are not JSON.
 fn broken(run: &Run) -> usize {
     let data = |line: &str| line.strip_prefix("data: {").map(|rest| format!("{{{rest}"));
     let is_broken = |data: &String| serde_json::from_str::<Value>(data).is_err();
     run.text().lines().filter_map(data).filter(is_broken).count()
 }
 
-/// An array that a guardrail cuts is an array.
+/// An array that a text rule stops is still a valid array.
 #[test]
 fn a_cut_array_is_still_one() {
     let blocked = policies("{ id: any, matches: '[a-z]', verdict: block, reason: No. }", "");
@@ -538,7 +538,7 @@ fn a_cut_array_is_still_one() {
     assert!(cut > 0, "nothing was cut");
 }
 
-/// The same with rules that find nothing in it: what is held back on the way is not lost.
+/// The same with rules that find nothing: text that was held back is not lost.
 #[test]
 fn nothing_is_lost_where_nothing_is_found() {
     let watched = policies("{ id: no, matches: 'e [a-z]+ qqq', verdict: mask, reason: No. }", "");

@@ -1,4 +1,4 @@
-//! What a response tells of itself, and the arguments of calls that were denied by name.
+//! The usage that a response reports, and the arguments of calls that were denied by name.
 
 use callgate_dialect::Dialect;
 use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Step, Usage};
@@ -66,7 +66,7 @@ fn recordings_tell_their_tokens() {
 }
 
 #[test]
-fn messages_count_the_cache_in_and_the_last_count_stands() {
+fn messages_include_the_cache_and_the_last_count_wins() {
     let usage = json!({ "input_tokens": 3, "cache_creation_input_tokens": 20,
         "cache_read_input_tokens": 100, "output_tokens": 1 });
     let start = json!({ "type": "message_start", "message": { "content": [], "usage": usage } });
@@ -83,7 +83,7 @@ fn chat_counts_wherever_they_come() {
         json!({ "object": "chat.completion.chunk", "choices": [choice], "usage": usage })
     };
     let tokens = |output: u32| json!({ "prompt_tokens": 9, "completion_tokens": output });
-    // In every chunk, the last of them without.
+    // In every chunk except the last.
     let every: Vec<Value> =
         (1..30).map(|n| text("x", tokens(n))).chain([text("x", Value::Null)]).collect();
     assert_eq!(counts(&usage_of(CHAT, &chunks(&every))), (Some(9), Some(29), None, 0));
@@ -97,10 +97,10 @@ fn chat_counts_wherever_they_come() {
     assert_eq!(counts(&usage_of(CHAT, &chunks(&stream))), (Some(9), Some(5), Some("length"), 0));
 }
 
-/// What came from a cache is a part of the input, and what was thought a part of the output, in
-/// whatever words an API says so.
+/// Cached tokens are part of the input, and reasoning tokens part of the output, whatever an API
+/// calls them.
 #[test]
-fn every_api_tells_the_cache_and_the_thinking_in_its_own_words() {
+fn every_api_reports_cached_and_reasoning_tokens() {
     let chat = |usage: Value| json!({ "choices": [], "usage": usage }).to_string();
     let output = json!({ "text": "x" });
     let told = [
@@ -256,7 +256,7 @@ fn a_call_denied_by_name_is_completed_at_its_end() {
         let (run, _) = self::run(CHAT, &policies, stream.as_bytes());
         assert_eq!(completed(&run), owned(&[("evil", "call_0", "{\"a\"")]), "{end}");
     }
-    // Another name that comes later is not what was denied.
+    // A different name that comes later is not the denied one.
     let grown = [entry(0, Some("evil"), "{"), entry(0, Some("x\u{1}"), "}"), finish];
     let (run, _) = self::run(CHAT, &policies, chunks(&grown).as_bytes());
     assert_eq!(completed(&run), owned(&[("evil", "call_0", "{}")]));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use callgate_scan::{Change, Flow, Flowed, Hit, Replace, Set, Settled, Unusable};
+use callgate_scan::{Change, Flow, FlowDecision, FlowOutput, Hit, Replace, Set, Unusable};
 
 use super::{TextAction, TextRule};
 
@@ -201,7 +201,7 @@ impl TextFlow {
         self.decide(Flow::settle_all)
     }
 
-    fn decide(&mut self, decide: fn(&mut Flow) -> Settled) -> TextSettled {
+    fn decide(&mut self, decide: fn(&mut Flow) -> FlowDecision) -> TextSettled {
         let seen = std::mem::replace(&mut self.seen, self.length);
         if self.blocked {
             return TextSettled { span: seen..seen, blocked: true, ..TextSettled::default() };
@@ -225,7 +225,7 @@ impl TextFlow {
         self.acting.as_ref().map_or("", |flow| flow.text(span))
     }
 
-    fn step(&mut self, mut step: impl FnMut(&mut Flow) -> Flowed) -> TextOutcome {
+    fn step(&mut self, mut step: impl FnMut(&mut Flow) -> FlowOutput) -> TextOutcome {
         if self.blocked {
             return TextOutcome { text: Some(String::new()), hits: Vec::new(), blocked: true };
         }

@@ -1,4 +1,4 @@
-//! Addresses of machines: they tell who a person is as little as often as not, so no group has them.
+//! Addresses of machines. Often they do not identify a person, so they are in no group.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -33,6 +33,6 @@ fn ip_address(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let part = |byte: u8| byte == b'.' || byte == b':';
     let inside = before.is_some_and(|byte| part(*byte));
     let plain = found.parse::<Ipv4Addr>().is_ok() || found.parse::<Ipv6Addr>().is_ok();
-    let goes_on = candidate.behind() == Some(b'.') && found.contains('.');
+    let goes_on = candidate.next_byte() == Some(b'.') && found.contains('.');
     candidate.when(plain && !inside && !goes_on)
 }

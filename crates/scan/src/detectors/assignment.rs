@@ -1,4 +1,4 @@
-//! Values behind a name that says that they are secret.
+//! Values after a name that marks them as secret.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::{name, value};
 
 pub(super) static DETECTORS: [Detector; 1] = [
     // `PASSWORD=...`, `"api_key": "..."`, `export TOKEN='...'`, `--password ...`, `X-Api-Key: ...`,
-    // also with escaped quotes. Which names are telling is in `name.rs`, and which values are
-    // secrets in `value.rs`.
+    // also with escaped quotes. `name.rs` decides which names count, and `value.rs` which values
+    // are secrets.
     Detector {
         name: "secret_assignment",
         what: "a value behind a name that says it is secret",
@@ -40,7 +40,8 @@ pub(super) static DETECTORS: [Detector; 1] = [
         lead: concat!(
             // The rest of the name, and what closes it.
             r#"(?i)[a-z0-9_-]{3,64}\\{0,3}["'`]?\]?"#,
-            // A sign between, perhaps with a type before it; or only spaces, behind an option.
+            // An operator in between, perhaps with a type before it; or only spaces, after an
+            // option.
             r"(?:[ \t]{0,8}(?::[ \t]{0,4}[a-z&][a-z&<>]{0,20}[ \t]{1,4})?",
             r"(?:=>|:=|={1,3}|:)[ \t]{0,8}|[ \t]{1,4})",
         ),
@@ -48,7 +49,7 @@ pub(super) static DETECTORS: [Detector; 1] = [
             r#"(?i)KEYWORD[a-z0-9_-]{0,64}\\{0,3}["'`]?\]?"#,
             r"(?:[ \t]{0,8}(?::[ \t]{0,4}[a-z&][a-z&<>]{0,20}[ \t]{1,4})?",
             r"(?:=>|:=|={1,3}|:)[ \t]{0,8}|[ \t]{1,4})",
-            // A value with a space in it is none, so nothing is waited for behind one.
+            // A value with a space does not count, so there is nothing to wait for after a space.
             r#"(?:\\{1,3}"[^"\\\s]*|\\{1,3}'[^'\\\s]*|"(?:[^"\\\s]|\\[^\s])*|'[^'\s]*|`[^`\s]*"#,
             r#"|[^\s"'`,;&|<>(){}\[\]\\]*)"#,
         )),
@@ -100,15 +101,15 @@ pub(super) static DETECTORS: [Detector; 1] = [
 fn assignment(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let name = full_name(candidate);
     let class = name::class(candidate.text.get(name.clone())?)?;
-    // What opens is no value: `token = decode(...)`.
-    let opens = matches!(candidate.behind(), Some(b'(' | b'[' | b'{' | b'<'));
+    // An opening bracket follows, so it is not a value: `token = decode(...)`.
+    let opens = matches!(candidate.next_byte(), Some(b'(' | b'[' | b'{' | b'<'));
     let separated = is_separated(candidate, &name);
     let value = unquoted(candidate);
     let secret = value::is_secret(candidate.text.get(value.clone())?, class);
     (!opens && separated && secret).then_some(value)
 }
 
-/// The value without the quote that opens it; the one that closes it is not part of the match.
+/// The value without its opening quote; the closing one is not part of the match.
 fn unquoted(candidate: &Candidate<'_>) -> Range<usize> {
     let secret = candidate.secret();
     let quoted = secret.trim_start_matches('\\');
@@ -116,7 +117,7 @@ fn unquoted(candidate: &Candidate<'_>) -> Range<usize> {
     candidate.secret.end - inside.len()..candidate.secret.end
 }
 
-/// All of the name in which the keyword stands.
+/// The whole name that contains the keyword.
 fn full_name(candidate: &Candidate<'_>) -> Range<usize> {
     let bytes = candidate.text.as_bytes();
     let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -128,7 +129,7 @@ fn full_name(candidate: &Candidate<'_>) -> Range<usize> {
     start - left..start + right
 }
 
-/// Spaces alone divide a value only from an option of a command.
+/// Spaces alone separate a value only from an option of a command.
 fn is_separated(candidate: &Candidate<'_>, name: &Range<usize>) -> bool {
     let option = candidate.text.get(name.start..).is_some_and(|text| text.starts_with('-'));
     let between = candidate.text.get(name.end..candidate.secret.start).unwrap_or("");

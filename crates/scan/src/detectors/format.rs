@@ -1,4 +1,4 @@
-//! Secrets that are a format of their own, whoever made them.
+//! Secrets with a standard format, whatever created them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::detector::{Candidate, Detector, Edge, Open, SECRET};
 
 pub(super) static DETECTORS: [Detector; 2] = [
     // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
-    // text if it is cut off.
+    // text if it is truncated.
     Detector {
         name: "private_key",
         what: "a private key in PEM or PGP armour",
@@ -76,10 +76,10 @@ pub(super) static DETECTORS: [Detector; 2] = [
     },
 ];
 
-/// What a key in armour begins with.
+/// The beginning of an armoured key.
 pub(crate) const ARMOUR: &[&str] = &["-----begin"];
 
-/// How far behind the first line the key itself begins: armour may have a few header lines.
+/// How far after the first line the key itself begins: armour may have a few header lines.
 const MAX_HEADERS: usize = 1024;
 
 /// Shorter than a line of any armour (64), longer than a word.
@@ -89,7 +89,7 @@ fn armour(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let start = candidate.whole.start;
     let behind = candidate.text.get(candidate.whole.end..)?;
     let body = first_line_of_key(behind)?;
-    // Of an example without a key only the lines around it are left.
+    // If it is an example without a key, only the lines around the key are left.
     if behind.get(..body)?.contains(ENDING) {
         return None;
     }
@@ -99,24 +99,24 @@ fn armour(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     })
 }
 
-/// What opens the last line.
+/// The beginning of the last line.
 const ENDING: &str = "-----END";
 
-/// The last line is no longer than this between its groups of hyphens.
+/// The longest label between the hyphens of the last line.
 const MAX_LABEL: usize = 64;
 
 /// Where a key ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// Behind the second group of hyphens of its last line.
+    /// After the second group of hyphens of its last line.
     At(usize),
-    /// Not in this text; what stands from `from` on may be the beginning of its last line.
+    /// Not in this text; the part from `from` on may be the beginning of its last line.
     NotYet { from: usize },
-    /// It has no last line that can be read, so all that follows belongs to it.
+    /// It has no valid last line, so everything that follows belongs to it.
     Never,
 }
 
-/// Where the key ends whose inside `text` is.
+/// Where the key that contains `text` ends.
 pub(crate) fn closing(text: &str) -> Closing {
     let Some(ending) = text.find(ENDING) else {
         let from = text.floor_char_boundary(text.len().saturating_sub(ENDING.len() - 1));
@@ -173,7 +173,7 @@ fn jwt(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// No header is longer: without this bound any long text of one piece might be one.
+/// The longest header: without this bound any long text without spaces might be one.
 const MAX_HEADER: usize = 2048;
 
 fn jwt_so_far(candidate: &Candidate<'_>) -> Open {
@@ -182,7 +182,7 @@ fn jwt_so_far(candidate: &Candidate<'_>) -> Open {
     let end = rest.bytes().position(|byte| !in_part(&byte) && byte != b'.').unwrap_or(rest.len());
     let token = rest.get(..end).unwrap_or("");
     let header = token.split('.').next().unwrap_or("");
-    // More parts than five, or anything behind them, and it has ended.
+    // With more than five parts, or anything after them, it has ended.
     let ended = end < rest.len() || token.matches('.').count() > 4;
     let possible = match header.len() == token.len() {
         true => header.len() <= MAX_HEADER,
@@ -196,7 +196,7 @@ fn jwt_header(header: &str) -> bool {
     header.len() <= MAX_HEADER && decoded.is_some_and(|header| has_alg(&header))
 }
 
-/// Where `count` parts with dots between them end. The last one is not short.
+/// Where `count` parts with dots between them end. The last one must not be short.
 fn parts(text: &str, start: usize, count: usize) -> Option<usize> {
     let in_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let mut at = start;
@@ -214,7 +214,7 @@ fn parts(text: &str, start: usize, count: usize) -> Option<usize> {
     Some(at)
 }
 
-/// Real ones have 43 characters and more, but a token may be cut for display.
+/// Real ones have 43 characters or more, but a token may be truncated for display.
 const MIN_SIGNATURE: usize = 8;
 
 fn has_alg(header: &str) -> bool {

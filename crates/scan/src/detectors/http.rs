@@ -1,4 +1,4 @@
-//! Credentials in addresses, headers and the options of HTTP clients.
+//! Credentials in URLs, headers and the options of HTTP clients.
 
 use std::ops::Range;
 
@@ -6,17 +6,17 @@ use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
 use crate::detector::{Candidate, Detector, Edge, SECRET};
-use crate::name::Class;
+use crate::name::ValueKind;
 use crate::value;
 
 pub(super) static DETECTORS: [Detector; 5] = [
-    // `scheme://user:password@host`. The place says enough: every password but a placeholder.
+    // `scheme://user:password@host`. The place is enough: every password except a placeholder.
     Detector {
         name: "url_password",
         what: "the password in an address",
         keywords: &["://"],
         lead: r#"://[^\s/?#@:"'<>\\]{0,128}:"#,
-        // Up to the last `@` before the path: a password may hold one.
+        // Up to the last `@` before the path: a password may contain one.
         pattern: r#"[^\s/?#"'<>\\]{3,}@"#,
         edge: Edge::Free,
         check: before_the_host,
@@ -140,11 +140,11 @@ fn before_the_host(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 }
 
 fn made_by_a_machine(candidate: &Candidate<'_>) -> Option<Range<usize>> {
-    candidate.when(value::is_secret(candidate.secret(), Class::Key))
+    candidate.when(value::is_secret(candidate.secret(), ValueKind::Key))
 }
 
 fn chosen_by_a_person(candidate: &Candidate<'_>) -> Option<Range<usize>> {
-    candidate.when(value::is_secret(candidate.secret(), Class::Password))
+    candidate.when(value::is_secret(candidate.secret(), ValueKind::Password))
 }
 
 /// The value decodes to text with a colon, RFC 7617.

@@ -1,5 +1,5 @@
-//! Numbers by which a state knows a person. Each has a form of its own and, where there is one, a
-//! check digit; a number that any other could be is only taken behind its name.
+//! Numbers that identify a person to a state. Each has its own form and, if the scheme has one, a
+//! check digit; a number that could be anything else only counts after its name.
 
 use std::ops::Range;
 
@@ -112,7 +112,7 @@ pub(super) static DETECTORS: [Detector; 14] = [
         misses: &[&["RSSMRA85T10A562T"]],
         ..PERSONAL
     },
-    // Any number of nine digits could be one: only behind its name.
+    // Any number of nine digits could be one: only after its name.
     Detector {
         name: "nl_bsn",
         what: "a Dutch citizen service number behind its name",
@@ -227,7 +227,7 @@ fn uk_nino(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(!NOT_GIVEN.contains(&prefix))
 }
 
-/// Of the first ten digits exactly one stands twice or three times, and never thrice in a row.
+/// Of the first ten digits exactly one occurs two or three times, and never three times in a row.
 fn de_steuer_id(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let digits = digits(candidate.secret());
     let first = digits.get(..10)?;
@@ -253,7 +253,7 @@ fn es_dni(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(LETTERS.get(number % 23..number % 23 + 1) == Some(letter))
 }
 
-/// The value of a character at an odd place; at an even one it is the character's own.
+/// The value of a character at an odd position; at an even one it is the character's own.
 fn odd_value(value: u32) -> u32 {
     const LETTERS: [u32; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24,

@@ -1,4 +1,4 @@
-//! How people are reached and how they pay, anywhere.
+//! Contact and payment data, for any country.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub(super) static DETECTORS: [Detector; 4] = [
         ],
         ..PERSONAL
     },
-    // International form, or the North American one with its parts apart.
+    // International form, or the North American one with its parts separated.
     Detector {
         name: "phone",
         what: "a telephone number with its country code, or in North American form",
@@ -120,7 +120,7 @@ pub(super) static DETECTORS: [Detector; 4] = [
     },
 ];
 
-/// Endings of files that stand behind an `@` (`logo@2x.png`) and are no part of the net.
+/// File extensions that may follow an `@` (`logo@2x.png`) and are not domains.
 const FILES: [&str; 16] = [
     "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "json", "html", "lock",
     "toml", "yaml", "txt",
@@ -129,7 +129,7 @@ const FILES: [&str; 16] = [
 fn email(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let local = before_the_at(candidate)?;
     let mut domain = candidate.secret().get(1..)?.trim_end_matches('-');
-    // A sentence may go on without a space, or with a number.
+    // A sentence may continue without a space, or with a number.
     while !domain.rsplit('.').next().is_some_and(is_top_level) {
         domain = domain.rsplit_once('.')?.0.trim_end_matches('-');
     }
@@ -143,7 +143,7 @@ fn is_top_level(label: &str) -> bool {
         && !FILES.contains(&label.to_ascii_lowercase().as_str())
 }
 
-/// Where the part before the `@` begins, if it can be one.
+/// Where the part before the `@` begins, if it is valid.
 fn before_the_at(candidate: &Candidate<'_>) -> Option<usize> {
     const MAX: usize = 64;
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?;
@@ -152,7 +152,7 @@ fn before_the_at(candidate: &Candidate<'_>) -> Option<usize> {
     let start = candidate.whole.start - length;
     let (outside, local) = candidate.text.split_at_checked(start)?;
     let local = local.get(..length)?;
-    // The letter of an escape belongs to it.
+    // The letter of an escape belongs to the escape.
     let escaped = outside.ends_with('\\') && local.starts_with(['n', 'r', 't']);
     let local = if escaped { local.get(1..)? } else { local };
     let name = local.trim_start_matches(|letter: char| !letter.is_ascii_alphanumeric());
@@ -168,13 +168,13 @@ fn phone(candidate: &Candidate<'_>) -> Option<Range<usize>> {
         return None;
     }
     if !candidate.secret().starts_with('+') {
-        let more = candidate.behind().is_some_and(|byte| joined(&byte) && byte != b'.');
+        let more = candidate.next_byte().is_some_and(|byte| joined(&byte) && byte != b'.');
         return candidate.when(!more);
     }
     let number = whole_groups(candidate);
     let digits = digits(number);
     let length = match digits.as_slice() {
-        // North America: ten more, and neither part begins with 0 or 1.
+        // North America: ten more digits, and neither part begins with 0 or 1.
         [1, 2..=9, _, _, 2..=9, rest @ ..] if rest.len() >= 6 => end_of_digit(number, 11)?,
         [1, ..] => return None,
         all if all.len() >= 9 && is_country(all) => number.len(),
@@ -183,10 +183,10 @@ fn phone(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     Some(candidate.secret.start..candidate.secret.start + length)
 }
 
-/// The match without a last group of digits that it cut in two.
+/// The match without an incomplete last group of digits.
 fn whole_groups<'t>(candidate: &Candidate<'t>) -> &'t str {
     let number = candidate.secret();
-    match candidate.behind().is_some_and(|byte| byte.is_ascii_digit()) {
+    match candidate.next_byte().is_some_and(|byte| byte.is_ascii_digit()) {
         false => number,
         true => number
             .trim_end_matches(|letter: char| letter.is_ascii_digit())
@@ -194,7 +194,7 @@ fn whole_groups<'t>(candidate: &Candidate<'t>) -> &'t str {
     }
 }
 
-/// Where the digit of that number ends.
+/// Where the digit with that number ends.
 fn end_of_digit(text: &str, count: usize) -> Option<usize> {
     text.bytes()
         .enumerate()
@@ -203,7 +203,7 @@ fn end_of_digit(text: &str, count: usize) -> Option<usize> {
         .map(|(at, _)| at + 1)
 }
 
-/// Whether a country, or a service between them, has this code (ITU-T E.164).
+/// Whether a country or an international service has this code (ITU-T E.164).
 fn is_country(digits: &[u32]) -> bool {
     let [a, b, c, ..] = *digits else { return false };
     match (a, b, c) {
@@ -236,7 +236,7 @@ fn card(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(!fraction && varied && is_issued(&digits) && luhn(&digits))
 }
 
-/// Whether a network gives out numbers that begin so and are that long.
+/// Whether a network issues numbers with this prefix and length.
 fn is_issued(digits: &[u32]) -> bool {
     let first =
         |count: usize| digits.iter().take(count).fold(0, |number, digit| number * 10 + digit);

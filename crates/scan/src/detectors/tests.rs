@@ -1,11 +1,11 @@
-//! Every detector, swept.
+//! Tests of every detector.
 
 use std::collections::HashSet;
 
 use super::all;
 use crate::{Group, Set};
 
-/// A set of one detector, or of all that its group asks for.
+/// A set of one detector, or of all in its group.
 fn set(name: &str) -> Set {
     let mut builder = Set::builder();
     builder.detector(0, name).unwrap();
@@ -30,7 +30,7 @@ fn each_finds_its_samples_and_nothing_more() {
             if got != expected {
                 wrong.push(format!("{text}\n  became   {got}\n  expected {expected}"));
             }
-            // By itself it finds it too.
+            // On its own it finds it too.
             assert!(alone.clean(&text).contains("[REDACTED:"), "{text}");
         }
     }
@@ -38,7 +38,7 @@ fn each_finds_its_samples_and_nothing_more() {
 }
 
 #[test]
-fn each_refuses_what_only_looks_alike() {
+fn each_detector_refuses_similar_texts() {
     let mut wrong = Vec::new();
     let secrets = set("secret");
     for detector in all() {
@@ -57,7 +57,7 @@ fn each_refuses_what_only_looks_alike() {
 }
 
 #[test]
-fn names_are_words_and_each_stands_once() {
+fn names_are_words_and_unique() {
     let mut seen = HashSet::new();
     for detector in all() {
         assert!(seen.insert(detector.name), "{} stands twice", detector.name);

@@ -12,17 +12,17 @@ fn as_is(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(true)
 }
 
-/// The form is short or made of words, so what stands behind the prefix must look random.
+/// The form is short or consists of words, so the part after the prefix must look random.
 fn random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let secret = candidate.secret();
     let prefix = secret.find(['-', '_', '.']).map_or(0, |at| at + 1);
     candidate.when(value::is_random(secret.get(prefix..).unwrap_or("")))
 }
 
-/// An AWS secret is exactly 40 characters: no more of them may follow.
+/// An AWS secret has exactly 40 characters: no more of them may follow.
 fn forty(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let longer = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    let whole = candidate.behind().is_none_or(|byte| !longer(byte));
+    let whole = candidate.next_byte().is_none_or(|byte| !longer(byte));
     candidate.when(whole && value::is_random(candidate.secret()))
 }
 
@@ -47,7 +47,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
         ],
         ..SECRET
     },
-    // In an assignment only: by itself it is any 40 characters.
+    // Only in an assignment: without a name it is any 40 characters.
     Detector {
         name: "aws_secret_access_key",
         what: "an AWS secret access key behind its name",
@@ -552,7 +552,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
         misses: &[&["12:AAH3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF_-"], &["1234567890:AAH3dE6gH9"]],
         ..SECRET
     },
-    // Our own.
+    // callgate's own keys.
     Detector {
         name: "callgate_key",
         what: "a gateway key of callgate",
@@ -579,18 +579,18 @@ fn anthropic(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(value::is_random(body))
 }
 
-/// Hugging Face makes tokens of letters alone; words in snake case do not get this long.
+/// Hugging Face tokens consist of letters only; words in snake case are never this long.
 fn letters(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let upper = candidate.secret().bytes().any(|byte| byte.is_ascii_uppercase());
     candidate.when(upper)
 }
 
-/// There is no prefix to leave out.
+/// There is no prefix to skip.
 fn random_whole(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(value::is_random(candidate.secret()))
 }
 
-/// The number of the bot stands before the keyword: 8 to 12 digits.
+/// The number of the bot is before the keyword: 8 to 12 digits.
 fn telegram(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?;
     let digits = before.iter().rev().take(13).take_while(|byte| byte.is_ascii_digit()).count();

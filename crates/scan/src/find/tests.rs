@@ -1,4 +1,4 @@
-//! Overlaps, borders, and texts made to be slow.
+//! Overlaps, borders, and texts that are meant to be slow.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ fn the_special_name_wins() {
 }
 
 #[test]
-fn what_overlaps_is_one_finding() {
+fn overlapping_secrets_are_one_finding() {
     let key = ["AKI", "AIOSFODNN7ABCDEFG"].concat();
     let text = format!("password=\"one {key} two\" password='1{}'", "éabcd".repeat(8));
     let shown = redact(&text);
@@ -44,7 +44,7 @@ fn what_overlaps_is_one_finding() {
 }
 
 #[test]
-fn a_name_behind_a_refused_name_is_seen() {
+fn a_name_after_a_refused_name_is_found() {
     assert_eq!(named("token: password=hunter22"), [("secret_assignment", "hunter22")]);
 }
 
@@ -86,8 +86,8 @@ fn plain_text_has_none() {
     }
 }
 
-/// A megabyte of each costs about as much as a megabyte of anything. There is no bound on the time
-/// here, machines differ; a search that is not linear would take hours and be noticed.
+/// A megabyte of each costs about as much as a megabyte of anything else. There is no time limit
+/// here, because machines differ; a search that is not linear would take hours and be noticed.
 #[test]
 fn a_megabyte_of_hostile_text_comes_to_an_end() {
     for piece in [

@@ -1,20 +1,20 @@
-//! What is dropped as it comes: it belongs to something that was replaced already.
+//! Text that is dropped while it comes, because it belongs to something that was already replaced.
 
-use crate::ahead::Follower;
 use crate::detectors::format::{Closing, closing};
 use crate::find::end_of_run;
+use crate::partial::Follower;
 use crate::set::{Begin, Inner, Inside};
 
 /// What is being dropped.
 #[derive(Debug)]
 pub(super) enum Swallow {
-    /// A key in armour, up to its last line.
+    /// An armoured key, up to its last line.
     Armour,
     /// A long run, up to a space, a quote or a backslash.
     Run,
-    /// A token in several parts, up to what cannot stand in one.
+    /// A token in several parts, up to a character that cannot be in one.
     Token,
-    /// What a caller's pattern may still match.
+    /// The text that a caller's pattern may still match.
     Pattern(Box<Follower>),
     /// All of the rest.
     Rest,
@@ -23,9 +23,9 @@ pub(super) enum Swallow {
 /// Where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// Behind so many bytes.
+    /// After this many bytes.
     Here(usize),
-    /// Not in this text. What stands from `keep_from` on is to be shown again.
+    /// Not in this text. The part from `keep_from` on has to be passed in again.
     Beyond { keep_from: usize },
 }
 
@@ -34,11 +34,11 @@ impl Swallow {
         if inside.armour { Self::Armour } else { Self::Run }
     }
 
-    /// The rest of what began with `held` and took too long.
+    /// The rest of a match that began with `held` and became too long.
     pub(super) fn rest_of(set: &Inner, begun: Option<(usize, Begin)>, held: &str) -> Self {
         match begun {
             Some((at, Begin::Pattern(_))) => {
-                let follower = set.ahead().and_then(|ahead| ahead.follow(at));
+                let follower = set.partial().and_then(|partial| partial.follow(at));
                 let Some(mut follower) = follower else { return Self::Rest };
                 match follower.push(held.as_bytes()) {
                     None => Self::Pattern(Box::new(follower)),

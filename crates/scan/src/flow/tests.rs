@@ -1,6 +1,6 @@
 //! Pieces, and what may pass when.
 
-use crate::{Flow, Flowed, Replace, Set};
+use crate::{Flow, FlowOutput, Replace, Set};
 
 fn set(detectors: &[&str], patterns: &[&str], words: &[&str]) -> Set {
     let mut builder = Set::builder();
@@ -16,7 +16,7 @@ fn set(detectors: &[&str], patterns: &[&str], words: &[&str]) -> Set {
     builder.build().unwrap()
 }
 
-/// What leaves at each piece, and at the end.
+/// The output for each piece, and at the end.
 fn leaves(set: &Set, pieces: &[&str]) -> Vec<String> {
     let mut flow = set.flow();
     let mut left: Vec<String> = pieces
@@ -28,13 +28,13 @@ fn leaves(set: &Set, pieces: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn only_what_may_become_a_match_is_held_back() {
+fn only_possible_matches_are_held_back() {
     let words = set(&[], &[], &["falcon"]);
     assert_eq!(
         leaves(&words, &["the fal", "l of", " fa", "lcon!"]),
         ["the ", "fall of", " ", "[REDACTED:word]!", ""]
     );
-    // Inside of a word none begins.
+    // No match begins inside of a word.
     assert_eq!(leaves(&words, &["alfa", "lcon"]), ["alfa", "lcon", ""]);
     let key = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let secrets = set(&["secret"], &[], &[]);
@@ -48,8 +48,8 @@ fn only_what_may_become_a_match_is_held_back() {
 fn a_piece_that_leaves_as_it_came_is_not_copied() {
     let secrets = set(&["secret"], &[], &[]);
     let mut flow = secrets.flow();
-    assert_eq!(flow.push("plain text, "), Flowed::default());
-    assert_eq!(flow.push("more of it. "), Flowed::default());
+    assert_eq!(flow.push("plain text, "), FlowOutput::default());
+    assert_eq!(flow.push("more of it. "), FlowOutput::default());
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn a_token_without_an_end_is_not_kept() {
         left.push_str(&flow.push(random).text.unwrap());
         assert!(flow.text.len() < 4096);
     }
-    // It has ended before this piece, which leaves as it came.
+    // It has ended before this piece, which leaves unchanged.
     assert_eq!(flow.push("\" y ").text, None);
     assert_eq!(left, "x [REDACTED:callgate_key]");
 }
 
 #[test]
-fn what_takes_too_long_is_replaced() {
+fn text_held_back_for_too_long_is_replaced() {
     let patterns = set(&[], &["BEGIN.*END"], &[]);
     let mut flow = patterns.flow();
     let mut left = flow.push("a BEGIN").text.unwrap();
@@ -93,7 +93,7 @@ fn what_takes_too_long_is_replaced() {
 }
 
 #[test]
-fn nothing_leaves_behind_a_stop() {
+fn nothing_leaves_after_a_stop() {
     let mut builder = Set::builder();
     builder.word(0, "word", "stop").unwrap();
     builder.replace(0, Replace::Stop);

@@ -1,6 +1,6 @@
-//! Sorts of characters that matter here.
+//! Relevant kinds of characters.
 
-/// Tag characters: a copy of ASCII that nothing draws.
+/// Tag characters: an invisible copy of ASCII.
 pub(super) fn is_tag(c: char) -> bool {
     matches!(c, '\u{E0000}'..='\u{E007F}')
 }
@@ -14,13 +14,14 @@ pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }
 
-/// Of no width, and without the two joiners: these have no use inside a word of any script.
+/// Characters of zero width, except for the two joiners: they have no use inside a word of any
+/// script.
 pub(super) fn is_zero_width(c: char) -> bool {
     matches!(c,
         '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{206A}'..='\u{206F}' | '\u{FEFF}' | '\u{180E}')
 }
 
-/// Left-to-right and right-to-left marks, and the soft hyphen: honest text has them.
+/// Left-to-right and right-to-left marks, and the soft hyphen: honest text contains them.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '\u{200E}' | '\u{200F}' | '\u{00AD}' | '\u{034F}')
 }
@@ -29,7 +30,7 @@ pub(super) fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}')
 }
 
-/// The byte that a variation selector stands for where a run of them carries data.
+/// The byte that a variation selector encodes, if a run of them carries data.
 pub(super) fn selector_byte(c: char) -> Option<u8> {
     let byte = match u32::from(c) {
         code @ 0xFE00..=0xFE0F => code - 0xFE00,
@@ -39,7 +40,7 @@ pub(super) fn selector_byte(c: char) -> Option<u8> {
     u8::try_from(byte).ok()
 }
 
-/// Letters and signs that are drawn as nothing.
+/// Letters and symbols that are drawn as nothing.
 pub(super) fn is_filler(c: char) -> bool {
     matches!(c, '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' | '\u{2800}')
 }
@@ -53,7 +54,7 @@ pub(super) fn is_private(c: char) -> bool {
         '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{FFFFD}' | '\u{100000}'..='\u{10FFFD}')
 }
 
-/// Whatever is not seen, and is left out before words are compared.
+/// All invisible characters, which are removed before words are compared.
 pub(super) fn is_invisible(c: char) -> bool {
     is_tag(c)
         || is_bidi(c)
@@ -65,7 +66,8 @@ pub(super) fn is_invisible(c: char) -> bool {
         || is_annotation(c)
 }
 
-/// Controls that no text needs: all but tab, line feed, carriage return, and the next-line sign.
+/// Control characters that no text needs: all except tab, line feed, carriage return, and next
+/// line.
 pub(super) fn is_odd_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')
 }
@@ -76,8 +78,8 @@ pub(super) fn is_right_to_left(c: char) -> bool {
         | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
 }
 
-/// How long the flag is that `rest` begins with: a black flag, the letters of a region, a cancel
-/// tag. Those three are all that are drawn; tags have no other honest use.
+/// The length of the flag at the start of `rest`: a black flag, the letters of a region, a cancel
+/// tag. Only those three are drawn; tags have no other honest use.
 pub(super) fn flag_len(rest: &str) -> Option<usize> {
     let tags = rest.strip_prefix('\u{1F3F4}')?;
     let run: usize = tags.chars().take(6).map(char::len_utf8).sum();
@@ -86,7 +88,7 @@ pub(super) fn flag_len(rest: &str) -> Option<usize> {
         .then(|| '\u{1F3F4}'.len_utf8() + run)
 }
 
-/// The ASCII sign that a tag character stands for.
+/// The ASCII character of a tag character.
 pub(super) fn tag_letter(c: char) -> Option<char> {
     u32::from(c).checked_sub(0xE0000).filter(|code| *code < 0x80).and_then(char::from_u32)
 }

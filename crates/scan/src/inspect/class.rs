@@ -1,35 +1,35 @@
-//! What a finding can be, and how bad it is.
+//! The classes and severities of findings.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What was found.
+/// The class of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Text that gives orders to the model.
+    /// Text with instructions for the model.
     Directive,
-    /// A file of keys or credentials that the model is asked to read or hand over.
+    /// A file with keys or credentials that the model is asked to read or send.
     SensitivePath,
     /// Data that is to be sent somewhere.
     Exfiltration,
     /// The name of another server's tool.
     CrossReference,
-    /// Characters that nobody sees and a model reads.
+    /// Characters that people do not see and a model reads.
     HiddenText,
-    /// Sequences that steer a terminal.
+    /// Terminal control sequences.
     TerminalEscape,
-    /// Text that reads harmless until it is decoded.
+    /// Text that looks harmless until it is decoded.
     EncodedPayload,
-    /// A schema that asks for more than its tool needs, or that cannot be read whole.
+    /// A schema that asks for more than its tool needs, or that cannot be fully parsed.
     SchemaTrick,
     /// A name that looks like another.
     LookAlike,
-    /// A document that cannot be read, so that nothing can be said about it.
+    /// A document that cannot be parsed, so that nothing is known about it.
     Unreadable,
 }
 
 impl Class {
-    /// Every class, in the order of the reference.
+    /// All classes, in the order of the reference.
     pub const ALL: [Self; 10] = [
         Self::Directive,
         Self::SensitivePath,
@@ -43,7 +43,7 @@ impl Class {
         Self::Unreadable,
     ];
 
-    /// Its word in rules and records. It does not change between versions.
+    /// Its name in rules and records. It does not change between versions.
     pub fn word(self) -> &'static str {
         match self {
             Self::Directive => "directive",
@@ -63,20 +63,20 @@ impl Class {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Directive => {
-                "text that gives orders to the model, or keeps something from the user"
+                "text that gives instructions to the model, or keeps something from the user"
             }
-            Self::SensitivePath => "the model is asked to read or hand over a file of credentials",
-            Self::Exfiltration => "data of the user or of the conversation is to be sent somewhere",
+            Self::SensitivePath => "the model is asked to read or send a file with credentials",
+            Self::Exfiltration => "data of the user or of the conversation would be sent elsewhere",
             Self::CrossReference => "a text steers the use of another server's tool",
-            Self::HiddenText => "characters that nobody sees and a model reads",
-            Self::TerminalEscape => "sequences that steer a terminal",
+            Self::HiddenText => "characters that people do not see and a model reads",
+            Self::TerminalEscape => "terminal control sequences",
             Self::EncodedPayload => "encoded text that decodes to one of the other findings",
             Self::SchemaTrick => {
                 "a schema that asks for more than its tool needs, or hides its size"
             }
             Self::LookAlike => "a name that looks like another name",
             Self::Unreadable => {
-                "a document that cannot be read strictly, so nothing is known of it"
+                "a document that cannot be parsed strictly, so its content is unknown"
             }
         }
     }
@@ -88,13 +88,13 @@ impl fmt::Display for Class {
     }
 }
 
-/// A word that names no class or no severity.
+/// A name that is not a class or a severity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownWord(pub String);
 
 impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no such word", self.0)
+        write!(f, "`{}` is not a known name", self.0)
     }
 }
 
@@ -109,12 +109,12 @@ impl FromStr for Class {
     }
 }
 
-/// How bad a finding is. What is `High` or worse stops by default.
+/// The severity of a finding. `High` and above blocks by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth a line in the log.
     Low,
-    /// Odd, and seen in honest servers too.
+    /// Unusual, but also seen in honest servers.
     Medium,
     /// No honest server writes this.
     High,
@@ -123,10 +123,10 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// From the mildest to the worst.
+    /// From the lowest to the highest.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// Its word in rules and records.
+    /// Its name in rules and records.
     pub fn word(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -136,7 +136,7 @@ impl Severity {
         }
     }
 
-    /// The next worse one.
+    /// The next higher one.
     pub(super) fn raised(self) -> Self {
         match self {
             Self::Low => Self::Medium,

@@ -1,12 +1,12 @@
-//! Letters that are drawn like Latin ones.
+//! Letters that look like Latin ones.
 //!
-//! What normalisation (NFKC) folds by itself is not here: full width, mathematical and circled
-//! letters. This is the part of Unicode's list of confusable characters that attacks and fonts
-//! use, for lower case; capitals are tried as they come and in lower case.
+//! Does not contain what normalisation (NFKC) folds anyway: full width, mathematical and circled
+//! letters. This is the part of Unicode's list of confusable characters that attacks and fonts use,
+//! in lower case; capitals are looked up unchanged and in lower case.
 
 use std::sync::LazyLock;
 
-/// The Latin letter that `c` is taken for.
+/// The Latin letter that `c` looks like.
 pub(super) fn plain_letter(c: char) -> Option<char> {
     if let Some(letter) = emoji_letter(c) {
         return Some(letter);
@@ -24,7 +24,7 @@ pub(super) fn plain_letter(c: char) -> Option<char> {
     SORTED.get(at).map(|(_, letter)| *letter)
 }
 
-/// Letters in boxes and circles that have no decomposition, and those of flags.
+/// Letters in boxes and circles without a decomposition, and those of flags.
 fn emoji_letter(c: char) -> Option<char> {
     let code = u32::from(c);
     let place = [0x1F1E6, 0x1F150, 0x1F170]

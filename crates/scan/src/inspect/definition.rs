@@ -1,4 +1,4 @@
-//! The definition of a tool.
+//! Inspects the definition of a tool.
 
 use super::class::{Class, Severity};
 use super::document::{Walk, shown, unreadable, worst_of};
@@ -7,11 +7,11 @@ use super::schema::Schema;
 use super::similar::{Similarity, similar};
 use super::{Context, Known, Place};
 
-/// What is odd about the definition of one tool: the JSON object as the server sent it.
+/// The findings in the definition of one tool: the JSON object as the server sent it.
 ///
-/// Every string is read, keys, titles, defaults, examples, annotations and unknown members
-/// included, for some agent shows each of them to its model. Then the schemas are looked at as
-/// schemas, and the name is compared with those of other servers' tools.
+/// Reads every string, including keys, titles, defaults, examples, annotations and unknown members,
+/// because some agents show them to their model. Then checks the schemas, and compares the name
+/// with those of other servers' tools.
 pub fn inspect_definition(tool: &str, known: &Known) -> Vec<Finding> {
     let context = Context { place: Place::Definition, known };
     let mut schema = Schema::default();
@@ -24,12 +24,13 @@ pub fn inspect_definition(tool: &str, known: &Known) -> Vec<Finding> {
         found.extend(look_alikes(name, span, known));
     }
     found.extend(schema.findings());
-    weigh(&mut found);
+    raise_combined(&mut found);
     worst_of(found)
 }
 
-/// What stands in different strings of one definition is read by one model.
-fn weigh(found: &mut [Finding]) {
+/// Raises severities for signs that are worse together: one model reads all strings of a
+/// definition.
+fn raise_combined(found: &mut [Finding]) {
     let signs = [Class::Directive, Class::SensitivePath, Class::Exfiltration, Class::SchemaTrick];
     let strong =
         |class: Class| found.iter().any(|it| it.class == class && it.severity >= Severity::Medium);

@@ -1,4 +1,4 @@
-//! Every string of a JSON document.
+//! Inspects every string of a JSON document.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,17 +10,17 @@ use super::finding::{Finding, Findings};
 use super::text::inspect;
 use super::{Context, pieces};
 
-/// So many findings of one document are kept, the worst of them: a document of a thousand poisoned
-/// strings is no better known by the hundredth.
+/// How many findings of one document are kept: those with the highest severity. More would add
+/// nothing new.
 pub(super) const MAX_FINDINGS: usize = 64;
 
-/// Layers of encodings in a string, as in a plain text.
+/// How many layers of encodings are decoded in a string, as in a plain text.
 const LAYERS: usize = 3;
 
-/// What is odd about the strings of a JSON document, keys included, each with its path.
+/// The findings in the strings of a JSON document, including keys, each with its path.
 ///
-/// A document that cannot be read strictly gives one finding that says so, beside what its text
-/// gives as a text. A key that occurs twice is read both times.
+/// A document that cannot be parsed strictly gives one finding for that, in addition to the
+/// findings in its plain text. A duplicate key is read both times.
 pub fn inspect_json(json: &str, context: &Context<'_>) -> Vec<Finding> {
     let mut walk = Walk::new(json, context);
     if let Err(error) = walk.document(&mut |_, _| {}) {
@@ -29,7 +29,7 @@ pub fn inspect_json(json: &str, context: &Context<'_>) -> Vec<Finding> {
     worst_of(walk.found)
 }
 
-/// A document that is no document is still a text.
+/// Inspects an invalid document as a text.
 pub(super) fn unreadable(json: &str, error: &Error, context: &Context<'_>) -> Vec<Finding> {
     let at = (error.at as usize).min(json.len());
     let mut found = super::inspect_text(json, context);
@@ -43,7 +43,7 @@ pub(super) fn unreadable(json: &str, error: &Error, context: &Context<'_>) -> Ve
     found
 }
 
-/// The worst findings, in the order of the document.
+/// The findings with the highest severity, in the order of the document.
 pub(super) fn worst_of(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found.truncate(MAX_FINDINGS);
@@ -51,26 +51,26 @@ pub(super) fn worst_of(mut found: Vec<Finding>) -> Vec<Finding> {
     found
 }
 
-/// A value on the way through a document.
+/// A value met while walking through a document.
 #[derive(Debug)]
-pub(super) enum Seen<'v> {
+pub(super) enum Visited<'v> {
     /// A key of an object, decoded.
     Key(&'v str),
     /// A string, decoded.
     String(&'v str),
-    /// An object or array begins.
+    /// The start of an object or array.
     Begin,
-    /// It ends.
+    /// The end of an object or array.
     End,
     /// A number, `true`, `false` or `null`.
     Other,
 }
 
-/// Told about each value, with the path to it.
-pub(super) type Watch<'w> = dyn FnMut(&Seen<'_>, &Place<'_>) + 'w;
+/// Called for each value, with its path.
+pub(super) type Visitor<'w> = dyn FnMut(&Visited<'_>, &ValuePlace<'_>) + 'w;
 
-/// The path to a value and its bytes.
-pub(super) struct Place<'p> {
+/// The path and the span of a value.
+pub(super) struct ValuePlace<'p> {
     pub(super) path: &'p [String],
     pub(super) span: Range<usize>,
 }
@@ -80,12 +80,13 @@ pub(super) struct Walk<'w> {
     context: &'w Context<'w>,
     path: Vec<String>,
     pub(super) found: Vec<Finding>,
-    /// Strings of the arrays that are being read: an order may be cut into the values of a list.
+    /// The strings of the arrays that are being read: an instruction may be split into the values
+    /// of a list.
     joined: Vec<String>,
 }
 
-/// The protocol's own words. They stand in nearly every message, and nothing is found in them: there
-/// is no need to look.
+/// The protocol's own words. Nearly every message contains them, and they never give findings, so
+/// they are skipped.
 const OF_PROTOCOL: [&str; 20] = [
     "_meta",
     "annotations",
@@ -113,7 +114,7 @@ fn is_of_protocol(text: &str) -> bool {
     OF_PROTOCOL.contains(&text)
 }
 
-/// So much of the strings of one list is read as one text.
+/// How much of the strings of one list is read as one text.
 const MAX_JOINED: usize = 16 * 1024;
 
 impl<'w> Walk<'w> {
@@ -121,19 +122,19 @@ impl<'w> Walk<'w> {
         Self { json, context, path: Vec::new(), found: Vec::new(), joined: Vec::new() }
     }
 
-    pub(super) fn document(&mut self, watch: &mut Watch<'_>) -> Result<(), Error> {
+    pub(super) fn document(&mut self, watch: &mut Visitor<'_>) -> Result<(), Error> {
         let mut reader = Reader::new(self.json);
         self.value(&mut reader, watch)?;
         reader.end()
     }
 
-    /// Depth is bounded by the reader, so recursion is too.
-    fn value(&mut self, reader: &mut Reader<'_>, watch: &mut Watch<'_>) -> Result<(), Error> {
+    /// The reader limits the depth, and so the recursion.
+    fn value(&mut self, reader: &mut Reader<'_>, watch: &mut Visitor<'_>) -> Result<(), Error> {
         match reader.kind()? {
             Kind::String => {
                 let string = reader.string()?;
                 let text = decoded(&string);
-                self.see(&Seen::String(&text), string_inside(&string), watch);
+                self.see(&Visited::String(&text), string_inside(&string), watch);
                 self.string(&string, &text);
                 if let Some(joined) = self.joined.last_mut().filter(|it| it.len() < MAX_JOINED) {
                     joined.push_str(&text);
@@ -144,15 +145,15 @@ impl<'w> Walk<'w> {
             Kind::Object => self.object(reader, watch)?,
             Kind::Number | Kind::Bool | Kind::Null => {
                 let span = reader.skip()?;
-                self.see(&Seen::Other, span.start..span.end, watch);
+                self.see(&Visited::Other, span.start..span.end, watch);
             }
         }
         Ok(())
     }
 
-    fn array(&mut self, reader: &mut Reader<'_>, watch: &mut Watch<'_>) -> Result<(), Error> {
+    fn array(&mut self, reader: &mut Reader<'_>, watch: &mut Visitor<'_>) -> Result<(), Error> {
         let start = reader.position();
-        self.see(&Seen::Begin, start..start, watch);
+        self.see(&Visited::Begin, start..start, watch);
         self.joined.push(String::new());
         let mut elements = reader.array()?;
         let mut number = 0;
@@ -163,24 +164,24 @@ impl<'w> Walk<'w> {
             number += 1;
         }
         let span = start..reader.position();
-        self.see(&Seen::End, span.clone(), watch);
+        self.see(&Visited::End, span.clone(), watch);
         if let Some(joined) = self.joined.pop().filter(|_| number > 1) {
             self.list(&joined, span);
         }
         Ok(())
     }
 
-    fn object(&mut self, reader: &mut Reader<'_>, watch: &mut Watch<'_>) -> Result<(), Error> {
+    fn object(&mut self, reader: &mut Reader<'_>, watch: &mut Visitor<'_>) -> Result<(), Error> {
         let start = reader.position();
-        self.see(&Seen::Begin, start..start, watch);
+        self.see(&Visited::Begin, start..start, watch);
         let mut members = reader.object()?;
         while let Some(key) = members.next(reader)? {
             let name = decoded(&key).into_owned();
             self.path.push(name.clone());
-            self.see(&Seen::Key(&name), string_inside(&key), watch);
+            self.see(&Visited::Key(&name), string_inside(&key), watch);
             self.key(&key, &name);
-            // Strings of an object in a list are not parts of one sentence, but for the texts of
-            // a result's content, which a model reads one behind the other.
+            // Strings of an object in a list are not parts of one sentence, except for the texts of
+            // a result's content, which a model reads one after the other.
             let kept = std::mem::take(&mut self.joined);
             let is_text = name == "text" && kept.len() == 1;
             if is_text {
@@ -192,12 +193,12 @@ impl<'w> Walk<'w> {
             }
             self.path.pop();
         }
-        self.see(&Seen::End, start..reader.position(), watch);
+        self.see(&Visited::End, start..reader.position(), watch);
         Ok(())
     }
 
-    fn see(&self, seen: &Seen<'_>, span: Range<usize>, watch: &mut Watch<'_>) {
-        watch(seen, &Place { path: &self.path, span });
+    fn see(&self, seen: &Visited<'_>, span: Range<usize>, watch: &mut Visitor<'_>) {
+        watch(seen, &ValuePlace { path: &self.path, span });
     }
 
     fn string(&mut self, string: &Text<'_>, text: &str) {
@@ -206,11 +207,11 @@ impl<'w> Walk<'w> {
         }
         let mut findings = Findings::default();
         inspect(text, self.context, LAYERS, &mut findings);
-        findings.weigh(self.context.place.is_told());
+        findings.raise_combined(self.context.place.is_own_text());
         self.take(findings, string, text);
     }
 
-    /// Keys are words joined by signs: `ignore_previous_instructions`.
+    /// Keys are words joined by punctuation: `ignore_previous_instructions`.
     fn key(&mut self, key: &Text<'_>, name: &str) {
         if is_of_protocol(name) {
             return;
@@ -229,11 +230,11 @@ impl<'w> Walk<'w> {
         self.bound();
     }
 
-    /// The strings of a list, read one behind the other. What one of them said alone is known.
+    /// Inspects the strings of a list as one text. Findings in a single string are already known.
     fn list(&mut self, joined: &str, span: Range<usize>) {
         let mut findings = Findings::default();
         inspect(joined, self.context, 0, &mut findings);
-        findings.weigh(self.context.place.is_told());
+        findings.raise_combined(self.context.place.is_own_text());
         let known = |class: Class| {
             self.found.iter().any(|it| it.class == class && it.span.start >= span.start)
         };
@@ -248,7 +249,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Keeps what is kept while reading bounded, too.
+    /// Limits the number of findings while reading, too.
     fn bound(&mut self) {
         if self.found.len() > 4 * MAX_FINDINGS {
             self.found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -257,7 +258,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// A path as people write it. The middle of a very long one is left out.
+/// A path as people write it. The middle of a very long one is omitted.
 pub(super) fn shown(path: &[String]) -> String {
     let mut text = String::new();
     for (number, part) in path.iter().enumerate() {
@@ -273,8 +274,8 @@ fn string_inside(string: &Text<'_>) -> Range<usize> {
     string.span().start + 1..string.span().end.saturating_sub(1)
 }
 
-/// The text of a string. Half a surrogate pair stands for no text and is left out: it must not
-/// keep the rest from being read.
+/// The decoded text of a string. Half a surrogate pair is omitted: it must not keep the rest from
+/// being read.
 fn decoded<'a>(string: &Text<'a>) -> Cow<'a, str> {
     string.decode().unwrap_or_else(|_| {
         let mut text = String::new();
@@ -283,7 +284,7 @@ fn decoded<'a>(string: &Text<'a>) -> Cow<'a, str> {
     })
 }
 
-/// Where a span of the decoded text stands in the document.
+/// The span in the document of a span of the decoded text.
 fn raw_span(string: &Text<'_>, text: &str, span: &Range<usize>) -> Range<usize> {
     let inside = string_inside(string);
     if !string.is_escaped() {

@@ -1,4 +1,4 @@
-//! Text that is written so that only a decoder reads it.
+//! Decodes encoded text.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,22 +7,22 @@ use aho_corasick::AhoCorasick;
 
 use crate::base64;
 
-/// A text, and how it was encoded.
+/// A decoded text, and its encoding.
 pub(super) struct Decoded {
     pub(super) span: Range<usize>,
     pub(super) text: String,
     pub(super) how: &'static str,
 }
 
-/// Shorter runs are words, identifiers and digests of nothing.
+/// Shorter runs are words, identifiers and digests.
 const MIN_RUN: usize = 20;
 
-/// So much of one payload is decoded. An order to a model is short; pictures are not text and fall
-/// away at their first bytes.
+/// How much of one payload is decoded. An instruction for a model is short; images are not text and
+/// are rejected by their first bytes.
 const MAX_PAYLOAD: usize = 64 * 1024;
 
-/// So many payloads of one text are looked into, counted after those that are no text. It bounds
-/// the work that a text of tiny payloads would make; the rest of them is not decoded.
+/// How many payloads of one text are inspected, not counting those that are not text. It limits the
+/// work for a text of tiny payloads; further ones are not decoded.
 const MAX_PAYLOADS: usize = 256;
 
 /// Calls `report` with each text that is encoded in `text`.
@@ -66,7 +66,7 @@ fn is_base64(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
-/// Lines of base64 are 60 to 76 signs long; a run goes on behind the end of such a line.
+/// Lines of base64 have 60 to 76 characters; a run continues after the end of such a line.
 fn run_end(bytes: &[u8], start: usize) -> usize {
     let mut end = start;
     let mut line = start;
@@ -89,7 +89,7 @@ fn run_end(bytes: &[u8], start: usize) -> usize {
 fn base64_text(run: &str) -> Option<String> {
     let digits: String = run.chars().filter(|c| !c.is_whitespace()).collect();
     let digits = digits.trim_end_matches('=').split('=').next_back().unwrap_or("");
-    // The first bytes tell text from anything else.
+    // The first bytes distinguish text from anything else.
     let head = digits.get(..digits.len().min(32) / 4 * 4)?;
     readable(base64::decode(head)?, true)?;
     let whole = match digits.len() % 4 {
@@ -109,12 +109,12 @@ fn two_digits(pair: &[u8], radix: u32) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(pair).ok()?, radix).ok()
 }
 
-/// The bytes as text, if they read like one: mostly letters, and something of a length.
-fn readable(bytes: Vec<u8>, cut: bool) -> Option<String> {
+/// The bytes as text, if they look like one: mostly letters, and not too short.
+fn readable(bytes: Vec<u8>, truncated: bool) -> Option<String> {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         // A head may end inside a character.
-        Err(error) if cut && error.utf8_error().error_len().is_none() => {
+        Err(error) if truncated && error.utf8_error().error_len().is_none() => {
             let valid = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
             bytes.truncate(valid);
@@ -126,8 +126,8 @@ fn readable(bytes: Vec<u8>, cut: bool) -> Option<String> {
     (text.len() >= 12 && odd * 10 <= text.len()).then_some(text)
 }
 
-/// Escapes that stand in plain text: `%69`, `&#105;`, `\x69`, `\u0069`. A stretch with enough of
-/// them is decoded as a whole.
+/// Escapes in plain text: `%69`, `&#105;`, `\x69`, `\u0069`. A stretch with enough of them is
+/// decoded as a whole.
 fn escapes(text: &str, give: &mut Give<'_>) {
     if !text.contains(['%', '&', '\\']) {
         return;
@@ -140,7 +140,7 @@ fn escapes(text: &str, give: &mut Give<'_>) {
             at += length;
         } else {
             let c = rest.chars().next().unwrap_or(' ');
-            // Between escapes some plain letters may stand; more end the stretch.
+            // A few plain letters may be between escapes; more end the stretch.
             if !stretch.plain(c) {
                 stretch.end(give);
             }
@@ -150,7 +150,7 @@ fn escapes(text: &str, give: &mut Give<'_>) {
     stretch.end(give);
 }
 
-/// Escapes in a row, with what stands between them.
+/// Consecutive escapes, with the text between them.
 #[derive(Default)]
 struct Stretch {
     start: usize,
@@ -161,10 +161,10 @@ struct Stretch {
     plain: usize,
 }
 
-/// Fewer escapes than this are punctuation in an address.
+/// Fewer escapes than this are punctuation in a URL.
 const MIN_ESCAPES: usize = 6;
 
-/// So many plain letters between two escapes still belong to one stretch.
+/// How many plain letters may be between two escapes of one stretch.
 const MAX_BETWEEN: usize = 6;
 
 impl Stretch {
@@ -183,7 +183,7 @@ impl Stretch {
         }
     }
 
-    /// Whether the stretch goes on behind `c`.
+    /// Whether the stretch continues after `c`.
     fn plain(&mut self, c: char) -> bool {
         self.plain += 1;
         if self.count == 0 || self.plain > MAX_BETWEEN {
@@ -207,7 +207,7 @@ enum Escape {
     Char(char),
 }
 
-/// The escape that `rest` begins with, and its length.
+/// The escape at the start of `rest`, and its length.
 fn escape(rest: &str) -> Option<(Escape, usize)> {
     let digits = |from: usize, count: usize| {
         let hex = rest.get(from..from + count)?;
@@ -241,7 +241,7 @@ fn escape(rest: &str) -> Option<(Escape, usize)> {
     }
 }
 
-/// Words that give away text in rot13, and text that is written backwards.
+/// Words that reveal text in rot13, and text that is written backwards.
 const ROT13: [&str; 8] = [
     "vafgehpgvba",
     "vtaber",
@@ -262,7 +262,7 @@ const BACKWARDS: [&str; 7] = [
     "slaitnederc",
 ];
 
-/// So much around such a word is decoded.
+/// How much text around such a word is decoded.
 const AROUND: usize = 400;
 
 fn mirrored(text: &str, give: &mut Give<'_>) {
@@ -301,7 +301,7 @@ fn rot13(c: char) -> char {
     }
 }
 
-/// Letters of a text that is written with something between each two: `i g n o r e`.
+/// How many letters a text with something between each two must have: `i g n o r e`.
 const MIN_SPACED: usize = 12;
 
 fn spaced(text: &str, give: &mut Give<'_>) {
@@ -324,7 +324,7 @@ struct Spaced {
     end: usize,
     /// Separators since the last letter.
     between: usize,
-    /// Inside a word of several letters, which is no part of a run.
+    /// Inside a word of several letters, which is not part of a run.
     in_word: bool,
 }
 
@@ -334,7 +334,7 @@ impl Spaced {
             return;
         }
         if !self.joined.is_empty() && self.between == 0 {
-            // The letter before was the first of a word.
+            // The previous letter was the first of a word.
             self.joined.pop();
             self.end(give);
             self.in_word = true;
@@ -352,7 +352,7 @@ impl Spaced {
         self.between = 0;
     }
 
-    /// One separator belongs to a word, some more stand between two words.
+    /// One separator is within a word, more are between two words.
     fn separator(&mut self, give: &mut Give<'_>) {
         self.in_word = false;
         self.between += 1;
@@ -364,7 +364,7 @@ impl Spaced {
     fn end(&mut self, give: &mut Give<'_>) {
         let done = std::mem::take(self);
         if done.joined.len() >= MIN_SPACED {
-            give(done.start..done.end, done.joined, "letters set apart");
+            give(done.start..done.end, done.joined, "separated letters");
         }
     }
 }

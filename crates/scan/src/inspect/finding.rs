@@ -1,29 +1,29 @@
-//! Findings, and the bounded list they are kept in.
+//! Findings, and a bounded list of them.
 
 use std::ops::Range;
 
 use super::class::{Class, Severity};
 use crate::redact::redact;
 
-/// Something in a text of a server that the model or the user should not be given unseen.
+/// Something in a server's text that should not reach the model or the user without a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// Its class.
     pub class: Class,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What was seen, in one short line: no secret, no invisible character.
+    /// What was found, in one short line without secrets and invisible characters.
     pub detail: String,
-    /// Where it stands in the text that was handed in. Of a JSON document these are bytes of the
-    /// document, not of the decoded string.
+    /// Its span in the inspected text. In a JSON document these are bytes of the document, not of
+    /// the decoded string.
     pub span: Range<usize>,
     /// The string it was found in, as `inputSchema.properties.note.description`; empty for a
     /// plain text.
     pub path: String,
 }
 
-/// So many findings of one class are kept for one text: who reads them needs no more to decide, and
-/// a text made of nothing else must not fill a log. Of more than that the worst are kept.
+/// How many findings of one class are kept for one text: more are not needed for a decision, and
+/// must not fill a log. Those with the highest severity are kept.
 const MAX_PER_CLASS: usize = 8;
 
 /// A bounded list of findings.
@@ -63,15 +63,16 @@ impl Findings {
         self.0.iter().max_by_key(|finding| finding.severity)
     }
 
-    /// Signs that are worse together: an order to the model beside a file of keys or an address to
-    /// send to is an attack, where each alone may be a clumsy description. So are two sorts of
-    /// orders in what a server says itself.
-    pub(super) fn weigh(&mut self, told: bool) {
+    /// Raises severities for signs that are worse together: an instruction for the model together
+    /// with a file of keys or an address to send to is an attack, while each alone may be a clumsy
+    /// description. So are two kinds of instructions in a text that the server itself wrote.
+    pub(super) fn raise_combined(&mut self, own_text: bool) {
         let signs = [Class::Directive, Class::SensitivePath, Class::Exfiltration];
         let seen = signs.map(|class| {
             self.has(|finding| finding.class == class && finding.severity >= Severity::Medium)
         });
-        if seen.into_iter().filter(|seen| *seen).count() < 2 && !(told && self.orders_differ()) {
+        if seen.into_iter().filter(|seen| *seen).count() < 2 && !(own_text && self.orders_differ())
+        {
             return;
         }
         for finding in &mut self.0 {
@@ -81,7 +82,7 @@ impl Findings {
         }
     }
 
-    /// Whether two orders are of different sorts: each detail begins with its sort.
+    /// Whether two instructions are of different kinds: each detail begins with its kind.
     fn orders_differ(&self) -> bool {
         let strong =
             |it: &&Finding| it.class == Class::Directive && it.severity >= Severity::Medium;
@@ -90,7 +91,7 @@ impl Findings {
         first.is_some_and(|first| sorts.any(|other| other != first))
     }
 
-    /// In the order of the text.
+    /// The findings in the order of the text.
     pub(super) fn into_vec(mut self) -> Vec<Finding> {
         self.0.sort_by(|a, b| {
             (a.span.start, a.class, a.span.end).cmp(&(b.span.start, b.class, b.span.end))
@@ -103,10 +104,10 @@ impl Findings {
     }
 }
 
-/// So much of a text is shown in a detail: enough to recognise it, too little to act on.
+/// How much of a text a detail shows: enough to recognise it, too little to act on.
 const SHOWN: usize = 72;
 
-/// A piece of text as it may be shown: secrets replaced, nothing invisible, one line, short.
+/// A short excerpt: one line, with secrets replaced and without invisible characters.
 pub(super) fn excerpt(text: &str) -> String {
     let cut = text.floor_char_boundary(text.len().min(SHOWN * 4));
     let head = redact(text.get(..cut).unwrap_or(""));

@@ -1,4 +1,5 @@
-//! Text as it is compared: what is not seen left out, look-alike letters replaced, in lower case.
+//! Folds a text for comparison: removes invisible characters, replaces look-alike letters, and
+//! converts to lower case.
 
 use std::ops::Range;
 
@@ -7,11 +8,11 @@ use unicode_normalization::UnicodeNormalization;
 use super::confusable::plain_letter;
 use super::{chars, terminal};
 
-/// A folded text that knows where each of its bytes came from.
+/// A folded text with the origin of each of its bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Folded {
     pub(super) text: String,
-    /// From each of these places on, folded and original bytes run side by side.
+    /// From each of these places on, folded and original bytes advance together.
     anchors: Vec<(usize, usize)>,
 }
 
@@ -36,7 +37,7 @@ impl Folded {
         folded
     }
 
-    /// A word: if it has Latin letters, or none but look-alikes of them, it is read as Latin. So
+    /// Folds a word: if it has Latin letters, or only look-alikes of them, it is read as Latin. So
     /// a Russian word stays Russian.
     fn word(&mut self, text: &str, start: usize) -> usize {
         let rest = text.get(start..).unwrap_or("");
@@ -81,14 +82,14 @@ impl Folded {
         self.text.push(c);
     }
 
-    /// Where the folded byte `at` came from.
+    /// The origin of the folded byte `at`.
     fn origin(&self, at: usize) -> usize {
         let next = self.anchors.partition_point(|(folded, _)| *folded <= at);
         let before = next.checked_sub(1).and_then(|before| self.anchors.get(before));
         before.map_or(at, |(folded, original)| original + (at - folded))
     }
 
-    /// The bytes of `text` that a folded span came from, in whole characters.
+    /// The bytes of `text` for a folded span, in whole characters.
     pub(super) fn span(&self, text: &str, span: &Range<usize>) -> Range<usize> {
         let start = text.floor_char_boundary(self.origin(span.start).min(text.len()));
         let last = self.origin(span.end.saturating_sub(1)).min(text.len());
@@ -96,8 +97,8 @@ impl Folded {
         start..end.max(start)
     }
 
-    /// The same with digits and signs read as the letters they are drawn like, in words that have
-    /// both. `None` where there is no such word.
+    /// The same text with digits and symbols read as the letters that they look like, in words that
+    /// have both. `None` if there is no such word.
     pub(super) fn unleeted(&self, one: u8) -> Option<Self> {
         if !has_leet(self.text.as_bytes(), one) {
             return None;
@@ -122,8 +123,8 @@ impl Folded {
 /// Shorter words are numbers, units and versions.
 const MIN_LEET: usize = 3;
 
-/// Whether a sign stands beside a letter that it could be one of. Read as `l`, only ones matter:
-/// the other signs were read before.
+/// Whether a symbol that may be a letter is next to a letter. For `l`, only ones matter: the other
+/// symbols were read before.
 fn has_leet(bytes: &[u8], one: u8) -> bool {
     let sign = |byte: u8| match one {
         b'l' => matches!(byte, b'1' | b'|'),
@@ -164,7 +165,7 @@ fn is_combining(c: char) -> bool {
         | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
 }
 
-/// Bytes of the terminal sequence that `rest` begins with.
+/// The length of the terminal sequence at the start of `rest`.
 pub(super) fn sequence_len(rest: &str) -> usize {
     let count = terminal::sequence(rest.chars()).map_or(1, |(count, _)| count);
     rest.chars().take(count).map(char::len_utf8).sum()

@@ -1,4 +1,4 @@
-//! Characters that are not seen: which of them are there for a reason, and what the others say.
+//! Finds hidden characters: distinguishes the legitimate ones, and decodes the others.
 
 use std::ops::Range;
 
@@ -7,30 +7,30 @@ use super::finding::{Findings, excerpt};
 use super::fold::sequence_len;
 use super::{Context, chars, terminal};
 
-/// A text that only such characters spell, found while looking for them.
+/// A text spelled with hidden characters.
 pub(super) struct Spelled {
     pub(super) span: Range<usize>,
     pub(super) text: String,
     pub(super) how: &'static str,
 }
 
-/// Runs of invisible characters from this length on carry data: no script, no editor and no emoji
-/// puts so many in a row.
+/// Runs of invisible characters from this length on carry data: no script, editor or emoji uses
+/// this many in a row.
 const LONG_RUN: usize = 8;
 const SHORT_RUN: usize = 4;
 
-/// A text that is split by so many of them in single places is marked or obfuscated.
+/// A text with this many single ones is watermarked or obfuscated.
 const MANY: usize = 16;
 
-/// So many empty lines before more text push that text out of sight of who reads a description.
+/// This many empty lines before more text push that text out of sight of a reader.
 const PUSHED_LINES: usize = 30;
 
-/// And so many blanks push it over the right edge.
+/// This many blanks push it over the right edge.
 const PUSHED_BLANKS: usize = 300;
 
 pub(super) fn look(text: &str, context: &Context<'_>, findings: &mut Findings) -> Vec<Spelled> {
     let mut look = Look { text, context, findings, spelled: Vec::new(), strewn: None, count: 0 };
-    if context.place.is_told() {
+    if context.place.is_own_text() {
         look.pushed_away();
     }
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
@@ -45,7 +45,7 @@ struct Look<'l, 'f> {
     context: &'l Context<'l>,
     findings: &'f mut Findings,
     spelled: Vec<Spelled>,
-    /// The first invisible character that stands alone where it has no use.
+    /// The first single invisible character without a legitimate use.
     strewn: Option<Range<usize>>,
     count: usize,
 }
@@ -66,8 +66,8 @@ impl Look<'_, '_> {
                 c if chars::is_filler(c) => self.filler(at, before),
                 c if chars::is_private(c) => self.private(at),
                 c if chars::is_annotation(c) => {
-                    self.say(
-                        self.told_or(Severity::Medium),
+                    self.report(
+                        self.high_if_own(Severity::Medium),
                         at..at + c.len_utf8(),
                         "annotation marks",
                     );
@@ -93,44 +93,44 @@ impl Look<'_, '_> {
         self.rest(at).chars().next()
     }
 
-    /// How many bytes and characters from `at` on are of one sort.
+    /// How many bytes and characters from `at` on are of one kind.
     fn run(&self, at: usize, sort: impl Fn(char) -> bool) -> (usize, usize) {
         let run = self.rest(at).chars().take_while(|c| sort(*c));
         run.fold((0, 0), |(bytes, count), c| (bytes + c.len_utf8(), count + 1))
     }
 
-    fn say(&mut self, severity: Severity, span: Range<usize>, what: &str) {
+    fn report(&mut self, severity: Severity, span: Range<usize>, what: &str) {
         self.findings.add(Class::HiddenText, severity, span, what.into());
     }
 
-    /// High in what a server says itself, where nothing like it belongs; else as given.
-    fn told_or(&self, data: Severity) -> Severity {
-        if self.context.place.is_told() { Severity::High } else { data }
+    /// High in a text that the server itself wrote, where this never belongs; else as given.
+    fn high_if_own(&self, data: Severity) -> Severity {
+        if self.context.place.is_own_text() { Severity::High } else { data }
     }
 
     fn sequence(&mut self, at: usize) -> usize {
         let length = sequence_len(self.rest(at));
         let kind = terminal::sequence(self.rest(at).chars()).map(|(_, kind)| kind);
         let Some(kind) = kind else { return length };
-        if let Some(severity) = sequence_severity(kind, self.context.place.is_told()) {
+        if let Some(severity) = sequence_severity(kind, self.context.place.is_own_text()) {
             let what = format!("terminal sequence: {}", kind.what());
             self.findings.add(Class::TerminalEscape, severity, at..at + length, what);
         }
         length
     }
 
-    /// Tags have no honest use but the three flags, which are stepped over before.
+    /// Tags have no honest use except for the three flags, which are skipped before.
     fn tags(&mut self, at: usize) -> usize {
         let (length, _) = self.run(at, chars::is_tag);
         let spelled: String = self.rest(at).chars().map_while(chars::tag_letter).collect();
         let spelled: String = spelled.chars().filter(|c| !c.is_control()).collect();
         let what = format!("tag characters that spell `{}`", excerpt(&spelled));
-        self.say(Severity::High, at..at + length, &what);
+        self.report(Severity::High, at..at + length, &what);
         self.spelled.push(Spelled { span: at..at + length, text: spelled, how: "tag characters" });
         length
     }
 
-    /// One behind an emoji or an ideograph chooses its form. A run of them carries bytes.
+    /// A single one after an emoji or an ideograph selects its form. A run of them carries bytes.
     fn selectors(&mut self, at: usize) -> usize {
         let (length, count) = self.run(at, chars::is_variation_selector);
         let span = at..at + length;
@@ -141,12 +141,13 @@ impl Look<'_, '_> {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let severity = if count < SHORT_RUN { Severity::Medium } else { Severity::High };
         let what = format!("{count} variation selectors that spell `{}`", excerpt(&text));
-        self.say(severity, span.clone(), &what);
+        self.report(severity, span.clone(), &what);
         self.spelled.push(Spelled { span, text, how: "variation selectors" });
         length
     }
 
-    /// Text from right to left needs isolates and embeddings; an override reorders what is read.
+    /// Right-to-left text needs isolates and embeddings; an override changes the order of what is
+    /// read.
     fn bidi(&mut self, at: usize, c: char, right_to_left: bool) -> usize {
         let overrides = matches!(c, '\u{202D}' | '\u{202E}');
         let severity = match (overrides, right_to_left) {
@@ -156,7 +157,7 @@ impl Look<'_, '_> {
         };
         if let Some(severity) = severity.filter(|_| c != '\u{061C}') {
             let what = format!("text reordered by U+{:04X}", u32::from(c));
-            self.say(severity, at..at + c.len_utf8(), &what);
+            self.report(severity, at..at + c.len_utf8(), &what);
         }
         c.len_utf8()
     }
@@ -167,15 +168,15 @@ impl Look<'_, '_> {
         let behind = self.char_at(at + length);
         if count >= SHORT_RUN {
             let severity = if count < LONG_RUN { Severity::Medium } else { Severity::High };
-            self.say(severity, span, &format!("{count} characters of no width in a row"));
+            self.report(severity, span, &format!("{count} zero-width characters in a row"));
             return length;
         }
         let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
         if inside(before) && inside(behind) {
-            self.say(Severity::Medium, span.clone(), "a character of no width inside a word");
+            self.report(Severity::Medium, span.clone(), "a zero-width character inside a word");
         }
-        // At the start of a text it is a byte order mark; joiners beside letters of scripts that
-        // join, and beside emoji, are spelling.
+        // At the start of a text it is a byte order mark; joiners next to letters of scripts that
+        // join, and next to emoji, are spelling.
         let joins = self.char_at(at).is_some_and(chars::is_joiner)
             && [before, behind].into_iter().flatten().any(|c| !c.is_ascii());
         if at > 0 && !joins {
@@ -195,17 +196,17 @@ impl Look<'_, '_> {
         let spelling = [before, behind].into_iter().flatten().any(script);
         if !spelling || count >= LONG_RUN {
             let severity = if count < LONG_RUN { Severity::Medium } else { Severity::High };
-            self.say(severity, at..at + length, &format!("{count} letters drawn as nothing"));
+            self.report(severity, at..at + length, &format!("{count} invisible letters"));
         }
         length
     }
 
-    /// Icon fonts live there; long runs are data.
+    /// Icon fonts use these characters; long runs are data.
     fn private(&mut self, at: usize) -> usize {
         let (length, count) = self.run(at, chars::is_private);
         if count >= LONG_RUN {
-            let what = format!("{count} characters of private use in a row");
-            self.say(Severity::Medium, at..at + length, &what);
+            let what = format!("{count} private-use characters in a row");
+            self.report(Severity::Medium, at..at + length, &what);
         }
         length
     }
@@ -214,9 +215,9 @@ impl Look<'_, '_> {
         let (length, _) = self.run(at, |other| other == c);
         let overwrites = matches!(c, '\u{8}' | '\u{7f}');
         let milder = if overwrites { Severity::Medium } else { Severity::Low };
-        let severity = if overwrites { self.told_or(milder) } else { milder };
+        let severity = if overwrites { self.high_if_own(milder) } else { milder };
         let what = format!("control character U+{:04X}", u32::from(c));
-        self.say(severity, at..at + length, &what);
+        self.report(severity, at..at + length, &what);
         length
     }
 
@@ -229,7 +230,7 @@ impl Look<'_, '_> {
             let more = blank.len() < piece.len() && at > 0;
             if more && (lines >= PUSHED_LINES || blank.len() >= PUSHED_BLANKS) {
                 let what = "text pushed out of sight by blanks";
-                self.say(Severity::High, at..at + blank.len(), what);
+                self.report(Severity::High, at..at + blank.len(), what);
             }
             at += piece.len();
         }
@@ -240,10 +241,11 @@ fn is_nothing(c: char) -> bool {
     chars::is_zero_width(c) || chars::is_joiner(c)
 }
 
-/// Output of programs is full of colours and of bars that redraw themselves; a definition is not.
-fn sequence_severity(kind: terminal::Kind, told: bool) -> Option<Severity> {
+/// Output of programs is full of colours and progress bars that redraw themselves; a definition is
+/// not.
+fn sequence_severity(kind: terminal::Kind, own_text: bool) -> Option<Severity> {
     use terminal::Kind;
-    match (kind, told) {
+    match (kind, own_text) {
         (Kind::Clipboard, _) => Some(Severity::High),
         (Kind::Conceal, false) => Some(Severity::Medium),
         (Kind::Style, true) => Some(Severity::Medium),

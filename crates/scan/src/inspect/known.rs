@@ -4,21 +4,21 @@ use std::collections::HashSet;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// The names of the tools that other servers have, to see who speaks of whose tool.
+/// The names of other servers' tools, to notice when a server refers to a tool of another one.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     names: Vec<String>,
-    /// Absent where there is no name to look for.
+    /// `None` if there are no names to search for.
     finder: Option<AhoCorasick>,
-    /// The server has tools of these names itself.
+    /// Names of these tools that the server also has itself.
     own: HashSet<String>,
 }
 
-/// More names are not looked for: clients stop offering tools long before. What is beyond is not
+/// How many names are searched for: clients stop offering tools long before. Further names are not
 /// found in texts.
 const MAX_NAMES: usize = 10_000;
 
-/// Shorter names are words of the language: `get`, `add`, `time`.
+/// Shorter names are ordinary words: `get`, `add`, `time`.
 const MIN_NAME: usize = 4;
 
 impl Known {
@@ -30,8 +30,8 @@ impl Known {
         names.dedup();
         names.truncate(MAX_NAMES);
         let lower = names.iter().map(|name| name.to_lowercase());
-        // Names that are too much for one automaton are not looked for in texts; they are still
-        // compared as names.
+        // If there are too many names for one automaton, they are not searched for in texts; they
+        // are still compared as names.
         let finder = (!names.is_empty())
             .then(|| {
                 AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(lower).ok()
@@ -40,7 +40,7 @@ impl Known {
         Self { names, finder, own: HashSet::new() }
     }
 
-    /// The server has tools of these names itself: whose tool it speaks of is anybody's guess.
+    /// Sets the names of tools that the server has itself: it is unknown which one it refers to.
     #[must_use]
     pub fn with_own(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.own = names.into_iter().map(Into::into).collect();
@@ -56,7 +56,7 @@ impl Known {
         &self.names
     }
 
-    /// Every name in a text of lower case that stands there as a word of its own, with its place.
+    /// Every name in a lower-case text that is a separate word, with its span.
     pub(super) fn find<'k>(
         &'k self,
         folded: &'k str,
@@ -75,7 +75,7 @@ impl Known {
     }
 }
 
-/// Whether a name cannot be mistaken for a word of the language.
+/// Whether a name cannot be an ordinary word.
 pub(super) fn is_distinctive(name: &str) -> bool {
     let inner = name.trim_matches(|c: char| !c.is_alphanumeric());
     inner.contains(['_', '-', '.', '/', ':'])

@@ -1,5 +1,5 @@
-//! The characters of a text with the bytes each is written with: plain, or as the inside of a JSON
-//! string, where one character may be an escape or two.
+//! The characters of a text with the bytes they are written with: plain, or in a JSON string, where
+//! a character may be one or two escapes.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) struct Piece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Char(char),
-    /// Half of a surrogate pair that stands alone.
+    /// Half of a surrogate pair without the other half.
     High(u16),
     Low(u16),
 }
@@ -32,8 +32,8 @@ pub(super) fn plain(text: &str) -> impl Iterator<Item = Piece> + Clone {
     text.char_indices().map(|(at, c)| Piece { sign: Sign::Char(c), span: at..at + c.len_utf8() })
 }
 
-/// The pieces of the inside of a JSON string that was read before, so every escape is well formed.
-/// The spans count from `at`.
+/// The pieces of the content of a JSON string that was parsed before, so every escape is well
+/// formed. The spans count from `at`.
 pub(super) fn escaped(raw: &str, at: usize) -> Escaped<'_> {
     Escaped { rest: raw, at }
 }
@@ -45,7 +45,7 @@ pub(super) struct Escaped<'r> {
 }
 
 impl Escaped<'_> {
-    /// The character of the escape that the rest begins with, and its length.
+    /// The character of the escape at the start of the rest, and its length.
     fn escape(&self) -> (Sign, usize) {
         let Some(unit) = unit(self.rest) else {
             let c = match self.rest.chars().nth(1) {

@@ -1,7 +1,8 @@
-//! The phrases that are looked for, as data, and the machine that looks.
+//! The phrases to search for, as data, and the search.
 //!
-//! One automaton finds the first words of all rules; where one stands, the pattern of its rule is
-//! tried at that place, and only so far. So time is linear in the text, whatever the text is.
+//! One automaton finds the first words of all rules; where one is found, the pattern of its rule is
+//! tried at that place, and only for a limited length. So time is linear in the text, whatever the
+//! text is.
 
 mod directive;
 mod exfiltration;
@@ -20,20 +21,23 @@ use super::class::{Class, Severity};
 
 pub(super) use path::handling;
 
-/// A phrase, and what it means to find it.
+/// A phrase, and its meaning.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) class: Class,
-    /// In what a server says itself: definitions, instructions, prompts, requests.
-    pub(super) told: Option<Severity>,
-    /// In what it hands on: results, resources, progress. There anybody may speak.
+    /// The severity in texts that the server itself wrote: definitions, instructions, prompts,
+    /// requests.
+    pub(super) own_text: Option<Severity>,
+    /// The severity in texts that it passes on: results, resources, progress. Their author may be
+    /// anyone.
     pub(super) data: Option<Severity>,
-    /// What it is, for the detail.
+    /// A description for the detail.
     pub(super) what: &'static str,
-    /// How it begins. Each is looked for in folded text.
+    /// The first words. Each is searched for in folded text.
     pub(super) first: &'static [&'static str],
-    /// All of it, from there. A space stands for whatever is not a letter or a digit, up to some
-    /// characters of it: `ignore -- *previous*` is one phrase. Empty: the first words are all.
+    /// The whole phrase, from the first words on. A space matches a few characters that are not
+    /// letters or digits: `ignore -- *previous*` is one phrase. If empty, the first words are the
+    /// whole phrase.
     pub(super) pattern: &'static str,
 }
 
@@ -44,11 +48,11 @@ pub(super) struct Hit {
     pub(super) span: Range<usize>,
 }
 
-/// How far a phrase reaches. The longest rules allow some gaps of 80 bytes.
+/// How long a phrase may be. The longest rules allow some gaps of 80 bytes.
 const WINDOW: usize = 420;
 
-/// What a space in a pattern stands for. Bytes, so that other scripts' punctuation fits as well;
-/// brackets and the like are left to code, whose names are full of such words.
+/// What a space in a pattern matches. Bytes, so that punctuation of other scripts matches as well;
+/// not brackets and similar characters, because names in code are full of such words.
 const GAP: &str = "[^a-z0-9(){};=]{1,12}";
 const OPTIONAL_GAP: &str = "[^a-z0-9(){};=]{0,12}";
 
@@ -86,7 +90,7 @@ impl Machine {
     }
 }
 
-/// Phrases are written as people write them, and compared as texts are.
+/// Folds a phrase, in the same way as texts are folded.
 fn folded(phrase: &str) -> String {
     phrase.nfkd().filter(|c| !matches!(c, '\u{300}'..='\u{36F}')).collect()
 }
@@ -100,7 +104,7 @@ fn compile(pattern: &str) -> Regex {
         .expect("a pattern of the list compiles")
 }
 
-/// The pattern with its spaces replaced, except inside a class, where one is itself.
+/// The pattern with its spaces replaced, except inside a character class.
 fn gapped(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() * 3);
     let mut signs = pattern.chars().peekable();
@@ -130,7 +134,7 @@ fn gapped(pattern: &str) -> String {
 pub(super) fn each(folded: &str, report: &mut dyn FnMut(Hit)) {
     let machine = &*MACHINE;
     let bytes = folded.as_bytes();
-    // For each rule, where its last match ended: what is inside of it is not tried again.
+    // For each rule, where its last match ended: nothing inside of it is tried again.
     let mut done = vec![0; machine.patterns.len()];
     for hit in machine.finder.find_overlapping_iter(folded) {
         let Some(&(rule, place)) = machine.rules.get(hit.pattern().as_usize()) else { continue };
@@ -153,7 +157,7 @@ pub(super) fn each(folded: &str, report: &mut dyn FnMut(Hit)) {
     }
 }
 
-/// A letter or digit of Latin script must not stand before one.
+/// Whether there is no Latin letter or digit before it.
 fn begins_word(bytes: &[u8], at: usize) -> bool {
     let first = bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     let before = at.checked_sub(1).and_then(|at| bytes.get(at));
@@ -167,13 +171,13 @@ mod tests {
     #[test]
     fn rules_are_well_formed() {
         for rule in all() {
-            assert!(rule.told.is_some() || rule.data.is_some(), "{}", rule.what);
+            assert!(rule.own_text.is_some() || rule.data.is_some(), "{}", rule.what);
             assert!(!rule.first.is_empty(), "{}", rule.what);
             let pattern = (!rule.pattern.is_empty()).then(|| compile(rule.pattern));
             for first in rule.first {
                 assert!(first.len() >= 2, "{first} is everywhere");
                 assert_eq!(*first, first.to_lowercase());
-                // Each first word can begin its pattern: a match of it needs some text behind.
+                // Each first word can begin its pattern: a match of it needs some text after it.
                 let known = pattern.as_ref().is_none_or(|pattern| {
                     !pattern.is_match(b"") && pattern.as_str().len() > first.len()
                 });

@@ -4,22 +4,21 @@ use std::ops::Range;
 
 use super::chars;
 use super::class::{Class, Severity};
-use super::document::{Place, Seen, shown};
+use super::document::{ValuePlace, Visited, shown};
 use super::finding::{Finding, excerpt};
 use super::fold::Folded;
 
-/// Longer descriptions are not read by people. The longest of the reference servers has 2,800
-/// bytes.
+/// People do not read longer descriptions. The longest of the reference servers has 2,800 bytes.
 const LONG_DESCRIPTION: usize = 6_000;
 
-/// More values than this make a definition that nobody reviews, and that costs every request. The
-/// largest of the reference servers has some hundred.
+/// A definition with more values is not reviewed, and costs every request. The largest of the
+/// reference servers has some hundred.
 const MANY_VALUES: usize = 3_000;
 
 /// Nesting of real schemas stays below 20.
 const DEEP: usize = 40;
 
-/// So many alternatives in one `anyOf`, `oneOf` or `allOf`.
+/// This many alternatives in one `anyOf`, `oneOf` or `allOf` are too many.
 const MANY_ALTERNATIVES: usize = 100;
 
 /// Parameters whose name asks for what the model knows and the tool does not need.
@@ -56,11 +55,11 @@ const SIDE_CHANNELS: [&str; 30] = [
     "previoustoolresults",
 ];
 
-/// Of these some honest tools have one: they wrap a model.
+/// Some honest tools, which wrap a model, have one of these.
 const COMMON: [&str; 6] =
     ["systemprompt", "modelname", "transcript", "userprompt", "conversation", "chathistory"];
 
-/// What a parameter is called that is given a secret.
+/// Names of parameters for a secret.
 const SECRETS: [&str; 12] = [
     "password",
     "passwd",
@@ -76,10 +75,10 @@ const SECRETS: [&str; 12] = [
     "seedphrase",
 ];
 
-/// What a walk through a definition has seen of its schemas.
+/// What was found in the schemas of a definition so far.
 #[derive(Debug, Default)]
 pub(super) struct Schema {
-    /// The name of the tool, and where it stands.
+    /// The name of the tool, and its span.
     pub(super) name: Option<(String, Range<usize>)>,
     found: Vec<Finding>,
     values: usize,
@@ -89,20 +88,20 @@ pub(super) struct Schema {
 }
 
 impl Schema {
-    pub(super) fn see(&mut self, seen: &Seen<'_>, place: &Place<'_>) {
+    pub(super) fn see(&mut self, seen: &Visited<'_>, place: &ValuePlace<'_>) {
         self.values += 1;
         self.deepest = self.deepest.max(place.path.len());
         match seen {
-            Seen::Key(key) => self.key(key, place),
-            Seen::String(text) => self.string(text, place),
-            Seen::Begin | Seen::End | Seen::Other => {}
+            Visited::Key(key) => self.key(key, place),
+            Visited::String(text) => self.string(text, place),
+            Visited::Begin | Visited::End | Visited::Other => {}
         }
-        if let Seen::Begin | Seen::End | Seen::Other | Seen::String(_) = seen {
+        if let Visited::Begin | Visited::End | Visited::Other | Visited::String(_) = seen {
             self.alternatives(place);
         }
     }
 
-    fn key(&mut self, key: &str, place: &Place<'_>) {
+    fn key(&mut self, key: &str, place: &ValuePlace<'_>) {
         if is_mixed(key) {
             let what =
                 format!("a key that mixes alphabets or hides characters: `{}`", excerpt(key));
@@ -113,17 +112,18 @@ impl Schema {
         }
     }
 
-    fn parameter(&mut self, name: &str, place: &Place<'_>) {
+    fn parameter(&mut self, name: &str, place: &ValuePlace<'_>) {
         let plain = plain(name);
         if SIDE_CHANNELS.contains(&plain.as_str()) || asks_for_conversation(&plain) {
             self.side_channels.push((plain, shown(place.path), place.span.clone()));
         } else if asks_for_file(&plain) {
-            let what = format!("a parameter named after what it is to carry: `{}`", excerpt(name));
+            let what =
+                format!("a parameter whose name asks for sensitive data: `{}`", excerpt(name));
             self.add(Class::SchemaTrick, Severity::High, what, place);
         }
     }
 
-    fn string(&mut self, text: &str, place: &Place<'_>) {
+    fn string(&mut self, text: &str, place: &ValuePlace<'_>) {
         let last = place.path.last().map_or("", String::as_str);
         match last {
             "name" if place.path.len() == 1 => {
@@ -148,13 +148,13 @@ impl Schema {
             matches!(part.as_str(), "default" | "const" | "enum" | "examples" | "example")
         });
         if in_value && is_secret_file(text) {
-            let what = format!("a preset value that names a file of keys: `{}`", excerpt(text));
+            let what = format!("a default value that names a file with keys: `{}`", excerpt(text));
             self.add(Class::SchemaTrick, Severity::High, what, place);
         }
     }
 
-    /// A schema that is fetched can say something else each time.
-    fn reference(&mut self, key: &str, text: &str, place: &Place<'_>) {
+    /// A schema that is fetched may be different each time.
+    fn reference(&mut self, key: &str, text: &str, place: &ValuePlace<'_>) {
         let lower = text.trim().to_ascii_lowercase();
         let remote = ["http:", "https:", "file:", "ftp:", "//", "data:"]
             .iter()
@@ -166,18 +166,18 @@ impl Schema {
         }
     }
 
-    /// An argument that a client repeats in a header is seen by every proxy and log on the way.
-    fn header(&mut self, text: &str, place: &Place<'_>) {
+    /// An argument that a client repeats in a header is visible to every proxy and log on the way.
+    fn header(&mut self, text: &str, place: &ValuePlace<'_>) {
         let parameter = place.path.iter().rev().nth(1).map_or("", String::as_str);
-        let told = [parameter, text].map(plain);
-        if SECRETS.iter().any(|secret| told.iter().any(|name| name.contains(secret))) {
+        let own_text = [parameter, text].map(plain);
+        if SECRETS.iter().any(|secret| own_text.iter().any(|name| name.contains(secret))) {
             let what =
                 format!("a secret argument is mirrored into a header: `{}`", excerpt(parameter));
             self.add(Class::SchemaTrick, Severity::High, what, place);
         }
     }
 
-    fn alternatives(&mut self, place: &Place<'_>) {
+    fn alternatives(&mut self, place: &ValuePlace<'_>) {
         let [.., composition, number] = place.path else { return };
         let composes = matches!(composition.as_str(), "anyOf" | "oneOf" | "allOf");
         if composes && *number == format!("[{MANY_ALTERNATIVES}]") {
@@ -186,8 +186,8 @@ impl Schema {
         }
     }
 
-    fn add(&mut self, class: Class, severity: Severity, detail: String, place: &Place<'_>) {
-        // The rest of a flood says nothing new.
+    fn add(&mut self, class: Class, severity: Severity, detail: String, place: &ValuePlace<'_>) {
+        // Further findings would add nothing new.
         if self.found.len() < super::document::MAX_FINDINGS {
             let path = shown(place.path);
             self.found.push(Finding { class, severity, detail, span: place.span.clone(), path });
@@ -204,7 +204,7 @@ impl Schema {
                 Class::SchemaTrick,
                 Severity::Medium,
                 detail,
-                &Place { path: &[], span: 0..0 },
+                &ValuePlace { path: &[], span: 0..0 },
             );
         }
         let several = self.side_channels.len() > 1;
@@ -214,7 +214,7 @@ impl Schema {
                 true => Severity::Medium,
                 false => Severity::High,
             };
-            let detail = "a parameter that asks for what the model knows".to_owned();
+            let detail = "a parameter that asks for the model's context".to_owned();
             self.found.push(Finding { class: Class::SchemaTrick, severity, detail, span, path });
         }
         self.found
@@ -234,7 +234,7 @@ fn plain(name: &str) -> String {
     folded.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Names like `prior_conversation`, in whatever order.
+/// Names like `prior_conversation`, in any order.
 fn asks_for_conversation(plain: &str) -> bool {
     let what = ["conversation", "dialogue", "chat"];
     let which = [
@@ -253,7 +253,7 @@ fn asks_for_conversation(plain: &str) -> bool {
         || messages.iter().any(|it| plain.contains(it))
 }
 
-/// Names like `content_of_ssh_id_rsa`: a model fills in what the name says.
+/// Names like `content_of_ssh_id_rsa`: a model fills in what the name asks for.
 fn asks_for_file(plain: &str) -> bool {
     let files = [
         "idrsa",
@@ -271,7 +271,7 @@ fn asks_for_file(plain: &str) -> bool {
     files.iter().any(|file| plain.contains(file)) && carries.iter().any(|it| plain.contains(it))
 }
 
-/// A preset that is one of the files of keys.
+/// A default that is one of the files with keys.
 fn is_secret_file(text: &str) -> bool {
     let lower = text.trim().to_ascii_lowercase();
     let files = [
@@ -290,7 +290,7 @@ fn is_secret_file(text: &str) -> bool {
     files.iter().any(|file| lower.ends_with(file)) && !lower.contains(' ')
 }
 
-/// Latin letters beside look-alikes of other alphabets, or characters that are not seen.
+/// Latin letters together with look-alikes from other alphabets, or invisible characters.
 fn is_mixed(name: &str) -> bool {
     if name.is_ascii() {
         return false;

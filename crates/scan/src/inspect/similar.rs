@@ -5,24 +5,24 @@ use std::collections::HashSet;
 
 use super::fold::Folded;
 
-/// In which way two different names are alike.
+/// How two different names are similar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Similarity {
-    /// The same but for case and separators.
+    /// Equal except for case and separators.
     Case,
-    /// The same to the eye: look-alike letters, digits for letters, invisible characters.
+    /// Equal to the eye: look-alike letters, digits for letters, invisible characters.
     Confusable,
-    /// So many letters apart.
+    /// This many edits apart.
     Distance(usize),
 }
 
-/// Longer names are not compared letter by letter: names of tools end at 128.
+/// Longer names are not compared letter by letter: tool names have at most 128 characters.
 const MAX_NAME: usize = 256;
 
-/// Whether a name is easily taken for another. Equal names are not similar, they are the same.
+/// Whether a name is easily taken for another. Equal names are not similar.
 ///
 /// The distance that counts grows with the length: in four letters one wrong letter makes another
-/// word (`read`, `load`), in twenty two are a slip.
+/// word (`read`, `load`), in twenty letters two are a typo.
 pub fn similar(a: &str, b: &str) -> Option<Similarity> {
     if a == b {
         return None;
@@ -50,8 +50,8 @@ pub fn similar(a: &str, b: &str) -> Option<Similarity> {
     distance(&a, &b, allowed).map(Similarity::Distance)
 }
 
-/// A folded name as rules that restrict compare it: with Latin letters for look-alike ones, and `_` for
-/// every dash. Digits stay digits, and separators stay where they are.
+/// A folded name as restricting rules compare it: with Latin letters for look-alike ones, and `_`
+/// for every dash. Digits stay digits, and separators stay where they are.
 pub fn plain_name(folded: &str) -> Cow<'_, str> {
     let is_dash = |c: char| matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}');
     if folded.is_ascii() && !folded.contains('-') {
@@ -60,21 +60,21 @@ pub fn plain_name(folded: &str) -> Cow<'_, str> {
     Cow::Owned(Folded::new(folded).text.replace(is_dash, "_"))
 }
 
-/// How a name looks: letters that are drawn alike become one, and case and separators do not count.
+/// How a name looks: letters that look alike become one, and case and separators do not count.
 fn look(name: &str) -> String {
     // In lower case a capital i would no longer look like an l.
     shape(&Folded::new(&name.replace('I', "l")).text)
 }
 
-/// The names that a name may be read as by somebody who takes a namespace off it, ignores case and
+/// The names that a name may be taken for if a reader removes a namespace, ignores case and
 /// separators, or goes by how it looks.
 #[derive(Debug)]
 pub struct ReadAs(HashSet<String>);
 
 impl ReadAs {
-    /// Whatever this name may be read as.
+    /// All names that this name may be taken for.
     pub fn of(name: &str) -> Self {
-        // A capital i may be meant as what it is, or as what it looks like.
+        // A capital i may be meant as an i, or as what it looks like.
         let folded = [name.trim().to_owned(), name.trim().replace('I', "l")];
         let mut shapes = HashSet::new();
         for folded in folded.iter().map(|name| Folded::new(name).text) {
@@ -114,8 +114,8 @@ fn numbered(a: &[char], b: &[char]) -> bool {
     (digits(a) || digits(b)) && strip(a) == strip(b)
 }
 
-/// Letters to insert, delete, replace or swap with their neighbour, if no more than `allowed`.
-/// Only a band around the diagonal is filled.
+/// The number of insertions, deletions, replacements and swaps of neighbours, if it is at most
+/// `allowed`. Only a band around the diagonal is computed.
 fn distance(a: &[char], b: &[char], allowed: usize) -> Option<usize> {
     if allowed == 0 || a.len().abs_diff(b.len()) > allowed {
         return None;

@@ -1,7 +1,6 @@
-//! Taking out what has no honest use: tag characters, bidi controls, terminal sequences.
+//! Removes what has no honest use: tag characters, bidi controls, terminal sequences.
 //!
-//! The rest of what is hidden is only reported. Everything else stays as it was written, byte for
-//! byte: an edit is a cut.
+//! Other hidden characters are only reported. Everything else stays byte for byte.
 
 use std::ops::Range;
 
@@ -10,18 +9,18 @@ use callgate_call::json::{Error, Kind, Reader, Text};
 use super::pieces::{self, Piece, Sign};
 use super::{chars, terminal};
 
-/// The text without tag characters, bidi controls and terminal sequences; `None` where it has none.
+/// The text without tag characters, bidi controls and terminal sequences; `None` if it has none.
 ///
-/// A JSON document keeps its form: only the insides of its strings are cut, in whatever spelling
-/// (`\u202e`, `\udb40\udc41`, `\u001b`). Keys stay as they are, for two keys must not become one;
-/// they are reported by the inspection. Anything that is not one JSON object, array or string is
-/// cut as plain text. Flags of regions that are spelled with tags stay.
+/// A JSON document stays valid: only the contents of its strings are changed, in any spelling
+/// (`\u202e`, `\udb40\udc41`, `\u001b`). Keys stay unchanged, because two keys must not become
+/// equal; the inspection reports them. Anything that is not one JSON object, array or string is
+/// treated as plain text. Flags of regions that are spelled with tags stay.
 pub fn strip(text: &str) -> Option<String> {
     strip_with(text, Keep::Keys)
 }
 
-/// The same for the definition of a tool: also its name, the names in `required` and references
-/// stay, because they must still be equal to what they name.
+/// The same for the definition of a tool: its name, the names in `required` and references also
+/// stay, because they must still equal what they refer to.
 pub fn strip_definition(json: &str) -> Option<String> {
     strip_with(json, Keep::Names)
 }
@@ -32,7 +31,7 @@ enum Keep {
     Names,
 }
 
-/// Members of a definition whose strings are names of something.
+/// Members of a definition whose strings are names.
 const NAMES: [&str; 5] = ["name", "required", "$ref", "$id", "$anchor"];
 
 fn strip_with(text: &str, keep: Keep) -> Option<String> {
@@ -48,14 +47,14 @@ fn strip_with(text: &str, keep: Keep) -> Option<String> {
         return None;
     }
     let clean = without(text, cuts);
-    // What kept it from being a document may have been what was cut.
+    // The removed characters may have been what made the document invalid.
     match document_cuts(&clean, keep) {
         Some(cuts) if !cuts.is_empty() => Some(without(&clean, cuts)),
         _ => Some(clean),
     }
 }
 
-/// What to cut in a document; `None` if the text is not one.
+/// The spans to remove from a document; `None` if the text is not one.
 fn document_cuts(text: &str, keep: Keep) -> Option<Vec<Range<usize>>> {
     let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
     if !begins.starts_with(['{', '[', '"']) {
@@ -66,7 +65,7 @@ fn document_cuts(text: &str, keep: Keep) -> Option<Vec<Range<usize>>> {
     Some(cuts)
 }
 
-/// Most texts are plain, and hold no escape that could spell anything else.
+/// Most texts are plain, and have no escape that could be anything else.
 fn may_need_it(text: &str) -> bool {
     !text.is_ascii() || text.contains('\u{1b}') || text.contains("\\u")
 }
@@ -77,7 +76,7 @@ fn document(text: &str, keep: Keep, cuts: &mut Vec<Range<usize>>) -> Result<(), 
     reader.end()
 }
 
-/// Depth is bounded by the reader, so recursion is too.
+/// The reader limits the depth, and so the recursion.
 fn value(
     reader: &mut Reader<'_>,
     keep: Keep,
@@ -118,10 +117,10 @@ fn cut_string(string: &Text<'_>, cuts: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Finds what to cut. Halves of surrogate pairs that come together when what stands between them
-/// is cut could spell a tag: then they are cut as well.
+/// Finds the spans to remove. Two halves of surrogate pairs that become neighbours when the text
+/// between them is removed could form a tag: then they are removed as well.
 fn cut(mut pieces: impl Iterator<Item = Piece> + Clone, cuts: &mut Vec<Range<usize>>) {
-    // High halves that are still at the end of what stays.
+    // High halves at the end of the text that stays.
     let mut halves: Vec<Piece> = Vec::new();
     loop {
         let ahead = pieces.clone();
@@ -156,7 +155,7 @@ fn is_cut(c: char) -> bool {
     chars::is_tag(c) || chars::is_bidi(c)
 }
 
-/// Steps over the tags of a flag.
+/// Skips the tags of a flag.
 fn skip_flag(
     pieces: &mut (impl Iterator<Item = Piece> + Clone),
     ahead: impl Iterator<Item = Piece>,
@@ -167,14 +166,15 @@ fn skip_flag(
     }
 }
 
-/// How many pieces the sequence has that `ahead` begins with. A lone half is some character.
+/// The number of pieces in the sequence at the start of `ahead`. A lone half counts as some
+/// character.
 fn sequence_count(ahead: impl Iterator<Item = Piece>) -> usize {
     let signs = ahead.map(|piece| piece.sign.char().unwrap_or('\u{FFFD}'));
     terminal::sequence(signs).map_or(1, |(count, _)| count)
 }
 
 fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
-    // Halves are cut when their other half is seen.
+    // Halves are removed when their other half is seen.
     cuts.sort_by_key(|cut| cut.start);
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

@@ -1,22 +1,22 @@
-//! Terminal sequences: where one ends, and what it would do.
+//! Terminal sequences: where one ends, and its effect.
 
-/// Longer strings than this inside an operating-system command are no command: terminals give up
-/// there too. Of such a one only the introducer is taken for the sequence.
+/// Longer strings inside an operating-system command are not a command: terminals give up there
+/// too. Then only the introducer counts as the sequence.
 const MAX_STRING: usize = 4096;
 
-/// Parameters of a control sequence; terminals read a few dozen.
+/// The most parameters of a control sequence; terminals read a few dozen.
 const MAX_PARAMETERS: usize = 128;
 
-/// What a sequence is for.
+/// The purpose of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Colours and weight.
     Style,
-    /// Text that is there and not drawn.
+    /// Text that is not drawn.
     Conceal,
-    /// Moves, erases, scrolls: what was shown is no longer what was written.
+    /// Moves, erases, scrolls: the screen no longer shows what was written.
     Move,
-    /// A link whose address is not its text.
+    /// A link whose target differs from its text.
     Link,
     /// Writes the clipboard.
     Clipboard,
@@ -29,21 +29,21 @@ impl Kind {
         match self {
             Self::Style => "colours",
             Self::Conceal => "text that is not drawn",
-            Self::Move => "moving or erasing what was shown",
+            Self::Move => "moves or erases text on the screen",
             Self::Link => "a link whose address is not shown",
-            Self::Clipboard => "writing the clipboard",
+            Self::Clipboard => "writes to the clipboard",
             Self::Other => "a command to the terminal",
         }
     }
 }
 
-/// Whether a sequence may begin with this.
+/// Whether a sequence may begin with this character.
 pub(super) fn begins(c: char) -> bool {
     matches!(c, '\u{1b}' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}' | '\u{9e}' | '\u{9f}')
 }
 
-/// How many of `chars` make up the sequence that begins with the first, and what it is. `None`
-/// where no sequence begins.
+/// The number of characters in the sequence that begins with the first, and its kind. `None` if no
+/// sequence begins there.
 pub(super) fn sequence(chars: impl Iterator<Item = char>) -> Option<(usize, Kind)> {
     let mut chars = chars.fuse();
     match chars.next().filter(|c| begins(*c))? {
@@ -58,14 +58,14 @@ pub(super) fn sequence(chars: impl Iterator<Item = char>) -> Option<(usize, Kind
                 _ => (2, Kind::Other),
             },
             Some('\u{30}'..='\u{7e}') => (2, Kind::Other),
-            // The escape alone; what follows may be text, or another escape.
+            // Only the escape; what follows may be text, or another escape.
             _ => (1, Kind::Other),
         }),
         _ => Some(string(1, chars, false)),
     }
 }
 
-/// Parameters, then one final letter. A broken one is cut before what does not belong to it.
+/// Parameters, then one final letter. An invalid one ends before what does not belong to it.
 fn control(head: usize, chars: impl Iterator<Item = char>) -> (usize, Kind) {
     let mut parameters = String::new();
     for c in chars.take(MAX_PARAMETERS) {
@@ -89,7 +89,7 @@ fn purpose(last: char, parameters: &str) -> Kind {
     }
 }
 
-/// `38;5;8` is a colour of a palette, not the sign for concealed.
+/// `38;5;8` is a colour of a palette, not the code for concealed text.
 fn is_colour(parameters: &str) -> bool {
     parameters.contains("38;") || parameters.contains("48;")
 }
@@ -106,7 +106,7 @@ fn string(head: usize, chars: impl Iterator<Item = char>, is_command: bool) -> (
             // Another sequence begins inside: this one never ended.
             _ if escaped => break,
             '\u{1b}' => escaped = true,
-            // Only the number in front says what it is.
+            // Only the number at the start determines its kind.
             c if inside.len() < 8 => inside.push(c),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! One text.
+//! Inspects one text.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use super::fold::Folded;
 use super::known::is_distinctive;
 use super::{Context, encoded, hidden, rules};
 
-/// Encodings inside of encodings that are undone. Attacks use one or two; each layer costs a pass.
+/// How many nested encodings are decoded. Attacks use one or two; each layer costs a pass.
 const MAX_LAYERS: usize = 3;
 
-/// What is odd about a text that a server sends, in the order of the text.
+/// The findings in a text that a server sends, in the order of the text.
 pub fn inspect_text(text: &str, context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Findings::default();
     inspect(text, context, MAX_LAYERS, &mut findings);
-    findings.weigh(context.place.is_told());
+    findings.raise_combined(context.place.is_own_text());
     findings.into_vec()
 }
 
-/// Looks through a text and through what it encodes, `layers` deep.
+/// Inspects a text and the texts encoded in it, `layers` deep.
 pub(super) fn inspect(text: &str, context: &Context<'_>, layers: usize, findings: &mut Findings) {
     let spelled = hidden::look(text, context, findings);
     let folded = Folded::new(text);
@@ -39,8 +39,8 @@ pub(super) fn inspect(text: &str, context: &Context<'_>, layers: usize, findings
     });
 }
 
-/// Phrases and paths. A second reading of the same text (digits as letters) reports only what
-/// crosses a place where it differs from the first.
+/// Finds phrases and paths. A second reading of the same text (digits as letters) reports only
+/// matches across a place where it differs from the first.
 fn phrases(
     text: &str,
     read: &Folded,
@@ -51,14 +51,15 @@ fn phrases(
     let is_new = |span: &Range<usize>| {
         std::ptr::eq(read, first) || read.text.get(span.clone()) != first.text.get(span.clone())
     };
-    let told = context.place.is_told();
-    // What says nothing by itself in a text that is handed on: a request to send something.
+    let own_text = context.place.is_own_text();
+    // Matches that mean nothing on their own in a text that is passed on: a request to send
+    // something.
     let mut beside = Findings::default();
     rules::each(&read.text, &mut |hit| {
         if !is_new(&hit.span) {
             return;
         }
-        let severity = if told { hit.rule.told } else { hit.rule.data };
+        let severity = if own_text { hit.rule.own_text } else { hit.rule.data };
         let Some(mut severity) = severity else {
             if hit.rule.class == Class::Exfiltration {
                 let span = read.span(text, &hit.span);
@@ -66,7 +67,7 @@ fn phrases(
             }
             return;
         };
-        if !told && is_quoted(&read.text, &hit.span) {
+        if !own_text && is_quoted(&read.text, &hit.span) {
             severity = severity.min(Severity::Medium);
         }
         let span = read.span(text, &hit.span);
@@ -74,16 +75,16 @@ fn phrases(
         findings.add(hit.rule.class, severity, span, format!("{}: `{seen}`", hit.rule.what));
     });
     rules::handling(&read.text, &mut |found| {
-        // In what is handed on, a file of settings is told of everywhere: only beside an order
-        // does it mean something.
+        // Passed on texts often mention files with settings: they only count together with an
+        // instruction.
         let ordered = findings.has(|it| matches!(it.class, Class::Directive | Class::Exfiltration));
-        if !is_new(&found.span) || (!told && !ordered && found.severity < Severity::High) {
+        if !is_new(&found.span) || (!own_text && !ordered && found.severity < Severity::High) {
             return;
         }
-        let severity = if told { found.severity } else { found.severity.min(Severity::Medium) };
+        let severity = if own_text { found.severity } else { found.severity.min(Severity::Medium) };
         let span = read.span(text, &found.span);
         let seen = excerpt(text.get(span.clone()).unwrap_or(""));
-        let what = format!("a file of keys or settings is to be read or handed over: `{seen}`");
+        let what = format!("asks to read or send a file with keys or settings: `{seen}`");
         findings.add(Class::SensitivePath, severity, span, what);
     });
     if findings.has(|it| it.class == Class::SensitivePath) {
@@ -91,10 +92,10 @@ fn phrases(
     }
 }
 
-/// So far around a quotation one is told that it is one.
+/// How far around a quotation to look for words about attacks.
 const AROUND: usize = 120;
 
-/// Words by which a text speaks about attacks.
+/// Words of texts about attacks.
 const ABOUT: [&str; 8] = [
     "injection",
     "jailbreak",
@@ -106,8 +107,8 @@ const ABOUT: [&str; 8] = [
     "such as",
 ];
 
-/// Whether a phrase stands in quotes in a text about attacks. Only texts that servers hand on are
-/// read so mildly: in a definition nobody quotes.
+/// Whether a phrase is quoted in a text about attacks. Only applies to texts that servers pass on:
+/// a definition has no reason to quote.
 fn is_quoted(text: &str, span: &Range<usize>) -> bool {
     let from = text.floor_char_boundary(span.start.saturating_sub(AROUND));
     let to = text.ceil_char_boundary((span.end + AROUND).min(text.len()));
@@ -120,7 +121,7 @@ fn is_quoted(text: &str, span: &Range<usize>) -> bool {
     opens && closes && ABOUT.iter().any(|word| before.contains(word) || behind.contains(word))
 }
 
-/// Words that steer the use of a tool, and how far from its name they stand.
+/// Words that direct the use of a tool.
 const STEERS: [&str; 24] = [
     "instead of",
     "rather than",
@@ -149,9 +150,9 @@ const STEERS: [&str; 24] = [
 ];
 const NEAR: usize = 160;
 
-/// Names of other servers' tools, in what a server says about its own.
+/// Finds names of other servers' tools in the texts of a server about its own.
 fn references(text: &str, folded: &Folded, context: &Context<'_>, findings: &mut Findings) {
-    if !context.place.is_told() {
+    if !context.place.is_own_text() {
         return;
     }
     for (name, place) in context.known.find(&folded.text) {
@@ -165,17 +166,17 @@ fn references(text: &str, folded: &Folded, context: &Context<'_>, findings: &mut
         }
         let span = folded.span(text, &place);
         let severity = match steered {
-            // One software may serve as two servers, and speaks of its tools in both.
+            // One program may run as two servers, and mentions its tools in both.
             _ if context.known.is_own(name) => Severity::Low,
             true => Severity::High,
             false => Severity::Medium,
         };
-        let what = format!("speaks of `{}`, a tool of another server", excerpt(name));
+        let what = format!("mentions `{}`, a tool of another server", excerpt(name));
         findings.add(Class::CrossReference, severity, span, what);
     }
 }
 
-/// Whether a plain word is meant as the name of a tool: in quotes, or with the word beside it.
+/// Whether an ordinary word is meant as the name of a tool: in quotes, or next to the word "tool".
 fn is_called_tool(folded: &str, place: &Range<usize>) -> bool {
     let before = folded.get(..place.start).unwrap_or("");
     let behind = folded.get(place.end..).unwrap_or("");
@@ -184,7 +185,7 @@ fn is_called_tool(folded: &str, place: &Range<usize>) -> bool {
     quoted && word(behind.trim_start_matches(['`', '\'', '"', ' '])) || word(behind.trim_start())
 }
 
-/// What an encoded or hidden text says once it is read.
+/// Inspects an encoded or hidden text after decoding it.
 fn payload(
     inside: &str,
     how: &str,
@@ -195,15 +196,15 @@ fn payload(
 ) {
     let mut found = Findings::default();
     inspect(inside, context, layers, &mut found);
-    found.weigh(context.place.is_told());
+    found.raise_combined(context.place.is_own_text());
     let Some(worst) = found.worst() else { return };
     if worst.severity < Severity::Medium {
         return;
     }
     let detail = match worst.class {
-        // Layers in layers: the innermost is what matters.
-        Class::EncodedPayload => format!("{how}, in it {}", worst.detail),
-        _ => format!("{how} that hides: {}", worst.detail),
+        // Nested layers: the innermost matters.
+        Class::EncodedPayload => format!("{how}, which contains {}", worst.detail),
+        _ => format!("{how}, which hides: {}", worst.detail),
     };
     findings.add(Class::EncodedPayload, worst.severity.raised(), span, detail);
 }

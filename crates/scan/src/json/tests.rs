@@ -19,7 +19,7 @@ fn only_the_string_with_the_secret_changes() {
 fn escapes_hide_nothing() {
     let json = format!(r#"{{"a":"say \"\u0041{}\"\n"}}"#, &key()[1..]);
     assert_eq!(redact_json(&json), r#"{"a":"say \"[REDACTED:aws_access_key_id]\"\n"}"#);
-    // Nor does half a surrogate pair, of which no text exists.
+    // Nor does half a surrogate pair, which is not text.
     let json = format!(r#"{{"a":"\ud83d {}"}}"#, key());
     assert_eq!(redact_json(&json), r#"{"a":" [REDACTED:aws_access_key_id]"}"#);
     // The name of a field may be escaped too.
@@ -82,7 +82,7 @@ fn a_key_twice_hides_nothing() {
 }
 
 #[test]
-fn what_is_no_document_is_text() {
+fn an_invalid_document_is_text() {
     let cut = format!(r#"{{"a":"x\n{}\n","password":"hunter22","b":"#, key());
     assert_eq!(
         redact_json(&cut),

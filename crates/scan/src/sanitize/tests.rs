@@ -19,7 +19,7 @@ fn key() -> String {
 }
 
 #[test]
-fn only_what_was_found_changes() {
+fn only_hits_are_changed() {
     let json = format!(
         "{{ \"to\" : [\"ann@acme.org\", \"caf\\u00e9\"],\n\"n\":1.50, \"card\":4111111111111111, \"x\":\"a {} b\"}}",
         key()
@@ -52,7 +52,7 @@ fn keys_and_fields_with_telling_names() {
         cleaned(Replace::Typed, json),
         r###"{"[REDACTED:email]":1,"[REDACTED:email]#2":2,"password":"[REDACTED:secret_field]","token":"${X}"}"###
     );
-    // Who asks for personal data alone has not asked for passwords.
+    // Selecting personal data does not select passwords.
     let mut builder = Set::builder();
     builder.detector(0, "personal").unwrap();
     let personal = builder.build().unwrap();
@@ -74,14 +74,14 @@ fn neither_escapes_nor_documents_in_strings_hide_anything() {
 }
 
 #[test]
-fn what_is_no_document_is_an_error() {
+fn an_invalid_document_is_an_error() {
     for text in ["", "{", "{}{}", "a"] {
         assert!(set(Replace::Typed).clean_json(text).is_err(), "{text}");
     }
 }
 
 #[test]
-fn what_was_found_is_told() {
+fn hits_are_reported() {
     let json = r#"{"a":"ann@acme.org","password":"x"}"#;
     let hits = set(Replace::Typed).clean_json(json).unwrap().hits;
     let told: Vec<_> = hits.iter().map(|hit| (&*hit.kind, &json[hit.span.clone()])).collect();

@@ -1,4 +1,4 @@
-//! Putting a set together.
+//! Builds a set.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,16 +6,16 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Regex, RegexBuilder};
 
 use super::{Begin, Inner, Pattern, Set, Words};
-use crate::ahead::{Ahead, beginnings, bytes, unicode};
 use crate::detector::Detector;
-use crate::detectors::{self, Chosen};
+use crate::detectors::{self, Selection};
 use crate::find::Machine;
+use crate::partial::{PartialMatches, beginnings, bytes, unicode};
 use crate::replace::Replace;
 
-/// A set that is being put together.
+/// A set that is being built.
 #[derive(Debug, Default)]
 pub struct Builder {
-    detectors: Vec<(usize, Chosen)>,
+    detectors: Vec<(usize, Selection)>,
     patterns: Vec<Pattern>,
     words: Vec<(usize, Arc<str>, String)>,
     replaces: Vec<Replace>,
@@ -28,14 +28,14 @@ pub enum Unusable {
     UnknownDetector {
         /// The name as given.
         name: String,
-        /// The one that was probably meant.
+        /// The name that was probably meant.
         near: Option<&'static str>,
     },
-    /// The pattern is no regular expression, with what is wrong about it.
+    /// The pattern is not a valid regular expression, with the reason.
     Pattern(String),
     /// The pattern takes too much memory.
     TooLarge,
-    /// The pattern matches nothing at all, and so it would match everywhere.
+    /// The pattern matches the empty text, and so it would match everywhere.
     MatchesNothing,
     /// The word is empty.
     EmptyWord,
@@ -48,7 +48,7 @@ impl std::fmt::Display for Unusable {
             Self::UnknownDetector { name, near: Some(near) } => {
                 write!(f, "unknown detector `{name}`, did you mean `{near}`?")
             }
-            Self::Pattern(why) => write!(f, "cannot read the regular expression: {why}"),
+            Self::Pattern(why) => write!(f, "the regular expression is not valid: {why}"),
             Self::TooLarge => f.write_str("the regular expression is too large"),
             Self::MatchesNothing => f.write_str("the regular expression matches the empty text"),
             Self::EmptyWord => f.write_str("the word is empty"),
@@ -58,14 +58,14 @@ impl std::fmt::Display for Unusable {
 
 impl std::error::Error for Unusable {}
 
-/// A regular expression that compiles to more than this is refused.
+/// The largest compiled regular expression.
 const REGEX_SIZE: usize = 1 << 20;
 
 /// The longest word or phrase, in bytes.
 const MAX_WORD: usize = 256;
 
 impl Builder {
-    /// Asks for a detector, or for all detectors of a group (`secret`, `personal`).
+    /// Selects a detector, or all detectors of a group (`secret`, `personal`).
     pub fn detector(&mut self, source: usize, name: &str) -> Result<&mut Self, Unusable> {
         let chosen = detectors::choose(name).ok_or_else(|| Unusable::UnknownDetector {
             name: name.to_owned(),
@@ -75,7 +75,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Asks for what a regular expression matches; `kind` names it in hits.
+    /// Selects the matches of a regular expression; `kind` names it in hits.
     pub fn regex(
         &mut self,
         source: usize,
@@ -87,8 +87,8 @@ impl Builder {
         Ok(self)
     }
 
-    /// Asks for a word or a phrase, whatever its case, where no letter or digit stands beside it;
-    /// `kind` names it in hits.
+    /// Selects a word or a phrase, in any case, if no letter or digit is next to it; `kind` names
+    /// it in hits.
     pub fn word(&mut self, source: usize, kind: &str, word: &str) -> Result<&mut Self, Unusable> {
         let word = word.trim();
         if word.is_empty() {
@@ -97,8 +97,8 @@ impl Builder {
         if word.len() > MAX_WORD {
             return Err(Unusable::TooLarge);
         }
-        // The automaton takes ASCII letters of any case for the same, so the other scripts' cases
-        // are words of their own.
+        // The automaton ignores the case of ASCII letters, so other scripts need a separate word
+        // for each case.
         let mut forms = vec![word.to_lowercase(), word.to_uppercase(), word.to_owned()];
         forms.sort_unstable_by_key(|form| form.to_ascii_lowercase());
         forms.dedup_by_key(|form| form.to_ascii_lowercase());
@@ -107,7 +107,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Says what becomes of the hits of a source. It is [`Replace::Typed`] otherwise.
+    /// Sets the replacement for the hits of a source. The default is [`Replace::Typed`].
     pub fn replace(&mut self, source: usize, how: Replace) -> &mut Self {
         if self.replaces.len() <= source {
             self.replaces.resize(source + 1, Replace::default());
@@ -118,12 +118,12 @@ impl Builder {
         self
     }
 
-    /// Whether nothing was asked for.
+    /// Whether nothing was selected.
     pub fn is_empty(&self) -> bool {
         self.detectors.is_empty() && self.patterns.is_empty() && self.words.is_empty()
     }
 
-    /// The set.
+    /// Builds the set.
     pub fn build(self) -> Result<Set, Unusable> {
         let wants = |detector: &Detector| {
             let asking = self.detectors.iter().filter(|(_, chosen)| chosen.has(detector));
@@ -132,16 +132,16 @@ impl Builder {
             sources
         };
         let machine = Machine::new(&|detector| !wants(detector).is_empty());
-        let asked = machine.detectors().iter().map(|loaded| {
+        let selected = machine.detectors().iter().map(|loaded| {
             let detector = loaded.detector;
             (Arc::from(detector.name), wants(detector))
         });
-        let asked = asked.collect();
+        let selected = selected.collect();
         let words = words(&self.words)?;
         let (patterns, replaces) = (self.patterns, self.replaces);
         let begin = begin(&machine, &patterns, words.as_ref());
-        let ahead = OnceLock::new();
-        Ok(Set(Arc::new(Inner { machine, asked, patterns, words, replaces, ahead, begin })))
+        let partial = OnceLock::new();
+        Ok(Set(Arc::new(Inner { machine, selected, patterns, words, replaces, partial, begin })))
     }
 }
 
@@ -157,13 +157,13 @@ fn begin(machine: &Machine, patterns: &[Pattern], words: Option<&Words>) -> Vec<
 }
 
 impl Inner {
-    /// How all that is searched for begins. `None` if that takes too much memory: then nothing can
-    /// be said about the end of a text, and everything is held back.
-    pub(crate) fn ahead(&self) -> Option<&Ahead> {
-        self.ahead.get_or_init(|| self.build_ahead()).as_ref()
+    /// The beginnings of everything that is searched for. `None` if that takes too much memory:
+    /// then the end of a text is always undecided, and everything is held back.
+    pub(crate) fn partial(&self) -> Option<&PartialMatches> {
+        self.partial.get_or_init(|| self.build_ahead()).as_ref()
     }
 
-    fn build_ahead(&self) -> Option<Ahead> {
+    fn build_ahead(&self) -> Option<PartialMatches> {
         let mut hirs = Vec::with_capacity(self.begin.len());
         for begin in &self.begin {
             let hir = match begin {
@@ -176,7 +176,7 @@ impl Inner {
             };
             hirs.push(beginnings(&hir.ok()?));
         }
-        Ahead::new(hirs).ok()
+        PartialMatches::new(hirs).ok()
     }
 }
 

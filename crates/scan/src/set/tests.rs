@@ -1,4 +1,4 @@
-//! What is asked for is found, by whom it was asked.
+//! What is selected is found, with its source.
 
 use super::{Set, Unusable};
 use crate::replace::Replace;

@@ -1,12 +1,12 @@
-//! Values at the border.
+//! Values at the limits.
 
 use super::{is_harmless_field, is_placeholder, is_random, is_secret};
-use crate::name::Class;
+use crate::name::ValueKind;
 
 #[test]
 fn passwords() {
     for value in ["hunter22", "correct-horse-1", "p@ssw@rd!", "12345678", "qWeRtYuIoPaSdFgH"] {
-        assert!(is_secret(value, Class::Password), "{value}");
+        assert!(is_secret(value, ValueKind::Password), "{value}");
     }
     for value in [
         "hunter2",
@@ -25,7 +25,7 @@ fn passwords() {
         "process.env.PASS1",
         "пароль-обязателен",
     ] {
-        assert!(!is_secret(value, Class::Password), "{value}");
+        assert!(!is_secret(value, ValueKind::Password), "{value}");
     }
 }
 
@@ -39,8 +39,8 @@ fn keys() {
         "/x9Kq3Zp+9Lm2Vn8Rt5Yw7",
         "django-insecure-3@x&9k!q2w#e$r%t",
     ] {
-        assert!(is_secret(value, Class::Key), "{value}");
-        assert!(is_secret(value, Class::Token), "{value}");
+        assert!(is_secret(value, ValueKind::Key), "{value}");
+        assert!(is_secret(value, ValueKind::Token), "{value}");
     }
     for value in [
         "1234567890",
@@ -51,22 +51,22 @@ fn keys() {
         "key2::store::Token123",
         "hunter22",
     ] {
-        assert!(!is_secret(value, Class::Key), "{value}");
+        assert!(!is_secret(value, ValueKind::Key), "{value}");
     }
 }
 
 #[test]
 fn fields() {
     for value in ["", "  ", "any", "none", "${TOKEN}", "[REDACTED:jwt]", "********"] {
-        assert!(is_harmless_field(value, Class::Key), "{value}");
+        assert!(is_harmless_field(value, ValueKind::Key), "{value}");
     }
     for value in ["x", "hunter", "correct horse battery staple"] {
-        assert!(!is_harmless_field(value, Class::Password), "{value}");
+        assert!(!is_harmless_field(value, ValueKind::Password), "{value}");
     }
     // A token of a model or a parser.
-    assert!(is_harmless_field(" hello", Class::Token));
-    assert!(!is_harmless_field("a1b2c3", Class::Token));
-    assert!(!is_harmless_field("abcdefghij", Class::Token));
+    assert!(is_harmless_field(" hello", ValueKind::Token));
+    assert!(!is_harmless_field("a1b2c3", ValueKind::Token));
+    assert!(!is_harmless_field("abcdefghij", ValueKind::Token));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Secrets and personal data in their true forms, made as they are needed: no file holds a key.
+//! Secrets and personal data in their real forms, generated on demand: no file contains a key.
 
-/// Numbers that look random and are the same at every run.
+/// Pseudo-random numbers that are the same in every run.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -34,7 +34,7 @@ const URL: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const HEX: &str = "0123456789abcdef";
 
-/// One of each kind: what stands before it, and itself.
+/// One of each kind: its prefix, and itself.
 pub(crate) fn plant(detector: &str, dice: &mut Dice) -> Option<(String, String)> {
     let bare = |text: String| Some((String::new(), text));
     let behind = |lead: &str, text: String| Some((lead.to_owned(), text));
@@ -321,7 +321,7 @@ fn remainder(number: &str, by: u32) -> u32 {
     digits(number).iter().fold(0, |rest, digit| (rest * 10 + digit) % by)
 }
 
-/// Ten digits of which one stands twice, and the check digit.
+/// Ten digits of which one occurs twice, and the check digit.
 fn steuer_id(dice: &mut Dice) -> String {
     loop {
         let mut left: Vec<u32> = (0..10).collect();

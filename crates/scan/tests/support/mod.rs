@@ -1,4 +1,4 @@
-//! Texts with secrets in them, made as they are needed, so that no file holds a whole key.
+//! Texts with secrets, generated on demand, so that no file contains a whole key.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ pub(crate) fn secret() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Text of any kind, with much in it that looks like a beginning.
+/// Any text, with many beginnings of matches.
 pub(crate) fn noise() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         any::<String>(),
@@ -39,7 +39,7 @@ pub(crate) fn noise() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// What may stand beside a secret: no letter, digit, `_` or `-`.
+/// What may be next to a secret: no letter, digit, `_` or `-`.
 pub(crate) fn border() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["", " ", "\n", "\"", "'", "=", ",", "(", ")", "\\n", "<", ";", "é"])
         .prop_map(str::to_owned)

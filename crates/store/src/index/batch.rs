@@ -1,4 +1,4 @@
-//! Some consecutive records of one block on their way into the index.
+//! Consecutive records of one block that are about to be indexed.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::names::NameCache;
 use super::number::Number;
 use crate::journal::Entry;
 
-/// Some consecutive records of one block, inside a transaction.
+/// Consecutive records of one block, inside a transaction.
 pub(super) struct Batch<'a> {
     connection: &'a Connection,
     names: &'a mut NameCache,
@@ -26,7 +26,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// A batch of the block that this record is in.
+    /// A batch for the block that contains this record.
     pub(super) fn new(
         connection: &'a Connection,
         names: &'a mut NameCache,
@@ -50,7 +50,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Whether the next record belongs into another batch.
+    /// Whether the next record has to go into another batch.
     pub(super) fn is_full(&self, last: &Entry) -> bool {
         self.bytes >= MAX_BYTES || (last.seq + 1).is_multiple_of(BLOCK)
     }
@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Writes what was gathered.
+    /// Writes the batch.
     pub(super) fn write(self) -> Result<(), IndexError> {
         let Some((earliest, latest)) = self.times else { return Ok(()) };
         let (first, last) = self.ids.unzip();
@@ -137,11 +137,13 @@ const WIDEN_BLOCK: &str = "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5) \
      first_id = min(coalesce(first_id, ?4), coalesce(?4, first_id)), \
      last_id = max(coalesce(last_id, ?5), coalesce(?5, last_id))";
 
-/// What `joins` is looked up by. Two texts may have the same, so whoever finds a record compares the text.
+/// The hash by which `joins` is looked up. Two texts may share a hash, so the caller compares the
+/// text of each record found.
 pub(super) fn joins_hash(joins: &str) -> i64 {
     let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(joins).into();
     i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// Bytes of records in one batch, and one record more: names are gathered in memory until it is written.
+/// The bytes of records in one batch, plus one record: names are collected in memory until the
+/// batch is written.
 const MAX_BYTES: usize = 8 * 1024 * 1024;

@@ -3,8 +3,8 @@
 use std::iter::successors;
 use std::ops::{BitAndAssign, BitOrAssign};
 
-/// How many consecutive records share a block. A set over a block then takes 512 bytes at most, and a
-/// million records are 245 blocks.
+/// How many consecutive records form a block. A set over a block then takes 512 bytes at most, and
+/// a million records are 245 blocks.
 pub(crate) const BLOCK: u64 = 4096;
 
 const WORDS: usize = BLOCK as usize / 64;
@@ -27,7 +27,7 @@ pub(crate) fn position_of(seq: u64) -> u16 {
 impl Bits {
     pub(crate) const NONE: Self = Self([0; WORDS]);
 
-    /// The records of a block from `low` to `high`, both included.
+    /// The records of a block from `low` to `high`, both inclusive.
     pub(crate) fn between(block: u64, low: u64, high: u64) -> Self {
         let begin = block.saturating_mul(BLOCK);
         let end = begin.saturating_add(BLOCK - 1);
@@ -60,14 +60,14 @@ impl Bits {
 
     pub(crate) fn positions(&self) -> impl Iterator<Item = u16> {
         (0_u16..).step_by(64).zip(self.0).flat_map(|(begin, word)| {
-            // Without its lowest bit each time, until none is left.
+            // Clears the lowest bit each time, until none is left.
             let left = successors(Some(word), |word| Some(word & word.wrapping_sub(1)));
             let left = left.take_while(|word| *word != 0);
             left.map(move |word| begin + word.trailing_zeros() as u16)
         })
     }
 
-    /// As it is stored: the positions of a few, a bit each of many.
+    /// The stored form: a list of positions if there are few, a bitmap if there are many.
     pub(crate) fn encode(&self) -> Vec<u8> {
         if self.count() < (DENSE / 2) as u64 {
             self.positions().flat_map(u16::to_le_bytes).collect()
@@ -76,7 +76,7 @@ impl Bits {
         }
     }
 
-    /// Adds a stored set. `false` if it is not one.
+    /// Adds a stored set. Returns `false` if the bytes are not a valid set.
     #[must_use]
     pub(crate) fn add_stored(&mut self, stored: &[u8]) -> bool {
         if stored.len() == DENSE {
@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_stored_comes_back(
+        fn a_stored_set_is_read_back(
             one in prop::collection::btree_set(0_u16..4096, 0..600),
             other in prop::collection::btree_set(0_u16..4096, 0..10),
         ) {

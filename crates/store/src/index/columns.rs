@@ -1,4 +1,4 @@
-//! What the index keeps of a record.
+//! The parts of a record that the index stores.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::field::Field;
 
-/// The parts of a body that the index keeps. Everything else is skipped without being copied.
+/// The parts of a body that the index stores. Everything else is skipped without being copied.
 #[derive(Debug, Deserialize)]
 pub(super) struct Columns<'a> {
     #[serde(borrow)]
@@ -41,7 +41,7 @@ struct RecordColumns<'a> {
     completes: Option<Uuid>,
 }
 
-/// Text that borrows where it can, also inside of an option.
+/// Text that borrows if possible, also inside an `Option`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -123,7 +123,7 @@ impl<'a> Columns<'a> {
         day_of(self.record.time)
     }
 
-    /// Whether it only completes another record.
+    /// Whether it completes another record.
     pub(super) fn completes(&self) -> bool {
         self.record.completes.is_some()
     }
@@ -132,7 +132,7 @@ impl<'a> Columns<'a> {
         self.record.tokens
     }
 
-    /// Hands over every name in it that a filter can ask for.
+    /// Passes on every name in it that a filter can ask for.
     pub(super) fn names<E>(
         &self,
         mut visit: impl FnMut(Field, &str) -> Result<(), E>,
@@ -162,16 +162,16 @@ impl<'a> Columns<'a> {
         }
         let Some(verdict) = verdict else { return Ok(()) };
         visit(Field::Action, &verdict.action)?;
-        let beside = verdict.shadows.iter().chain(&verdict.audits).chain(&verdict.sanitized);
-        for Text(rule) in beside.filter_map(|hit| hit.rule.as_ref()) {
-            visit(Field::RuleBeside, rule)?;
+        let companion = verdict.shadows.iter().chain(&verdict.audits).chain(&verdict.sanitized);
+        for Text(rule) in companion.filter_map(|hit| hit.rule.as_ref()) {
+            visit(Field::OtherRule, rule)?;
         }
         Ok(())
     }
 }
 
-/// A time as the index keeps it. Times that do not fit are moved to the nearest that does, which keeps
-/// their order.
+/// A time as the index stores it. Times out of range are moved to the nearest one in range, which
+/// keeps their order.
 pub(super) fn nanoseconds(time: Timestamp) -> i64 {
     let time = time.as_nanosecond();
     let nearest = if time < 0 { i64::MIN } else { i64::MAX };

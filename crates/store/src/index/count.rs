@@ -1,4 +1,4 @@
-//! Counting records without reading them.
+//! Counts records without reading them.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use rusqlite::params;
 
 use super::bits::{BLOCK, Bits, position_of};
 use super::field::{Field, Flag};
+use super::filter::{Condition, IndexFilter};
 use super::number::Number;
 use super::page::{Block, next_block};
-use super::wanted::{Condition, Wanted};
 use super::{Bounds, Index, IndexError, names};
 use callgate_audit::{Action, Kind, Order, Stats};
 
-/// What counting one block leaves to do.
+/// What is left to do after counting one block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
-    /// Records that could not be read when they were indexed.
+    /// The records that could not be read when they were indexed.
     pub(crate) unreadable: Vec<u64>,
-    /// Where to go on; none if that was all.
+    /// The bounds to continue with; `None` after the last block.
     pub(crate) rest: Option<Bounds>,
 }
 
 /// One value of a field in a block.
 struct Value {
     value: i64,
-    /// The first record that counts and has it.
+    /// The first counted record that has it.
     first: u16,
     count: u64,
 }
@@ -35,7 +35,7 @@ impl Index {
     /// Counts the first block within the bounds.
     pub(crate) fn count(
         &self,
-        wanted: &Wanted,
+        wanted: &IndexFilter,
         bounds: Bounds,
         stats: &mut Stats,
     ) -> Result<Counted, IndexError> {
@@ -58,14 +58,14 @@ impl Index {
         block.count_records(&set, stats)?;
 
         let seq_at = |position| number * BLOCK + u64::from(position);
-        let rest = Some(bounds.behind_block(number, Order::OldestFirst));
+        let rest = Some(bounds.after_block(number, Order::OldestFirst));
         Ok(Counted { unreadable: unreadable.positions().map(seq_at).collect(), rest })
     }
 }
 
 impl Block<'_> {
-    /// Leaves only the records of the wanted time.
-    fn keep_in_time(&self, wanted: &Wanted, set: &mut Bits) -> Result<(), IndexError> {
+    /// Keeps only the records in the time range.
+    fn keep_in_time(&self, wanted: &IndexFilter, set: &mut Bits) -> Result<(), IndexError> {
         let mut times = self.view.prepare_cached(TIMES)?;
         let (earliest, latest) =
             times.query_row([Number(self.block)], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -110,7 +110,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Counts these records by everything that is counted.
+    /// Counts these records by every counted field.
     fn count_records(&self, set: &Bits, stats: &mut Stats) -> Result<(), IndexError> {
         if set.is_empty() {
             return Ok(());
@@ -129,7 +129,7 @@ impl Block<'_> {
             }
             having &= set;
             match field {
-                // Kinds come first, so that it is known by then which records are calls.
+                // Kinds come first, so that the set of calls is complete by now.
                 Field::Kind => self.count_kind(value, &having, stats, &mut calls)?,
                 _ => having &= &calls,
             }
@@ -160,8 +160,8 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Adds the counts of one field, the values in the order in which they first occur: beyond some number
-    /// they count as others.
+    /// Adds the counts of one field, with the values in the order of their first record: beyond a
+    /// limit, values are counted as "others".
     fn add_counts(
         &self,
         field: Field,

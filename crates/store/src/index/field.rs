@@ -1,7 +1,7 @@
-//! What can be filtered or counted by.
+//! The fields that can be filtered or counted by.
 
-/// A column of the index. The numbers are in the file; a number that was released keeps its meaning. Those
-/// that are counted come first, so that counting reads one run of rows.
+/// A column of the index. The numbers are in the file, and a released number never changes its
+/// meaning. Counted fields come first, so that counting reads one run of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Field {
     Kind = 1,
@@ -14,12 +14,12 @@ pub(crate) enum Field {
     User = 7,
     /// The day, as a number.
     Day = 8,
-    /// What is not in the record itself: see [`Flag`].
+    /// Facts that are not in the record itself: see [`Flag`].
     Flag = 20,
     Surface = 21,
     Server = 22,
     /// Audit, shadow and sanitizing rules that matched in addition to the one that decided.
-    RuleBeside = 23,
+    OtherRule = 23,
     Session = 24,
     Org = 25,
     Team = 26,
@@ -35,7 +35,7 @@ impl Field {
         self as i64
     }
 
-    /// The field of that number, if it is counted.
+    /// The counted field with this number, if any.
     pub(crate) fn counted(number: i64) -> Option<Self> {
         let counted = [
             Self::Kind,
@@ -54,9 +54,10 @@ impl Field {
 /// The values of [`Field::Flag`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flag {
-    /// It completes another record and is not shown by itself.
+    /// It completes another record and is not shown on its own.
     Completes = 1,
-    /// Its body could not be read. A query that meets it must report that, whatever it looks for.
+    /// Its body could not be read. A query that comes across it must report that, whatever the
+    /// filter is.
     Unreadable = 2,
 }
 

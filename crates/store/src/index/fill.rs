@@ -12,56 +12,56 @@ use super::{Access, Index, IndexError, names, schema};
 use crate::error::ReadError;
 use crate::journal::{Entry, Extent, Log};
 
-/// Where an index begins that has nothing in it.
+/// Where an empty index starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begin {
+pub(crate) enum FillStart {
     /// At the oldest record of the journal.
     Oldest,
-    /// Behind this record.
+    /// After this record.
     After(u64),
 }
 
-/// How far filling has come.
+/// How far filling has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The last record that is in the index.
+    /// The last indexed record.
     pub(crate) done: u64,
     /// The last record of the journal.
     pub(crate) last: u64,
 }
 
 /// What one transaction did.
-enum Step {
+enum FillStep {
     /// There was nothing to do.
     Nothing(Filled),
-    /// Something, and there may be more.
+    /// Some work, and there may be more.
     Something(Progress),
 }
 
 impl Index {
-    /// Indexes everything up to the end of the journal, one transaction for each block, until told to stop.
-    /// Several processes may do so at once: each transaction continues where the last one ended. Begins anew
-    /// if the journal is not the one that was indexed.
+    /// Indexes everything up to the end of the journal, one transaction for each block, until
+    /// `progress` returns `Break`. Several processes may do so at once: each transaction continues
+    /// where the previous one ended. Starts over if the indexed journal was a different one.
     pub(crate) fn fill(
         &self,
         log: &dyn Log,
-        begin: Begin,
+        begin: FillStart,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Filled, IndexError> {
         let (filled, extent) = (self.filled()?, log.extent()?);
-        if begin.suits(&filled, &extent, log) && !needs_work(&filled, &extent) {
+        if begin.can_continue(&filled, &extent, log) && !needs_work(&filled, &extent) {
             return Ok(filled);
         }
         loop {
             match self.step(log, begin) {
-                Ok(Step::Nothing(filled)) => return Ok(filled),
-                Ok(Step::Something(done)) => {
+                Ok(FillStep::Nothing(filled)) => return Ok(filled),
+                Ok(FillStep::Something(done)) => {
                     if progress(done).is_break() {
                         return self.filled();
                     }
                 }
                 Err(error) => {
-                    // The names that were added are rolled back.
+                    // The added names are rolled back, so forget them.
                     self.names.borrow_mut().clear();
                     return Err(error);
                 }
@@ -69,27 +69,28 @@ impl Index {
         }
     }
 
-    /// Indexes at most so many blocks: what a gateway does from time to time. A damaged index is made anew.
+    /// Indexes at most this many blocks: a gateway calls it from time to time. Rebuilds a damaged
+    /// index.
     pub(crate) fn keep_up(&self, log: &dyn Log, blocks: usize) -> Result<Filled, IndexError> {
         let mut left = blocks;
         let mut progress = |_| {
             left = left.saturating_sub(1);
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        match self.fill(log, Begin::Oldest, &mut progress) {
+        match self.fill(log, FillStart::Oldest, &mut progress) {
             Err(error) if error.is_damage() && self.access == Access::Write => {
                 self.recreate()?;
-                self.fill(log, Begin::Oldest, &mut progress)
+                self.fill(log, FillStart::Oldest, &mut progress)
             }
             filled => filled,
         }
     }
 
-    /// Throws everything away, and fills it again.
+    /// Deletes everything, and fills it again.
     pub(crate) fn rebuild(
         &self,
         log: &dyn Log,
-        begin: Begin,
+        begin: FillStart,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Filled, IndexError> {
         let transaction = self.begin_write()?;
@@ -98,7 +99,7 @@ impl Index {
         self.fill(log, begin, progress)
     }
 
-    /// Up to where it is filled.
+    /// How far it is filled.
     pub(crate) fn filled(&self) -> Result<Filled, IndexError> {
         Filled::read(&self.connection)
     }
@@ -108,17 +109,17 @@ impl Index {
     }
 
     /// One transaction: removes a block of expired records, or adds a block of new ones.
-    fn step(&self, log: &dyn Log, begin: Begin) -> Result<Step, IndexError> {
+    fn step(&self, log: &dyn Log, begin: FillStart) -> Result<FillStep, IndexError> {
         let transaction = self.begin_write()?;
         let mut filled = Filled::read(&transaction)?;
         let extent = log.extent()?;
-        if !begin.suits(&filled, &extent, log) {
+        if !begin.can_continue(&filled, &extent, log) {
             schema::clear(&transaction, begin.resolve(&extent))?;
             filled = Filled::read(&transaction)?;
         }
         if !needs_work(&filled, &extent) {
             transaction.commit()?;
-            return Ok(Step::Nothing(filled));
+            return Ok(FillStep::Nothing(filled));
         }
         let done = if has_expired(&filled, &extent) {
             remove_block(&transaction, &filled, &extent)?;
@@ -127,7 +128,7 @@ impl Index {
             self.add_block(&transaction, log, &filled)?
         };
         transaction.commit()?;
-        Ok(Step::Something(Progress { done, last: extent.last }))
+        Ok(FillStep::Something(Progress { done, last: extent.last }))
     }
 
     fn add_block(
@@ -142,7 +143,7 @@ impl Index {
         let (mut last, mut failed) = (None::<Entry>, None);
         log.walk(filled.seq, filled.spot(), &mut |entry| {
             let expected = last.as_ref().map_or(filled.seq, |last| last.seq) + 1;
-            // Some may be missing: that is for `verify` to tell.
+            // Some may be missing: `verify` reports that.
             if entry.seq < expected {
                 let why = format!("record {expected} was expected here");
                 return Err(ReadError::Unreadable { seq: entry.seq, why });
@@ -165,8 +166,8 @@ impl Index {
     }
 }
 
-impl Begin {
-    /// The record behind which it begins.
+impl FillStart {
+    /// The record after which it starts.
     fn resolve(self, extent: &Extent) -> u64 {
         let oldest = extent.first.saturating_sub(1);
         match self {
@@ -175,12 +176,12 @@ impl Begin {
         }
     }
 
-    /// Whether an index that is filled so far can be continued.
-    fn suits(self, filled: &Filled, extent: &Extent, log: &dyn Log) -> bool {
+    /// Whether an index that is filled this far can be continued.
+    fn can_continue(self, filled: &Filled, extent: &Extent, log: &dyn Log) -> bool {
         if filled.is_empty() {
             return filled.seq == self.resolve(extent);
         }
-        filled.fits(log) && filled.seq >= extent.first.saturating_sub(1)
+        filled.matches_log(log) && filled.seq >= extent.first.saturating_sub(1)
     }
 }
 
@@ -188,12 +189,13 @@ fn needs_work(filled: &Filled, extent: &Extent) -> bool {
     filled.seq < extent.last || has_expired(filled, extent)
 }
 
-/// Whether there is a whole block that has expired. Less is not worth a transaction: readers skip it.
+/// Whether a whole block has expired. A smaller part is not worth a transaction: readers skip it.
 fn has_expired(filled: &Filled, extent: &Extent) -> bool {
     filled.seq >= extent.first && block_of(filled.first) < block_of(extent.first)
 }
 
-/// Removes the oldest block, and with the last that has expired the names that only these had.
+/// Removes the oldest block. With the last expired block, also removes the names that no other
+/// block uses.
 fn remove_block(
     transaction: &Transaction<'_>,
     filled: &Filled,

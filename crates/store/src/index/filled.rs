@@ -1,4 +1,4 @@
-//! Up to where an index was filled.
+//! How far an index is filled.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,16 +8,16 @@ use crate::error::ReadError;
 use crate::journal::{Entry, Log, Spot};
 use callgate_audit::Hash;
 
-/// Up to where an index was filled.
+/// How far an index is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Filled {
     /// The first record in it.
     pub(crate) first: u64,
-    /// The last record in it, which is one less than `first` where there is none.
+    /// The last record in it; `first - 1` while it is empty.
     pub(crate) seq: u64,
-    /// Where the last record lies, and its hash; none while there is no record in it.
+    /// The place and the hash of the last record; `None` while it is empty.
     pub(super) last: Option<(Spot, Hash)>,
-    /// How often it was begun anew.
+    /// How often it was rebuilt.
     pub(crate) generation: i64,
     /// How often names were removed.
     pub(super) pruned: i64,
@@ -40,7 +40,7 @@ impl Filled {
         found.optional()?.ok_or(IndexError::Damaged)
     }
 
-    /// Notes that it is filled up to this record.
+    /// Stores that it is filled up to this record.
     pub(super) fn advance(connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
         let sql = "UPDATE filled SET seq = ?1, segment = ?2, offset = ?3, hash = ?4";
         let Spot { segment, offset } = entry.spot;
@@ -53,11 +53,11 @@ impl Filled {
         Ok(())
     }
 
-    /// Whether this very record is in the journal: its hash covers all before it, so what was indexed is
-    /// what the journal holds.
-    pub(crate) fn fits(&self, log: &dyn Log) -> bool {
+    /// Whether the journal has exactly this record: its hash covers all records before it, so the
+    /// index matches the journal.
+    pub(crate) fn matches_log(&self, log: &dyn Log) -> bool {
         let Some((spot, hash)) = self.last else { return false };
-        // Where another journal lies at this path, the spot may be anything, also unreadable.
+        // If the path now holds another journal, the spot may be anything, even unreadable.
         let found: Result<Option<Entry>, ReadError> = log.entry(spot);
         found.is_ok_and(|it| it.is_some_and(|it| it.seq == self.seq && it.hash == hash))
     }

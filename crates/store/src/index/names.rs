@@ -8,12 +8,12 @@ use super::field::Field;
 use super::number::Number;
 use callgate_audit::Pattern;
 
-/// The ids of names that were used lately.
+/// The ids of recently used names.
 #[derive(Debug, Default)]
 pub(super) struct NameCache {
     ids: HashMap<Field, HashMap<String, Name>>,
     len: usize,
-    /// How often names had been removed from the file when these were read.
+    /// The prune count of the file when these names were read.
     pruned: i64,
 }
 
@@ -21,24 +21,25 @@ pub(super) struct NameCache {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name {
     pub(super) id: i64,
-    /// The last block that is known to have it.
+    /// The last block known to use it.
     block: u64,
 }
 
 impl NameCache {
-    /// Forgets what may no longer be in the file.
+    /// Clears the cache if names were removed from the file since it was filled.
     pub(super) fn check(&mut self, pruned: i64) {
         if self.pruned != pruned || self.len > MAX_CACHED {
             *self = Self { pruned, ..Self::default() };
         }
     }
 
-    /// Forgets everything: what was put in may have been rolled back.
+    /// Clears the cache: some names in it may have been rolled back.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The id of a name, which is put into the file if it is not there, and noted to be used in this block.
+    /// The id of a name. Adds the name to the file if it is new, and marks it as used in this
+    /// block.
     pub(super) fn id(
         &mut self,
         connection: &Connection,
@@ -82,7 +83,7 @@ fn use_in(connection: &Connection, id: i64, block: u64) -> rusqlite::Result<()> 
     connection.prepare_cached(sql)?.execute(params![id, Number(block)]).map(|_| ())
 }
 
-/// The id of this very name.
+/// The id of exactly this name.
 pub(super) fn find(
     connection: &Connection,
     field: Field,
@@ -115,7 +116,7 @@ pub(super) fn text(connection: &Connection, id: i64) -> rusqlite::Result<Option<
     connection.prepare_cached(TEXT)?.query_row([id], |row| row.get(0)).optional()
 }
 
-/// Removes the names that no block from this one on has. Says whether there were any.
+/// Removes the names that no block from this one on uses. Returns whether there were any.
 pub(super) fn prune(connection: &Connection, block: u64) -> rusqlite::Result<bool> {
     let removed = connection
         .prepare_cached("DELETE FROM names WHERE block < ?1")?
@@ -130,6 +131,6 @@ pub(super) const FIND: &str = "SELECT id FROM names WHERE field = ?1 AND text = 
 pub(super) const OF_FIELD: &str = "SELECT id, text FROM names WHERE field = ?1";
 pub(super) const TEXT: &str = "SELECT text FROM names WHERE id = ?1";
 
-/// Names that are remembered. Clients choose some of them, so there must be an end; then all are forgotten
-/// and looked up again.
+/// How many names are cached. Clients choose some of them, so there has to be a limit; at the limit
+/// the cache is cleared.
 const MAX_CACHED: usize = 20_000;

@@ -1,9 +1,9 @@
-//! Numbers without a sign, which SQLite does not have.
+//! Unsigned numbers, which SQLite does not have.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-/// A number of a record, a block, a segment or a byte. None of them comes near the largest that SQLite has;
-/// as a bound, a larger one means the same as that.
+/// The number of a record, block, segment or byte. In practice none of them comes near SQLite's
+/// largest integer; as a bound, a larger one means the same as that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(pub(super) u64);
 

@@ -1,4 +1,4 @@
-//! Opening an index, and making one.
+//! Opens an index, or creates it.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -10,29 +10,30 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::schema::{self, Identity};
+use super::schema::{self, IndexIdentity};
 use super::{Access, Index, IndexError, NameCache};
 use crate::error::OpenError;
 use crate::place::{Place, make_private};
 use crate::schema::APPLICATION;
 
 impl Index {
-    /// Opens the index at this place, and makes it if there is none. `None` if there is none and none can
-    /// be made. One that is damaged is made anew; a file of something else is refused and left as it is.
+    /// Opens the index at this place, or creates it. `None` if it does not exist and cannot be
+    /// created. A damaged index is rebuilt; a file that is not an index is rejected and not
+    /// changed.
     pub(crate) fn open(place: &Place) -> Result<Option<Self>, OpenError> {
         match place {
             Place::Memory(uri) => Self::in_memory(place, uri).map(Some),
             Place::File(path) => match place.check_private() {
                 Ok(()) => Self::at(place, path),
-                // Whoever it belongs to fills it.
+                // Its owner fills it.
                 Err(OpenError::Owned { .. }) => Self::read_only(place),
                 Err(error) => Err(error),
             },
         }
     }
 
-    /// An index that nobody else sees, and that is gone when it is closed. SQLite keeps it in memory while
-    /// it is small, and in a temporary file without a name otherwise.
+    /// A private index that is gone when it is closed. SQLite keeps it in memory while it is small,
+    /// and otherwise in a temporary file without a name.
     pub(crate) fn temporary() -> Result<Self, IndexError> {
         let connection = Connection::open("")?;
         set_up(&connection, "memory")?;
@@ -45,7 +46,7 @@ impl Index {
         self.access
     }
 
-    /// Makes a damaged index anew, also while others have it open.
+    /// Rebuilds a damaged index, even while other connections have it open.
     pub(crate) fn recreate(&self) -> Result<(), IndexError> {
         self.names.borrow_mut().clear();
         self.connection.flush_prepared_statement_cache();
@@ -86,33 +87,36 @@ impl Index {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON;
         let opened = Connection::open_with_flags(path, flags);
         let Ok(connection) = opened else { return Self::read_only(place) };
-        // SQLite opens a file that cannot be written without complaint.
+        // SQLite opens a file that it cannot write without an error.
         if connection.is_readonly("main").unwrap_or(true) {
             return Self::read_only(place);
         }
         let index = Self::new(connection, Access::Write);
-        match index.prepare_in_time(place) {
+        match index.prepare_with_retries(place) {
             Ok(()) => Ok(Some(index)),
-            Err(Refusal::Open(error)) => Err(error),
-            Err(Refusal::Index(error)) if error.is_damage() && was_index(path) => {
+            Err(IndexOpenError::Open(error)) => Err(error),
+            Err(IndexOpenError::Index(error)) if error.is_damage() && was_index(path) => {
                 index.recreate().map_err(|error| unreadable(place, &error))?;
                 Ok(Some(index))
             }
-            Err(Refusal::Index(error)) if error.is_damage() => {
+            Err(IndexOpenError::Index(error)) if error.is_damage() => {
                 Err(OpenError::Foreign { path: path.to_owned(), why: error.to_string() })
             }
-            // Locked, or in a folder where its log cannot be made.
-            Err(Refusal::Index(_)) => Self::read_only(place),
+            // It is locked, or its folder does not allow creating the log.
+            Err(IndexOpenError::Index(_)) => Self::read_only(place),
         }
     }
 
-    /// Where several processes make an index at once, SQLite says to some that it is busy without waiting
-    /// for the others: it is not yet in the mode in which it would.
-    fn prepare_in_time(&self, place: &Place) -> Result<(), Refusal> {
+    /// If several processes create an index at once, SQLite reports "busy" to some without waiting
+    /// for the others, because the file is not yet in a mode in which it waits. Retries for a
+    /// while.
+    fn prepare_with_retries(&self, place: &Place) -> Result<(), IndexOpenError> {
         let begin = Instant::now();
         loop {
             match self.prepare(place) {
-                Err(Refusal::Index(error)) if error.is_lock() && begin.elapsed() < SET_UP => {
+                Err(IndexOpenError::Index(error))
+                    if error.is_lock() && begin.elapsed() < SET_UP =>
+                {
                     thread::sleep(Duration::from_millis(5));
                 }
                 done => return done,
@@ -120,15 +124,15 @@ impl Index {
         }
     }
 
-    /// Checks what the file is before anything in it is changed.
-    fn prepare(&self, place: &Place) -> Result<(), Refusal> {
+    /// Checks what the file is before changing anything in it.
+    fn prepare(&self, place: &Place) -> Result<(), IndexOpenError> {
         self.connection.busy_timeout(PATIENCE).map_err(IndexError::from)?;
         let identity = schema::identify(&self.connection).map_err(IndexError::from)?;
         check(place, &identity)?;
-        // Not a write-ahead log: a process of version 0.1 that had an older file open under this name removes
-        // such a log by its name when it ends.
+        // Not a write-ahead log: a process of version 0.1 that had an older file open under this
+        // name removes such a log by its name when it ends.
         set_up(&self.connection, "truncate")?;
-        if identity == Identity::Empty {
+        if identity == IndexIdentity::Empty {
             self.create()?;
         }
         self.filled()?;
@@ -141,8 +145,8 @@ impl Index {
         let Ok(mut connection) = opened else { return Ok(None) };
         let identity = match schema::identify(&connection) {
             Ok(identity) => identity,
-            // Without the right to write into the folder SQLite cannot make the index of its log. If
-            // there is no log, nobody writes and none is needed.
+            // Without write access to the folder, SQLite cannot create the index of its log. If
+            // there is no log, there is no writer and no index is needed.
             Err(_) => {
                 let Some(immutable) = place.immutable() else { return Ok(None) };
                 connection = immutable;
@@ -151,7 +155,7 @@ impl Index {
             }
         };
         check(place, &identity)?;
-        if identity == Identity::Empty || connection.busy_timeout(PATIENCE).is_err() {
+        if identity == IndexIdentity::Empty || connection.busy_timeout(PATIENCE).is_err() {
             return Ok(None);
         }
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -160,18 +164,18 @@ impl Index {
 }
 
 /// Why a file was not opened.
-enum Refusal {
+enum IndexOpenError {
     Open(OpenError),
     Index(IndexError),
 }
 
-impl From<OpenError> for Refusal {
+impl From<OpenError> for IndexOpenError {
     fn from(error: OpenError) -> Self {
         Self::Open(error)
     }
 }
 
-impl From<IndexError> for Refusal {
+impl From<IndexError> for IndexOpenError {
     fn from(error: IndexError) -> Self {
         Self::Index(error)
     }
@@ -180,32 +184,34 @@ impl From<IndexError> for Refusal {
 fn set_up(connection: &Connection, mode: &str) -> Result<(), IndexError> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))?;
-    // After a power loss the index is old, not wrong.
+    // After a power loss the index is outdated, but not wrong.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "trusted_schema", false)?;
-    // Otherwise each query that compares with a value is planned again for each value.
+    // Otherwise SQLite plans each query again for each compared value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
 }
 
-fn check(place: &Place, identity: &Identity) -> Result<(), OpenError> {
+fn check(place: &Place, identity: &IndexIdentity) -> Result<(), OpenError> {
     let path = place.path().to_owned();
     let foreign = |path, why: String| Err(OpenError::Foreign { path, why });
     match identity {
-        Identity::Empty | Identity::Index => Ok(()),
-        Identity::Newer(found) => {
+        IndexIdentity::Empty | IndexIdentity::Index => Ok(()),
+        IndexIdentity::Newer(found) => {
             Err(OpenError::Newer { path, found: *found, known: schema::VERSION })
         }
         // Its records would be lost.
-        Identity::OldStore(version) => {
+        IndexIdentity::OldStore(version) => {
             foreign(path, format!("it is a store with schema {version} that was not migrated"))
         }
-        Identity::Foreign => foreign(path, "it is a SQLite database of something else".to_owned()),
+        IndexIdentity::Foreign => {
+            foreign(path, "it is a SQLite database of another application".to_owned())
+        }
     }
 }
 
-/// Whether a file that SQLite cannot read says in its header that it is an index of this version. Only
+/// Whether the header of a file that SQLite cannot read is that of an index of this version. Only
 /// then may it be overwritten.
 fn was_index(path: &Path) -> bool {
     let mut header = [0; 72];
@@ -224,15 +230,16 @@ fn unreadable(place: &Place, error: &IndexError) -> OpenError {
     OpenError::Unreadable { path: place.path().to_owned(), why: error.to_string() }
 }
 
-/// How long another connection's lock is waited for. A transaction that fills takes some ten milliseconds.
+/// How long to wait for the lock of another connection. A transaction that fills takes about ten
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// For how long a file that is being made by another process is tried again.
+/// How long to retry while another process is creating the file.
 const SET_UP: Duration = Duration::from_secs(2);
 
-/// Statements that are kept prepared: all of them.
+/// The number of cached prepared statements: enough for all of them.
 const STATEMENTS: usize = 48;
 
-/// One thread uses a connection at a time, so SQLite need not lock; names of stores in memory are
-/// addresses.
+/// Only one thread uses a connection at a time, so SQLite need not lock. Stores in memory are named
+/// by URIs.
 const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_URI);

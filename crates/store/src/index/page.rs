@@ -1,4 +1,4 @@
-//! Going through the blocks of an index.
+//! Walks the blocks of an index.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::bits::{BLOCK, Bits, block_of};
 use super::field::{Field, Flag};
 use super::filled::Filled;
+use super::filter::{Condition, IndexFilter};
 use super::number::Number;
-use super::wanted::{Condition, Wanted};
 use super::{Index, IndexError};
 use callgate_audit::Order;
 
-/// The records from one number to another, both included.
+/// The records from one sequence number to another, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: u64,
@@ -29,22 +29,22 @@ impl Bounds {
         Self { low: self.low.max(other.low), high: self.high.min(other.high) }
     }
 
-    /// What is left of these behind a record, in this order.
-    pub(crate) fn behind(self, seq: u64, order: Order) -> Self {
+    /// The bounds after a record, in this order.
+    pub(crate) fn after(self, seq: u64, order: Order) -> Self {
         match order {
             Order::OldestFirst => Self { low: seq.saturating_add(1), ..self },
-            // No record has the number 0.
+            // No record has the sequence number 0.
             Order::NewestFirst if seq <= 1 => Self { low: 1, high: 0 },
             Order::NewestFirst => Self { high: seq - 1, ..self },
         }
     }
 
-    /// What is left of these behind a block.
-    pub(super) fn behind_block(self, block: u64, order: Order) -> Self {
+    /// The bounds after a block, in this order.
+    pub(super) fn after_block(self, block: u64, order: Order) -> Self {
         let begin = block.saturating_mul(BLOCK);
         match order {
-            Order::OldestFirst => self.behind(begin.saturating_add(BLOCK - 1), order),
-            Order::NewestFirst => self.behind(begin, order),
+            Order::OldestFirst => self.after(begin.saturating_add(BLOCK - 1), order),
+            Order::NewestFirst => self.after(begin, order),
         }
     }
 }
@@ -52,18 +52,18 @@ impl Bounds {
 /// Some records that may pass the filter.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Their numbers, in order.
+    /// Their sequence numbers, in order.
     pub(crate) seqs: Vec<u64>,
-    /// Where to look for more; none if that was all.
+    /// Where to look for more; `None` after the last page.
     pub(crate) rest: Option<Bounds>,
 }
 
 impl Index {
-    /// The first records within the bounds that may pass: those of one block. Between pages no lock and no
-    /// view is held, so that a slow consumer holds up nobody.
+    /// The first records within the bounds that may pass: those of one block. No lock or read
+    /// transaction is held between pages, so that a slow consumer delays no other connection.
     pub(crate) fn page(
         &self,
-        wanted: &Wanted,
+        wanted: &IndexFilter,
         bounds: Bounds,
         order: Order,
     ) -> Result<Page, IndexError> {
@@ -71,7 +71,7 @@ impl Index {
         let mut rest = bounds;
         while let Some(block) = next_block(&view, wanted, rest, order)? {
             let set = Block { view: &view, block }.candidates(wanted, rest)?;
-            rest = rest.behind_block(block, order);
+            rest = rest.after_block(block, order);
             if set.is_empty() {
                 continue;
             }
@@ -85,8 +85,8 @@ impl Index {
         Ok(Page { seqs: Vec::new(), rest: None })
     }
 
-    /// A view of the index as it was when the values were looked up.
-    pub(super) fn view(&self, wanted: &Wanted) -> Result<Transaction<'_>, IndexError> {
+    /// A read transaction on the index in which the values were looked up.
+    pub(super) fn view(&self, wanted: &IndexFilter) -> Result<Transaction<'_>, IndexError> {
         let view = self.connection.unchecked_transaction()?;
         if Filled::read(&view)?.generation != wanted.generation {
             return Err(IndexError::BegunAnew);
@@ -95,10 +95,10 @@ impl Index {
     }
 }
 
-/// The next block with records within the bounds and of the wanted time.
+/// The next block with records within the bounds and in the time range.
 pub(super) fn next_block(
     view: &Connection,
-    wanted: &Wanted,
+    wanted: &IndexFilter,
     bounds: Bounds,
     order: Order,
 ) -> Result<Option<u64>, IndexError> {
@@ -121,8 +121,8 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// The records that may pass, and those that nobody can read.
-    fn candidates(&self, wanted: &Wanted, bounds: Bounds) -> Result<Bits, IndexError> {
+    /// The records that may pass, and the unreadable ones.
+    fn candidates(&self, wanted: &IndexFilter, bounds: Bounds) -> Result<Bits, IndexError> {
         let mut set = Bits::between(self.block, bounds.low, bounds.high);
         self.narrow(&mut set, wanted.cheapest_first())?;
         if !set.is_empty() {
@@ -134,7 +134,7 @@ impl Block<'_> {
         Ok(set)
     }
 
-    /// Leaves only the records for which every condition holds.
+    /// Keeps only the records for which every condition holds.
     pub(super) fn narrow<'c>(
         &self,
         set: &mut Bits,
@@ -175,7 +175,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// The same for many values: a block has few of them, so all that it has are read.
+    /// The same for many values: a block has few of them, so it reads all values of the block.
     fn add_many(&self, set: &mut Bits, field: Field, values: &[i64]) -> Result<(), IndexError> {
         let values: HashSet<i64> = values.iter().copied().collect();
         let mut query = self.view.prepare_cached(MARKS_OF_FIELD)?;
@@ -190,7 +190,7 @@ impl Block<'_> {
     }
 }
 
-/// So many values are looked up one by one.
+/// Up to this many values are looked up one by one.
 const FEW: usize = 16;
 
 pub(super) const MARK: &str =

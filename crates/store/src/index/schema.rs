@@ -4,11 +4,11 @@ use rusqlite::Connection;
 
 use crate::schema::APPLICATION;
 
-/// The version of an index. Up to 4, the file at this path held the records themselves, and an older
-/// callgate that finds a 5 says that it is too old.
+/// The version of an index. Up to 4, the file at this path held the records themselves; an older
+/// callgate that finds a 5 reports that it is too old.
 pub(crate) const VERSION: i64 = 5;
 
-/// What is in the tables can be made anew from the journal at any time.
+/// The tables can be rebuilt from the journal at any time.
 const TABLES: &str = "
 -- Up to where the journal was indexed: one row. `first` is the first record that is in the index, `seq`
 -- the last, with its spot and its hash. `generation` counts how often it was begun anew, `pruned` how
@@ -73,40 +73,40 @@ CREATE TABLE blocks (
 );
 ";
 
-/// What a file is.
+/// What kind of file it is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Identity {
-    /// Nothing is in it yet.
+pub(crate) enum IndexIdentity {
+    /// It is empty.
     Empty,
     /// An index of this version.
     Index,
-    /// A store of this older version, with the records in it.
+    /// A store of this older version, which contains the records.
     OldStore(i64),
     /// Written by a newer callgate.
     Newer(i64),
-    /// A database of something else.
+    /// A database of another application.
     Foreign,
 }
 
-/// Says what a file is, without changing it. It is looked at in one view: another process may be
-/// making the index meanwhile.
-pub(crate) fn identify(connection: &Connection) -> rusqlite::Result<Identity> {
+/// Identifies a file without changing it. Reads in one transaction, because another process may be
+/// creating the index.
+pub(crate) fn identify(connection: &Connection) -> rusqlite::Result<IndexIdentity> {
     let view = connection.unchecked_transaction()?;
     let number = |sql: &str| view.query_row(sql, [], |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id")?;
     let version = number("PRAGMA user_version")?;
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
     Ok(match (application, version, tables) {
-        (APPLICATION, VERSION, _) => Identity::Index,
-        (APPLICATION, version, _) if version < VERSION => Identity::OldStore(version),
-        (APPLICATION, version, _) => Identity::Newer(version),
-        (0, 0, 0) => Identity::Empty,
-        _ => Identity::Foreign,
+        (APPLICATION, VERSION, _) => IndexIdentity::Index,
+        (APPLICATION, version, _) if version < VERSION => IndexIdentity::OldStore(version),
+        (APPLICATION, version, _) => IndexIdentity::Newer(version),
+        (0, 0, 0) => IndexIdentity::Empty,
+        _ => IndexIdentity::Foreign,
     })
 }
 
-/// Makes the tables in an empty file. Inside a transaction that can write; if another process was faster,
-/// nothing is left to do.
+/// Creates the tables in an empty file, inside a write transaction. Does nothing if another process
+/// was faster.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if version == VERSION {
@@ -117,7 +117,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", VERSION)
 }
 
-/// Empties every table inside a transaction, so that filling begins behind the record `begin`.
+/// Empties every table inside a transaction, so that filling starts after the record `begin`.
 pub(crate) fn clear(connection: &Connection, begin: u64) -> rusqlite::Result<()> {
     connection.execute_batch(
         "DELETE FROM entries; DELETE FROM turns; DELETE FROM names; DELETE FROM marks; \

@@ -1,4 +1,4 @@
-//! Looking up single records.
+//! Looks up single records.
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -8,7 +8,7 @@ use super::number::Number;
 use super::{Bounds, Index, IndexError};
 use crate::journal::Spot;
 
-/// Ids that begin alike: the first and the last of them.
+/// The range of ids with a common prefix: the first and the last of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdRange {
     first: [u8; 16],
@@ -16,7 +16,7 @@ pub(crate) struct IdRange {
 }
 
 impl IdRange {
-    /// The ids that are written like this, or begin like this. `None` if no id does.
+    /// The ids that equal this text or begin with it. `None` if no id can.
     pub(crate) fn beginning_with(text: &str) -> Option<Self> {
         const HYPHENS: [usize; 4] = [8, 13, 18, 23];
         let (mut first, mut last) = ([0; 32], [15; 32]);
@@ -47,14 +47,15 @@ fn bytes(digits: &[u8; 32]) -> [u8; 16] {
 }
 
 impl Index {
-    /// Where a record lies, unless it is not of the wanted time. `None` also if it is not in the index.
+    /// The place and time of a record; `None` if it is not in the index.
     pub(crate) fn spot(&self, seq: u64) -> Result<Option<(Spot, i64)>, IndexError> {
         let mut query = self.connection.prepare_cached(SPOT)?;
         let found = query.query_row([Number(seq)], |row| Ok((spot(row, 0)?, row.get(2)?)));
         Ok(found.optional()?)
     }
 
-    /// Hands over the records that may join with this text, newest first, until one is taken.
+    /// Passes on the records that may join with this text, newest first, until `take` returns a
+    /// value.
     pub(crate) fn joined<T, E: From<IndexError>>(
         &self,
         joins: &str,
@@ -63,7 +64,7 @@ impl Index {
     ) -> Result<Option<T>, E> {
         let hash = joins_hash(joins);
         let mut high = bounds.high;
-        // One by one: hardly any other text has the same hash.
+        // One at a time: another text with the same hash is very rare.
         while let Some((seq, spot)) = self.last_joined(hash, Bounds { high, ..bounds })? {
             if let Some(taken) = take(spot)? {
                 return Ok(Some(taken));
@@ -74,7 +75,7 @@ impl Index {
         Ok(None)
     }
 
-    /// What is not found in an index that was begun anew may be missing in it.
+    /// If the index was rebuilt, a record that is not found may still exist.
     fn check_reaches(&self, bounds: Bounds) -> Result<(), IndexError> {
         match self.filled()?.seq {
             seq if seq < bounds.high => Err(IndexError::BegunAnew),
@@ -88,7 +89,7 @@ impl Index {
         Ok(query.query_row(params![hash, Number(low), Number(high)], seq_and_spot).optional()?)
     }
 
-    /// Up to five records with ids of this range.
+    /// Up to five records with ids in this range.
     pub(crate) fn with_id(
         &self,
         ids: &IdRange,
@@ -121,7 +122,7 @@ fn seq_and_spot(row: &Row<'_>) -> rusqlite::Result<(u64, Spot)> {
     Ok((row.get::<_, Number>(0)?.0, spot(row, 1)?))
 }
 
-/// Reads `segment, offset` from this column on.
+/// Reads `segment, offset` starting at this column.
 fn spot(row: &Row<'_>, at: usize) -> rusqlite::Result<Spot> {
     let (Number(segment), Number(offset)) = (row.get(at)?, row.get(at + 1)?);
     Ok(Spot { segment, offset })
@@ -135,7 +136,7 @@ pub(super) const BLOCKS_WITH_ID: &str = "SELECT block FROM blocks \
 pub(super) const WITH_ID: &str = "SELECT seq, segment, offset FROM entries \
      WHERE seq BETWEEN ?1 AND ?2 AND id BETWEEN ?3 AND ?4 ORDER BY seq";
 
-/// So many records are named where several begin alike.
+/// How many records to list when a prefix is ambiguous.
 pub(crate) const MAX_SHOWN: usize = 5;
 
 #[cfg(test)]

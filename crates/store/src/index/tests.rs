@@ -1,4 +1,4 @@
-//! The index from inside: filling it, losing it, and what a query touches.
+//! Unit tests of the index: filling it, losing it, and how much a query touches.
 
 mod damage;
 mod filling;
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use tempfile::TempDir;
 
-use super::{Begin, Filled, Index, IndexError};
+use super::{FillStart, Filled, Index, IndexError};
 use crate::journal::Log;
 use crate::place::Place;
 use log::MemoryLog;
@@ -68,7 +68,7 @@ impl Folder {
 }
 
 pub(crate) fn fill(index: &Index, log: &dyn Log) -> Result<Filled, IndexError> {
-    index.fill(log, Begin::Oldest, &mut |_| ControlFlow::Continue(()))
+    index.fill(log, FillStart::Oldest, &mut |_| ControlFlow::Continue(()))
 }
 
 /// A call of a tool.
@@ -81,7 +81,7 @@ pub(crate) fn call(name: &str) -> Record {
 
 /// A journal of calls that crosses from one block to the next.
 fn sample() -> MemoryLog {
-    let log = MemoryLog::behind(4050);
+    let log = MemoryLog::starting_after(4050);
     for number in 0..100 {
         let mut record = call(["Bash", "Read", "Write"][number % 3]);
         record.who.session = Some(format!("session {}", number / 10));

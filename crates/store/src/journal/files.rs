@@ -14,7 +14,7 @@ use crate::database::Fault;
 use crate::error::OpenError;
 use crate::place::{check_private, give_to_owner};
 
-/// Segments in a folder, with the head beside it.
+/// Segment files in a folder, with the head file next to it.
 #[derive(Debug)]
 pub(crate) struct FileVolume {
     folder: PathBuf,
@@ -38,11 +38,11 @@ struct FileSegment {
     identity: (u64, u64),
 }
 
-/// How long a writer waits for others to be done: each needs some microseconds.
+/// How long a writer waits for the lock: each holder needs a few microseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl FileVolume {
-    /// Opens the journal of a store; makes it, for this user only, if there is none.
+    /// Opens the journal of a store. Creates it, for this user only, if it does not exist.
     pub(crate) fn open(folder: PathBuf, head_path: PathBuf) -> Result<Self, OpenError> {
         let unwritable = |error: io::Error| OpenError::Unwritable {
             path: folder.clone(),
@@ -68,7 +68,7 @@ impl FileVolume {
     }
 }
 
-/// A user who can write the journal can write records, and take some away.
+/// Rejects a journal that other users can write: they could add records, and remove some.
 fn check(folder: &Path, head: &Path) -> Result<(), OpenError> {
     let own = rustix::process::geteuid().as_raw();
     let unreadable = |error: io::Error| OpenError::Unreadable {
@@ -90,7 +90,7 @@ fn check(folder: &Path, head: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The group is others, too: nothing here was ever made for it.
+/// Includes the group: callgate never makes these files writable for it.
 const OTHERS_WRITE: u32 = 0o022;
 
 fn private(path: &Path) -> io::Result<File> {
@@ -139,7 +139,7 @@ impl Volume for FileVolume {
             if begun.elapsed() >= self.patience {
                 return Err(Fault::Busy);
             }
-            // Others are done within microseconds, so the first looks are close together.
+            // Other writers finish within microseconds, so the first attempts are close together.
             thread::sleep(Duration::from_micros(if looks < 40 { 50 } else { 1000 }));
             looks += 1;
         }
@@ -181,7 +181,7 @@ impl Volume for FileVolume {
     }
 
     fn write_head(&self, place: u64, bytes: &[u8]) -> io::Result<()> {
-        // Nobody would find it in a file that was removed.
+        // A head file that was removed would never be read again.
         if self.head.metadata()?.nlink() == 0 {
             let name = self.head_path.display();
             return Err(io::Error::other(format!("`{name}` was removed")));
@@ -198,7 +198,7 @@ impl ReadOnlyVolume {
 
 impl Volume for ReadOnlyVolume {
     fn lock(&self) -> Result<Box<dyn Locked + '_>, Fault> {
-        Err(Fault::Failed("this journal is only read".to_owned()))
+        Err(Fault::Failed("this journal is open for reading only".to_owned()))
     }
 
     fn numbers(&self) -> io::Result<Vec<u64>> {
@@ -243,7 +243,8 @@ impl FileSegment {
 
 impl Segment for FileSegment {
     fn size(&self) -> io::Result<Option<u64>> {
-        // By its name: one that was moved away would still take records, and nobody would read them.
+        // Compares by name: a segment that was moved away would still accept records that no reader
+        // finds.
         let found = found(fs::symlink_metadata(&self.path))?;
         let same = found.filter(|found| (found.dev(), found.ino()) == self.identity);
         Ok(same.map(|found| found.len()))
@@ -273,7 +274,7 @@ impl Locked for FileLock<'_> {}
 
 impl Drop for FileLock<'_> {
     fn drop(&mut self) {
-        // If it fails, the system frees it with the file.
+        // If it fails, the system releases the lock with the file.
         let _ = self.0.unlock();
     }
 }

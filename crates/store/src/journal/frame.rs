@@ -1,42 +1,42 @@
-//! How a record and the head of a segment are written down.
+//! The byte format of records and segment headers.
 //!
 //! ```text
-//! length  u32   of what follows, up to the end of the frame
+//! length  u32   of the rest of the frame
 //! kind    u8    1: a record, 2: the header of a segment
-//! record        seq u64, at i64, total u64, the hash before (32), length of joins u32, joins, body
+//! record        seq u64, at i64, total u64, previous hash (32), length of joins u32, joins, body
 //! header        JSON
-//! hash    32    of a record: see callgate_audit::Link; of a header: SHA-256 of what stands before it
+//! hash    32    of a record: see callgate_audit::Link; of a header: SHA-256 of all bytes before it
 //! ```
 //!
-//! Numbers are little-endian. The hash is also what tells a frame that was written to its end from one
-//! that was not.
+//! Numbers are little-endian. The hash also distinguishes a completely written frame from a partial
+//! one.
 
 use callgate_audit::{Hash, Link};
 use sha2::{Digest, Sha256};
 
 use super::header::Header;
 
-/// What every segment begins with.
+/// The first bytes of every segment.
 pub(super) const MAGIC: &[u8; 8] = b"CGJRNL01";
 
-/// The longest frame. A record is cut to a few hundred kilobytes before it is written.
+/// The longest frame. A record is truncated to a few hundred kilobytes before it is written.
 pub(super) const MAX_FRAME: usize = 8 * 1024 * 1024;
 
-/// A record without `joins` has this for its length.
+/// The length field of a record without `joins`.
 const NO_JOINS: u32 = u32::MAX;
 const RECORD: u8 = 1;
 const HEADER: u8 = 2;
-/// The length itself.
+/// The size of the length field.
 const LENGTH: usize = 4;
 
-/// A frame as it lies in a buffer.
+/// A frame, borrowed from a buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
     Record(RecordFrame<'a>),
     Header(Header),
 }
 
-/// A record, all of it borrowed.
+/// A record, borrowed from a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordFrame<'a> {
     pub(super) link: Link<'a>,
@@ -53,7 +53,7 @@ impl RecordFrame<'_> {
         self.link.total.unsigned_abs()
     }
 
-    /// Whether its hash is that of its content.
+    /// Whether its hash matches its content.
     pub(super) fn is_sound(&self) -> bool {
         self.link.hash(&self.before) == self.hash
     }
@@ -62,13 +62,13 @@ impl RecordFrame<'_> {
 /// Why there is no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoFrame {
-    /// It needs so many bytes, and fewer are there.
+    /// It needs this many bytes, and the buffer has fewer.
     Short(usize),
-    /// This was never written as a frame.
+    /// These bytes were never written as a frame.
     Broken(&'static str),
 }
 
-/// Writes a record behind what is in the buffer.
+/// Appends a record to the buffer.
 pub(super) fn put_record(out: &mut Vec<u8>, link: &Link<'_>, before: &Hash, hash: &Hash) {
     let start = begin(out, RECORD);
     out.extend_from_slice(&link.seq.to_le_bytes());
@@ -83,7 +83,7 @@ pub(super) fn put_record(out: &mut Vec<u8>, link: &Link<'_>, before: &Hash, hash
     end(out, start);
 }
 
-/// Writes the beginning of a segment.
+/// Appends the magic and the header of a segment.
 pub(super) fn put_header(out: &mut Vec<u8>, header: &Header) {
     out.extend_from_slice(MAGIC);
     let start = begin(out, HEADER);
@@ -111,18 +111,18 @@ fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// How long the frame is that a buffer begins with, if all of it is there.
+/// The length of the first frame in a buffer, if it is complete.
 pub(super) fn whole(bytes: &[u8]) -> Result<usize, NoFrame> {
     let long = bytes.first_chunk::<LENGTH>().ok_or(NoFrame::Short(LENGTH))?;
     let long = usize::try_from(u32::from_le_bytes(*long)).unwrap_or(usize::MAX);
     if long > MAX_FRAME {
-        return Err(NoFrame::Broken("its length is none"));
+        return Err(NoFrame::Broken("its length is invalid"));
     }
     let all = LENGTH + long;
     if bytes.len() < all { Err(NoFrame::Short(all)) } else { Ok(all) }
 }
 
-/// Reads the frame that a buffer begins with, and says how long it is.
+/// Reads the first frame in a buffer, and returns it with its length.
 pub(super) fn read(bytes: &[u8]) -> Result<(Frame<'_>, usize), NoFrame> {
     let all = whole(bytes)?;
     let inside = bytes.get(LENGTH..all).unwrap_or_default();
@@ -133,7 +133,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Frame<'_>, usize), NoFrame> {
         Some((&HEADER, content)) => header(inside, content, hash).map(Frame::Header),
         _ => None,
     };
-    frame.map(|frame| (frame, all)).ok_or(NoFrame::Broken("its content is none"))
+    frame.map(|frame| (frame, all)).ok_or(NoFrame::Broken("its content is invalid"))
 }
 
 fn record(content: &[u8], hash: Hash) -> Option<RecordFrame<'_>> {
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::journal::header::{Before, Cause};
+    use crate::journal::header::{Cause, Previous};
 
     fn written(link: &Link<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_header_is_read_as_it_was_written() {
-        let before = Before { seq: 7, hash: [3; 32], at: 5, total: 99 };
+        let before = Previous { seq: 7, hash: [3; 32], at: 5, total: 99 };
         let header = Header { segment: 4, before, made: 6, cause: Cause::FailedSync };
         let mut bytes = Vec::new();
         put_header(&mut bytes, &header);

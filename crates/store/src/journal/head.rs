@@ -1,30 +1,31 @@
-//! How far the journal reaches, written down outside of it: a journal whose end was cut off does not show
-//! that by itself.
+//! The head: the first and the last record, stored outside of the segments. Without it, a truncated
+//! journal could not be detected.
 
 use callgate_audit::{GENESIS, Hash};
 use sha2::{Digest, Sha256};
 
-use super::header::Before;
+use super::header::Previous;
 
-/// The first and the last record that must be there.
+/// The first and the last record that must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Grows with each time it is written.
+    /// Grows by one with each write.
     pub(super) turn: u64,
-    /// The number of the oldest record that has not expired.
+    /// The sequence number of the oldest record that has not expired.
     pub(super) first: u64,
     /// The hash of the record before that.
     pub(super) before_first: Hash,
     /// The last confirmed record: its receipt may have been given.
-    pub(super) last: Before,
-    /// The segment that holds it.
+    pub(super) last: Previous,
+    /// The segment that contains it.
     pub(super) segment: u64,
-    /// Where it begins and ends there.
+    /// Its first and last byte there.
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-/// Two places take turns, so that one is whole whatever happens while the other is written.
+/// The size of a slot. Two slots are written in turn, so that one is complete whatever happens
+/// while the other is written.
 pub(super) const SLOT: usize = 512;
 const SLOTS: usize = 2;
 
@@ -32,18 +33,18 @@ const MAGIC: &[u8; 8] = b"CGHEAD01";
 const LONG: usize = MAGIC.len() + 8 * 8 + 2 * 32;
 
 impl Head {
-    /// Of a journal in which nothing was ever written.
+    /// The head of a journal that was never written to.
     pub(super) const NEW: Self = Self {
         turn: 0,
         first: 1,
         before_first: GENESIS,
-        last: Before::NOTHING,
+        last: Previous::NOTHING,
         segment: 0,
         start: 0,
         end: 0,
     };
 
-    /// What to write where, for this to be the newest.
+    /// The next head, with the offset and the bytes to write.
     pub(super) fn next(mut self) -> (Self, u64, Vec<u8>) {
         self.turn += 1;
         let place = self.turn % SLOTS as u64 * SLOT as u64;
@@ -53,7 +54,7 @@ impl Head {
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SLOT);
         bytes.extend_from_slice(MAGIC);
-        let Before { seq, total, .. } = self.last;
+        let Previous { seq, total, .. } = self.last;
         let numbers = [self.turn, self.first, seq, total, self.segment, self.start, self.end];
         numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
         bytes.extend_from_slice(&self.last.at.to_le_bytes());
@@ -65,7 +66,7 @@ impl Head {
         bytes
     }
 
-    /// The newest that was written whole; `None` if there is none.
+    /// The newest head that was written completely; `None` if there is none.
     pub(super) fn newest(bytes: &[u8]) -> Option<Self> {
         bytes.chunks(SLOT).filter_map(Self::read).max_by_key(|head| head.turn)
     }
@@ -83,7 +84,7 @@ impl Head {
         let (start, end) = (number(rest)?, number(rest)?);
         let at = i64::from_le_bytes(take(rest)?);
         let (before_first, hash) = (take(rest)?, take(rest)?);
-        let last = Before { seq, hash, at, total };
+        let last = Previous { seq, hash, at, total };
         Some(Self { turn, first, before_first, last, segment, start, end })
     }
 }
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     fn head(seq: u64) -> Head {
-        let last = Before { seq, hash: [7; 32], at: -5, total: 44 };
+        let last = Previous { seq, hash: [7; 32], at: -5, total: 44 };
         Head {
             turn: seq,
             first: 3,

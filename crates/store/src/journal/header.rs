@@ -1,54 +1,54 @@
-//! What the beginning of a segment says.
+//! The header of a segment.
 
 use callgate_audit::{GENESIS, Hash, hex};
 use serde::{Deserialize, Serialize};
 
-/// The beginning of a segment.
+/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Its number; its file has the same.
+    /// Its number, which is also in its file name.
     pub(super) segment: u64,
-    /// The record that its first one follows. Whatever an earlier segment holds behind that record was
-    /// never confirmed, and does not count.
-    pub(super) before: Before,
-    /// When it was begun, in microseconds since 1970.
+    /// The record before its first one. Anything that an earlier segment holds after that record
+    /// was never confirmed, and does not count.
+    pub(super) before: Previous,
+    /// When the segment was started, in microseconds since 1970.
     pub(super) made: i64,
     pub(super) cause: Cause,
 }
 
-/// A record, as far as the one behind it has to know it.
+/// What a record has to know about the record before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Before {
+pub(super) struct Previous {
     pub(super) seq: u64,
     pub(super) hash: Hash,
     pub(super) at: i64,
     pub(super) total: u64,
 }
 
-impl Before {
-    /// What stands before the first record.
+impl Previous {
+    /// The state before the first record.
     pub(super) const NOTHING: Self = Self { seq: 0, hash: GENESIS, at: 0, total: 0 };
 }
 
-/// Why a segment was begun.
+/// Why a segment was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cause {
-    /// There was none.
+    /// There was no segment.
     First,
-    /// The one before it is long enough, or old enough.
+    /// The previous segment is long enough, or old enough.
     Full,
-    /// A sync of the one before it failed: its end may not be on the disk.
+    /// A sync of the previous segment failed: its end may not be on the disk.
     FailedSync,
-    /// The one before it does not reach as far as it should: somebody cut it off or changed it, or a power
-    /// failure took what was not synced.
+    /// The previous segment is shorter than it should be: it was truncated or changed, or a power
+    /// failure lost what was not synced.
     BrokenEnd,
-    /// The file that tells how far the journal reaches was missing or unreadable.
+    /// The head file was missing or unreadable.
     LostHead,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Written {
+struct HeaderJson {
     journal: u32,
     segment: u64,
     after: u64,
@@ -64,8 +64,8 @@ const VERSION: u32 = 1;
 
 impl Header {
     pub(super) fn to_json(self) -> String {
-        let Before { seq, hash, at, total } = self.before;
-        let written = Written {
+        let Previous { seq, hash, at, total } = self.before;
+        let written = HeaderJson {
             journal: VERSION,
             segment: self.segment,
             after: seq,
@@ -75,18 +75,18 @@ impl Header {
             made: self.made,
             cause: self.cause,
         };
-        // Numbers and words: there is nothing in it that JSON cannot say.
+        // It only has numbers and words, so JSON can always express it.
         serde_json::to_string(&written).unwrap_or_default()
     }
 
     pub(super) fn from_json(text: &[u8]) -> Option<Self> {
-        let written: Written = serde_json::from_slice(text).ok()?;
-        let Written { journal, segment, after, hash, at, total, made, cause } = written;
-        let before = Before { seq: after, hash: unhex(&hash)?, at, total };
+        let written: HeaderJson = serde_json::from_slice(text).ok()?;
+        let HeaderJson { journal, segment, after, hash, at, total, made, cause } = written;
+        let before = Previous { seq: after, hash: unhex(&hash)?, at, total };
         (journal == VERSION).then_some(Self { segment, before, made, cause })
     }
 
-    /// The number of the first record that may be in it.
+    /// The sequence number of the first record that may be in it.
     pub(super) fn first(&self) -> u64 {
         self.before.seq + 1
     }

@@ -1,4 +1,4 @@
-//! Filling a new journal with records that were chained somewhere else.
+//! Fills a new journal with records that were chained elsewhere.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use callgate_audit::{Hash, Link};
 
 use super::frame;
 use super::head::Head;
-use super::header::{Before, Cause};
+use super::header::{Cause, Previous};
 use super::limits::Limits;
 use super::volume::{Locked, Volume};
 use super::write::{Journal, Tip};
@@ -14,30 +14,31 @@ use crate::database::Fault;
 use crate::settings::{Durability, Retention};
 use crate::shared::now;
 
-/// A journal that is being filled. Whatever lay there is gone; nobody else can write until it is dropped.
+/// A journal that is being filled. All its earlier content is gone, and no other process can write
+/// until this is dropped.
 pub(crate) struct Import<'a> {
     journal: Journal,
-    first: Before,
+    first: Previous,
     bytes: Vec<u8>,
-    /// The last record, and where it begins in what is not written yet.
-    last: Before,
+    /// The last record, and its offset in the buffer.
+    last: Previous,
     start: usize,
     /// When the first record of the segment was stored; `None` before the first segment.
     since: Option<i64>,
     _lock: Box<dyn Locked + 'a>,
 }
 
-/// How the records that are brought in end.
+/// How the imported records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// With the last one.
+    /// With the last record.
     Whole,
-    /// Some were cut off there.
-    CutOff,
+    /// The last records are missing.
+    Truncated,
 }
 
 impl<'a> Import<'a> {
-    /// Begins with the record behind this one, which has expired.
+    /// Starts after this record, which has expired.
     pub(crate) fn begin(
         volume: &'a Arc<dyn Volume>,
         seq: u64,
@@ -49,16 +50,16 @@ impl<'a> Import<'a> {
             volume.remove(number)?;
         }
         let none = Retention { age: None, records: None, bytes: None };
-        let first = Before { seq, hash, at: 0, total };
+        let first = Previous { seq, hash, at: 0, total };
         let journal = Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
-        // Both places, so that no older head is left.
+        // Both slots, so that no older head is left.
         let head = journal.write_head(Head::NEW)?;
         journal.write_head(head)?;
         let bytes = Vec::new();
         Ok(Self { journal, first, bytes, last: first, start: 0, since: None, _lock: lock })
     }
 
-    /// Adds a record as it is: whether its hash is right is for `verify` to tell.
+    /// Adds a record unchanged. `verify` reports a wrong hash.
     pub(crate) fn add(&mut self, link: &Link<'_>, hash: &Hash) -> Result<(), Fault> {
         if self.bytes.len() >= MANY {
             self.flush()?;
@@ -67,12 +68,13 @@ impl<'a> Import<'a> {
         self.start = self.bytes.len();
         frame::put_record(&mut self.bytes, link, &self.last.hash, hash);
         let (seq, total) = (link.seq.unsigned_abs(), link.total.unsigned_abs());
-        self.last = Before { seq, hash: *hash, at: link.at, total };
+        self.last = Previous { seq, hash: *hash, at: link.at, total };
         Ok(())
     }
 
-    /// Begins a segment for a record that was stored at this time, if the last one is long or old enough.
-    /// Retention removes a segment by the age of its first record, so none may span a long time.
+    /// Begins a segment for a record that was stored at this time, if the last one is long or old
+    /// enough. Retention removes a segment by the age of its first record, so a segment may not
+    /// span a long time.
     fn make_segment_for(&mut self, at: i64) -> Result<(), Fault> {
         match self.since {
             None => self.journal.begin_segment(self.first, Cause::First, at)?,
@@ -89,7 +91,7 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Makes sure that all of it is on the disk, and that the journal goes on behind it.
+    /// Syncs everything to the disk, so that the journal continues after it.
     pub(crate) fn finish(mut self, tail: Tail) -> Result<(), Fault> {
         if self.since.is_none() {
             self.make_segment_for(now())?;
@@ -102,8 +104,8 @@ impl<'a> Import<'a> {
         (head.first, head.before_first) = (self.first.seq + 1, self.first.hash);
         (head.last, head.segment) = (tip.last, tip.header.segment);
         (head.start, head.end) = (tip.start, tip.end);
-        if tail == Tail::CutOff {
-            // The next record leaves a gap, so that it stays visible.
+        if tail == Tail::Truncated {
+            // The next record leaves a gap, so that the loss stays visible.
             head.last.seq += 1;
         }
         let head = self.journal.write_head(head)?;
@@ -123,10 +125,10 @@ impl<'a> Import<'a> {
     }
 }
 
-/// What is written at once.
+/// The size of one write.
 const MANY: usize = 4 * 1024 * 1024;
 /// The length of a segment.
 const LONG: u64 = 32 * 1024 * 1024;
-/// The time that one segment spans, in microseconds: five days, about what a segment spans with the default
+/// The time that one segment spans, in microseconds: five days, about as long as with the default
 /// retention of 90 days.
 const SPAN: i64 = 5 * 24 * 60 * 60 * 1_000_000;

@@ -1,4 +1,4 @@
-//! When a segment is long enough, and when the oldest one leaves.
+//! When a segment is full, and when the oldest one is removed.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ pub(crate) struct Limits {
     bytes: Option<u64>,
 }
 
-/// A segment, as far as limits are about it.
+/// What the limits need to know about a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct SegmentInfo {
     pub(super) number: u64,
-    /// The number of its first record.
+    /// The sequence number of its first record.
     pub(super) first: u64,
-    /// When it was begun: none of its records was stored earlier.
+    /// When it was started: all its records were stored later.
     pub(super) made: i64,
     /// Its length in bytes.
     pub(super) bytes: u64,
 }
 
-/// So many segments make up a journal that is at its limit: the oldest leaves as a whole, so a journal may
-/// hold this part less than it could.
+/// How many segments a journal at its limit has. The oldest segment is removed as a whole, so a
+/// journal may hold this fraction less than its limit.
 const PARTS: u64 = 16;
 /// The longest segment.
 const MAX_SEGMENT: u64 = 64 * 1024 * 1024;
@@ -37,7 +37,8 @@ impl Limits {
         Self { age: age.map(micros), records: *records, bytes: *bytes }
     }
 
-    /// Whether a segment takes nothing more: it holds `records`, and would have so many `bytes`.
+    /// Whether a segment is full. `records` are in it, and `bytes` would be its length after the
+    /// write.
     pub(super) fn is_full(&self, made: i64, records: u64, bytes: u64, now: i64) -> bool {
         let part = |limit: u64| (limit / PARTS).max(1);
         let longest = self.bytes.map_or(MAX_SEGMENT, |bytes| part(bytes).min(MAX_SEGMENT));
@@ -47,9 +48,9 @@ impl Limits {
                 || self.age.is_some_and(|age| now.saturating_sub(made) >= age / PARTS as i64))
     }
 
-    /// Whether the oldest segment has to leave: `records` and `bytes` are of the whole journal, with what
-    /// is about to be written.
-    pub(super) fn is_over(&self, oldest: &Held, records: u64, bytes: u64, now: i64) -> bool {
+    /// Whether the oldest segment has to be removed. `records` and `bytes` are those of the whole
+    /// journal, including what is about to be written.
+    pub(super) fn is_over(&self, oldest: &SegmentInfo, records: u64, bytes: u64, now: i64) -> bool {
         self.records.is_some_and(|most| records > most)
             || self.bytes.is_some_and(|most| bytes > most)
             || self.age.is_some_and(|age| oldest.made < now.saturating_sub(age))

@@ -1,4 +1,4 @@
-//! A journal in memory: for tests and demonstrations, and gone at the end.
+//! A journal in memory, for tests and demonstrations.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};

@@ -1,4 +1,4 @@
-//! Reading the journal, also while others write to it.
+//! Reads the journal, even while other processes write to it.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use super::{Entry, Extent, Log, Spot};
 use crate::error::ReadError;
 use crate::verify::{Verified, VerifyError};
 
-/// A journal that is open to read. It takes no lock: it reads as far as the head says, and what lies
+/// A journal that is open for reading. It takes no lock: it reads up to the head, and what is
 /// before that never changes.
 #[derive(Debug, Clone)]
 pub(crate) struct JournalLog {
@@ -34,12 +34,12 @@ impl JournalLog {
         }
     }
 
-    /// The segment in which the record behind `after` lies.
-    fn segment_behind(&self, after: u64) -> Result<Option<u64>, ReadError> {
+    /// The segment that contains the record after `after`.
+    fn segment_after(&self, after: u64) -> Result<Option<u64>, ReadError> {
         let mut found = None;
         for number in self.volume.numbers().map_err(failed)? {
             match self.first_of(number)? {
-                // Of two that begin with the same record, the later one counts.
+                // If two segments begin with the same record, the later one counts.
                 Some(first) if first <= after + 1 || found.is_none() => found = Some(number),
                 _ => {}
             }
@@ -53,21 +53,21 @@ impl JournalLog {
         Ok(read.map(|(header, _)| header.first()))
     }
 
-    /// A segment from its first record on, and where the one behind it takes over.
+    /// A segment from its first record on, and the last record of it that counts.
     fn begin(&self, number: u64) -> Result<Option<(Scan, u64)>, ReadError> {
         let Some(segment) = self.volume.open(number).map_err(failed)? else { return Ok(None) };
         let Some((_, scan)) = Scan::with_header(segment).map_err(failed)? else { return Ok(None) };
         Ok(Some((scan, self.upto(number)?)))
     }
 
-    /// The last record of a segment that counts: what stands behind it was never confirmed.
+    /// The last record of a segment that counts: the rest was never confirmed.
     fn upto(&self, number: u64) -> Result<u64, ReadError> {
         let mut next = number + 1;
         while self.volume.exists(next).map_err(failed)? {
             if let Some(first) = self.first_of(next)? {
                 return Ok(first - 1);
             }
-            // One that could never be synced may have lost its beginning. The one behind it knows.
+            // A segment that could never be synced may have lost its header. The next one knows.
             next += 1;
         }
         Ok(u64::MAX)
@@ -90,7 +90,7 @@ impl Log for JournalLog {
         let after = after.max(head.first - 1);
         let from = match near {
             Some(near) => Some(near.segment),
-            None => self.segment_behind(after)?,
+            None => self.segment_after(after)?,
         };
         let Some(mut number) = from else { return Ok(()) };
         let mut offset = near.map(|near| near.offset);
@@ -99,11 +99,11 @@ impl Log for JournalLog {
                 if let Some(offset) = offset.take() {
                     scan.skip_to(offset);
                 }
-                let part = Part { segment: number, after, upto: upto.min(head.last.seq) };
+                let part = SegmentRange { segment: number, after, upto: upto.min(head.last.seq) };
                 match walk_segment(&mut scan, part, visit) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => return Ok(()),
-                    // What is broken inside of the journal is for `verify` to tell; the rest can be read.
+                    // `verify` reports damage inside the journal; the rest can still be read.
                     Err(ReadError::Unreadable { .. }) if number < head.segment => {}
                     Err(error) => return Err(error),
                 }
@@ -130,9 +130,9 @@ impl Log for JournalLog {
     }
 }
 
-/// The records of one segment behind `after`, up to `upto`.
+/// The records of one segment after `after`, up to `upto`.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct SegmentRange {
     segment: u64,
     after: u64,
     upto: u64,
@@ -140,7 +140,7 @@ struct Part {
 
 fn walk_segment(
     scan: &mut Scan,
-    Part { segment, after, upto }: Part,
+    SegmentRange { segment, after, upto }: SegmentRange,
     visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
 ) -> Result<ControlFlow<()>, ReadError> {
     let mut seq = after;
@@ -159,7 +159,7 @@ fn walk_segment(
                 }
             }
             Next::End => return Ok(ControlFlow::Continue(())),
-            // Behind the last record that counts, anything may lie.
+            // After the last record that counts, there may be anything.
             Next::Broken(_) if seq >= upto => return Ok(ControlFlow::Continue(())),
             Next::Broken(what) => return Err(unreadable(seq + 1, what)),
         }

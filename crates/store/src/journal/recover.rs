@@ -1,26 +1,28 @@
-//! Finding the end of the journal: at the start, after a crash, and when others have written.
+//! Finds the end of the journal: at the start, after a crash, and after other processes have
+//! written.
 
 use std::sync::Arc;
 
 use super::head::Head;
-use super::header::{Before, Cause, Header};
-use super::limits::Held;
+use super::header::{Cause, Header, Previous};
+use super::limits::SegmentInfo;
 use super::scan::{Next, Scan};
 use super::write::{Journal, Tip};
 use crate::database::Fault;
 use crate::shared::now;
 
 /// How the records of a segment end.
-enum Ending {
-    /// With the segment.
+enum SegmentEnd {
+    /// At the end of the segment.
     Whole,
-    /// With something that is no record: somebody was stopped while writing it, or it was changed.
+    /// At bytes that are not a record: a process was stopped while writing, or the file was
+    /// changed.
     Torn,
 }
 
 impl Journal {
-    /// The end of the journal as it is now. Only for whoever holds the lock.
-    pub(super) fn caught_up(&mut self) -> Result<&Tip, Fault> {
+    /// The current end of the journal. The caller must hold the lock.
+    pub(super) fn catch_up(&mut self) -> Result<&Tip, Fault> {
         let size = match &self.tip {
             Some(tip) => tip.segment.size()?.map(|size| (size, tip.end, tip.header.segment)),
             None => None,
@@ -32,17 +34,17 @@ impl Journal {
                     self.follow(tip)?;
                 }
             }
-            // It was cut off, removed or replaced.
+            // The segment was truncated, removed or replaced.
             _ => self.recover()?,
         }
-        let unknown = || Fault::Lost("the end of the journal is not known".to_owned());
+        let unknown = || Fault::Lost("the end of the journal is unknown".to_owned());
         self.tip.as_ref().ok_or_else(unknown)
     }
 
-    /// Finds the end from nothing but what lies there. Only for whoever holds the lock.
+    /// Finds the end from the files alone. The caller must hold the lock.
     pub(super) fn recover(&mut self) -> Result<(), Fault> {
         self.tip = None;
-        self.held.clear();
+        self.segments.clear();
         let head = Head::newest(&self.volume.read_head()?);
         let mut last = None;
         for number in self.volume.numbers()? {
@@ -50,22 +52,22 @@ impl Journal {
         }
         match (head, last) {
             (None, None) => {
-                // Twice, so that both places exist: later there may be no room for them.
+                // Twice, so that both slots exist: later the disk may be full.
                 let head = self.write_head(Head::NEW)?;
                 self.write_head(head)?;
-                self.begin_segment(Before::NOTHING, Cause::First, now())
+                self.begin_segment(Previous::NOTHING, Cause::First, now())
             }
-            (Some(head), None) => self.begin_broken(head),
+            (Some(head), None) => self.continue_after_gap(head),
             (Some(head), Some(last)) => {
                 let start = self.at_head(&head)?.unwrap_or(last);
                 self.follow(start)
             }
-            (None, Some(last)) => self.begin_without_head(last),
+            (None, Some(last)) => self.continue_without_head(last),
         }
     }
 
-    /// Reads the header of a segment that was found. One without a header was being made when its maker was
-    /// stopped.
+    /// Reads the header of a segment that was found. If it has no header, the process that created
+    /// it was stopped while doing so.
     fn hold(&mut self, number: u64, head: Option<&Head>) -> Result<Option<Tip>, Fault> {
         let Some(segment) = self.volume.open(number)? else { return Ok(None) };
         let bytes = segment.size()?.unwrap_or(0);
@@ -79,14 +81,14 @@ impl Journal {
                 self.volume.remove(number)?;
                 return Ok(None);
             }
-            // It was changed: it still takes room, and its number.
-            None => self.held.back().map_or((1, 0, None), |it| (it.first, it.made, None)),
+            // It was changed: it still takes up room, and its number.
+            None => self.segments.back().map_or((1, 0, None), |it| (it.first, it.made, None)),
         };
-        self.held.push_back(Held { number, first, made, bytes });
+        self.segments.push_back(SegmentInfo { number, first, made, bytes });
         Ok(tip)
     }
 
-    /// The place that the head names, if it is there.
+    /// The position in the head, if it exists.
     fn at_head(&self, head: &Head) -> Result<Option<Tip>, Fault> {
         let Some(segment) = self.volume.open(head.segment)? else { return Ok(None) };
         let Some((header, scan)) = Scan::with_header(Arc::clone(&segment))? else {
@@ -106,13 +108,15 @@ impl Journal {
         Ok(fits.then_some(Tip { segment, header, start, end, last }))
     }
 
-    /// Goes on from here to the end, and mends it.
+    /// Continues from here to the end, and repairs the end.
     fn follow(&mut self, start: Tip) -> Result<(), Fault> {
         let mut tip = start;
         loop {
-            let ending = read_on(&mut tip)?;
-            if let Some(held) = self.held.iter_mut().find(|it| it.number == tip.header.segment) {
-                held.bytes = tip.end;
+            let ending = read_to_end(&mut tip)?;
+            if let Some(segment) =
+                self.segments.iter_mut().find(|it| it.number == tip.header.segment)
+            {
+                segment.bytes = tip.end;
             }
             match self.next(&tip)? {
                 Some(next) => tip = next,
@@ -121,10 +125,10 @@ impl Journal {
         }
     }
 
-    /// The segment behind this one.
+    /// The next segment.
     fn next(&mut self, tip: &Tip) -> Result<Option<Tip>, Fault> {
         let number = tip.header.segment + 1;
-        match self.held.iter().any(|held| held.number == number) {
+        match self.segments.iter().any(|segment| segment.number == number) {
             true => {
                 let Some(segment) = self.volume.open(number)? else { return Ok(None) };
                 let read = Scan::with_header(Arc::clone(&segment))?;
@@ -140,29 +144,30 @@ impl Journal {
         }
     }
 
-    fn end_at(&mut self, tip: Tip, ending: &Ending) -> Result<(), Fault> {
+    fn end_at(&mut self, tip: Tip, ending: &SegmentEnd) -> Result<(), Fault> {
         let head = self.head()?;
         if head.last.seq > tip.last.seq {
-            return self.begin_broken(head);
+            return self.continue_after_gap(head);
         }
-        if matches!(ending, Ending::Torn) {
-            // Nobody was told that it is written.
+        if matches!(ending, SegmentEnd::Torn) {
+            // It was never confirmed.
             tip.segment.truncate(tip.end)?;
         }
         self.tip = Some(tip);
         Ok(())
     }
 
-    /// Records are missing that were confirmed. The chain goes on behind them, so that it shows.
-    fn begin_broken(&mut self, head: Head) -> Result<(), Fault> {
+    /// Confirmed records are missing. Continues the chain after them, so that the gap is visible.
+    fn continue_after_gap(&mut self, head: Head) -> Result<(), Fault> {
         let cause = if head.last.seq == 0 { Cause::First } else { Cause::BrokenEnd };
         self.begin_segment(head.last, cause, now())
     }
 
-    /// Nobody knows how far the journal reached: it goes on from where it ends, and that is written down.
-    fn begin_without_head(&mut self, mut last: Tip) -> Result<(), Fault> {
-        read_on(&mut last)?;
-        let first = self.held.front().map_or(1, |held| held.number);
+    /// The head is lost, so the last confirmed record is unknown: continues from the end of the
+    /// segments, and stores that this happened.
+    fn continue_without_head(&mut self, mut last: Tip) -> Result<(), Fault> {
+        read_to_end(&mut last)?;
+        let first = self.segments.front().map_or(1, |segment| segment.number);
         let first = self.header_of(first)?.unwrap_or(last.header);
         let mut head = Head::NEW;
         (head.first, head.before_first) = (first.first(), first.before.hash);
@@ -180,8 +185,8 @@ impl Journal {
     }
 }
 
-/// Reads the records behind the end that is known.
-fn read_on(tip: &mut Tip) -> Result<Ending, Fault> {
+/// Reads the records after the known end.
+fn read_to_end(tip: &mut Tip) -> Result<SegmentEnd, Fault> {
     let mut scan = Scan::from(Arc::clone(&tip.segment), tip.end);
     loop {
         match scan.next()? {
@@ -191,11 +196,11 @@ fn read_on(tip: &mut Tip) -> Result<Ending, Fault> {
                     && record.is_sound() =>
             {
                 let (seq, total) = (record.seq(), record.total());
-                tip.last = Before { seq, hash: record.hash, at: record.link.at, total };
+                tip.last = Previous { seq, hash: record.hash, at: record.link.at, total };
                 (tip.start, tip.end) = (start, end);
             }
-            Next::End => return Ok(Ending::Whole),
-            Next::Record(..) | Next::Broken(_) => return Ok(Ending::Torn),
+            Next::End => return Ok(SegmentEnd::Whole),
+            Next::Record(..) | Next::Broken(_) => return Ok(SegmentEnd::Torn),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading a segment from some place on, frame by frame.
+//! Reads a segment frame by frame.
 
 use std::io;
 use std::sync::Arc;
@@ -7,42 +7,42 @@ use super::frame::{self, Frame, MAGIC, NoFrame, RecordFrame};
 use super::header::Header;
 use super::volume::Segment;
 
-/// Reads frames one behind the other. Memory does not grow with the segment.
+/// Reads one frame after the other. Memory does not grow with the segment.
 #[derive(Debug)]
 pub(super) struct Scan {
     segment: Arc<dyn Segment>,
     buffer: Vec<u8>,
-    /// Where the next frame begins in the buffer.
+    /// The offset of the next frame in the buffer.
     from: usize,
-    /// Where the buffer begins in the segment.
+    /// The offset of the buffer in the segment.
     offset: u64,
-    /// What is read at once.
+    /// The size of one read.
     chunk: usize,
 }
 
-/// What lies at a place of a segment.
+/// What is at a place in a segment.
 #[derive(Debug)]
 pub(super) enum Next<'a> {
-    /// A record, which begins and ends at these bytes of the segment.
+    /// A record, with its first byte and the byte after its last one.
     Record(RecordFrame<'a>, u64, u64),
-    /// The segment ends here.
+    /// The end of the segment.
     End,
-    /// This is no frame, or not all of one.
+    /// Not a frame, or only part of one.
     Broken(&'static str),
 }
 
 impl Scan {
-    /// From this place on, which must be the beginning of a record.
+    /// Starts at this offset, which must be the beginning of a record.
     pub(super) fn from(segment: Arc<dyn Segment>, offset: u64) -> Self {
         Self { segment, buffer: Vec::new(), from: 0, offset, chunk: CHUNK }
     }
 
-    /// The same for one record: most are short.
+    /// The same for one record, with a small buffer because most records are short.
     pub(super) fn one(segment: Arc<dyn Segment>, offset: u64) -> Self {
         Self { chunk: SMALL_CHUNK, ..Self::from(segment, offset) }
     }
 
-    /// Reads the header of a segment; `None` if it has none. The scan goes on behind it.
+    /// Reads the header of a segment; `None` if it has none. The scan continues after it.
     pub(super) fn with_header(segment: Arc<dyn Segment>) -> io::Result<Option<(Header, Self)>> {
         let mut scan = Self::from(segment, 0);
         scan.fill(MAGIC.len())?;
@@ -58,13 +58,13 @@ impl Scan {
         Ok(Some((header, scan)))
     }
 
-    /// Goes on at another place, which must be the beginning of a record.
+    /// Continues at another offset, which must be the beginning of a record.
     pub(super) fn skip_to(&mut self, offset: u64) {
         (self.offset, self.from) = (offset, 0);
         self.buffer.clear();
     }
 
-    /// Where the next frame begins.
+    /// The offset of the next frame in the segment.
     pub(super) fn place(&self) -> u64 {
         self.offset + self.from as u64
     }
@@ -75,14 +75,14 @@ impl Scan {
         let long = match self.load()? {
             Ok(long) => long,
             Err(NoFrame::Short(_)) if self.rest().is_empty() => return Ok(Next::End),
-            Err(NoFrame::Short(_)) => return Ok(Next::Broken("it is cut off")),
+            Err(NoFrame::Short(_)) => return Ok(Next::Broken("it is truncated")),
             Err(NoFrame::Broken(what)) => return Ok(Next::Broken(what)),
         };
         let start = self.from;
         self.from += long;
         Ok(match frame::read(self.buffer.get(start..).unwrap_or_default()) {
             Ok((Frame::Record(record), _)) => Next::Record(record, place, place + long as u64),
-            _ => Next::Broken("it is no record"),
+            _ => Next::Broken("it is not a record"),
         })
     }
 
@@ -90,7 +90,7 @@ impl Scan {
         self.buffer.get(self.from..).unwrap_or_default()
     }
 
-    /// Reads on until there is a frame, or none can be; says how long it is.
+    /// Reads until there is a complete frame, or none is possible. Returns its length.
     fn load(&mut self) -> io::Result<Result<usize, NoFrame>> {
         while let Err(NoFrame::Short(wanted)) = frame::whole(self.rest()) {
             let long = self.rest().len();
@@ -101,7 +101,8 @@ impl Scan {
         Ok(frame::whole(self.rest()))
     }
 
-    /// Makes sure that at least so many bytes are there, if the segment has them; says how many are.
+    /// Makes sure that the buffer has at least this many bytes, if the segment has them. Returns
+    /// how many it has.
     fn fill(&mut self, wanted: usize) -> io::Result<usize> {
         if self.from > self.chunk {
             self.buffer.drain(..self.from);

@@ -1,4 +1,4 @@
-//! A journal as it was at one moment, to be copied while others go on writing.
+//! A journal as of one moment, to be copied while other processes keep writing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,38 +11,39 @@ use super::head::Head;
 use super::volume::{Segment, Volume};
 use crate::database::Fault;
 
-/// Every confirmed record of one moment. The segments are open, so that they can be copied even after
-/// retention has removed them.
+/// Every record that was confirmed at one moment. The segments stay open, so that they can be
+/// copied even after retention has removed them.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     head: Vec<u8>,
-    parts: Vec<Part>,
+    parts: Vec<SegmentCopy>,
 }
 
 /// A segment and the number of its bytes that are copied.
 #[derive(Debug)]
-struct Part {
+struct SegmentCopy {
     number: u64,
     segment: Arc<dyn Segment>,
     bytes: u64,
 }
 
 impl Snapshot {
-    /// Only the holder of the lock may take one: nobody else truncates a segment or writes the head.
+    /// Takes a snapshot. The caller must hold the lock: no other process truncates a segment or
+    /// writes the head meanwhile.
     pub(crate) fn take(volume: &dyn Volume) -> Result<Self, Fault> {
         let bytes = volume.read_head()?;
         let head = Head::newest(&bytes)
             .ok_or_else(|| Fault::Lost("the head of the journal cannot be read".to_owned()))?;
         let mut parts = Vec::new();
         for number in volume.numbers()? {
-            // Later segments hold nothing that was confirmed.
+            // Later segments contain no confirmed records.
             if number > head.segment {
                 break;
             }
             let Some(segment) = volume.open(number)? else { continue };
             let all = segment.size()?.unwrap_or(0);
             let bytes = if number == head.segment { head.end.min(all) } else { all };
-            parts.push(Part { number, segment, bytes });
+            parts.push(SegmentCopy { number, segment, bytes });
         }
         Ok(Self { head: bytes, parts })
     }
@@ -77,7 +78,7 @@ impl Snapshot {
     }
 }
 
-impl Part {
+impl SegmentCopy {
     fn copy(&self, file: &mut File, mut progress: impl FnMut(u64)) -> io::Result<()> {
         let mut buffer = vec![0; COPIED_AT_ONCE];
         let mut offset = 0;

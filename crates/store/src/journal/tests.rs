@@ -31,17 +31,17 @@ fn append(journal: &mut Journal, texts: &[&str], now: i64) -> Result<u64, Fault>
     journal.append(&records, now)
 }
 
-/// What the records say, in order.
-fn told(volume: &Arc<impl Volume + 'static>) -> Vec<String> {
-    let mut told = Vec::new();
+/// The texts of all records, in order.
+fn details(volume: &Arc<impl Volume + 'static>) -> Vec<String> {
+    let mut details = Vec::new();
     log(volume)
         .walk(0, None, &mut |entry| {
             let body: serde_json::Value = serde_json::from_str(&entry.body).unwrap();
-            told.push(body["record"]["detail"].as_str().unwrap().to_owned());
+            details.push(body["record"]["detail"].as_str().unwrap().to_owned());
             Ok(ControlFlow::Continue(()))
         })
         .unwrap();
-    told
+    details
 }
 
 fn log(volume: &Arc<impl Volume + 'static>) -> JournalLog {
@@ -58,7 +58,7 @@ fn records_are_found_in_order_and_by_their_place() {
     let mut journal = open(&volume, &NONE).unwrap();
     assert_eq!(append(&mut journal, &["a", "b"], 10).unwrap(), 2);
     assert_eq!(append(&mut journal, &["c"], 5).unwrap(), 3);
-    assert_eq!(told(&volume), ["a", "b", "c"]);
+    assert_eq!(details(&volume), ["a", "b", "c"]);
     let log = log(&volume);
     let mut entries = Vec::new();
     log.walk(1, None, &mut |entry| {
@@ -98,8 +98,10 @@ fn several_writers_make_one_chain() {
     });
     assert_eq!(verify(&volume).unwrap().records, 400);
     for writer in 0..4 {
-        let own: Vec<String> =
-            told(&volume).into_iter().filter(|it| it.starts_with(&format!("{writer}-"))).collect();
+        let own: Vec<String> = details(&volume)
+            .into_iter()
+            .filter(|it| it.starts_with(&format!("{writer}-")))
+            .collect();
         assert_eq!(own, (0..50).map(|n| format!("{writer}-{n}")).collect::<Vec<_>>());
     }
 }
@@ -128,7 +130,7 @@ fn a_journal_never_exceeds_its_limits() {
             assert!(retention.bytes.is_none_or(|most| bytes <= most), "{bytes}");
         }
         assert!(verify(&volume).unwrap().expired > 0);
-        // At most one part in sixteen less than there could be.
+        // At most a sixteenth less than the limit.
         if most == 100 {
             assert!(verify(&volume).unwrap().records >= 100 - 2 * (100 / 16 + 1));
         }
@@ -160,12 +162,12 @@ fn old_records_leave_when_their_time_has_come() {
     journal.expire(begin + 10_000 * second).unwrap();
     assert_eq!(verify(&volume).unwrap().records, 0);
     append(&mut journal, &["again"], begin + 10_001 * second).unwrap();
-    assert_eq!((verify(&volume).unwrap().last, told(&volume)), (401, vec!["again".to_owned()]));
+    assert_eq!((verify(&volume).unwrap().last, details(&volume)), (401, vec!["again".to_owned()]));
 }
 
 #[test]
 fn records_that_are_brought_in_keep_their_hashes() {
-    for tail in [Tail::Whole, Tail::CutOff] {
+    for tail in [Tail::Whole, Tail::Truncated] {
         let volume = Arc::<MemoryVolume>::default();
         append(&mut open(&volume, &NONE).unwrap(), &["left from an attempt"], 1).unwrap();
         let shared = Arc::clone(&volume) as Arc<dyn Volume>;
@@ -182,12 +184,12 @@ fn records_that_are_brought_in_keep_their_hashes() {
         import.finish(tail).unwrap();
         let mut journal = open(&volume, &NONE).unwrap();
         append(&mut journal, &["new"], 5).unwrap();
-        assert_eq!(told(&volume).len(), 14);
+        assert_eq!(details(&volume).len(), 14);
         match (tail, verify(&volume)) {
             (Tail::Whole, Ok(verified)) => {
                 assert_eq!((verified.first, verified.last, verified.expired), (8, 21, 7));
             }
-            (Tail::CutOff, Err(VerifyError::Broken(broken))) => assert_eq!(broken.seq, 21),
+            (Tail::Truncated, Err(VerifyError::Broken(broken))) => assert_eq!(broken.seq, 21),
             (tail, found) => panic!("{tail:?}: {found:?}"),
         }
     }

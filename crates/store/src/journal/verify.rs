@@ -1,29 +1,29 @@
-//! Checking the whole journal: every record, every segment, and both ends.
+//! Verifies the whole journal: every record, every segment, and both ends.
 
 use std::sync::Arc;
 
 use super::head::Head;
-use super::header::{Before, Cause, Header};
+use super::header::{Cause, Header, Previous};
 use super::read::{JournalLog, failed};
 use super::scan::{Next, Scan};
 use crate::verify::{Broken, Verified, VerifyError};
 use callgate_audit::hex;
 
-/// A segment with its header, and its records still to be read.
-struct Opened {
+/// A segment with its header, and a scan over its records.
+struct OpenSegment {
     header: Header,
     scan: Scan,
 }
 
-/// How far the check has come.
+/// How far the check has got.
 struct Position {
-    last: Before,
+    last: Previous,
     records: u64,
 }
 
 impl JournalLog {
-    /// Checks every record up to the last one that was confirmed when this began, and tells how far it is:
-    /// records checked, records in all. Memory does not grow with the journal.
+    /// Checks every record up to the last one that was confirmed at the start. Calls `progress`
+    /// with the number of records checked, and their total. Memory does not grow with the journal.
     pub(super) fn verify_all(
         &self,
         progress: &mut dyn FnMut(u64, u64),
@@ -34,12 +34,13 @@ impl JournalLog {
             return Err(broken(0, HEAD));
         }
         let all = (head.last.seq + 1).saturating_sub(head.first);
-        let last = Before { seq: head.first - 1, hash: head.before_first, at: i64::MIN, total: 0 };
+        let last =
+            Previous { seq: head.first - 1, hash: head.before_first, at: i64::MIN, total: 0 };
         let mut at = Position { last, records: 0 };
         let mut expected = None;
         for (place, number) in numbers.iter().enumerate() {
             let next = self.next_header(numbers.get(place + 1..).unwrap_or_default())?;
-            // It has expired, and whoever removed it was stopped.
+            // It has expired, and the process that removed it was stopped.
             if expected.is_none() && next.is_some_and(|next| next.first() <= head.first) {
                 continue;
             }
@@ -68,14 +69,14 @@ impl JournalLog {
         })
     }
 
-    /// `None` if its beginning cannot be read.
-    fn opened(&self, number: u64) -> Result<Option<Opened>, VerifyError> {
+    /// `None` if its header cannot be read.
+    fn opened(&self, number: u64) -> Result<Option<OpenSegment>, VerifyError> {
         let Some(segment) = self.volume.open(number).map_err(failed)? else { return Ok(None) };
         let read = Scan::with_header(Arc::clone(&segment)).map_err(failed)?;
-        Ok(read.map(|(header, scan)| Opened { header, scan }))
+        Ok(read.map(|(header, scan)| OpenSegment { header, scan }))
     }
 
-    /// The first of these that has a header.
+    /// The first header among these segments.
     fn next_header(&self, numbers: &[u64]) -> Result<Option<Header>, VerifyError> {
         for number in numbers {
             if let Some(opened) = self.opened(*number)? {
@@ -86,8 +87,8 @@ impl JournalLog {
     }
 }
 
-/// A segment whose beginning cannot be read: one that could never be synced may have lost it, if nothing in
-/// it was ever confirmed.
+/// A segment whose header cannot be read: one that could never be synced may have lost it, if none
+/// of its records was ever confirmed.
 fn skipped(
     number: u64,
     next: Option<&Header>,
@@ -98,13 +99,13 @@ fn skipped(
         None if at.last.seq == head.last.seq => Ok(number + 1),
         Some(next) if next.cause == Cause::FailedSync && next.before == at.last => Ok(number + 1),
         _ => {
-            let what = format!("the beginning of segment {number} is missing or was changed");
+            let what = format!("the header of segment {number} is missing or was changed");
             Err(broken(at.last.seq + 1, &what))
         }
     }
 }
 
-const HEAD: &str = "the file that says how far the journal reaches is missing or was changed";
+const HEAD: &str = "the head file of the journal is missing or was changed";
 
 fn check_number(
     header: &Header,
@@ -114,17 +115,17 @@ fn check_number(
 ) -> Result<(), VerifyError> {
     if header.segment != number || expected.is_some_and(|expected| expected != number) {
         let expected = expected.unwrap_or(number);
-        let what = format!("segment {expected} is missing, or stands in another one's place");
+        let what = format!("segment {expected} is missing or out of order");
         return Err(broken(at.last.seq + 1, &what));
     }
     Ok(())
 }
 
-/// Where the records of a segment begin must be where those before it end.
+/// Checks that a segment continues where the previous one ends.
 fn begin(at: &mut Position, header: &Header, head: &Head) -> Result<(), VerifyError> {
     let Header { before, cause, .. } = header;
     if at.records == 0 && at.last.seq == head.first - 1 {
-        // What the first segment says of the record before it can only be compared with the head.
+        // The record before the first segment can only be compared with the head.
         (at.last.at, at.last.total) = (before.at, before.total);
     }
     if before.seq > at.last.seq {
@@ -132,13 +133,13 @@ fn begin(at: &mut Position, header: &Header, head: &Head) -> Result<(), VerifyEr
         return Err(broken(at.last.seq + 1, &format!("{missing} record(s) missing")));
     }
     if *before != at.last {
-        let what = "the segment it is in says that something else stands before it";
+        let what = "the header of its segment names a different previous record";
         return Err(broken(header.first(), what));
     }
     match cause {
         Cause::LostHead => Err(broken(
             header.first(),
-            "when it was written, nothing said how far the journal reached: records before it may be missing",
+            "the head file was lost before it was written: records before it may be missing",
         )),
         Cause::First | Cause::Full | Cause::FailedSync | Cause::BrokenEnd => Ok(()),
     }
@@ -146,7 +147,7 @@ fn begin(at: &mut Position, header: &Header, head: &Head) -> Result<(), VerifyEr
 
 /// Checks the records of a segment up to this one.
 fn read(
-    opened: &mut Opened,
+    opened: &mut OpenSegment,
     at: &mut Position,
     upto: u64,
     mut progress: impl FnMut(u64),
@@ -155,7 +156,7 @@ fn read(
         let expected = at.last.seq + 1;
         let record = match opened.scan.next().map_err(failed)? {
             Next::Record(record, ..) => record,
-            // Whether that is the end is for whoever asked to know.
+            // The caller knows whether this may be the end.
             Next::End => return Ok(()),
             Next::Broken(what) => return Err(broken(expected, what)),
         };
@@ -170,10 +171,14 @@ fn read(
             && record.total() == at.last.total.saturating_add(size)
             && record.link.at >= at.last.at;
         if !sound {
-            return Err(broken(expected, "it was edited, or stands in another record's place"));
+            return Err(broken(expected, "it was edited or moved"));
         }
-        at.last =
-            Before { seq: expected, hash: record.hash, at: record.link.at, total: record.total() };
+        at.last = Previous {
+            seq: expected,
+            hash: record.hash,
+            at: record.link.at,
+            total: record.total(),
+        };
         at.records += 1;
         if at.records.is_multiple_of(PROGRESS_EVERY) {
             progress(at.records);
@@ -182,9 +187,9 @@ fn read(
     Ok(())
 }
 
-/// A segment must reach as far as the one behind it says, and no further.
+/// Checks that a segment reaches exactly as far as the next one claims.
 fn check_end(
-    opened: &mut Opened,
+    opened: &mut OpenSegment,
     at: &Position,
     next: Option<&Header>,
     head: &Head,
@@ -196,7 +201,7 @@ fn check_end(
     }
     let ends = matches!(opened.scan.next().map_err(failed)?, Next::End);
     if next.cause == Cause::Full && !ends && at.last.seq == next.before.seq {
-        return Err(broken(next.first(), "something was put in before it"));
+        return Err(broken(next.first(), "a record was inserted before it"));
     }
     Ok(())
 }
@@ -206,7 +211,7 @@ fn check_reach(at: &Position, head: &Head) -> Result<(), VerifyError> {
         return Err(broken(at.last.seq + 1, "the end of the chain was cut off"));
     }
     if at.last.hash != head.last.hash {
-        let what = "it is not the record that was kept as the last one outside of the journal";
+        let what = "it is not the last record that the head file names";
         return Err(broken(at.last.seq, what));
     }
     Ok(())
@@ -216,5 +221,6 @@ fn broken(seq: u64, what: &str) -> VerifyError {
     Broken { seq, what: what.to_owned() }.into()
 }
 
-/// Records between two calls of the progress callback: some hundredths of a second.
+/// How many records to check between two calls of the progress callback: some hundredths of a
+/// second.
 const PROGRESS_EVERY: u64 = 10_000;

@@ -1,4 +1,4 @@
-//! What the journal needs of a disk, so that tests can let one fail.
+//! The operations that the journal needs from a disk, as traits, so that tests can make them fail.
 
 use std::fmt;
 use std::io;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::database::Fault;
 
-/// The folder of a journal, and the file with its head.
+/// The folder of a journal, and its head file.
 pub(crate) trait Volume: fmt::Debug + Send + Sync {
-    /// Keeps all other writers out, of this process and others, until it is dropped.
+    /// Excludes all other writers, in this process and others, until the lock is dropped.
     fn lock(&self) -> Result<Box<dyn Locked + '_>, Fault>;
 
     /// The numbers of all segments, in order.
@@ -17,43 +17,43 @@ pub(crate) trait Volume: fmt::Debug + Send + Sync {
     /// Whether there is a segment of this number.
     fn exists(&self, number: u64) -> io::Result<bool>;
 
-    /// Makes a segment that was not there.
+    /// Creates a segment that must not exist yet.
     fn create(&self, number: u64) -> io::Result<Arc<dyn Segment>>;
 
-    /// A segment, if there is one of this number.
+    /// Opens a segment, if it exists.
     fn open(&self, number: u64) -> io::Result<Option<Arc<dyn Segment>>>;
 
-    /// Removes a segment, if it is there.
+    /// Removes a segment, if it exists.
     fn remove(&self, number: u64) -> io::Result<()>;
 
-    /// Makes sure that new segments are found after a power failure.
+    /// Syncs the folder, so that new segments are found after a power failure.
     fn sync_names(&self) -> io::Result<()>;
 
-    /// The file with the head: empty if there is none.
+    /// The content of the head file: empty if it does not exist.
     fn read_head(&self) -> io::Result<Vec<u8>>;
 
-    /// Writes a part of the head.
+    /// Writes a part of the head file.
     fn write_head(&self, place: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// Held by whoever may write.
+/// The write lock.
 pub(crate) trait Locked {}
 
 /// One segment.
 pub(crate) trait Segment: fmt::Debug + Send + Sync {
-    /// How long it is; `None` if it no longer lies where it was opened.
+    /// Its length; `None` if its file was removed or replaced since it was opened.
     fn size(&self) -> io::Result<Option<u64>>;
 
-    /// Reads some bytes; none at the end.
+    /// Reads some bytes; zero at the end.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Writes all of these bytes.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Cuts it to this length.
+    /// Truncates it to this length.
     fn truncate(&self, size: u64) -> io::Result<()>;
 
-    /// Returns when what was written is on the disk.
+    /// Returns when all written bytes are on the disk.
     fn sync(&self) -> io::Result<()>;
 }
 
@@ -61,7 +61,7 @@ impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull => Self::Failed("the disk is full".to_owned()),
-            // The folder is gone, or another one lies in its place.
+            // The folder was removed or replaced.
             io::ErrorKind::NotFound => Self::Lost("the journal was removed".to_owned()),
             _ => Self::Failed(error.to_string()),
         }

@@ -1,4 +1,4 @@
-//! Appending: one write and one sync for all records that wait.
+//! Appends records: one write and one sync for all waiting records.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,36 +7,36 @@ use callgate_audit::{Link, Sealed};
 
 use super::frame;
 use super::head::Head;
-use super::header::{Before, Cause, Header};
-use super::limits::{Held, Limits};
+use super::header::{Cause, Header, Previous};
+use super::limits::{Limits, SegmentInfo};
 use super::volume::{Segment, Volume};
 use crate::database::Fault;
 use crate::settings::Durability;
 
-/// A journal that is open to append.
+/// A journal that is open for appending.
 #[derive(Debug)]
 pub(crate) struct Journal {
     pub(super) volume: Arc<dyn Volume>,
     durability: Durability,
     limits: Limits,
-    /// `None` until the end was found, and after something went wrong with it.
+    /// `None` until the end is found, and again after a failure.
     pub(super) tip: Option<Tip>,
     /// All segments, oldest first.
-    pub(super) held: VecDeque<Held>,
+    pub(super) segments: VecDeque<SegmentInfo>,
     buffer: Vec<u8>,
 }
 
-/// The end of the journal, as far as this process has seen it.
+/// The end of the journal, as this process last saw it.
 #[derive(Debug, Clone)]
 pub(super) struct Tip {
     pub(super) segment: Arc<dyn Segment>,
     pub(super) header: Header,
-    /// Where the last record begins.
+    /// The offset of the last record.
     pub(super) start: u64,
-    /// Where the next one is written.
+    /// The offset of the next record.
     pub(super) end: u64,
     /// The last record.
-    pub(super) last: Before,
+    pub(super) last: Previous,
 }
 
 impl Tip {
@@ -46,17 +46,18 @@ impl Tip {
     }
 }
 
-/// What was written and is perhaps not on the disk yet. Segments that were filled on the way are.
+/// The end after a write whose last segment may not be on the disk yet. Segments that were filled
+/// before are.
 #[derive(Debug)]
-struct Written(Tip);
+struct WrittenBatch(Tip);
 
-/// How often a batch is written again to a new segment after a sync failed.
+/// How often a batch is written again to a new segment after a failed sync.
 const ATTEMPTS: usize = 3;
-/// Memory that is kept for the next batch.
+/// How much buffer memory is kept for the next batch.
 const KEPT_BUFFER: usize = 1024 * 1024;
 
 impl Journal {
-    /// Opens a journal, finds its end and mends what a crash left there.
+    /// Opens a journal, finds its end and repairs what a crash left there.
     pub(crate) fn open(
         volume: Arc<dyn Volume>,
         durability: Durability,
@@ -69,21 +70,22 @@ impl Journal {
         Ok(journal)
     }
 
-    /// One whose end is not known yet.
+    /// A journal whose end is not known yet.
     pub(super) fn unopened(
         volume: Arc<dyn Volume>,
         durability: Durability,
         limits: Limits,
     ) -> Self {
-        let held = VecDeque::new();
-        Self { volume, durability, limits, tip: None, held, buffer: Vec::new() }
+        let segments = VecDeque::new();
+        Self { volume, durability, limits, tip: None, segments, buffer: Vec::new() }
     }
 
-    /// Appends records and returns when they are as safe as was asked for; or appends none of them. `now`
-    /// is in microseconds since 1970. Returns the number of the last one.
+    /// Appends all of the records or none, and returns when they are as safe as the durability
+    /// setting asks for. `now` is in microseconds since 1970. Returns the sequence number of the
+    /// last record.
     pub(crate) fn append(&mut self, records: &[Sealed], now: i64) -> Result<u64, Fault> {
         let volume = Arc::clone(&self.volume);
-        let mut why = Fault::Failed("nothing was tried".to_owned());
+        let mut why = Fault::Failed("the write was not attempted".to_owned());
         for _ in 0..ATTEMPTS {
             let written = {
                 let _lock = volume.lock()?;
@@ -104,53 +106,53 @@ impl Journal {
                 Err(error) => {
                     why = Fault::from(error);
                     let _lock = volume.lock()?;
-                    self.give_up(&written.0, now)?;
+                    self.close_unsynced(&written.0, now)?;
                 }
             }
         }
         Err(why)
     }
 
-    /// Makes sure that records can be written, for whoever asks after a failure.
+    /// Checks that records can be written, after a failure.
     pub(crate) fn check(&mut self) -> Result<(), Fault> {
         let volume = Arc::clone(&self.volume);
         let _lock = volume.lock()?;
-        let tip = self.caught_up()?.clone();
+        let tip = self.catch_up()?.clone();
         let written = tip.segment.write_at(&[0; 4096], tip.end).and_then(|()| tip.segment.sync());
-        self.take_back(&tip);
+        self.undo(&tip);
         written?;
         let head = self.head()?;
         self.write_head(head).map(drop)
     }
 
-    /// Lets segments leave that are too old. `now` is in microseconds since 1970.
+    /// Removes segments that are too old. `now` is in microseconds since 1970.
     pub(crate) fn expire(&mut self, now: i64) -> Result<(), Fault> {
         if !self.is_over(0, 0, now) {
             return Ok(());
         }
         let volume = Arc::clone(&self.volume);
         let _lock = volume.lock()?;
-        self.caught_up()?;
+        self.catch_up()?;
         self.make_room(0, 0, now)
     }
 
     /// Writes all of these, or none.
-    fn write(&mut self, records: &[Sealed], now: i64) -> Result<Written, Fault> {
-        let before = self.caught_up()?.clone();
+    fn write(&mut self, records: &[Sealed], now: i64) -> Result<WrittenBatch, Fault> {
+        let before = self.catch_up()?.clone();
         let done = self.fill(records, now);
         if done.is_err() {
-            self.take_back(&before);
+            self.undo(&before);
         }
         done
     }
 
-    fn fill(&mut self, records: &[Sealed], now: i64) -> Result<Written, Fault> {
+    fn fill(&mut self, records: &[Sealed], now: i64) -> Result<WrittenBatch, Fault> {
         let mut done = 0;
-        // Each record may need a segment of its own, and for that another one may have to leave.
+        // Each record may need a new segment, and for that another one may have to be removed.
         for _ in 0..3 * (records.len() + ATTEMPTS) {
             let left = records.get(done..).unwrap_or_default();
             if left.is_empty() {
-                return Ok(Written(self.tip()?));
+                return Ok(WrittenBatch(self.tip()?));
             }
             let tip = self.tip()?;
             if self.is_full(&tip, tip.last.seq, tip.end, now) {
@@ -166,8 +168,8 @@ impl Journal {
         Err(Fault::Failed("the journal cannot be synced".to_owned()))
     }
 
-    /// Writes as many records as fit into the segment, at least one, and says how many. None if there had
-    /// to be another segment first.
+    /// Writes as many records as fit into the segment, at least one, and returns how many. Returns
+    /// 0 if a new segment had to be started first.
     fn put(&mut self, tip: &Tip, records: &[Sealed], now: i64) -> Result<usize, Fault> {
         let buffer = std::mem::take(&mut self.buffer);
         let is_full = |last, bytes| self.is_full(tip, last, bytes, now);
@@ -179,12 +181,12 @@ impl Journal {
             return Ok(0);
         }
         tip.segment.write_at(&self.buffer, tip.end)?;
-        // A batch of large records is rare, and its memory is better used elsewhere.
+        // A batch of large records is rare, so its memory is not kept.
         self.buffer.shrink_to(KEPT_BUFFER);
         let end = tip.end + long;
         self.tip = Some(Tip { start: tip.end + start as u64, end, last, ..tip.clone() });
-        if let Some(held) = self.held.back_mut() {
-            held.bytes = end;
+        if let Some(segment) = self.segments.back_mut() {
+            segment.bytes = end;
         }
         Ok(many)
     }
@@ -194,28 +196,28 @@ impl Journal {
         self.limits.is_full(tip.header.made, records, bytes, now)
     }
 
-    /// Nothing of what was written after this counts.
-    fn take_back(&mut self, before: &Tip) {
+    /// Undoes everything that was written after this.
+    fn undo(&mut self, before: &Tip) {
         let is_same =
             self.tip.as_ref().is_some_and(|tip| Arc::ptr_eq(&tip.segment, &before.segment));
-        // Where it cannot be cut off, it is found as the torn end it is.
+        // If it cannot be truncated, recovery treats it as a torn end.
         let is_cut = is_same && before.segment.truncate(before.end).is_ok();
         self.tip = is_cut.then(|| before.clone());
     }
 
-    /// Begins a segment behind this record.
+    /// Starts a segment after this record.
     pub(super) fn begin_segment(
         &mut self,
-        before: Before,
+        before: Previous,
         cause: Cause,
         now: i64,
     ) -> Result<(), Fault> {
         let (before, cause) = match cause {
-            // Whoever confirms a record in the new segment confirms all that stand before it.
+            // Confirming a record in the new segment also confirms all records before it.
             Cause::Full if self.is_unsynced() => (self.head()?.last, Cause::FailedSync),
             cause => (before, cause),
         };
-        let newest = self.held.back().map_or(0, |held| held.number);
+        let newest = self.segments.back().map_or(0, |segment| segment.number);
         let number = newest.max(self.head()?.segment) + 1;
         let made = now.max(before.at);
         let header = Header { segment: number, before, made, cause };
@@ -227,34 +229,34 @@ impl Journal {
             Durability::Process => Ok(()),
         });
         if let Err(error) = done {
-            // A segment without a header is removed by whoever finds it.
+            // A segment without a header is removed by the next process that finds it.
             let _ = self.volume.remove(number);
             return Err(error.into());
         }
         let end = bytes.len() as u64;
-        self.held.push_back(Held { number, first: header.first(), made, bytes: end });
+        self.segments.push_back(SegmentInfo { number, first: header.first(), made, bytes: end });
         self.tip = Some(Tip { segment, header, start: end, end, last: before });
         Ok(())
     }
 
-    /// Whether the end of the journal cannot be brought to the disk, if it has to be there.
+    /// Whether the end of the journal has to be on the disk and cannot be synced.
     fn is_unsynced(&self) -> bool {
         let has_to_be = self.durability == Durability::Disk;
         has_to_be && self.tip.as_ref().is_some_and(|tip| tip.segment.sync().is_err())
     }
 
-    /// Lets the oldest segments leave until so many records and bytes more fit in.
+    /// Removes the oldest segments until this many more records and bytes fit in.
     fn make_room(&mut self, records: u64, bytes: u64, now: i64) -> Result<(), Fault> {
         while self.is_over(records, bytes, now) {
             let tip = self.tip()?;
-            let [oldest, rest @ ..] = self.held.make_contiguous() else { return Ok(()) };
+            let [oldest, rest @ ..] = self.segments.make_contiguous() else { return Ok(()) };
             let (oldest, next) = (*oldest, rest.first().copied());
             match next {
                 Some(_) => self.drop_oldest(oldest)?,
                 None if tip.last.seq >= oldest.first => {
                     self.begin_segment(tip.last, Cause::Full, now)?;
                 }
-                // It is empty: there is nothing left that could leave.
+                // The journal is empty: there is nothing left to remove.
                 None => return Ok(()),
             }
         }
@@ -262,15 +264,15 @@ impl Journal {
     }
 
     fn is_over(&self, records: u64, bytes: u64, now: i64) -> bool {
-        let (Some(oldest), Some(tip)) = (self.held.front(), &self.tip) else { return false };
+        let (Some(oldest), Some(tip)) = (self.segments.front(), &self.tip) else { return false };
         let records = (tip.last.seq + records).saturating_sub(oldest.first - 1);
-        let bytes = bytes + self.held.iter().map(|held| held.bytes).sum::<u64>();
+        let bytes = bytes + self.segments.iter().map(|segment| segment.bytes).sum::<u64>();
         self.limits.is_over(oldest, records, bytes, now)
     }
 
-    /// First it is written down that it has left, then it leaves.
-    fn drop_oldest(&mut self, oldest: Held) -> Result<(), Fault> {
-        let Some(next) = self.held.get(1).copied() else { return Ok(()) };
+    /// Writes the head first, and then removes the segment.
+    fn drop_oldest(&mut self, oldest: SegmentInfo) -> Result<(), Fault> {
+        let Some(next) = self.segments.get(1).copied() else { return Ok(()) };
         let Some(header) = self.header_of(next.number)? else {
             return Err(Fault::Lost("the header of a segment cannot be read".to_owned()));
         };
@@ -280,11 +282,12 @@ impl Journal {
             self.write_head(Head { first: header.first(), before_first, ..head })?;
         }
         self.volume.remove(oldest.number)?;
-        self.held.pop_front();
+        self.segments.pop_front();
         Ok(())
     }
 
-    /// Writes down that everything up to here is safe, and gives the number of the last record.
+    /// Stores that everything up to here is safe, and returns the sequence number of the last
+    /// record.
     fn confirm(&self, tip: &Tip) -> Result<u64, Fault> {
         let head = self.head()?;
         if head.last.seq < tip.last.seq {
@@ -300,10 +303,10 @@ impl Journal {
         Ok(tip.last.seq)
     }
 
-    /// Whether what was written is still part of the chain: whoever could not sync a segment closes it, and
-    /// what was not confirmed by then has to be written again.
+    /// Whether the written records are still part of the chain: a process that cannot sync a
+    /// segment closes it, and records that were not confirmed by then have to be written again.
     fn is_part(&mut self, written: &Tip) -> Result<bool, Fault> {
-        let tip = self.caught_up()?;
+        let tip = self.catch_up()?;
         if tip.header.segment == written.header.segment {
             return Ok(true);
         }
@@ -311,15 +314,15 @@ impl Journal {
         Ok(next.is_some_and(|next| next.before.seq >= written.last.seq))
     }
 
-    /// A sync failed: nobody knows what of the segment is on the disk. It is closed behind the last record
-    /// that was confirmed.
-    fn give_up(&mut self, written: &Tip, now: i64) -> Result<(), Fault> {
-        let tip = self.caught_up()?;
+    /// After a failed sync it is unknown how much of the segment is on the disk. Closes it after
+    /// the last confirmed record.
+    fn close_unsynced(&mut self, written: &Tip, now: i64) -> Result<(), Fault> {
+        let tip = self.catch_up()?;
         if tip.header.segment != written.header.segment {
             return Ok(());
         }
         let head = self.head()?;
-        // If this fails too, the end has to be found anew by the next one.
+        // If this fails too, the next writer has to find the end again.
         let begun = self.begin_segment(head.last, Cause::FailedSync, now);
         if begun.is_err() {
             self.tip = None;
@@ -328,9 +331,7 @@ impl Journal {
     }
 
     pub(super) fn tip(&self) -> Result<Tip, Fault> {
-        self.tip
-            .clone()
-            .ok_or_else(|| Fault::Lost("the end of the journal is not known".to_owned()))
+        self.tip.clone().ok_or_else(|| Fault::Lost("the end of the journal is unknown".to_owned()))
     }
 
     /// How far the journal reaches.
@@ -348,12 +349,12 @@ impl Journal {
 
 struct Encoded {
     bytes: Vec<u8>,
-    last: Before,
-    /// Where the last one begins.
+    last: Previous,
+    /// The offset of the last one.
     start: usize,
 }
 
-/// Encodes as many records as fit into the segment, at least one. Says how many.
+/// Encodes as many records as fit into the segment, at least one. Returns how many.
 fn encode(
     mut bytes: Vec<u8>,
     tip: &Tip,
@@ -378,7 +379,7 @@ fn encode(
         let hash = link.hash(&last.hash);
         start = bytes.len();
         frame::put_record(&mut bytes, &link, &last.hash, &hash);
-        last = Before { seq: last.seq + 1, hash, at: link.at, total: last.total + size };
+        last = Previous { seq: last.seq + 1, hash, at: link.at, total: last.total + size };
         many += 1;
     }
     (Encoded { bytes, last, start }, many)

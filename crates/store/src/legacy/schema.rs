@@ -1,4 +1,4 @@
-//! The tables of a store of version 0.1, and how an older one of them became a newer one.
+//! The tables of a store of version 0.1, and the migrations between its schema versions.
 
 use crate::schema::{APPLICATION, Schema};
 

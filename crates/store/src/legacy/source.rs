@@ -1,4 +1,4 @@
-//! Reading a store of version 0.1.
+//! Reads a store of version 0.1.
 
 use callgate_audit::{GENESIS, Hash, Link};
 use rusqlite::types::ValueRef;
@@ -7,13 +7,13 @@ use rusqlite::{Connection, Row};
 use crate::database::Fault;
 use crate::journal::{Import, Tail};
 
-/// The last record that has expired, which the others follow.
+/// The last expired record, which the others follow.
 #[derive(Debug)]
 pub(super) struct Expired {
     pub(super) seq: u64,
     pub(super) hash: Hash,
     pub(super) total: u64,
-    /// Whether there was a record ever.
+    /// Whether there has ever been a record.
     begun: bool,
 }
 
@@ -28,7 +28,8 @@ pub(super) fn expired(old: &Connection) -> rusqlite::Result<Expired> {
     })
 }
 
-/// Copies every record as it is. One that nobody can have written like that leaves a gap, which shows.
+/// Copies every record unchanged. A record that callgate cannot have written leaves a gap, which
+/// stays visible.
 pub(super) fn copy_records(
     old: &Connection,
     expired: &Expired,
@@ -45,7 +46,7 @@ pub(super) fn copy_records(
             import.add(&link, &hash)?;
         }
     }
-    Ok(if is_last { Tail::Whole } else { Tail::CutOff })
+    Ok(if is_last { Tail::Whole } else { Tail::Truncated })
 }
 
 fn read<'a>(row: &'a Row<'_>) -> Option<(Link<'a>, Hash)> {
@@ -65,8 +66,8 @@ fn read<'a>(row: &'a Row<'_>) -> Option<(Link<'a>, Hash)> {
     Some((link, hash.try_into().ok()?))
 }
 
-/// Lets nobody write to the old file any more, and marks it. A process of version 0.1 that still has it open
-/// is told by the trigger, one that opens it by the version.
+/// Makes the old file read-only and marks it. A process of version 0.1 that still has it open gets
+/// an error from the trigger, one that opens it gets an error from the version.
 pub(super) fn close(old: &Connection, version: i64) -> rusqlite::Result<()> {
     let mut tables = old.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let tables: Vec<String> = tables
@@ -84,6 +85,6 @@ pub(super) fn close(old: &Connection, version: i64) -> rusqlite::Result<()> {
     old.pragma_update(None, "user_version", version)
 }
 
-/// What a process of version 0.1 says when it records something.
+/// The error that a process of version 0.1 shows when it records something.
 const CLOSED: &str =
-    "this store was moved by a newer callgate: stop this process and start the newer one";
+    "this store was migrated by a newer callgate: stop this process and start the newer one";

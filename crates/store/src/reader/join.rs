@@ -1,4 +1,4 @@
-//! Putting together what belongs to a record.
+//! Adds joined data to a record: its turn, and the records that complete it.
 
 use super::{Parts, Reader, decode};
 use crate::index::IndexError;
@@ -11,7 +11,8 @@ impl Reader {
         self.join_body(parts, &entry, body)
     }
 
-    /// Adds what belongs to a record: the hash before it, its turn, what completes it.
+    /// Adds the joined data of a record: the previous hash, its turn, and the record that completes
+    /// it.
     pub(super) fn join_body(
         &self,
         parts: &Parts<'_>,

@@ -1,19 +1,19 @@
-//! Which index knows which records.
+//! Which index covers which records.
 
 use std::ops::ControlFlow;
 
 use super::Reader;
 use crate::error::ReadError;
 use crate::index::{
-    Access, Begin, Bounds, Filled, IdRange, Index, IndexError, MAX_SHOWN, Progress, Wanted,
+    Access, Bounds, FillStart, Filled, IdRange, Index, IndexError, IndexFilter, MAX_SHOWN, Progress,
 };
 use crate::journal::{Entry, Log, Spot};
 use callgate_audit::Order;
 
-/// All records of the journal, each in one index; the oldest first.
+/// All records of the journal, each covered by one index; the oldest first.
 pub(super) struct Parts<'a>(Vec<Part<'a>>);
 
-/// Some consecutive records and the index that knows them.
+/// Some consecutive records and the index that covers them.
 pub(super) struct Part<'a> {
     pub(super) index: &'a Index,
     pub(super) bounds: Bounds,
@@ -26,7 +26,7 @@ impl<'a> Parts<'a> {
         newest_first.into_iter().flatten().chain(oldest_first.into_iter().flatten())
     }
 
-    /// Up to five records with such ids.
+    /// Up to five records with these ids.
     pub(super) fn with_id(&self, log: &dyn Log, ids: &IdRange) -> Result<Vec<Entry>, IndexError> {
         let mut entries = Vec::new();
         for part in &self.0 {
@@ -38,7 +38,7 @@ impl<'a> Parts<'a> {
         Ok(entries)
     }
 
-    /// The newest record that was stored to be found by this text.
+    /// The newest record whose `joins` equals this text.
     pub(super) fn joined(&self, log: &dyn Log, joins: &str) -> Result<Option<Entry>, IndexError> {
         for part in self.in_order(Order::NewestFirst) {
             let found = part.index.joined(joins, part.bounds, |spot| {
@@ -54,12 +54,12 @@ impl<'a> Parts<'a> {
 }
 
 impl Part<'_> {
-    /// A record of this part. `None` if it has expired, or is not of the wanted time.
+    /// A record of this part. `None` if it has expired, or is not in the time range.
     pub(super) fn entry(
         &self,
         log: &dyn Log,
         seq: u64,
-        wanted: &Wanted,
+        wanted: &IndexFilter,
     ) -> Result<Option<Entry>, IndexError> {
         match self.index.spot(seq)? {
             Some((spot, time)) if wanted.is_in_time(time) => entry_at(log, seq, spot),
@@ -70,7 +70,7 @@ impl Part<'_> {
     }
 }
 
-/// The record that lies there. If it is another one, the index is wrong.
+/// The record at this place. If it is another record, the index is wrong.
 fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<Entry>, IndexError> {
     match log.entry(spot)? {
         Some(entry) if entry.seq == seq => Ok(Some(entry)),
@@ -80,8 +80,8 @@ fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<Entry>, IndexE
 }
 
 impl Reader {
-    /// Brings the indices up to date, so that they know every record that is in the journal now. Records that
-    /// are appended meanwhile may be missing: the next query finds them.
+    /// Updates the indices, so that they cover every record that is in the journal now. Records
+    /// that are appended meanwhile may be missing: the next query finds them.
     pub(super) fn parts(&self) -> Result<Parts<'_>, IndexError> {
         let last = self.log.extent()?.last;
         let shared = self.catch_up_shared()?;
@@ -102,29 +102,29 @@ impl Reader {
         Ok(Parts(parts))
     }
 
-    /// The shared index, filled as far as possible, if it is of use.
+    /// The shared index, filled as far as possible, if it is usable.
     fn catch_up_shared(&self) -> Result<Option<(&Index, Filled)>, IndexError> {
         let Some(index) = self.shared.as_ref().filter(|_| !self.shared_is_broken.get()) else {
             return Ok(None);
         };
         if index.access() == Access::Write {
             let mut show = showing(self.shown());
-            match index.fill(&*self.log, Begin::Oldest, &mut show) {
+            match index.fill(&*self.log, FillStart::Oldest, &mut show) {
                 Ok(filled) => return Ok(Some((index, filled))),
                 Err(IndexError::Journal(error)) => return Err(error.into()),
                 Err(error) if error.is_damage() => return Err(error),
-                // Locked or full: it is used as far as it goes.
+                // Locked, or the disk is full: it is used as far as it is filled.
                 Err(_) => {}
             }
         }
         match index.filled() {
-            Ok(filled) if filled.fits(&*self.log) => Ok(Some((index, filled))),
+            Ok(filled) if filled.matches_log(&*self.log) => Ok(Some((index, filled))),
             Err(error) if error.is_damage() => Err(error),
             _ => Ok(None),
         }
     }
 
-    /// An index of this reader's own, of the records behind `known`.
+    /// The private index of this reader, for the records after `known`.
     fn catch_up_own(&self, known: u64) -> Result<&Index, IndexError> {
         let index = match self.own.get() {
             Some(index) => index,
@@ -133,7 +133,7 @@ impl Reader {
                 self.own.get_or_init(|| index)
             }
         };
-        let begin = Begin::After(known);
+        let begin = FillStart::After(known);
         let mut show = showing(self.shown());
         let filled = index.fill(&*self.log, begin, &mut show)?;
         if filled.first > known + 1 {
@@ -146,28 +146,28 @@ impl Reader {
         self.progress.as_deref().map(|show| show as &dyn Fn(u64, u64))
     }
 
-    /// Makes a damaged index anew, or does without it.
-    pub(super) fn mend(&self) {
+    /// Rebuilds a damaged index, or stops using it.
+    pub(super) fn repair(&self) {
         if let Some(shared) = &self.shared {
             let mended = shared.access() == Access::Write && shared.recreate().is_ok();
             self.shared_is_broken.set(!mended);
         }
         if let Some(own) = self.own.get() {
-            // If even this fails, the next attempt says why.
+            // If even this fails, the next attempt reports why.
             let _ = own.recreate();
         }
     }
 
     pub(super) fn rebuild_shared(&self, show: &dyn Fn(u64, u64)) -> Result<u64, ReadError> {
         let Some(index) = self.shared.as_ref().filter(|it| it.access() == Access::Write) else {
-            let why = "the index cannot be written, so it cannot be made anew".to_owned();
+            let why = "the index cannot be written, so it cannot be rebuilt".to_owned();
             return Err(ReadError::Failed(why));
         };
         let mut progress = showing(Some(show));
-        let rebuilt = match index.rebuild(&*self.log, Begin::Oldest, &mut progress) {
+        let rebuilt = match index.rebuild(&*self.log, FillStart::Oldest, &mut progress) {
             Err(error) if error.is_damage() => {
                 index.recreate()?;
-                index.rebuild(&*self.log, Begin::Oldest, &mut progress)
+                index.rebuild(&*self.log, FillStart::Oldest, &mut progress)
             }
             rebuilt => rebuilt,
         }?;
@@ -176,7 +176,7 @@ impl Reader {
     }
 }
 
-/// Fills without an end, and shows how far it is.
+/// A progress callback that never stops, and calls `show`.
 fn showing<'a>(
     show: Option<&'a (dyn Fn(u64, u64) + 'a)>,
 ) -> impl FnMut(Progress) -> ControlFlow<()> + use<'a> {

@@ -1,4 +1,5 @@
-//! The reader over an index: the same answers as reading every record, whatever the index is like.
+//! A reader with an index gives the same answers as reading every record, in whatever state the
+//! index is.
 
 mod answers;
 mod equal;

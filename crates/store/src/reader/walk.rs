@@ -1,4 +1,4 @@
-//! All records in order, straight from the journal.
+//! All records in order, read directly from the journal.
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -9,15 +9,15 @@ use crate::index::IndexError;
 use crate::journal::{Entry, Spot};
 use callgate_audit::{Filter, Order, Stored};
 
-/// Whether a filter asks for every record behind some number, the oldest first.
+/// Whether a filter asks for every record after some sequence number, the oldest first.
 pub(super) fn is_everything(filter: &Filter) -> bool {
     let Filter { after, limit, .. } = *filter;
     *filter == Filter { after, limit, order: Order::OldestFirst, ..Filter::default() }
 }
 
 impl Reader {
-    /// Hands over every record that [such a filter](is_everything) asks for. What belongs to a record is
-    /// looked up in the index.
+    /// Passes on every record that [such a filter](is_everything) asks for. Joined data is looked
+    /// up in the index.
     pub(super) fn walk(
         &self,
         filter: &Filter,
@@ -32,15 +32,15 @@ impl Reader {
             let Some(last) = chunk.last() else { return Ok(()) };
             (after, near) = (last.seq, Some(last.spot));
             let mut entries = chunk.iter().peekable();
-            let walked = self.insist(|| self.hand_over(&mut entries, &mut left, visit))?;
+            let walked = self.retrying(|| self.pass_on(&mut entries, &mut left, visit))?;
             if walked.is_break() {
                 return Ok(());
             }
         }
     }
 
-    /// Hands over some records. One stays the next until what belongs to it was found.
-    fn hand_over<'a>(
+    /// Passes on some records. A record stays the next one until its joined data was found.
+    fn pass_on<'a>(
         &self,
         entries: &mut Peekable<impl Iterator<Item = &'a Entry>>,
         left: &mut usize,
@@ -67,8 +67,8 @@ impl Reader {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The next records, as many as are kept in memory at a time: a slow consumer must not hold up the
-    /// journal.
+    /// The next records, as many as fit in memory at a time: a slow consumer must not keep segments
+    /// open.
     fn chunk(&self, after: u64, near: Option<Spot>) -> Result<Vec<Entry>, ReadError> {
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         self.log.walk(after, near, &mut |entry| {
@@ -83,5 +83,5 @@ impl Reader {
 
 /// Records in memory at a time.
 const CHUNK_RECORDS: usize = 500;
-/// Bytes in memory at a time, and one record more.
+/// Bytes in memory at a time, plus one record.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;

@@ -1,15 +1,15 @@
-//! What a session has lately called on MCP servers, so that what one server gave is noticed when it
-//! is sent to another, whichever processes the two went through.
+//! The recent MCP calls of a session, so that the policy notices when data from one server is sent
+//! to another, even if the calls went through different processes.
 
 use sha2::{Digest, Sha256};
 
 use crate::database::Fault;
 use crate::error::StoreError;
 use crate::receipt::Receipt;
-use crate::state::Kept;
+use crate::state::StateEntry;
 use crate::state::meters::halves;
 use crate::store::{Glance, Store};
-use callgate_audit::{RecordId, word};
+use callgate_audit::{RecordId, seal_name};
 
 /// One call of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct FlowStep {
     pub server: String,
     /// The tool.
     pub tool: String,
-    /// What the call does: reads, sends. What the words mean is for whoever writes them to know.
+    /// What the call does, such as reads or sends. The store does not interpret the word.
     pub role: String,
     /// The record of the call.
     pub record: RecordId,
@@ -29,39 +29,39 @@ pub struct FlowStep {
 }
 
 impl FlowStep {
-    /// The most steps of one session that are found: its newest.
+    /// The most steps of one session that a query returns: the newest.
     pub const MAX_FOUND: usize = 1000;
-    /// For how long a step is kept.
+    /// How long a step is kept, in hours.
     pub const MAX_HOURS: i64 = 24;
-    /// The most steps a store keeps. Beyond that, the owner with the most steps loses the oldest.
+    /// The most steps in a store. Beyond that, the owner with the most steps loses the oldest.
     pub const MAX_KEPT: i64 = 100_000;
 }
 
-/// Which steps belong together.
+/// Identifies the steps of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowName {
-    /// The principal whose steps they are. A client can name any session, but only its own.
+    /// The principal who owns the steps. A client can name any session, but only among its own.
     pub owner: String,
-    /// The session, or whatever else the owner's steps are found by.
+    /// The session, or another name by which the owner's steps are found.
     pub name: String,
 }
 
-/// A step on its way into the store.
+/// A step that is ready to be stored.
 #[derive(Debug)]
 pub(crate) struct SealedStep {
     session: FlowKey,
     pub(crate) step: FlowStep,
 }
 
-/// A session as it is kept.
+/// The stored key of a session.
 pub(crate) type FlowKey = [u8; 32];
 
 impl SealedStep {
     pub(crate) fn new(session: &FlowName, step: FlowStep) -> Self {
         let step = FlowStep {
-            server: word(&step.server),
-            tool: word(&step.tool),
-            role: word(&step.role),
+            server: seal_name(&step.server),
+            tool: seal_name(&step.tool),
+            role: seal_name(&step.role),
             ..step
         };
         Self { session: key(session), step }
@@ -76,14 +76,14 @@ impl SealedStep {
     }
 }
 
-/// Where the steps of sessions are kept; [`State::keep`](crate::state::State::keep) adds them. Times are in
+/// The store of session steps; [`State::store`](crate::state::State::store) adds them. Times are in
 /// microseconds since 1970.
 pub(crate) trait History {
     /// The steps of a session since this time: the newest [`FlowStep::MAX_FOUND`], oldest first.
     fn steps(&self, session: &FlowKey, since: i64) -> Result<Vec<FlowStep>, Fault>;
 
-    /// Keeps a step, unless its session's steps since this time speak against it, and says whether it did.
-    /// Nobody adds a step in between.
+    /// Stores a step unless the steps of its session since this time rule it out. Returns whether
+    /// it did. No other step can be added in between.
     fn add_unless(
         &self,
         step: &SealedStep,
@@ -91,21 +91,21 @@ pub(crate) trait History {
         speaks_against: &mut dyn FnMut(Vec<FlowStep>) -> bool,
     ) -> Result<bool, Fault>;
 
-    /// Forgets the step that tells of this record.
-    fn take_back(&self, session: &FlowKey, record: RecordId) -> Result<(), Fault>;
+    /// Removes the step of this record.
+    fn remove_step(&self, session: &FlowKey, record: RecordId) -> Result<(), Fault>;
 
-    /// The sessions of all steps behind this one, and the number of the last step.
+    /// The sessions of all steps after this one, and the id of the last step.
     fn sessions_after(&self, step: i64) -> Result<(Vec<FlowKey>, i64), Fault>;
 }
 
 impl Store {
-    /// Keeps a step of a session. Ready when other processes find it.
+    /// Stores a step of a session. The receipt completes when other processes can find it.
     pub fn add_flow(&self, session: &FlowName, step: FlowStep) -> Receipt {
-        self.shared().put(vec![Kept::Step(SealedStep::new(session, step))], Vec::new())
+        self.shared().put(vec![StateEntry::Step(SealedStep::new(session, step))], Vec::new())
     }
 
-    /// Keeps a step, unless something in the steps of its session since this time speaks against it.
-    /// Both happen in one transaction: of two processes at once, one sees the step of the other.
+    /// Stores a step, unless `against` finds a reason in the steps of its session since this time.
+    /// Both happen in one transaction: of two concurrent processes, one sees the step of the other.
     pub fn add_flow_unless<T>(
         &self,
         session: &FlowName,
@@ -120,13 +120,13 @@ impl Store {
             objection.is_some()
         };
         shared.state.add_unless(&sealed, since, &mut speaks_against)?;
-        shared.known.add_flow(sealed.key());
+        shared.cache.add_flow(sealed.key());
         Ok(objection)
     }
 
-    /// Takes back the step of a call that was not made after all.
+    /// Removes the step of a call that was not made after all.
     pub fn remove_flow(&self, session: &FlowName, record: RecordId) -> Result<(), StoreError> {
-        Ok(self.shared().state.take_back(&key(session), record)?)
+        Ok(self.shared().state.remove_step(&key(session), record)?)
     }
 
     /// The steps of a session since this time, in microseconds since 1970: the newest
@@ -141,16 +141,16 @@ impl Glance<'_> {
     pub fn flows(&self, session: &FlowName, since: i64) -> Result<Vec<FlowStep>, StoreError> {
         let key = key(session);
         let shared = self.shared;
-        // Most sessions that are asked for have none, and that is known without asking the store.
-        match shared.known.may_have_flow(&shared.state, self.view, &key)? {
+        // Most sessions have no steps, and the cache knows that without a query.
+        match shared.cache.may_have_flow(&shared.state, self.view, &key)? {
             true => Ok(shared.state.steps(&key, since)?),
             false => Ok(Vec::new()),
         }
     }
 }
 
-/// Clients name sessions, and name them anything: they are kept as hashes. The first half is the
-/// owner's, so that all steps of an owner are found together.
+/// Clients choose the names of sessions, so they are stored as hashes. The first half is that of
+/// the owner, so that all steps of an owner are found together.
 fn key(session: &FlowName) -> FlowKey {
     let hash = |text: &str| -> [u8; 32] { Sha256::digest(text).into() };
     halves(&hash(&session.owner), &hash(&session.name))

@@ -1,4 +1,4 @@
-//! Gateway keys: shown once, kept as hashes.
+//! Gateway keys: shown once, stored as hashes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,33 +12,33 @@ use sha2::{Digest, Sha256};
 use crate::database::Fault;
 use crate::error::StoreError;
 use crate::shared::now;
-use crate::state::Then;
+use crate::state::BeforeCommit;
 use crate::store::Store;
 use callgate_audit::{Principal, Record};
 
-/// A gateway key as it is listed: everything but the key.
+/// A gateway key as listed: everything except the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
     /// Its name.
     pub name: String,
-    /// Whom it stands for; `who.key` is the name.
+    /// The principal it authenticates; `who.key` is the name.
     pub who: Who,
     /// When it was made.
     pub created: Timestamp,
-    /// When it expires; `None` if it does not.
+    /// When it expires; `None` if never.
     pub expires: Option<Timestamp>,
     /// When it was revoked.
     pub revoked: Option<Timestamp>,
 }
 
-/// Whether a key lets anybody in.
+/// Whether a key grants access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It does.
+    /// It grants access.
     Active,
     /// It has expired, and can be renewed.
     Expired,
-    /// It was revoked, for good.
+    /// It was revoked, which is final.
     Revoked,
 }
 
@@ -64,16 +64,16 @@ impl KeyInfo {
     }
 }
 
-/// Why a presented key lets nobody in.
+/// Why a presented key was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyRefusal {
-    /// No key is like that, or it was revoked.
+    /// No such key exists, or it was revoked.
     Unknown,
-    /// The key of this name has expired.
+    /// The key with this name has expired.
     Expired(String),
 }
 
-/// A key that is shown once. It prints masked, so that it does not end up in a log.
+/// A key that is shown once. Its `Debug` output is masked, so that it does not end up in a log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -90,7 +90,7 @@ impl Secret {
         while text.len() < 3 + 43 {
             let mut byte = [0];
             getrandom::fill(&mut byte)?;
-            // Bytes above the last whole multiple of 62 would make some digits likelier.
+            // Bytes above the largest multiple of 62 would make some digits likelier.
             let digit = byte.first().filter(|byte| **byte < 248).map(|byte| usize::from(byte % 62));
             text.extend(digit.and_then(|digit| DIGITS.get(digit)).map(|digit| char::from(*digit)));
         }
@@ -104,28 +104,28 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What is kept of a secret.
+/// The hash of a secret, which is all that is stored of it.
 pub(crate) type KeyHash = [u8; 32];
 
 pub(crate) fn hash_of(secret: &str) -> KeyHash {
     Sha256::digest(secret).into()
 }
 
-/// For how long a key is renewed.
+/// How long a renewed key is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Term {
-    /// For as long as it was given the last time.
+    /// For as long as the last time.
     Same,
     /// Until this time.
     Until(Timestamp),
-    /// For good.
+    /// Without end.
     Forever,
 }
 
 /// Which secret a renewed key has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretChoice {
-    /// The one it had.
+    /// The same as before.
     Keep,
     /// A new one; the old one is refused from then on.
     Replace,
@@ -133,14 +133,14 @@ pub enum SecretChoice {
 
 /// A renewed key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Renewed {
+pub struct RenewedKey {
     /// The key as it is now.
     pub key: KeyInfo,
     /// Its new secret, if it has one.
     pub secret: Option<Secret>,
 }
 
-/// What a key is made of.
+/// The values of a new key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewKey<'a> {
     pub(crate) name: &'a str,
@@ -148,27 +148,27 @@ pub(crate) struct NewKey<'a> {
     pub(crate) expires: Option<Timestamp>,
 }
 
-/// Who changes a key, and when: in microseconds since 1970.
+/// Who changes a key, and when, in microseconds since 1970.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Changing<'a> {
+pub(crate) struct KeyChange<'a> {
     pub(crate) by: &'a Principal,
     pub(crate) now: i64,
 }
 
-/// Where gateway keys are kept. What changes one gives its record to `tell` before the change holds: so
-/// no key is changed without a record. If the change cannot be kept after that, or the process ends in
-/// between, there is a record of a change that did not happen.
+/// The store of gateway keys. Each change passes its record to `record_change` before it is committed, so no
+/// key is changed without a record. If the commit fails after that, or the process ends in between,
+/// there is a record of a change that did not happen.
 pub(crate) trait Keys {
-    /// Every key with the hash of its secret, in the order they were made.
+    /// Every key with the hash of its secret, in order of creation.
     fn keys(&self) -> Result<Vec<(KeyHash, KeyInfo)>, Fault>;
 
-    /// Makes a key.
+    /// Creates a key.
     fn add(
         &self,
         key: &NewKey<'_>,
         hash: &KeyHash,
-        changing: Changing<'_>,
-        tell: Then<'_, Record>,
+        changing: KeyChange<'_>,
+        record_change: BeforeCommit<'_, Record>,
     ) -> Result<(), StoreError>;
 
     /// Gives a key that is not revoked another expiry, another secret, or both.
@@ -176,16 +176,16 @@ pub(crate) trait Keys {
         &self,
         name: &str,
         to: (Term, Option<KeyHash>),
-        changing: Changing<'_>,
-        tell: Then<'_, Record>,
+        changing: KeyChange<'_>,
+        record_change: BeforeCommit<'_, Record>,
     ) -> Result<KeyInfo, StoreError>;
 
-    /// Revokes a key. `false` if no key of that name is left to revoke.
+    /// Revokes a key. Returns `false` if no active key has that name.
     fn revoke(
         &self,
         name: &str,
-        changing: Changing<'_>,
-        tell: Then<'_, Record>,
+        changing: KeyChange<'_>,
+        record_change: BeforeCommit<'_, Record>,
     ) -> Result<bool, StoreError>;
 }
 
@@ -193,12 +193,13 @@ pub(crate) trait Keys {
 #[derive(Debug, Default)]
 pub(crate) struct KnownKeys {
     keys: RwLock<HashMap<KeyHash, KeyInfo>>,
-    /// Held from reading to knowing, so that what was read earlier is not known later.
+    /// Held while reading the keys and storing them in memory, so that an older result never
+    /// replaces a newer one.
     loading: Mutex<()>,
 }
 
 impl KnownKeys {
-    /// The key that was presented, if it is active at that time.
+    /// The presented key, if it is active at that time.
     pub(crate) fn find(&self, presented: &str, now: Timestamp) -> Result<KeyInfo, KeyRefusal> {
         if presented.len() > MAX_PRESENTED {
             return Err(KeyRefusal::Unknown);
@@ -206,7 +207,7 @@ impl KnownKeys {
         let hash = hash_of(presented);
         let keys = self.keys.read();
         let (kept, info) = keys.get_key_value(&hash).ok_or(KeyRefusal::Unknown)?;
-        // How a map compares is nobody's promise, so what it found is compared once more.
+        // The map's comparison may not take constant time, so compares the hash once more.
         verify_slices_are_equal(kept, &hash).map_err(|_| KeyRefusal::Unknown)?;
         match info.state(now) {
             KeyState::Active => Ok(info.clone()),
@@ -215,7 +216,7 @@ impl KnownKeys {
         }
     }
 
-    /// Loads the keys. Expired keys stay, so that a caller who sends one is told that it has expired.
+    /// Loads the keys. Expired keys stay, so that the refusal can say that the key has expired.
     pub(crate) fn load(&self, kept: &dyn Keys) -> Result<(), Fault> {
         let _loading = self.loading.lock();
         let all = kept.keys()?;
@@ -226,8 +227,8 @@ impl KnownKeys {
 }
 
 impl Store {
-    /// Creates a gateway key and records who created it. The key itself is only in the answer; the store
-    /// keeps its hash.
+    /// Creates a gateway key and records who created it. The secret is only in the returned value;
+    /// the store keeps its hash.
     pub fn add_key(
         &self,
         name: &str,
@@ -238,7 +239,9 @@ impl Store {
         check_name(name)?;
         let (key, secret) = (NewKey { name, who, expires }, new_secret()?);
         let hash = hash_of(secret.expose());
-        self.change_keys(by, |keys, changing, tell| keys.add(&key, &hash, changing, tell))?;
+        self.change_keys(by, |keys, changing, record_change| {
+            keys.add(&key, &hash, changing, record_change)
+        })?;
         Ok(secret)
     }
 
@@ -249,47 +252,50 @@ impl Store {
         term: Term,
         secret: SecretChoice,
         by: &Principal,
-    ) -> Result<Renewed, StoreError> {
+    ) -> Result<RenewedKey, StoreError> {
         let secret = match secret {
             SecretChoice::Keep => None,
             SecretChoice::Replace => Some(new_secret()?),
         };
         let to = (term, secret.as_ref().map(|secret| hash_of(secret.expose())));
-        let renew = |keys: &dyn Keys, changing: Changing<'_>, tell: Then<'_, Record>| {
-            keys.renew(name, to, changing, tell)
-        };
+        let renew =
+            |keys: &dyn Keys, changing: KeyChange<'_>, record_change: BeforeCommit<'_, Record>| {
+                keys.renew(name, to, changing, record_change)
+            };
         let key = self.change_keys(by, renew)?;
-        Ok(Renewed { key, secret })
+        Ok(RenewedKey { key, secret })
     }
 
-    /// Every gateway key, expired and revoked ones too, in the order they were made.
+    /// Every gateway key, including expired and revoked ones, in order of creation.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
         let keys = self.shared().state.keys()?;
         Ok(keys.into_iter().map(|(_, info)| info).collect())
     }
 
-    /// Revokes a key, and records who did so. Returns `false` if no key of that name is left to
-    /// revoke.
+    /// Revokes a key, and records who did so. Returns `false` if no active key has that name.
     pub fn revoke_key(&self, name: &str, by: &Principal) -> Result<bool, StoreError> {
-        self.change_keys(by, |keys, changing, tell| keys.revoke(name, changing, tell))
+        self.change_keys(by, |keys, changing, record_change| {
+            keys.revoke(name, changing, record_change)
+        })
     }
 
-    /// The key that was presented, if it is active at that time. Answered from memory: a key that
-    /// another process makes, renews or revokes is known about a second later, and an expiry holds
-    /// to the moment.
+    /// The presented key, if it is active at that time. Answered from memory: a key that another
+    /// process creates, renews or revokes is noticed about a second later, and an expiry takes
+    /// effect at once.
     pub fn find_key(&self, presented: &str, now: Timestamp) -> Result<KeyInfo, KeyRefusal> {
         self.shared().keys.find(presented, now)
     }
 
-    /// Changes keys in the store, then in memory, so that the change holds when this returns.
+    /// Changes keys in the store, then in memory, so that the change is in effect when this
+    /// returns.
     fn change_keys<T>(
         &self,
         by: &Principal,
-        change: impl FnOnce(&dyn Keys, Changing<'_>, Then<'_, Record>) -> Result<T, StoreError>,
+        change: impl FnOnce(&dyn Keys, KeyChange<'_>, BeforeCommit<'_, Record>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let shared = self.shared();
         let changed =
-            change(&shared.state, Changing { by, now: now() }, &mut |told| shared.record([told]))?;
+            change(&shared.state, KeyChange { by, now: now() }, &mut |told| shared.record([told]))?;
         shared.keys.load(&shared.state)?;
         Ok(changed)
     }
@@ -299,7 +305,7 @@ fn new_secret() -> Result<Secret, StoreError> {
     Secret::random().map_err(|error| StoreError::Failed(error.to_string()))
 }
 
-/// Names go into records, filters and terminals.
+/// Names are used in records, filters and terminals.
 fn check_name(name: &str) -> Result<(), StoreError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
@@ -308,7 +314,7 @@ fn check_name(name: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A key has 46 characters; what is much longer is none and not worth hashing.
+/// A key has 46 characters; anything much longer is not a key and not worth hashing.
 const MAX_PRESENTED: usize = 256;
 
 #[cfg(test)]

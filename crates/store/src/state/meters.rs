@@ -1,32 +1,32 @@
-//! Token buckets that several processes take from.
+//! Token buckets that several processes share.
 
 use crate::database::Fault;
 use crate::error::StoreError;
 use crate::shared::now;
 use crate::store::Store;
 
-/// A token bucket. It begins full.
+/// A token bucket. It starts full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
     /// Which bucket it is, see [`Bucket::key`].
     pub key: [u8; 32],
-    /// How many tokens it holds at most.
+    /// The most tokens it can hold.
     pub burst: u32,
-    /// So many tokens come back…
+    /// How many tokens are refilled…
     pub calls: u32,
-    /// …in so many seconds.
+    /// …in this many seconds.
     pub seconds: u32,
 }
 
 impl Bucket {
     /// How many buckets that are not full are kept. A hostile client may name a new session with
-    /// each call. Beyond this many, the largest families lose buckets: first the ones that will be
-    /// full soonest, so that those whose limit is nearly used up stay the longest.
+    /// each call. Beyond this many, the largest families lose buckets: first those that will be
+    /// full soonest, so that buckets that are nearly empty stay the longest.
     pub const MAX_KEPT: i64 = 65_536;
 
-    /// The key of a bucket, from two hashes: one over its limit and the caller it belongs to, which
-    /// is its family, and one over everything it counts by. The table is sorted by it, so the
-    /// buckets of a family are found together.
+    /// The key of a bucket, from two hashes: one of its limit and the caller, which is its family,
+    /// and one of everything it counts by. The table is sorted by key, so the buckets of a family
+    /// are found together.
     pub fn key(family: &[u8; 32], bucket: &[u8; 32]) -> [u8; 32] {
         halves(family, bucket)
     }
@@ -35,7 +35,7 @@ impl Bucket {
     pub(crate) fn filled(&self, level: Option<Level>, now: i64) -> f64 {
         let burst = f64::from(self.burst);
         let Some(level) = level else { return burst };
-        // A clock that was set back gives nothing, and takes nothing.
+        // A clock that was set back neither refills nor drains a bucket.
         let elapsed = now.saturating_sub(level.at).max(0);
         (level.tokens.max(0.0) + self.per_microsecond() * elapsed as f64).min(burst)
     }
@@ -44,35 +44,34 @@ impl Bucket {
         f64::from(self.calls) / (f64::from(self.seconds.max(1)) * 1e6)
     }
 
-    /// When it will be full again; then it and none are the same.
+    /// When it will be full again; from then on the row is not needed.
     pub(crate) fn full_at(&self, tokens: f64, now: i64) -> i64 {
         let missing = (f64::from(self.burst) - tokens).max(0.0);
-        // Saturates: a bucket that nothing comes back to is never full.
+        // Saturates: a bucket that is never refilled is never full.
         now.saturating_add((missing / self.per_microsecond()).ceil() as i64)
     }
 }
 
-/// What was left in a bucket, and when.
+/// The tokens left in a bucket, and when that was.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Level {
     pub(crate) tokens: f64,
     pub(crate) at: i64,
 }
 
-/// Where token buckets are kept. Times are in microseconds since 1970.
+/// The store of token buckets. Times are in microseconds since 1970.
 pub(crate) trait Meters {
-    /// Takes a token from each bucket, or none at all: then the answer says which of them were empty, by
-    /// their places. Whoever else asks meanwhile comes before or after, never in between.
+    /// Takes a token from each bucket, or none at all: then it returns the indices of the empty
+    /// ones. Concurrent calls run one after the other.
     fn take(&self, buckets: &[Bucket], now: i64) -> Result<Vec<usize>, Fault>;
 
-    /// Which of these have no token, by their places. Nothing is taken.
+    /// The indices of the buckets without a token. Takes nothing.
     fn empty(&self, buckets: &[Bucket], now: i64) -> Result<Vec<usize>, Fault>;
 }
 
 impl Store {
-    /// Takes a token from each bucket, or none at all: then the answer says which of them were
-    /// empty, by their places. However many processes ask at once, no more tokens are given than
-    /// there are.
+    /// Takes a token from each bucket, or none at all: then it returns the indices of the empty
+    /// ones. However many processes call this at once, no bucket gives more tokens than it has.
     pub fn take_tokens(&self, buckets: &[Bucket]) -> Result<Vec<usize>, StoreError> {
         match buckets {
             [] => Ok(Vec::new()),
@@ -80,7 +79,7 @@ impl Store {
         }
     }
 
-    /// Which of these buckets have no token, by their places. Nothing is taken.
+    /// The indices of the buckets without a token. Takes nothing.
     pub fn empty_buckets(&self, buckets: &[Bucket]) -> Result<Vec<usize>, StoreError> {
         match buckets {
             [] => Ok(Vec::new()),
@@ -89,8 +88,8 @@ impl Store {
     }
 }
 
-/// A key of which the first half is one hash and the second half another: 128 bits of each are
-/// enough, for a collision takes 2^64 attempts.
+/// A key whose first half is from one hash and whose second half is from another: 128 bits of each
+/// are enough, because a collision takes 2^64 attempts.
 pub(crate) fn halves(first: &[u8; 32], second: &[u8; 32]) -> [u8; 32] {
     let mut key = [0; 32];
     let (start, end) = key.split_at_mut(16);

@@ -1,53 +1,53 @@
-//! Pins of what MCP servers offer: one set for every process that uses the store.
+//! Pinned definitions of MCP servers, shared by every process that uses the store.
 
 use crate::database::Fault;
 use crate::error::StoreError;
-use crate::state::Then;
+use crate::state::BeforeCommit;
 use crate::store::{Glance, Store};
 use callgate_audit::Record;
 
-/// A pin as it is kept. What its words mean is for whoever pins to know.
+/// A pin as stored. The store does not interpret its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPin {
     /// The server, by its name in the configuration.
     pub server: String,
-    /// What is pinned: a tool, a prompt, instructions.
+    /// What is pinned: a tool, a prompt or instructions.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// Where the pin stands.
+    /// The state of the pin.
     pub state: String,
-    /// What is pinned.
+    /// The pinned version.
     pub pinned: PinnedVersion,
-    /// What was seen instead.
+    /// A different version that was seen since.
     pub seen: Option<PinnedVersion>,
     /// When it was first seen, in microseconds since 1970.
     pub first_seen: i64,
     /// When it was last seen.
     pub last_seen: i64,
-    /// How often it was kept; 0 for one that never was. See [`Store::put_pins`].
+    /// How often it was stored; 0 for a new pin. See [`Store::put_pins`].
     pub revision: u64,
 }
 
 /// A definition, and how its server was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinnedVersion {
-    /// The fingerprint of how the server was started or reached.
+    /// The fingerprint of the command or URL of the server.
     pub launch: String,
-    /// The same for people.
+    /// The command or URL, as displayed.
     pub launch_shown: String,
-    /// The hash of what is pinned.
+    /// The hash of the pinned part.
     pub hash: String,
     /// The hash of the whole definition.
     pub whole: String,
-    /// The definition, to show what changed. Secrets in it are redacted when it is kept.
+    /// The definition, to show what changed. Secrets in it are redacted before it is stored.
     pub definition: String,
 }
 
 impl StoredPin {
-    /// The longest definition that is kept, in bytes.
+    /// The longest definition that is stored, in bytes.
     pub const MAX_DEFINITION: usize = 512 * 1024;
-    /// The longest of all other texts.
+    /// The longest other text, in bytes.
     pub const MAX_WORD: usize = 4096;
 
     fn check(&self) -> Result<(), StoreError> {
@@ -65,16 +65,16 @@ impl StoredPin {
     }
 }
 
-/// What became of a pin that was to be kept.
+/// The result of storing a pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PutPin {
-    /// It is kept, with this revision.
-    Kept(u64),
-    /// Somebody else was faster. This is what is kept now; `None` if it was removed.
+    /// It is stored, with this revision.
+    Stored(u64),
+    /// Another process has changed it first. This is the stored pin; `None` if it was removed.
     Stale(Option<Box<StoredPin>>),
 }
 
-/// Which pin is meant.
+/// Identifies a pin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PinName<'a> {
     pub(crate) server: &'a str,
@@ -82,30 +82,31 @@ pub(crate) struct PinName<'a> {
     pub(crate) name: &'a str,
 }
 
-/// See [`Then`]: it is given what becomes of each pin.
-pub(crate) type ThenPut<'a> = &'a mut dyn FnMut(&[PutPin]) -> Result<(), Fault>;
+/// See [`BeforeCommit`]: it gets the result for each pin.
+pub(crate) type BeforePinCommit<'a> = &'a mut dyn FnMut(&[PutPin]) -> Result<(), Fault>;
 
-/// Where pins are kept. `then` runs before a change holds; if it fails, nothing is changed. What it
-/// records is on record also if the change cannot be kept after that.
+/// The store of pins. `then` runs before a change is committed; if it fails, nothing is changed.
+/// What it recorded stays recorded even if the commit fails after that.
 pub(crate) trait Pins {
     /// Every pin, by server, kind and name.
     fn pins(&self) -> Result<Vec<StoredPin>, Fault>;
 
-    /// A number that is another one after each change of any pin.
+    /// A number that changes with each change of any pin.
     fn pins_version(&self) -> Result<u64, Fault>;
 
-    /// Keeps pins, all at once, each only if it still has the revision that is told. `then` is given what
-    /// became of each.
-    fn put(&self, pins: &[StoredPin], then: ThenPut<'_>) -> Result<Vec<PutPin>, Fault>;
+    /// Stores pins in one transaction, each only if it still has the given revision. `then` gets
+    /// the result for each.
+    fn put(&self, pins: &[StoredPin], then: BeforePinCommit<'_>) -> Result<Vec<PutPin>, Fault>;
 
-    /// Forgets a pin, whatever it is by now. `then` is given what is forgotten. `false` if there is none.
-    fn remove(&self, pin: PinName<'_>, then: Then<'_, StoredPin>) -> Result<bool, Fault>;
+    /// Removes a pin in whatever state it is. `then` gets the removed pin. Returns `false` if it
+    /// does not exist.
+    fn remove(&self, pin: PinName<'_>, then: BeforeCommit<'_, StoredPin>) -> Result<bool, Fault>;
 }
 
 impl Glance<'_> {
     /// See [`Store::pins_version`].
     pub fn pins_version(&self) -> Result<u64, StoreError> {
-        Ok(self.shared.known.pins_version(self.view, || self.shared.state.pins_version())?)
+        Ok(self.shared.cache.pins_version(self.view, || self.shared.state.pins_version())?)
     }
 }
 
@@ -115,28 +116,28 @@ impl Store {
         Ok(self.shared().state.pins()?)
     }
 
-    /// A number that is another one after each change of any pin, by any process: cheap enough to
-    /// ask before every call.
+    /// A number that changes with each change of any pin, by any process: cheap enough to ask for
+    /// before every call.
     pub fn pins_version(&self) -> Result<u64, StoreError> {
         self.glance().pins_version()
     }
 
-    /// Keeps pins, all in one transaction. Each is kept only if nobody else has changed it since it
-    /// had this revision, so that two processes that see a new tool at once agree on one.
+    /// Stores pins in one transaction. Each is stored only if it has not been changed since the
+    /// given revision, so that two processes that see a new tool at once agree on one pin.
     pub fn put_pins(&self, pins: &[StoredPin]) -> Result<Vec<PutPin>, StoreError> {
         pins.iter().try_for_each(StoredPin::check)?;
         self.change_pins(|kept| kept.put(pins, &mut |_| Ok(())))
     }
 
-    /// Keeps one pin.
+    /// Stores one pin.
     pub fn put_pin(&self, pin: &StoredPin) -> Result<PutPin, StoreError> {
         let put = self.put_pins(std::slice::from_ref(pin))?;
         Ok(put.into_iter().next().unwrap_or(PutPin::Stale(None)))
     }
 
-    /// Keeps pins that a person changed, and the records of the changes: what is kept is on record. If
-    /// the pins cannot be kept after all, or the process ends in between, the records tell of a change
-    /// that did not happen.
+    /// Stores pins that a person changed, and the records of the changes, which are written first.
+    /// If the commit fails after that, or the process ends in between, there are records of a
+    /// change that did not happen.
     pub fn put_pins_recorded(
         &self,
         changes: Vec<(StoredPin, Record)>,
@@ -144,19 +145,19 @@ impl Store {
         changes.iter().try_for_each(|(pin, _)| pin.check())?;
         let (pins, records): (Vec<StoredPin>, Vec<Record>) = changes.into_iter().unzip();
         let mut record = |put: &[PutPin]| {
-            let kept = put.iter().zip(&records).filter(|(put, _)| matches!(put, PutPin::Kept(_)));
+            let kept = put.iter().zip(&records).filter(|(put, _)| matches!(put, PutPin::Stored(_)));
             self.shared().record(kept.map(|(_, record)| record.clone()))
         };
         self.change_pins(|kept| kept.put(&pins, &mut record))
     }
 
-    /// Forgets a pin, whatever it is by now. Returns `false` if there is none.
+    /// Removes a pin in whatever state it is. Returns `false` if it does not exist.
     pub fn remove_pin(&self, server: &str, kind: &str, name: &str) -> Result<bool, StoreError> {
         self.change_pins(|kept| kept.remove(PinName { server, kind, name }, &mut |_| Ok(())))
     }
 
-    /// The same for a person, with the record of the change that is made of what was forgotten. It is
-    /// recorded first: see [`put_pins_recorded`](Self::put_pins_recorded).
+    /// The same for a change by a person, with a record made from the removed pin. It is recorded
+    /// first: see [`put_pins_recorded`](Self::put_pins_recorded).
     pub fn remove_pin_recorded(
         &self,
         server: &str,
@@ -164,13 +165,13 @@ impl Store {
         name: &str,
         record: impl FnOnce(StoredPin) -> Record,
     ) -> Result<bool, StoreError> {
-        // A pin is forgotten once, so what tells of it is asked once.
+        // A pin is removed once, so the closure runs once.
         let mut record = Some(record);
-        let mut tell = |pin: StoredPin| match record.take() {
+        let mut record_change = |pin: StoredPin| match record.take() {
             Some(record) => self.shared().record([record(pin)]),
             None => Ok(()),
         };
-        self.change_pins(|kept| kept.remove(PinName { server, kind, name }, &mut tell))
+        self.change_pins(|kept| kept.remove(PinName { server, kind, name }, &mut record_change))
     }
 
     fn change_pins<T>(
@@ -179,7 +180,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let shared = self.shared();
         let changed = change(&shared.state);
-        shared.known.pins_changed();
+        shared.cache.pins_changed();
         Ok(changed?)
     }
 }

@@ -1,4 +1,4 @@
-//! Calls that were taken out of responses, to be put back later: kept encrypted, bounded, for a
+//! Calls that were removed from responses, to be put back later: encrypted, bounded, and kept for a
 //! month.
 
 use std::collections::HashSet;
@@ -10,48 +10,48 @@ use crate::cipher::Cipher;
 use crate::database::Fault;
 use crate::error::StoreError;
 use crate::receipt::{AppendError, Receipt};
-use crate::state::Kept;
+use crate::state::StateEntry;
 use crate::store::Store;
 
-/// A call that was taken out of a response.
+/// A call that was removed from a response.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RemovedEntry {
-    /// Who may have it back: a hash over principal, provider and upstream credential.
+    /// Who may get it back: a hash of principal, provider and upstream credential.
     pub binding: [u8; 32],
-    /// What else it is found by: the provider's ids of it, and traces of a turn that was changed.
+    /// Other keys to find it by: the provider's ids for it, and traces of a turn that was changed.
     pub signs: Vec<[u8; 32]>,
-    /// The keys that its turn has when the client sends it back as it got it.
+    /// The keys of its turn if the client sends it back unchanged.
     pub keys: Vec<[u8; 32]>,
-    /// Entries that have this in common can take each other's place. Only the newest
+    /// Entries with the same value are interchangeable. Only the newest
     /// [`MAX_ALIKE`](Self::MAX_ALIKE) of them are found by their keys.
     pub alike: Option<[u8; 32]>,
-    /// What is needed to put it back. Encrypted when it is kept.
+    /// The data needed to put it back. Encrypted when stored.
     pub content: Vec<u8>,
 }
 
 impl RemovedEntry {
-    /// The largest content that is kept: as large as a response may be.
+    /// The largest content that is stored: as large as a response may be.
     pub const MAX_CONTENT: usize = 32 * 1024 * 1024;
-    /// The most signs one entry may have: some for each call a response may hold.
+    /// The most signs of one entry: a few for each call that a response may contain.
     pub const MAX_SIGNS: usize = 1024;
-    /// The most entries that are read for one key: as many turns of one conversation as may
-    /// look alike. Where there are more, they cannot all be alike, and none is read.
+    /// The most entries that are read for one key: as many turns of one conversation as may look
+    /// alike. If there are more, they cannot all be interchangeable, and none is read.
     pub const MAX_ALIKE: usize = 64;
     /// The most entries that are read for one request.
     pub const MAX_FOUND: usize = 1024;
-    /// The most bytes that are read for one request: it must go on while the client waits.
+    /// The most bytes that are read for one request: the client is waiting.
     pub const MAX_FOUND_BYTES: usize = 64 * 1024 * 1024;
-    /// The most entries a store keeps. The oldest leave first.
+    /// The most entries in a store. The oldest are removed first.
     pub const MAX_ENTRIES: u64 = 10_000;
-    /// The most bytes of contents a store keeps. The oldest leave first.
+    /// The most bytes of contents in a store. The oldest are removed first.
     pub const MAX_TOTAL: u64 = 256 * 1024 * 1024;
-    /// For how long an entry is kept.
+    /// How long an entry is kept, in days.
     pub const MAX_DAYS: u64 = 30;
 }
 
 impl fmt::Debug for RemovedEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The content may hold what nobody should read in a log.
+        // The content may be private, so it must not be logged.
         f.debug_struct("RemovedEntry")
             .field("signs", &self.signs.len())
             .field("bytes", &self.content.len())
@@ -59,25 +59,25 @@ impl fmt::Debug for RemovedEntry {
     }
 }
 
-/// What is looked for.
+/// The keys of a search.
 #[derive(Debug, Clone, Default)]
-pub struct SoughtRemoved {
-    /// Signs of entries, such as the provider's ids of them.
+pub struct RemovedQuery {
+    /// Signs of entries, such as the provider's ids for them.
     pub signs: Vec<[u8; 32]>,
     /// Keys of turns.
     pub keys: Vec<[u8; 32]>,
 }
 
-/// What was found for a request.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FoundRemoved {
-    /// The contents, oldest first, each once.
+pub struct RemovedMatches {
+    /// The contents, oldest first, without duplicates.
     pub contents: Vec<Vec<u8>>,
-    /// The signs and keys whose entries were not read, for there are too many.
+    /// The signs and keys with too many entries, which were not read.
     pub crowded: Vec<[u8; 32]>,
 }
 
-/// An entry as it is kept.
+/// An entry as stored.
 pub(crate) struct SealedRemoved {
     pub(crate) binding: [u8; 32],
     pub(crate) signs: Vec<[u8; 32]>,
@@ -104,60 +104,61 @@ impl SealedRemoved {
     }
 }
 
-/// What was found for a request, still encrypted: nonces and contents, oldest first.
+/// The result of a search, still encrypted: nonces and contents, oldest first.
 #[derive(Default)]
-pub(crate) struct FoundSealed {
+pub(crate) struct SealedMatches {
     pub(crate) contents: Vec<([u8; 12], Vec<u8>)>,
     pub(crate) crowded: Vec<[u8; 32]>,
 }
 
-/// Where removed calls are kept; [`State::keep`](crate::state::State::keep) adds them.
+/// The store of removed calls; [`State::store`](crate::state::State::store) adds them.
 pub(crate) trait RemovedCalls {
-    /// What is kept for this binding under any of these signs and keys. Where there is too much, it is
-    /// read for those that come first.
-    fn find(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> Result<FoundSealed, Fault>;
+    /// The entries of this binding under any of these signs and keys. If there are too many, those
+    /// of the first signs and keys are read.
+    fn find(&self, binding: &[u8; 32], sought: &RemovedQuery) -> Result<SealedMatches, Fault>;
 
-    /// Whether anything is kept for this binding under any of these signs.
-    fn knows(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> Result<bool, Fault>;
+    /// Whether this binding has an entry under any of these signs.
+    fn contains(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> Result<bool, Fault>;
 
-    /// The bindings of all entries behind this one, and the number of the newest entry.
+    /// The bindings of all entries after this one, and the id of the newest entry.
     fn bindings_after(&self, entry: i64) -> Result<(Vec<[u8; 32]>, i64), Fault>;
 }
 
 impl Store {
-    /// Keeps a removed call, encrypted.
+    /// Stores a removed call, encrypted.
     pub fn keep_removed(&self, removed: RemovedEntry) -> Receipt {
         match self.seal_removed(removed) {
-            Ok(sealed) => self.shared().put(vec![Kept::Removed(sealed)], Vec::new()),
+            Ok(sealed) => self.shared().put(vec![StateEntry::Removed(sealed)], Vec::new()),
             Err(error) => Receipt::ready(Err(error)),
         }
     }
 
-    /// Whether anything is kept for this binding. From memory, so cheap enough for every request.
+    /// Whether this binding has any entries. Answered from memory, so cheap enough for every
+    /// request.
     pub fn has_removed(&self, binding: &[u8; 32]) -> bool {
         self.shared().bindings.has(binding)
     }
 
-    /// What is kept for this binding under any of these signs and keys: decrypted, within the bounds
-    /// of [`RemovedEntry`]. It reads the store, so it may take a while.
+    /// The entries of this binding under any of these signs and keys, decrypted and within the
+    /// bounds of [`RemovedEntry`]. It reads the store, so it may take a while.
     pub fn find_removed(
         &self,
         binding: &[u8; 32],
-        sought: &SoughtRemoved,
-    ) -> Result<FoundRemoved, StoreError> {
-        let FoundSealed { contents, crowded } = self.shared().state.find(binding, sought)?;
+        sought: &RemovedQuery,
+    ) -> Result<RemovedMatches, StoreError> {
+        let SealedMatches { contents, crowded } = self.shared().state.find(binding, sought)?;
         let open = |(nonce, content)| self.shared().cipher.open(binding, nonce, content);
         let contents = contents.into_iter().map(open).collect::<Result<_, _>>()?;
-        Ok(FoundRemoved { contents, crowded })
+        Ok(RemovedMatches { contents, crowded })
     }
 
-    /// Whether anything is kept for this binding under any of these signs.
-    pub fn knows_removed(
+    /// Whether this binding has an entry under any of these signs.
+    pub fn contains_removed(
         &self,
         binding: &[u8; 32],
         signs: &[[u8; 32]],
     ) -> Result<bool, StoreError> {
-        Ok(self.shared().state.knows(binding, signs)?)
+        Ok(self.shared().state.contains(binding, signs)?)
     }
 
     fn seal_removed(&self, removed: RemovedEntry) -> Result<SealedRemoved, AppendError> {
@@ -173,16 +174,16 @@ impl Store {
     }
 }
 
-/// The bindings for which something is kept: asked for every request, so it is in memory. It may
-/// name one whose entries have left; it never lacks one that is kept by this process, and lacks one
-/// of another process for about a second.
+/// The bindings that have entries. Every request asks for this, so it is in memory. It may contain
+/// a binding whose entries were removed. It always contains those that this process stored, and
+/// gets those of other processes after about a second.
 #[derive(Debug, Default)]
-pub(crate) struct Bindings(RwLock<Known>);
+pub(crate) struct Bindings(RwLock<KnownBindings>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownBindings {
     bindings: HashSet<[u8; 32]>,
-    /// The newest entry that has been looked at.
+    /// The newest entry that was read.
     seen: i64,
 }
 
@@ -196,7 +197,7 @@ impl Bindings {
         self.0.write().bindings.insert(binding);
     }
 
-    /// Adds those of entries that were made since the last look.
+    /// Adds the bindings of entries since the last look.
     pub(crate) fn look(&self, kept: &dyn RemovedCalls) -> Result<(), Fault> {
         let seen = self.0.read().seen;
         let (added, newest) = kept.bindings_after(seen)?;
@@ -208,23 +209,23 @@ impl Bindings {
         Ok(())
     }
 
-    /// Begins anew, after entries have left. Nobody can add one meanwhile.
+    /// Reads all bindings again after entries were removed. No entry can be added meanwhile.
     pub(crate) fn reload(&self, kept: &dyn RemovedCalls) -> Result<(), Fault> {
         let mut known = self.0.write();
         let (bindings, seen) = kept.bindings_after(0)?;
-        *known = Known { bindings: bindings.into_iter().collect(), seen };
+        *known = KnownBindings { bindings: bindings.into_iter().collect(), seen };
         Ok(())
     }
 }
 
 /// How much a store keeps.
-pub(crate) struct Bounds {
+pub(crate) struct RemovedLimits {
     pub(crate) entries: u64,
     pub(crate) bytes: u64,
 }
 
-impl Bounds {
-    /// What [`RemovedEntry`] says.
-    pub(crate) const USUAL: Self =
+impl RemovedLimits {
+    /// The limits of [`RemovedEntry`].
+    pub(crate) const DEFAULT: Self =
         Self { entries: RemovedEntry::MAX_ENTRIES, bytes: RemovedEntry::MAX_TOTAL };
 }

@@ -1,4 +1,4 @@
-//! Which sessions are under way: their first record, and when nothing more came, their end.
+//! Open sessions: records when a session starts, and when it ends because it is idle.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,41 +9,51 @@ use parking_lot::Mutex;
 use callgate_audit::{Body, Kind, Record, Sealed, SessionKey};
 
 use crate::database::Fault;
-use crate::state::Then;
+use crate::state::BeforeCommit;
 
-/// A session of which something is about to be recorded.
+/// A session that has a new record.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ActiveSession {
     pub(crate) key: SessionKey,
-    /// The record of its begin, if it begins now.
+    /// The record of its start, if it starts now.
     pub(crate) started: Record,
 }
 
-/// A session of which nothing more came. Times are in microseconds since 1970.
+/// A session that was idle for too long. Times are in microseconds since 1970.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct IdleSession {
     pub(crate) began: i64,
     pub(crate) seen: i64,
-    /// Whose it was, as JSON.
+    /// Its principal, as JSON.
     pub(crate) who: String,
 }
 
-/// Where the sessions that are under way are kept. `then` runs before a change holds; if it fails,
-/// nothing is changed. What it records is on record also if the change cannot be kept after that: then a
-/// begin or an end is told twice.
+/// The store of open sessions. `then` runs before a change is committed; if it fails, nothing is
+/// changed. What it recorded stays recorded even if the commit fails after that: then a start or an
+/// end is recorded twice.
 pub(crate) trait Sessions {
-    /// Keeps that these sessions are alive. `then` is given the records of those that begin now.
-    fn touch(&self, seen: &[Seen], now: i64, then: Then<'_, Vec<Record>>) -> Result<(), Fault>;
+    /// Stores that these sessions are alive. `then` gets the records of those that start now.
+    fn touch(
+        &self,
+        seen: &[ActiveSession],
+        now: i64,
+        then: BeforeCommit<'_, Vec<Record>>,
+    ) -> Result<(), Fault>;
 }
 
-/// When each session was last written down as alive, so that few records have to.
+/// When each session was last stored as alive, so that few records cause a write.
 #[derive(Debug, Default)]
 pub(crate) struct KnownSessions(Mutex<HashMap<SessionKey, i64>>);
 
 impl KnownSessions {
-    /// The sessions of these records that are not known to be alive. A quarter of the time after which
-    /// one ends is soon enough to keep that it is.
-    pub(crate) fn unknown(&self, records: &[Sealed], idle: Duration, now: i64) -> Vec<Seen> {
+    /// The sessions of these records that have to be stored as alive. Once per quarter of the idle
+    /// time is often enough.
+    pub(crate) fn unknown(
+        &self,
+        records: &[Sealed],
+        idle: Duration,
+        now: i64,
+    ) -> Vec<ActiveSession> {
         let fresh = now.saturating_sub(micros(idle / 4));
         let known = self.0.lock();
         let mut met = HashSet::new();
@@ -52,14 +62,14 @@ impl KnownSessions {
             let Some(key) = sealed.session else { continue };
             let is_known = known.get(&key).is_some_and(|at| *at > fresh);
             if !is_known && met.insert(key) {
-                unknown.push(Seen { key, started: started(sealed) });
+                unknown.push(ActiveSession { key, started: started(sealed) });
             }
         }
         unknown
     }
 
-    /// It is written down that these are alive.
-    pub(crate) fn remember(&self, seen: &[Seen], now: i64) {
+    /// Notes that these were stored as alive.
+    pub(crate) fn remember(&self, seen: &[ActiveSession], now: i64) {
         let mut known = self.0.lock();
         if known.len() + seen.len() > MAX_KNOWN {
             known.clear();
@@ -68,7 +78,7 @@ impl KnownSessions {
     }
 }
 
-/// The record of the begin of a session, made of its first record.
+/// The record of the start of a session, made from its first record.
 fn started(first: &Sealed) -> Record {
     let body: Option<Body<Record>> = serde_json::from_str(&first.body).ok();
     let mut record = Record::new(Kind::SessionStarted);
@@ -76,13 +86,13 @@ fn started(first: &Sealed) -> Record {
         record.surface = first.surface;
         record.provider = first.provider;
         (record.who, record.cwd, record.home) = (first.who, first.cwd, first.home);
-        // It is recorded in front of the first record, so it did not happen behind it.
+        // It comes before the first record, so its time must not be later.
         record.time = record.time.min(first.time);
     }
     record
 }
 
-impl Ended {
+impl IdleSession {
     /// The record of its end.
     pub(crate) fn into_record(self, idle: Duration) -> Record {
         let mut record = Record::new(Kind::SessionEnded);
@@ -102,5 +112,5 @@ pub(crate) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Sessions remembered at once. More only means that some are written down more often.
+/// How many sessions are remembered. Beyond that, some are stored as alive more often.
 const MAX_KNOWN: usize = 4096;

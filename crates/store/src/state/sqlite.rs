@@ -1,8 +1,8 @@
 //! The state in a SQLite file.
 
 mod history;
-mod keeper;
 mod keys;
+mod maintenance;
 mod meters;
 mod older;
 mod pins;
@@ -19,10 +19,10 @@ use crate::database::{Database, Fault};
 use crate::error::OpenError;
 use crate::place::{Patience, Place};
 use crate::settings::Durability;
-use crate::state::{Kept, State};
-use crate::writing::{File, View, Writing};
+use crate::state::{State, StateEntry};
+use crate::write_connection::{SqliteFile, View, WriteConnection};
 
-pub(crate) use keeper::StateKeeper;
+pub(crate) use maintenance::StateMaintenance;
 pub(crate) use read::StateReader;
 use schema::STATE;
 pub(crate) use snapshot::{StateLock, StateSnapshot};
@@ -32,47 +32,47 @@ pub(crate) use {
     removed::prune as prune_removed, sessions::end_idle, turns::expire as expire_turns,
 };
 
-/// The state in a SQLite file of its own.
+/// The state in its own SQLite file.
 #[derive(Debug)]
 pub(crate) struct StateDb {
-    pub(crate) writing: Writing,
-    /// A connection to look things up, so that nobody who does waits for the disk.
-    looking: Mutex<Database>,
+    pub(crate) writing: WriteConnection,
+    /// A connection for lookups, so that they do not wait for writes to the disk.
+    lookups: Mutex<Database>,
 }
 
 impl StateDb {
-    /// Opens the state of the store at this place, and makes it if there is none.
+    /// Opens the state of the store at this place. Creates it if it does not exist.
     pub(crate) fn open(store: &Place, durability: Durability) -> Result<Self, OpenError> {
-        let file = File { place: store.state(), schema: &STATE, durability };
-        let writing = Writing::open(file)?;
-        let looking = Mutex::new(writing.file.open(Patience::new())?);
-        Ok(Self { writing, looking })
+        let file = SqliteFile { place: store.state(), schema: &STATE, durability };
+        let writing = WriteConnection::open(file)?;
+        let lookups = Mutex::new(writing.file.open(Patience::new())?);
+        Ok(Self { writing, lookups })
     }
 
-    /// Runs something with the connection that looks things up.
+    /// Runs a closure with the lookup connection.
     fn look<T>(&self, run: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T, Fault> {
-        run(&self.looking.lock())
+        run(&self.lookups.lock())
     }
 
-    /// Runs something in one transaction.
+    /// Runs a closure in one transaction.
     fn change<T>(&self, run: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T, Fault> {
         self.writing.transaction(run)
     }
 
-    /// Opens the connection that looks things up anew.
-    fn reopen_looking(&self) -> Result<(), OpenError> {
-        *self.looking.lock() = self.writing.file.open(Patience::new())?;
+    /// Reopens the lookup connection.
+    fn reopen_lookups(&self) -> Result<(), OpenError> {
+        *self.lookups.lock() = self.writing.file.open(Patience::new())?;
         self.writing.count_opened();
         Ok(())
     }
 }
 
 impl State for StateDb {
-    fn keep(&self, kept: &[&Kept], now: i64) -> Result<(), Fault> {
+    fn store(&self, entries: &[&StateEntry], now: i64) -> Result<(), Fault> {
         self.change(|database| {
-            kept.iter().try_for_each(|kept| match kept {
-                Kept::Removed(removed) => removed::insert(database, removed, now),
-                Kept::Step(step) => history::insert(database, step),
+            entries.iter().try_for_each(|entries| match entries {
+                StateEntry::Removed(removed) => removed::insert(database, removed, now),
+                StateEntry::Step(step) => history::insert(database, step),
             })
         })
     }

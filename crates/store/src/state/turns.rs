@@ -1,11 +1,11 @@
-//! Responses without calls: counted by the hour, not recorded one by one.
+//! Responses without calls: counted per hour, not recorded one by one.
 
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
 use crate::database::Fault;
-use callgate_audit::word;
+use callgate_audit::seal_name;
 use callgate_audit::{Principal, Tokens};
 
 /// A response without calls.
@@ -15,26 +15,26 @@ pub struct TurnCount {
     pub provider: String,
     /// The model.
     pub model: Option<String>,
-    /// Who asked. The session is not counted by.
+    /// The principal. Counts are not split by session.
     pub who: Principal,
-    /// What it cost.
+    /// Its token usage.
     pub tokens: Tokens,
 }
 
 /// One hour in microseconds.
 pub(crate) const HOUR: i64 = 3_600_000_000;
 
-/// What has been counted and is not yet in the store.
+/// The counts that are not stored yet.
 #[derive(Debug, Default)]
-pub(crate) struct CountedTurns(Mutex<HashMap<Slot, Counts>>);
+pub(crate) struct CountedTurns(Mutex<HashMap<TurnGroup, Counts>>);
 
-/// What is counted together.
+/// What counts are split by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Slot {
+pub(crate) struct TurnGroup {
     pub(crate) hour: i64,
     pub(crate) provider: String,
     pub(crate) model: String,
-    /// Organisation, team, user, key and agent; empty where there is none.
+    /// Organisation, team, user, key and agent; empty if unknown.
     pub(crate) who: [String; 5],
 }
 
@@ -47,11 +47,11 @@ pub(crate) struct Counts {
     pub(crate) reasoning: u64,
 }
 
-/// Where counts are kept.
+/// The store of counts.
 pub(crate) trait Turns {
-    /// Adds these to what was counted before, all of them or none. An hour has at most
-    /// [`MAX_ROWS`] slots; behind them a slot counts as [others](Slot::among_others).
-    fn add_counts(&self, counted: &HashMap<Slot, Counts>) -> Result<(), Fault>;
+    /// Adds these to the stored counts, all of them or none. An hour has at most [`MAX_ROWS`]
+    /// slots; beyond that a slot counts as [others](TurnGroup::into_others).
+    fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault>;
 }
 
 impl Counts {
@@ -65,17 +65,18 @@ impl Counts {
 }
 
 impl CountedTurns {
-    /// Counts one. `now` is in microseconds since 1970.
+    /// Counts one response. `now` is in microseconds since 1970.
     pub(crate) fn count(&self, turn: TurnCount, now: i64) {
-        let model = turn.model.map(|model| word(&model)).unwrap_or_default();
+        let model = turn.model.map(|model| seal_name(&model)).unwrap_or_default();
         let Principal { org, team, user, key, agent, .. } = turn.who;
-        // Only the agent is what somebody says of itself.
-        let agent = agent.map(|agent| word(&agent));
+        // Only the agent is claimed by the client itself.
+        let agent = agent.map(|agent| seal_name(&agent));
         let who = [org, team, user, key, agent].map(Option::unwrap_or_default);
-        let mut slot = Slot { hour: now.div_euclid(HOUR), provider: turn.provider, model, who };
+        let mut slot =
+            TurnGroup { hour: now.div_euclid(HOUR), provider: turn.provider, model, who };
         let mut waiting = self.0.lock();
         if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
-            slot = slot.among_others();
+            slot = slot.into_others();
         }
         waiting.entry(slot).or_default().add(Counts {
             turns: 1,
@@ -86,7 +87,7 @@ impl CountedTurns {
         });
     }
 
-    /// Writes what was counted. What could not be written is kept for the next time.
+    /// Writes the counts. If that fails, they are kept for the next attempt.
     pub(crate) fn write(&self, kept: &dyn Turns) -> Result<(), Fault> {
         let taken = std::mem::take(&mut *self.0.lock());
         if taken.is_empty() {
@@ -103,9 +104,9 @@ impl CountedTurns {
     }
 }
 
-impl Slot {
-    /// The same where names that clients choose no longer count.
-    pub(crate) fn among_others(mut self) -> Self {
+impl TurnGroup {
+    /// The same slot without the names that clients choose.
+    pub(crate) fn into_others(mut self) -> Self {
         self.model = OTHERS.to_owned();
         let [.., agent] = &mut self.who;
         *agent = OTHERS.to_owned();
@@ -113,9 +114,9 @@ impl Slot {
     }
 }
 
-/// Models that wait to be written, in one second. Clients choose names, so there must be an end;
-/// behind it a model counts as [`OTHERS`].
+/// How many slots may wait to be written. Clients choose names, so there has to be a limit; beyond
+/// it a model counts as [`OTHERS`].
 const MAX_SLOTS: usize = 1000;
-/// Rows of one hour in the store, likewise.
+/// The same limit for the rows of one hour in the store.
 pub(crate) const MAX_ROWS: i64 = 2000;
 const OTHERS: &str = "(others)";

@@ -1,11 +1,11 @@
-//! What is appended is there, whole and in order, from any number of handles.
+//! Appended records are complete and in order, from any number of handles.
 
 use std::thread;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::beside::Added;
+use crate::derived::Added;
 use crate::shared::Shared;
 use callgate_audit::{Caller, Code, Hit, Principal, RecordId, RuleId, Timing, Tokens};
 
@@ -59,7 +59,7 @@ fn a_store_in_memory_works_alike() {
 #[test]
 fn many_handles_and_threads_keep_one_chain() {
     let place = Place::new();
-    // Two handles that were opened apart are as good as two processes.
+    // Two separately opened handles behave like two processes.
     let handles = [Durability::Process, Durability::Disk].map(|durability| place.open(durability));
     thread::scope(|scope| {
         for audit in &handles {
@@ -72,7 +72,7 @@ fn many_handles_and_threads_keep_one_chain() {
                 });
             }
         }
-        // And somebody reads and checks all the while.
+        // Meanwhile another thread reads and verifies.
         scope.spawn(|| {
             for _ in 0..20 {
                 place.reader().verify(|_, _| {}).unwrap();
@@ -84,7 +84,7 @@ fn many_handles_and_threads_keep_one_chain() {
 }
 
 #[test]
-fn the_last_handle_writes_what_is_queued() {
+fn the_last_handle_writes_the_queue() {
     let place = Place::new();
     let audit = place.open(Durability::Disk);
     let other = audit.clone();
@@ -123,7 +123,7 @@ fn the_files_are_private() {
 
 #[test]
 fn secrets_are_nowhere_in_the_files() {
-    // Put together here, so that this file holds none either.
+    // Built from parts, so that this file does not contain a secret either.
     let aws = ["AKIA", "Q3EGRXBCDEFGHIJK"].concat();
     let github = ["ghp", "_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let place = Place::new();
@@ -147,7 +147,7 @@ fn secrets_are_nowhere_in_the_files() {
     assert_eq!(found[0].input.as_ref().unwrap().bytes, input.len() as u64);
     for durable in [false, true] {
         if durable {
-            // Now in the file itself, no longer in the log.
+            // Moves everything from the log into the file itself.
             place.raw().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         }
         let bytes = place.bytes();
@@ -188,7 +188,7 @@ fn turns_without_calls_are_counted() {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    // Short words, so that nothing of it looks like a secret and is redacted.
+    // Short words, so that nothing looks like a secret and is redacted.
     proptest::collection::vec("[ -~]{0,3}|\\PC{0,2}|\n|\"|\\\\", 0..6)
         .prop_map(|parts| parts.join(" "))
 }
@@ -255,7 +255,7 @@ proptest! {
             audit.append(record.clone()).wait().unwrap();
         }
         let reader = audit.reader().unwrap();
-        // Beside them stand the records of the sessions that began.
+        // There are also the records of the sessions that started.
         let mut found = all(&reader);
         found.retain(|stored| many.iter().any(|record| record.id == stored.record.id));
         prop_assert_eq!(found.len(), many.len());
@@ -270,28 +270,28 @@ proptest! {
 }
 
 #[test]
-fn what_stands_beside_others_is_written_when_all_is_flushed_and_at_the_end() {
+fn derived_records_are_written_on_flush_and_at_the_end() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    audit.append_beside(call("beside", "{}"));
+    audit.append_derived(call("derived", "{}"));
     audit.append(call("call", "{}")).wait().unwrap();
     audit.flush().wait().unwrap();
     let names = |place: &Place| -> Vec<String> {
         all(&place.reader()).into_iter().filter_map(|it| Some(it.record.tool?.name)).collect()
     };
-    assert_eq!(names(&place), ["call", "beside"]);
-    audit.append_beside(call("last", "{}"));
+    assert_eq!(names(&place), ["call", "derived"]);
+    audit.append_derived(call("last", "{}"));
     drop(audit);
-    assert_eq!(names(&place), ["call", "beside", "last"]);
+    assert_eq!(names(&place), ["call", "derived", "last"]);
     assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 3);
 }
 
 #[test]
-fn many_that_stand_beside_others_do_not_pile_up() {
+fn many_derived_records_do_not_pile_up() {
     let shared = Shared::open(&Place::new().settings(Durability::Process)).unwrap();
     let mut given = 0;
     for _ in 0..3000 {
-        if let Added::TooMany(many) = shared.beside.add(call("beside", "{}")) {
+        if let Added::TooMany(many) = shared.derived.add(call("derived", "{}")) {
             given += many.len();
         }
     }
@@ -299,12 +299,12 @@ fn many_that_stand_beside_others_do_not_pile_up() {
 }
 
 #[test]
-fn what_stands_beside_others_is_written_though_nobody_asks() {
+fn derived_records_are_written_without_a_flush() {
     for durability in [Durability::Disk, Durability::Process] {
         let place = Place::new();
         let audit = place.open(durability);
         for number in 1..=3 {
-            audit.append_beside(call("beside", "{}"));
+            audit.append_derived(call("derived", "{}"));
             while all(&place.reader()).len() < number {
                 thread::sleep(std::time::Duration::from_millis(2));
             }

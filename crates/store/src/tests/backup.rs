@@ -1,4 +1,4 @@
-//! Backups: copied while others write, of one moment, and good enough to go on with.
+//! Backups: made during writes, consistent, and usable as a store.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -12,7 +12,7 @@ fn by() -> Principal {
     Principal { user: Some("root".into()), ..Principal::default() }
 }
 
-/// The backup of a store in a folder beside it.
+/// A backup of the store in a folder next to it.
 fn copied(place: &Place, name: &str) -> (crate::BackedUp, Location) {
     let folder = place.folder.path().join(name);
     let done = backup(&place.location(), &folder, |_, _| {}).unwrap();
@@ -79,7 +79,7 @@ fn a_backup_overwrites_nothing() {
     assert!(!place.folder.path().join("copy").exists());
 }
 
-/// A key is there if and only if its change is on record, whenever the backup is made.
+/// A key is in the backup if and only if its change is recorded there, whenever the backup is made.
 #[test]
 fn state_and_journal_are_of_the_same_moment() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Old records leave, and the chain stays whole.
+//! Old records expire, and the chain stays intact.
 
 use std::time::Duration;
 

@@ -1,14 +1,14 @@
-//! A store that fails says so, loses nothing it promised, and comes back.
+//! A store that fails reports it, loses nothing that it confirmed, and recovers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::keeper::Keeper;
+use crate::maintenance::Maintenance;
 use crate::shared::Shared;
 use crate::state::removed::SealedRemoved;
-use crate::state::{Kept, State};
+use crate::state::{State, StateEntry};
 use crate::wal::LogBounds;
 use crate::{AppendError, Health, OpenError, RemovedEntry};
 
@@ -16,14 +16,14 @@ fn shared(place: &Place, durability: Durability) -> Shared {
     Shared::open(&place.settings(durability)).unwrap()
 }
 
-/// Keeps a removed call of so many bytes.
+/// Stores a removed call of this many bytes.
 fn keep(store: &Shared, bytes: usize) {
     let (signs, keys) = (vec![[2; 32]], Vec::new());
     let entry =
         RemovedEntry { binding: [1; 32], signs, keys, alike: None, content: vec![7; bytes] };
     let sealed = SealedRemoved::new(entry, &store.cipher).unwrap();
-    // Busy where it is the keeper's turn.
-    let _ = store.state.keep(&[&Kept::Removed(sealed)], crate::shared::now());
+    // Fails as busy if the maintenance thread is writing.
+    let _ = store.state.store(&[&StateEntry::Removed(sealed)], crate::shared::now());
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn health_comes_back_without_a_call() {
 }
 
 #[test]
-fn a_removed_file_is_noticed_and_made_anew() {
+fn a_removed_file_is_noticed_and_created_again() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
     audit.append(call("Bash", "{}")).wait().unwrap();
@@ -90,7 +90,7 @@ fn a_removed_file_is_noticed_and_made_anew() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
+fn a_store_that_cannot_be_opened_reports_why() {
     let folder = tempfile::tempdir().unwrap();
     let settings = |name: &str| Settings::at(Location::Sqlite(folder.path().join(name)));
     let open = |name: &str| Store::open(&settings(name)).unwrap_err();
@@ -130,25 +130,25 @@ fn what_cannot_be_opened_says_why() {
 }
 
 #[test]
-fn a_store_that_nobody_may_write_can_be_read() {
+fn a_read_only_store_can_be_read() {
     let place = Place::new();
     drop({
         let audit = place.open(Durability::Disk);
         audit.append(call("Bash", "{}")).wait().unwrap();
         audit
     });
-    // As it is in a folder without write permission, which does not bind every user. Its name is
-    // part of an address, so it is an odd one.
+    // Like a folder without write permission, which does not stop every user. The path becomes part
+    // of a URI, so it has special characters.
     let odd = place.folder.path().join("é %3f?#&.db");
     std::fs::copy(place.path(), &odd).unwrap();
     let connection = crate::place::Place::new(&Location::Sqlite(odd)).immutable().unwrap();
     connection.query_row("SELECT seq FROM filled", [], |_| Ok(())).unwrap();
-    // Without an index, all is read from the journal.
+    // Without an index, everything is read from the journal.
     std::fs::remove_file(place.path()).unwrap();
     std::fs::create_dir(place.path()).unwrap();
     let log = crate::journal::ReadOnlyVolume::new(
         place.journal(),
-        crate::place::Place::new(&place.location()).beside(".head").unwrap(),
+        crate::place::Place::new(&place.location()).companion(".head").unwrap(),
     );
     let log = crate::journal::JournalLog::new(Arc::new(log));
     let reader = Reader::without_index(log);
@@ -159,13 +159,13 @@ fn a_store_that_nobody_may_write_can_be_read() {
 fn the_log_of_the_state_does_not_grow_for_ever() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
-    let mut keeper = Keeper::new(&store).unwrap();
+    let mut maintenance = Maintenance::new(&store).unwrap();
     let log = || std::fs::metadata(place.path().with_extension("db.state-wal")).unwrap().len();
     let mut longest = 0;
     for number in 0..1200 {
         keep(&store, 60_000);
         if number % 100 == 0 {
-            keeper.state.checkpoint().unwrap();
+            maintenance.state.checkpoint().unwrap();
             longest = longest.max(log());
         }
     }
@@ -174,14 +174,14 @@ fn the_log_of_the_state_does_not_grow_for_ever() {
 }
 
 #[test]
-fn the_log_begins_anew_under_constant_readers() {
+fn the_log_restarts_under_constant_readers() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
-    let mut keeper = Keeper::new(&store).unwrap();
-    keeper.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
+    let mut maintenance = Maintenance::new(&store).unwrap();
+    maintenance.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Three readers, so that there is never a moment without one.
+        // Three readers, so that there is always at least one.
         for delay in [0, 3, 6] {
             let done = &done;
             let place = &place;
@@ -196,33 +196,33 @@ fn the_log_begins_anew_under_constant_readers() {
             });
         }
         for number in 0..10_000 {
-            // Busy where it is the keeper's turn.
+            // Fails as busy if the maintenance thread is writing.
             keep(&store, 100);
             if number % 50 == 0 {
-                // Readers may be faster than it; then it is tried again.
-                let _ = keeper.state.checkpoint();
+                // Readers may get in its way; then it is tried again.
+                let _ = maintenance.state.checkpoint();
             }
         }
         done.store(true, Ordering::Relaxed);
     });
     let log = std::fs::metadata(place.path().with_extension("db.state-wal")).unwrap().len();
-    // Without beginning anew it would hold ten thousand pages and more: 40 MB.
+    // Without a restart, the log would have more than ten thousand pages: 40 MB.
     assert!(log < 10 * 1024 * 1024, "{log}");
 }
 
 #[test]
-fn what_stands_beside_others_waits_for_a_store_that_fails() {
+fn derived_records_wait_for_a_failing_store() {
     let place = Place::new();
     let store = shared(&place, Durability::Process);
-    store.beside.add(call("first", "{}"));
+    store.derived.add(call("first", "{}"));
     let lock = place.lock();
-    store.beside.write(&store.records).unwrap_err();
-    // Not at once: a store that fails is not to be asked all the time.
-    assert!(store.beside.due() > Some(Duration::from_millis(100)));
-    store.beside.add(call("second", "{}"));
+    store.derived.write(&store.records).unwrap_err();
+    // Not at once: a failing store must not be retried all the time.
+    assert!(store.derived.due() > Some(Duration::from_millis(100)));
+    store.derived.add(call("second", "{}"));
     drop(lock);
-    store.beside.write(&store.records).unwrap();
-    assert_eq!(store.beside.due(), None);
+    store.derived.write(&store.records).unwrap();
+    assert_eq!(store.derived.due(), None);
     let names: Vec<_> =
         all(&place.reader()).into_iter().map(|it| it.record.tool.unwrap().name).collect();
     assert_eq!(names, ["first", "second"]);

@@ -3,9 +3,9 @@
 use super::*;
 use crate::database::Database;
 use crate::shared::Shared;
-use crate::state::removed::{Bindings, Bounds};
+use crate::state::removed::{Bindings, RemovedLimits};
 use crate::state::sqlite::prune_removed;
-use crate::{AppendError, RemovedEntry, SoughtRemoved, StoreError};
+use crate::{AppendError, RemovedEntry, RemovedQuery, StoreError};
 
 fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
     let signs = signs.iter().map(|sign| [*sign; 32]).collect();
@@ -13,9 +13,9 @@ fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
     RemovedEntry { binding: [binding; 32], signs, keys, alike, content: content.into() }
 }
 
-fn by_signs(signs: &[u8]) -> SoughtRemoved {
+fn by_signs(signs: &[u8]) -> RemovedQuery {
     let signs = signs.iter().map(|sign| [*sign; 32]).collect();
-    SoughtRemoved { signs, ..SoughtRemoved::default() }
+    RemovedQuery { signs, ..RemovedQuery::default() }
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn another_key_opens_nothing() {
     std::fs::write(place.path().with_extension("db.key"), [7; 32]).unwrap();
     let audit = place.open(Durability::Process);
     assert_eq!(audit.find_removed(&[1; 32], &by_signs(&[1])), Err(StoreError::Decrypt));
-    assert_eq!(audit.knows_removed(&[1; 32], &[[1; 32]]), Ok(true), "nothing is decrypted");
-    assert_eq!(audit.knows_removed(&[2; 32], &[[1; 32]]), Ok(false));
+    assert_eq!(audit.contains_removed(&[1; 32], &[[1; 32]]), Ok(true), "nothing is decrypted");
+    assert_eq!(audit.contains_removed(&[2; 32], &[[1; 32]]), Ok(false));
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn removed_calls_in_memory_work_alike() {
     assert_eq!(audit.find_removed(&[1; 32], &by_signs(&[1])).unwrap().contents, [b"x"]);
 }
 
-/// However many turns look alike, few are read for a request: those that can take each other's place
-/// are forgotten but for the newest, and where others are too many none is read.
+/// However many turns look alike, few are read for a request: of interchangeable ones only the
+/// newest can be found, and if there are too many others none is read.
 #[test]
 fn few_of_many_turns_that_look_alike_are_read() {
     let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
@@ -80,7 +80,7 @@ fn few_of_many_turns_that_look_alike_are_read() {
         kept.into_iter().for_each(|receipt| receipt.wait().unwrap());
     };
     let find = |key: u8| {
-        let sought = SoughtRemoved { keys: vec![[key; 32]], ..SoughtRemoved::default() };
+        let sought = RemovedQuery { keys: vec![[key; 32]], ..RemovedQuery::default() };
         audit.find_removed(&[1; 32], &sought).unwrap()
     };
     const MOST: usize = RemovedEntry::MAX_ALIKE;
@@ -89,7 +89,7 @@ fn few_of_many_turns_that_look_alike_are_read() {
     let newest: Vec<Vec<u8>> =
         (10_000 - MOST..10_000).map(|number| number.to_string().into_bytes()).collect();
     assert_eq!((found.contents, found.crowded), (newest, vec![]));
-    // One that lost other calls: not all of them are alike, and none is read.
+    // An entry that lost other calls: now not all are interchangeable, and none is read.
     keep(&|_| [3; 32], 1);
     let found = find(1);
     assert_eq!((found.contents.len(), found.crowded), (0, vec![[1; 32]]));
@@ -120,25 +120,25 @@ fn removed_calls_are_bounded() {
     let store = Database::new(place.raw_state());
     let bindings = Bindings::default();
     bindings.look(&shared.state).unwrap();
-    let kept = |bounds: &Bounds| -> Vec<u8> {
+    let kept = |bounds: &RemovedLimits| -> Vec<u8> {
         prune_removed(&store, bounds, crate::shared::now()).unwrap();
         bindings.reload(&shared.state).unwrap();
         (1..=9).filter(|binding| bindings.has(&[*binding; 32])).collect()
     };
-    assert_eq!(kept(&Bounds::USUAL).len(), 9);
+    assert_eq!(kept(&RemovedLimits::DEFAULT).len(), 9);
     let month = 30_i64 * 24 * 3_600_000_000;
     let old = "UPDATE removed SET created = created - ?1 WHERE id < 3";
     place.raw_state().execute(old, [month + 1]).unwrap();
-    assert_eq!(kept(&Bounds::USUAL), [3, 4, 5, 6, 7, 8, 9]);
-    assert_eq!(kept(&Bounds { entries: 5, ..Bounds::USUAL }), [5, 6, 7, 8, 9]);
+    assert_eq!(kept(&RemovedLimits::DEFAULT), [3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(kept(&RemovedLimits { entries: 5, ..RemovedLimits::DEFAULT }), [5, 6, 7, 8, 9]);
     // Encrypted, each is a hundred bytes long.
-    assert_eq!(kept(&Bounds { bytes: 300, ..Bounds::USUAL }), [7, 8, 9]);
+    assert_eq!(kept(&RemovedLimits { bytes: 300, ..RemovedLimits::DEFAULT }), [7, 8, 9]);
     let signs = "SELECT count(*) FROM removed_signs";
     let signs: i64 = place.raw_state().query_row(signs, [], |row| row.get(0)).unwrap();
     assert_eq!(signs, 3, "signs leave with their entries");
 }
 
-/// The thread that asks the store closes it then, and must not wait for itself.
+/// The background thread closes the store then, and must not wait for itself.
 #[test]
 fn a_question_may_be_the_last_to_hold_the_store() {
     let place = Place::new();

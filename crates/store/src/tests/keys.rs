@@ -1,4 +1,4 @@
-//! Gateway keys: made, found, expired, renewed and revoked, and each change on record.
+//! Gateway keys: created, found, expired, renewed and revoked, with a record of each change.
 
 use callgate_call::Who;
 use jiff::{SignedDuration, Timestamp};
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::state::keys::hash_of;
 use crate::{KeyRefusal, KeyState, SecretChoice, StoreError, Term};
-use callgate_audit::{Change, Changed, Principal};
+use callgate_audit::{Change, ChangeTarget, Principal};
 
 fn by() -> Principal {
     Principal { user: Some("root".into()), ..Principal::default() }
@@ -24,7 +24,7 @@ fn found(audit: &Store, presented: &str) -> Result<Who, KeyRefusal> {
     audit.find_key(presented, Timestamp::now()).map(|key| key.who)
 }
 
-/// The changes on record, the oldest first.
+/// The recorded changes, the oldest first.
 fn changes(place: &Place) -> Vec<(Option<String>, Change)> {
     let records = all(&place.reader()).into_iter().map(|stored| stored.record);
     let of_change = |record: Record| record.change.map(|change| (record.who.user, change));
@@ -130,16 +130,17 @@ fn who_changed_a_key_is_on_record() {
     let term = Term::Until(until);
     let new = audit.renew_key("ci", term, SecretChoice::Replace, &by()).unwrap().secret.unwrap();
     audit.revoke_key("ci", &by()).unwrap();
-    // What changes nothing is not on record.
+    // A call that changes nothing is not recorded.
     audit.add_key("ci", &who, None, &by()).unwrap_err();
     audit.revoke_key("ci", &by()).unwrap();
     audit.renew_key("ci", term, SecretChoice::Keep, &by()).unwrap_err();
 
     let changes = changes(&place);
     assert!(changes.iter().all(|(by, change)| {
-        by.as_deref() == Some("root") && (change.what, change.name.as_str()) == (Changed::Key, "ci")
+        by.as_deref() == Some("root")
+            && (change.what, change.name.as_str()) == (ChangeTarget::Key, "ci")
     }));
-    let told: Vec<_> = changes
+    let recorded: Vec<_> = changes
         .iter()
         .map(|(_, change)| (change.action.as_str(), change.differences().collect::<Vec<_>>()))
         .collect();
@@ -152,7 +153,7 @@ fn who_changed_a_key_is_on_record() {
     let renew =
         vec![("expires", Some("never"), Some(shown.as_str())), ("secret", None, Some("new"))];
     let revoke = vec![("state", Some("active"), Some("revoked"))];
-    assert_eq!(told, [("add", add), ("renew", renew), ("revoke", revoke)]);
+    assert_eq!(recorded, [("add", add), ("renew", renew), ("revoke", revoke)]);
     for secret in [key, new] {
         let hash = callgate_audit::hex(&hash_of(secret.expose()));
         let exported: String =
@@ -162,11 +163,11 @@ fn who_changed_a_key_is_on_record() {
     assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 3);
 }
 
-/// No change without its record. A record without its change only where the change itself could not be kept
-/// at the very end.
+/// There is no change without its record. There is a record without its change only if the final
+/// commit failed.
 #[test]
 fn each_statement_may_fail_and_nothing_is_changed_without_a_record() {
-    let mut only_told = 0;
+    let mut only_recorded = 0;
     for statement in 0.. {
         let place = Place::new();
         let audit = place.open(Durability::Process);
@@ -179,19 +180,20 @@ fn each_statement_may_fail_and_nothing_is_changed_without_a_record() {
         heal(audit.shared());
         assert_eq!(added.is_err() || revoked.is_err(), happened, "statement {statement}");
         let listed = audit.list_keys().unwrap();
-        let told = changes(&place);
-        let of = |action: &str| told.iter().filter(|(_, change)| change.action == action).count();
+        let recorded = changes(&place);
+        let of =
+            |action: &str| recorded.iter().filter(|(_, change)| change.action == action).count();
         assert_eq!(listed.len(), 1 + usize::from(added.is_ok()), "statement {statement}");
         let gone = listed.iter().filter(|key| key.revoked.is_some()).count();
         assert_eq!(gone, usize::from(revoked.is_ok()), "statement {statement}");
         assert!(of("add") >= listed.len() && of("revoke") >= gone, "statement {statement}");
-        only_told += of("add") - listed.len() + of("revoke") - gone;
+        only_recorded += of("add") - listed.len() + of("revoke") - gone;
         if !happened {
             assert!(statement >= 7, "two changes have more statements than {statement}");
             break;
         }
     }
-    assert_eq!(only_told, 2, "the last statement of each of the two changes");
+    assert_eq!(only_recorded, 2, "the last statement of each of the two changes");
 }
 
 #[test]
@@ -206,7 +208,7 @@ fn a_change_that_cannot_be_recorded_does_not_happen() {
     assert_eq!(audit.list_keys().unwrap()[0].revoked, None);
     assert_eq!(changes(&place).len(), 1, "that it was added");
     assert_eq!(
-        audit.shared().state.writing.pulse.health(),
+        audit.shared().state.writing.health_status.health(),
         crate::Health::Ok,
         "it is no fault of the state"
     );

@@ -1,4 +1,4 @@
-//! A store of version 0.1 becomes one with a journal.
+//! Migration of a store of version 0.1.
 
 use callgate_audit::{GENESIS, Hash, Link, Sealed};
 use callgate_call::Who;
@@ -51,7 +51,7 @@ fn head_of(place: &Place) -> String {
 }
 
 #[test]
-fn records_keys_and_the_chain_come_along() {
+fn records_keys_and_the_chain_are_migrated() {
     for version in [1, 2, 3, 4] {
         let place = old(version);
         let head = head_of(&place);
@@ -75,7 +75,7 @@ fn records_keys_and_the_chain_come_along() {
 }
 
 #[test]
-fn whoever_reads_an_old_store_moves_it_too() {
+fn a_reader_migrates_an_old_store_too() {
     let place = old(4);
     assert_eq!(all(&place.reader()).len(), 6);
     assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 6);
@@ -95,17 +95,17 @@ fn several_processes_at_once_move_it_once() {
 }
 
 #[test]
-fn an_older_callgate_fails_and_says_why() {
+fn an_older_callgate_fails_with_a_reason() {
     let place = old(4);
-    // One that still has the store open, and writes as version 0.1 did.
+    // A process that still has the store open, and writes as version 0.1 did.
     let running = place.raw();
     let store = place.open(Durability::Disk);
     let insert = "INSERT INTO records VALUES (9, 1, 9, 0, zeroblob(32), NULL, '{}')";
     let said = running.execute(insert, []).unwrap_err().to_string();
-    assert!(said.contains("moved by a newer callgate"), "{said}");
+    assert!(said.contains("migrated by a newer callgate"), "{said}");
     let said = running.execute("UPDATE touched SET times = 1", []).unwrap_err().to_string();
-    assert!(said.contains("moved by a newer callgate"), "{said}");
-    // One that opens it: at its place, and where the old file is kept.
+    assert!(said.contains("migrated by a newer callgate"), "{said}");
+    // A process that opens it: at its old path, and where the old file is kept.
     for path in [place.path(), place.path().with_extension("db.0.1")] {
         let found = RECORDS.identify(&Connection::open(path).unwrap()).unwrap();
         assert!(
@@ -119,7 +119,7 @@ fn an_older_callgate_fails_and_says_why() {
 }
 
 #[test]
-fn what_was_wrong_with_the_old_records_stays_wrong() {
+fn broken_old_records_stay_broken() {
     for (change, at) in [
         ("UPDATE records SET body = replace(body, '5', '6') WHERE seq = 5", 5),
         ("DELETE FROM records WHERE seq = 6", 6),
@@ -142,7 +142,7 @@ fn what_was_wrong_with_the_old_records_stays_wrong() {
 
 #[test]
 fn a_move_that_was_interrupted_is_done_again() {
-    // While records were copied.
+    // Interrupted while records were copied.
     let place = old(4);
     let aside = place.path().with_extension("aside");
     std::fs::copy(place.path(), &aside).unwrap();
@@ -157,7 +157,7 @@ fn a_move_that_was_interrupted_is_done_again() {
     assert_eq!(store.list_keys().unwrap().len(), 1);
     drop(store);
 
-    // After all was copied, before the old file was out of the way.
+    // Interrupted after everything was copied, before the old file was moved.
     let place = old(4);
     drop(place.open(Durability::Disk));
     std::fs::remove_file(place.path()).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions: the record of their first record, and of their end.
+//! Sessions: the records of their starts and ends.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn of(session: &str, user: &str) -> Record {
 }
 
 /// The kinds of all records with their sessions and users, oldest first.
-fn told(place: &Place) -> Vec<(Kind, String)> {
+fn kinds(place: &Place) -> Vec<(Kind, String)> {
     let name = |who: &Principal| {
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         format!("{} {}", part(&who.session), part(&who.user))
@@ -48,7 +48,7 @@ fn a_session_begins_in_front_of_its_first_record_and_once() {
         (Kind::ToolCall, "s1 bob"),
         (Kind::ToolCall, " "),
     ];
-    assert_eq!(told(&place), expected.map(|(kind, who)| (kind, who.to_owned())));
+    assert_eq!(kinds(&place), expected.map(|(kind, who)| (kind, who.to_owned())));
     let of_session = Filter { session: Some("s1".to_owned()), ..Filter::default() };
     assert_eq!(place.reader().records(&of_session).unwrap().len(), 6);
     let first = &all(&place.reader())[0].record;
@@ -67,7 +67,7 @@ fn a_session_of_which_nothing_more_comes_has_ended() {
         let mut record = |ended| audit.shared().record(ended);
         end_idle(&store, IDLE, now, &mut record).unwrap();
     };
-    let ended = || told(&place).iter().filter(|(kind, _)| *kind == Kind::SessionEnded).count();
+    let ended = || kinds(&place).iter().filter(|(kind, _)| *kind == Kind::SessionEnded).count();
     end_idle(now + 29 * MINUTE);
     assert_eq!(ended(), 0);
     end_idle(now + 31 * MINUTE);
@@ -76,16 +76,16 @@ fn a_session_of_which_nothing_more_comes_has_ended() {
     let last = all(&place.reader()).pop().unwrap().record;
     assert_eq!(last.who.session.as_deref(), Some("s1"));
     assert!(last.detail.unwrap().starts_with("nothing was recorded for 1800 s"));
-    // Whoever comes back begins another one.
+    // A session that comes back is a new one.
     let back = place.open(Durability::Process);
     back.append(of("s1", "ann")).wait().unwrap();
-    let begun = told(&place).iter().filter(|(kind, _)| *kind == Kind::SessionStarted).count();
+    let begun = kinds(&place).iter().filter(|(kind, _)| *kind == Kind::SessionStarted).count();
     assert_eq!(begun, 2);
     place.reader().verify(|_, _| {}).unwrap();
 }
 
-/// Whichever statement fails, of the state or of the records: a record that was written has the begin of its
-/// session in front of it.
+/// Whichever statement fails, of the state or of the records: a written record comes after the
+/// start of its session.
 #[test]
 fn no_record_comes_before_the_begin_of_its_session() {
     for of_state in [true, false] {
@@ -97,25 +97,26 @@ fn no_record_comes_before_the_begin_of_its_session() {
         let mut failures = 0;
         for failing in 0..8 {
             let session = format!("s{failing}");
-            let told = || -> Vec<Kind> {
-                let told = told(&place).into_iter();
-                told.filter(|(_, who)| *who == format!("{session} ann")).map(|it| it.0).collect()
+            let kinds = || -> Vec<Kind> {
+                let kinds = kinds(&place).into_iter();
+                kinds.filter(|(_, who)| *who == format!("{session} ann")).map(|it| it.0).collect()
             };
             faults.fail_after(failing);
             let written = audit.append(of(&session, "ann")).wait().is_ok();
             heal(shared);
             let both = [Kind::SessionStarted, Kind::ToolCall];
-            assert_eq!(told(), both[..if written { 2 } else { 0 }], "{of_state} {failing}");
+            assert_eq!(kinds(), both[..if written { 2 } else { 0 }], "{of_state} {failing}");
             failures += usize::from(!written);
             audit.append(of(&session, "ann")).wait().unwrap();
-            let last = told();
+            let last = kinds();
             assert_eq!(last.last(), Some(&Kind::ToolCall));
             let begun = last.iter().filter(|kind| **kind == Kind::SessionStarted).count();
-            // Where the state failed at its commit, the records were written, and the begin is told again.
+            // If the commit of the state failed, the records were written, and the start is
+            // recorded again.
             let again = written && of_state && failing == 3;
             assert_eq!(begun, 1 + usize::from(again), "{of_state} {failing}");
         }
-        // To begin, to touch, to insert; and to append the records.
+        // Begin, touch and insert; and the append of the records.
         assert_eq!(failures, if of_state { 3 } else { 1 });
         place.reader().verify(|_, _| {}).unwrap();
     }
@@ -133,7 +134,7 @@ fn records_of_sessions_that_are_known_need_no_state() {
     audit.append(of("s2", "ann")).wait().unwrap_err();
     other.execute_batch("ROLLBACK").unwrap();
     audit.append(of("s2", "ann")).wait().unwrap();
-    assert_eq!(told(&place).len(), 6, "two begins and four calls");
+    assert_eq!(kinds(&place).len(), 6, "two begins and four calls");
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_running_store_ends_idle_sessions() {
         Settings { session_idle: Duration::from_millis(1), ..place.settings(Durability::Process) };
     let audit = Store::open(&settings).unwrap();
     audit.append(of("s1", "ann")).wait().unwrap();
-    let ended = || told(&place).iter().any(|(kind, _)| *kind == Kind::SessionEnded);
+    let ended = || kinds(&place).iter().any(|(kind, _)| *kind == Kind::SessionEnded);
     until("its end is on record", ended);
 }
 
@@ -159,7 +160,7 @@ fn looking_for_idle_sessions_takes_no_lock() {
     end_idle(&store, IDLE, now + 31 * MINUTE, &mut |_| Ok(())).unwrap_err();
 }
 
-/// An end that cannot be recorded is no end: it comes again.
+/// A session whose end cannot be recorded has not ended: the end is tried again.
 #[test]
 fn a_session_ends_only_on_record() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Pins, token buckets and steps of sessions: kept for every process that uses the store.
+//! Pins, token buckets and steps of sessions: shared by every process that uses the store.
 
 use super::*;
 use crate::Bucket;
@@ -8,7 +8,7 @@ use crate::state::history::SealedStep;
 use crate::state::meters::Meters;
 use crate::state::pins::{PinName, Pins};
 use crate::state::sqlite::{prune_history, prune_meters};
-use crate::state::{Kept, State};
+use crate::state::{State, StateEntry};
 use crate::{FlowName, FlowStep, Health, PinnedVersion, PutPin, StoreError, StoredPin};
 use callgate_audit::RecordId;
 
@@ -50,7 +50,7 @@ fn a_pin_comes_back_as_it_was() {
         let changed =
             StoredPin { state: "changed".into(), seen: Some(version("b")), ..pin("s", "a", 0) };
         let put = audit.put_pins(&[plain.clone(), changed.clone()]).unwrap();
-        assert_eq!(put, [PutPin::Kept(1), PutPin::Kept(1)]);
+        assert_eq!(put, [PutPin::Stored(1), PutPin::Stored(1)]);
         let expected = [StoredPin { revision: 1, ..changed }, StoredPin { revision: 1, ..plain }];
         assert_eq!(audit.pins().unwrap(), expected);
         assert_eq!(audit.reader().unwrap().pins().unwrap(), expected);
@@ -60,46 +60,46 @@ fn a_pin_comes_back_as_it_was() {
     }
 }
 
-/// What a person changes is on record, and only what was changed.
+/// Changes by a person are recorded, and nothing else is.
 #[test]
 fn a_persons_change_of_a_pin_is_recorded_with_it() {
     let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
     let record = |name: &str| Record { detail: Some(name.to_owned()), ..Record::new(Kind::Change) };
-    let told = || -> Vec<String> {
+    let recorded = || -> Vec<String> {
         let records = all(&audit.reader().unwrap()).into_iter();
         records.filter_map(|stored| stored.record.detail).collect()
     };
     let changes = vec![(pin("s", "a", 0), record("a")), (pin("s", "b", 7), record("b"))];
     let put = audit.put_pins_recorded(changes).unwrap();
-    assert_eq!(put, [PutPin::Kept(1), PutPin::Stale(None)]);
-    assert_eq!(told(), ["a"], "the other one was not changed");
+    assert_eq!(put, [PutPin::Stored(1), PutPin::Stale(None)]);
+    assert_eq!(recorded(), ["a"], "the other one was not changed");
     let remove = |name: &str| {
         let forgotten = |pin: StoredPin| record(&format!("{} at {}", pin.name, pin.revision));
         audit.remove_pin_recorded("s", "tool", name, forgotten)
     };
     assert_eq!((remove("a"), remove("a")), (Ok(true), Ok(false)));
-    assert_eq!(told(), ["a", "a at 1"]);
+    assert_eq!(recorded(), ["a", "a at 1"]);
     let version = audit.pins_version().unwrap();
     assert_eq!((audit.pins(), version), (Ok(vec![]), 2), "other processes notice");
 }
 
 #[test]
-fn whoever_has_not_seen_the_newest_changes_nothing() {
+fn a_stale_pin_changes_nothing() {
     let place = Place::new();
     let (one, two) = (place.open(Durability::Process), place.open(Durability::Process));
-    assert_eq!(one.put_pin(&pin("s", "t", 0)), Ok(PutPin::Kept(1)));
+    assert_eq!(one.put_pin(&pin("s", "t", 0)), Ok(PutPin::Stored(1)));
     let late = StoredPin { pinned: version("other"), ..pin("s", "t", 0) };
     let kept = StoredPin { revision: 1, ..pin("s", "t", 0) };
     assert_eq!(two.put_pin(&late), Ok(PutPin::Stale(Some(Box::new(kept.clone())))));
     assert_eq!(one.pins().unwrap(), std::slice::from_ref(&kept));
-    assert_eq!(two.put_pin(&StoredPin { revision: 1, ..late.clone() }), Ok(PutPin::Kept(2)));
+    assert_eq!(two.put_pin(&StoredPin { revision: 1, ..late.clone() }), Ok(PutPin::Stored(2)));
     assert!(matches!(one.put_pin(&kept), Ok(PutPin::Stale(Some(_)))));
 
     assert_eq!(one.remove_pin("s", "tool", "t"), Ok(true));
     assert_eq!(one.remove_pin("s", "tool", "t"), Ok(false));
     let removed = two.put_pin(&StoredPin { revision: 2, ..late.clone() });
     assert_eq!(removed, Ok(PutPin::Stale(None)), "a reset is not undone by who did not see it");
-    assert_eq!(two.put_pin(&late), Ok(PutPin::Kept(1)));
+    assert_eq!(two.put_pin(&late), Ok(PutPin::Stored(1)));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_bucket_empties_and_fills() {
         assert_eq!(take(&shared, &[bucket], 1000 * SECOND), NONE, "never more than its burst");
     }
     assert_eq!(take(&shared, &[bucket], 1000 * SECOND), [0]);
-    // A clock that was set back gives nothing, and refills from there.
+    // A clock that was set back refills nothing, and refills from there.
     assert_eq!(take(&shared, &[bucket], 0), [0]);
 }
 
@@ -291,7 +291,7 @@ fn a_step_is_kept_unless_something_speaks_against_it() {
 }
 
 #[test]
-fn whoever_makes_too_many_rows_loses_their_own() {
+fn an_owner_with_too_many_rows_loses_their_own() {
     let place = Place::new();
     let shared = shared(&place);
     let audit = place.open(Durability::Process);
@@ -338,8 +338,8 @@ fn steps_are_bounded_by_age_and_number() {
     assert_eq!(audit.flows(&flow("s"), 0).unwrap().len(), 10);
 }
 
-/// Runs something with each of its statements failing in turn: it must say so, change nothing, and
-/// work afterwards.
+/// Runs an operation with each of its statements failing in turn: it must report the failure,
+/// change nothing, and work afterwards.
 fn each_statement_fails<T: std::fmt::Debug>(
     least: i64,
     mut run: impl FnMut(&Shared) -> Result<T, Fault>,
@@ -361,10 +361,10 @@ fn each_statement_fails<T: std::fmt::Debug>(
         }
         done.unwrap_err();
         assert_eq!(state(&place), before, "statement {statement}");
-        assert!(matches!(shared.state.writing.pulse.health(), Health::Failing { .. }));
+        assert!(matches!(shared.state.writing.health_status.health(), Health::Failing { .. }));
         shared.state.writing.faults.fail_after(i64::MAX);
         run(&shared).unwrap();
-        assert_eq!(shared.state.writing.pulse.health(), Health::Ok);
+        assert_eq!(shared.state.writing.health_status.health(), Health::Ok);
     }
 }
 
@@ -388,7 +388,7 @@ fn each_statement_of_a_pin_may_fail() {
     let prepare = |shared: &Shared| {
         shared.state.put(&[pin("s", "b", 0)], &mut |_| Ok(())).unwrap();
     };
-    // Begin, two to find, two to write, one to tell, commit.
+    // Begin, two to find, two to write, one to record, commit.
     let put = |shared: &Shared| shared.state.put(&both, &mut |_| Ok(()));
     each_statement_fails(7, put, pin_rows, prepare);
     let name = PinName { server: "s", kind: "tool", name: "b" };
@@ -417,14 +417,14 @@ fn each_statement_of_a_step_may_fail() {
     let audit = place.open(Durability::Process);
     for statement in 0..3 {
         store.state.writing.faults.fail_after(statement);
-        let kept = Kept::Step(SealedStep::new(&flow("s"), step(statement, "read")));
-        store.state.keep(&[&kept], 1).unwrap_err();
+        let kept = StateEntry::Step(SealedStep::new(&flow("s"), step(statement, "read")));
+        store.state.store(&[&kept], 1).unwrap_err();
         assert_eq!(count(), "0", "statement {statement}");
         store.state.writing.faults.fail_after(i64::MAX);
         store.state.writing.try_again();
     }
-    let last = Kept::Step(SealedStep::new(&flow("s"), step(9, "read")));
-    store.state.keep(&[&last], 1).unwrap();
+    let last = StateEntry::Step(SealedStep::new(&flow("s"), step(9, "read")));
+    store.state.store(&[&last], 1).unwrap();
     assert_eq!(audit.flows(&flow("s"), 0).unwrap().len(), 1);
 }
 
@@ -440,7 +440,7 @@ fn a_locked_store_is_an_answer() {
     assert!(failed(audit.take_tokens(&[bucket(1, 1, 1, 1)]).unwrap_err()));
     assert!(audit.add_flow(&flow("s"), step(now(), "read")).wait().is_err());
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(audit.put_pin(&pin("s", "t", 0)), Ok(PutPin::Kept(1)));
+    assert_eq!(audit.put_pin(&pin("s", "t", 0)), Ok(PutPin::Stored(1)));
     assert_eq!(audit.take_tokens(&[bucket(1, 1, 1, 60)]), Ok(vec![]));
     assert_eq!(audit.take_tokens(&[bucket(1, 1, 1, 60)]), Ok(vec![0]));
 }
@@ -456,13 +456,13 @@ fn an_older_store_is_made_newer_when_it_is_opened() {
         old.execute("INSERT INTO keys VALUES ('k', zeroblob(32), NULL, NULL, NULL, 1, NULL)", [])
             .unwrap();
     }
-    // Several at once make it newer once.
+    // Several threads migrate it once.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| drop(place.open(Durability::Process)));
         }
     });
     let audit = place.open(Durability::Process);
-    assert_eq!(audit.put_pin(&pin("s", "t", 0)), Ok(PutPin::Kept(1)));
+    assert_eq!(audit.put_pin(&pin("s", "t", 0)), Ok(PutPin::Stored(1)));
     assert_eq!(audit.pins_version(), Ok(1));
 }

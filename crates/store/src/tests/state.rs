@@ -1,4 +1,5 @@
-//! The state has a file of its own: private, its own kind, and there whatever happens to the records.
+//! The state has its own file: private, with its own application id, and independent of the
+//! records.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -7,16 +8,16 @@ use callgate_call::Who;
 use jiff::Timestamp;
 
 use super::*;
-use crate::keeper::Keeper;
 use crate::legacy::RECORDS;
+use crate::maintenance::Maintenance;
 use crate::shared::Shared;
 use crate::state::history::SealedStep;
 use crate::state::keys::hash_of;
 use crate::state::removed::{RemovedCalls, SealedRemoved};
-use crate::state::{Kept, State};
+use crate::state::{State, StateEntry};
 use crate::wal::LogBounds;
 use crate::{
-    Bucket, FlowName, FlowStep, Health, OpenError, PinnedVersion, RemovedEntry, SoughtRemoved,
+    Bucket, FlowName, FlowStep, Health, OpenError, PinnedVersion, RemovedEntry, RemovedQuery,
     StoredPin, TurnCount,
 };
 use callgate_audit::{Principal, RecordId};
@@ -90,7 +91,7 @@ fn the_state_survives_the_loss_of_the_records() {
     assert!(audit.find_key(key.expose(), Timestamp::now()).is_ok());
     assert_eq!(audit.pins().unwrap().len(), 1);
     assert!(audit.has_removed(&[1; 32]));
-    let sought = SoughtRemoved { signs: vec![[2; 32]], ..SoughtRemoved::default() };
+    let sought = RemovedQuery { signs: vec![[2; 32]], ..RemovedQuery::default() };
     assert_eq!(audit.find_removed(&[1; 32], &sought).unwrap().contents, [b"x"]);
     assert_eq!(audit.take_tokens(&[BUCKET]), Ok(vec![0]), "its token is still gone");
     assert_eq!(audit.flows(&session(), 0).unwrap().len(), 1);
@@ -114,13 +115,13 @@ fn the_file_is_private_and_of_its_own_kind() {
 
     place.raw_state().pragma_update(None, "user_version", 99).unwrap();
     assert!(matches!(open(), OpenError::Newer { found: 99, known: 1, .. }));
-    // The other file is no state, though it is of callgate too.
+    // The other file is not a state file, although callgate wrote it.
     std::fs::copy(place.path(), place.state_path()).unwrap();
     assert!(matches!(open(), OpenError::Foreign { path, .. } if path == place.state_path()));
 }
 
 #[test]
-fn a_state_that_was_removed_is_noticed_and_made_anew() {
+fn a_removed_state_is_noticed_and_created_again() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
     let key = audit.add_key("ci", &Who::default(), None, &by()).unwrap();
@@ -144,15 +145,16 @@ fn content(place: &Place) -> Vec<String> {
     let raw = place.raw_state();
     let counts =
         ["keys", "pins", "removed", "removed_signs", "buckets", "flows", "turns", "sessions"];
-    let mut told: Vec<String> = counts
+    let mut content: Vec<String> = counts
         .iter()
         .map(|table| {
             let sql = format!("SELECT count(*) FROM {table}");
             format!("{table} {}", raw.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap())
         })
         .collect();
-    told.push(raw.query_row("SELECT 'pins ' || pins FROM versions", [], |row| row.get(0)).unwrap());
-    told
+    content
+        .push(raw.query_row("SELECT 'pins ' || pins FROM versions", [], |row| row.get(0)).unwrap());
+    content
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn each_statement_may_fail_and_the_state_is_as_it_was() {
     let changes: [(i64, Change); 6] = [
         (5, |audit| audit.put_pin(&pin()).is_ok()),
         (4, |audit| audit.take_tokens(&[BUCKET]).is_ok()),
-        // To begin, one for the call and four for its signs, to commit.
+        // Begin, one for the call and four for its signs, commit.
         (6, |audit| audit.keep_removed(entry()).wait().is_ok()),
         (3, |audit| audit.add_flow(&session(), step()).wait().is_ok()),
         (3, |audit| audit.add_flow_unless(&session(), 0, step(), |_| None::<()>).is_ok()),
@@ -233,14 +235,14 @@ fn a_batch_is_kept_whole_or_not_at_all() {
     let place = Place::new();
     let shared = Shared::open(&place.settings(Durability::Process)).unwrap();
     let kept = [
-        Kept::Removed(SealedRemoved::new(entry(), &shared.cipher).unwrap()),
-        Kept::Step(SealedStep::new(&session(), step())),
+        StateEntry::Removed(SealedRemoved::new(entry(), &shared.cipher).unwrap()),
+        StateEntry::Step(SealedStep::new(&session(), step())),
     ];
-    let kept: Vec<&Kept> = kept.iter().collect();
+    let kept: Vec<&StateEntry> = kept.iter().collect();
     let before = content(&place);
     for statement in 0.. {
         shared.state.writing.faults.fail_after(statement);
-        let done = shared.state.keep(&kept, 1);
+        let done = shared.state.store(&kept, 1);
         if !shared.state.writing.faults.happened() {
             assert!(done.is_ok() && statement >= 7, "{statement}");
             break;
@@ -248,11 +250,11 @@ fn a_batch_is_kept_whole_or_not_at_all() {
         done.unwrap_err();
         assert_eq!(content(&place), before, "statement {statement}");
     }
-    assert!(shared.state.knows(&[1; 32], &[[2; 32]]).unwrap());
+    assert!(shared.state.contains(&[1; 32], &[[2; 32]]).unwrap());
 }
 
 #[test]
-fn what_an_older_store_keeps_is_taken_over_once() {
+fn the_state_of_an_older_store_is_copied_once() {
     let secret = "cg_0123456789012345678901234567890123456789012";
     let older = Place::new();
     std::fs::create_dir_all(older.path().parent().unwrap()).unwrap();
@@ -280,13 +282,14 @@ fn what_an_older_store_keeps_is_taken_over_once() {
     let state = &audit.shared().state;
     for statement in 0..20 {
         state.writing.faults.fail_after(statement);
-        state.take_over(&older.path()).unwrap_err();
+        state.copy_from(&older.path()).unwrap_err();
         assert_eq!(content(&place), empty, "statement {statement}");
         heal(audit.shared());
     }
-    state.take_over(&older.path()).unwrap();
+    state.copy_from(&older.path()).unwrap();
     let taken = content(&place);
-    let all_have_one = |told: &[String]| told.iter().filter(|it| it.ends_with(" 1")).count() == 8;
+    let all_have_one =
+        |content: &[String]| content.iter().filter(|it| it.ends_with(" 1")).count() == 8;
     assert!(all_have_one(&taken) && taken.contains(&"pins 5".to_owned()), "{taken:?}");
     until("the key is known", || audit.find_key(secret, Timestamp::MAX).is_ok());
     let key = audit.find_key(secret, Timestamp::MAX).unwrap();
@@ -295,7 +298,7 @@ fn what_an_older_store_keeps_is_taken_over_once() {
     assert_eq!((turns.without_calls, turns.tokens_input, turns.tokens_output), (Some(7), 100, 50));
 
     audit.revoke_key("k", &by()).unwrap();
-    state.take_over(&older.path()).unwrap();
+    state.copy_from(&older.path()).unwrap();
     assert!(audit.list_keys().unwrap()[0].revoked.is_some(), "nothing comes back");
 }
 
@@ -303,16 +306,16 @@ fn what_an_older_store_keeps_is_taken_over_once() {
 fn the_log_of_the_state_does_not_grow_for_ever() {
     let place = Place::new();
     let shared = Arc::new(Shared::open(&place.settings(Durability::Process)).unwrap());
-    let mut keeper = Keeper::new(&shared).unwrap();
-    keeper.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
+    let mut maintenance = Maintenance::new(&shared).unwrap();
+    maintenance.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
     for number in 0..2000 {
-        let kept = Kept::Step(SealedStep::new(&session(), FlowStep { at: number, ..step() }));
-        shared.state.keep(&[&kept], 1).unwrap();
+        let kept = StateEntry::Step(SealedStep::new(&session(), FlowStep { at: number, ..step() }));
+        shared.state.store(&[&kept], 1).unwrap();
         if number % 20 == 0 {
-            keeper.state.tick();
+            maintenance.state.tick();
         }
     }
     let log = std::fs::metadata(place.state_path().with_extension("state-wal")).unwrap().len();
-    // Without beginning anew it would hold at least two pages for each step: 16 MB.
+    // Without a restart, the log would have at least two pages for each step: 16 MB.
     assert!(log < 4 * 1024 * 1024, "{log}");
 }

@@ -1,7 +1,7 @@
 //! One stream of text in each API: how it begins, and a frame like hundreds that follow.
 
 use callgate_dialect::Dialect;
-use callgate_wire::{Forms, Framing, Style};
+use callgate_wire::{Framing, Framings, Style};
 
 /// A stream: the events it begins with, and the event that is repeated.
 pub(crate) struct Stream {
@@ -34,9 +34,9 @@ impl Stream {
     }
 
     fn write(&self, (name, data): &(&str, &str), out: &mut Vec<u8>) {
-        let framing = match self.dialect.forms() {
-            Forms::Lines => Framing::Lines,
-            Forms::EventStream => Framing::EventStream,
+        let framing = match self.dialect.framings() {
+            Framings::Lines => Framing::Lines,
+            Framings::EventStream => Framing::EventStream,
             _ => Framing::Sse,
         };
         let name = Some(*name).filter(|name| !name.is_empty());

@@ -1,5 +1,5 @@
-//! brotli, with the windows of RFC 7932 only: the large-window extension is no content coding, and
-//! would let a few bytes claim a gigabyte.
+//! brotli, with the windows of RFC 7932 only: the large-window extension is not a content coding,
+//! and would let a few bytes claim a gigabyte.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
@@ -24,7 +24,7 @@ impl Brotli {
         let (mut left, mut room) = (input.len(), out.len());
         let mut step = Step { consumed: 0, produced: 0 };
         let mut total = 0;
-        // Asked again behind its end, it says once more that it succeeded, and takes nothing.
+        // If it is called again after its end, it reports success again and consumes nothing.
         let result = BrotliDecompressStream(
             &mut left,
             &mut step.consumed,

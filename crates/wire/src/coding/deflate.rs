@@ -1,5 +1,5 @@
-//! deflate, in the two shapes that go by that name: the zlib wrapping the standard asks for, and
-//! the bare stream some servers send.
+//! deflate, in the two formats that go by that name: the zlib format that the standard requires,
+//! and the bare stream that some servers send.
 
 use flate2::{Decompress, DecompressError, FlushDecompress, Status};
 
@@ -10,10 +10,11 @@ pub(super) struct Deflate {
 }
 
 enum State {
-    /// Two bytes tell the shapes apart; the first of them, once it came.
+    /// Two bytes distinguish the formats; this is the first of them, if it has come.
     Unsure(Option<u8>),
     Body {
-        /// What was read to tell the shapes apart, and how much of it was decoded since.
+        /// The two bytes that were read to detect the format, and how many of them were decoded
+        /// since.
         head: [u8; 2],
         fed: usize,
         inflate: Decompress,
@@ -69,7 +70,7 @@ impl Deflate {
         }
     }
 
-    /// The stream is over; `step` is the last thing it did.
+    /// The stream has ended; `step` was its last step.
     fn end(&mut self, step: Step, input: &[u8]) -> Result<Step, CodingError> {
         self.state = State::Ended;
         if step == (Step { consumed: 0, produced: 0 }) && !input.is_empty() {

@@ -1,5 +1,5 @@
-//! gzip members around deflate. flate2's push interface knows no gzip in pure Rust, so the few
-//! bytes around the stream are read here.
+//! gzip members around deflate. flate2's push interface has no gzip in pure Rust, so this reads the
+//! few bytes around the stream.
 
 use flate2::{Crc, Decompress};
 
@@ -21,7 +21,7 @@ enum State {
     },
     /// A member is complete: the body may end, or another member may follow.
     Between,
-    /// Zeros, as tape-minded tools append them. Nothing else may follow.
+    /// Zero padding, as appended by some tools. Nothing else may follow.
     Padding,
 }
 
@@ -61,7 +61,7 @@ impl Gzip {
         Ok(Step { consumed, produced: 0 })
     }
 
-    /// Takes a byte from outside the compressed part.
+    /// Consumes a byte from outside the compressed part.
     fn byte(&mut self, byte: u8) -> Result<(), CodingError> {
         match &mut self.state {
             State::Header(header) => {
@@ -110,13 +110,13 @@ struct Header {
 
 #[derive(Clone, Copy)]
 enum Part {
-    /// The ten bytes every header has; how many came.
+    /// The ten bytes that every header has; how many have come.
     Fixed(u8),
     ExtraLength(Option<u8>),
     Extra(u16),
     Name,
     Comment,
-    /// The header's checksum; its first byte, once that came.
+    /// The header's checksum; its first byte, if it has come.
     Check(Option<u8>),
     Complete,
 }
@@ -174,7 +174,7 @@ impl Header {
         Ok(())
     }
 
-    // Each part is there if its flag is set; if not, the next one has its turn.
+    // Each part exists if its flag is set; otherwise the next part follows.
 
     fn extra(&self) -> Part {
         if self.flags & FLAG_EXTRA != 0 { Part::ExtraLength(None) } else { self.name() }

@@ -27,7 +27,7 @@ impl Kind {
         }
     }
 
-    /// Encodes each part and flushes behind it; gives the bytes sent for each, and for the end.
+    /// Encodes each part and flushes after it; returns the bytes sent for each, and for the end.
     fn encode_flushed(self, parts: &[&[u8]]) -> Vec<Vec<u8>> {
         match self {
             Kind::Gzip => flushed(GzEncoder::new(Vec::new(), Compression::default()), parts),
@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// An encoder writing to memory, that can be asked what it wrote so far.
+/// An encoder that writes to memory and can report what it wrote so far.
 trait Encoder: Write + Sized {
     fn written(&self) -> &Vec<u8>;
     fn end(self) -> Vec<u8>;
@@ -121,7 +121,7 @@ fn decode<'p>(
     decode_within(header, &Limits::default(), pieces).1
 }
 
-/// Also gives how much came out before an error.
+/// Also returns how much came out before an error.
 fn decode_within<'p>(
     header: &str,
     limits: &Limits,
@@ -185,7 +185,7 @@ fn identity_copies() {
 
 #[test]
 fn flushed_parts_are_readable_at_once() {
-    // Sizes around the step buffer and the deflate window, where codecs like to keep bytes back.
+    // Sizes around the step buffer and the deflate window, where codecs tend to keep bytes back.
     let sizes = [1, 30, 200, STEP - 1, STEP, STEP + 1, 32767, 32768, 32769, 100_000, 1_000_000, 5];
     let parts: Vec<Vec<u8>> = sizes.into_iter().map(sample).collect();
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
@@ -330,7 +330,7 @@ fn not_coded_at_all() {
 }
 
 #[test]
-fn bytes_behind_the_end() {
+fn bytes_after_the_end() {
     let body = sample(300);
     for kind in CODINGS {
         let mut coded = kind.encode(&body);

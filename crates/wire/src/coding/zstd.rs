@@ -1,13 +1,13 @@
-//! zstd, by the reference library: frames after frames, skippable ones among them.
+//! zstd, by the reference library: a sequence of frames, including skippable ones.
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 use super::{Coding, CodingError, Step};
 
 pub(super) struct Zstd {
-    /// `None` if it could not be set up, for want of memory; then nothing can be decoded.
+    /// `None` if it could not be set up because of missing memory; then nothing can be decoded.
     context: Option<DCtx<'static>>,
-    /// Whether the last frame is complete and all of it was handed out.
+    /// Whether the last frame is complete and all of it was returned.
     between: bool,
 }
 
@@ -25,7 +25,7 @@ impl Zstd {
     }
 
     pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
-        // Asked again here, the library would report the frame to come as begun.
+        // If it were called here, the library would report the next frame as begun.
         if self.between && input.is_empty() {
             return Ok(Step { consumed: 0, produced: 0 });
         }
@@ -39,5 +39,5 @@ impl Zstd {
     }
 }
 
-/// 8 MiB: the largest window RFC 9659 lets a server use in a content coding.
+/// 8 MiB: the largest window that RFC 9659 allows in a content coding.
 const WINDOW_LOG: u32 = 23;

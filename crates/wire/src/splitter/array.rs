@@ -1,8 +1,8 @@
-//! One JSON array, handed out element by element.
+//! One JSON array, split into its elements.
 //!
-//! The bracket that opens it is a frame of its own, and so is the one that closes it; an element's
-//! frame begins with what separates it from the one before. Only objects are elements, and nothing
-//! but white space and one comma stands between them: everything else breaks the stream.
+//! The opening bracket is a separate frame, and so is the closing one; an element's frame begins
+//! with the separator before it. Only objects are elements, and only white space and one comma may
+//! separate them: anything else breaks the stream.
 
 use super::{FrameError, Splitter};
 use crate::frame::Span;
@@ -10,35 +10,35 @@ use crate::nesting::Nesting;
 
 /// Where in the array the splitter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Place {
-    /// It has not begun.
+pub(super) enum ArrayPosition {
+    /// Before the array.
     #[default]
     Before,
-    /// Behind the opening bracket.
+    /// After the opening bracket.
     Opened,
     /// In an element.
     Element,
-    /// Behind an element.
-    Behind,
-    /// Behind a comma.
-    Separated,
-    /// Behind the closing bracket.
+    /// After an element.
+    AfterElement,
+    /// After a comma.
+    AfterComma,
+    /// After the closing bracket.
     Closed,
 }
 
 impl Splitter {
-    /// Looks for the end of the current element or bracket; gives the frame's length.
+    /// Searches for the end of the current element or bracket; returns the frame's length.
     pub(super) fn scan_array(&mut self) -> Result<Option<usize>, FrameError> {
         loop {
             let frame = self.buf.get(self.start..).unwrap_or_default();
             let rest = frame.get(self.scanned..).unwrap_or_default();
-            if self.place == Place::Element {
+            if self.place == ArrayPosition::Element {
                 let Some(end) = self.nesting.close(rest) else {
                     self.scanned = frame.len();
                     return Ok(None);
                 };
                 let end = self.scanned + end;
-                self.place = Place::Behind;
+                self.place = ArrayPosition::AfterElement;
                 self.parts.data(Span { start: self.line, end });
                 self.parts.terminate();
                 return Ok(Some(end));
@@ -49,38 +49,40 @@ impl Splitter {
             self.scanned = at;
             let Some(byte) = frame.get(at) else { return Ok(None) };
             match (self.place, byte) {
-                (Place::Before, b'[') => self.place = Place::Opened,
-                (Place::Opened | Place::Behind, b']') => self.place = Place::Closed,
-                (Place::Behind, b',') => {
-                    self.place = Place::Separated;
+                (ArrayPosition::Before, b'[') => self.place = ArrayPosition::Opened,
+                (ArrayPosition::Opened | ArrayPosition::AfterElement, b']') => {
+                    self.place = ArrayPosition::Closed
+                }
+                (ArrayPosition::AfterElement, b',') => {
+                    self.place = ArrayPosition::AfterComma;
                     self.scanned += 1;
                     continue;
                 }
-                (Place::Opened | Place::Separated, b'{') => {
-                    if self.place == Place::Opened {
+                (ArrayPosition::Opened | ArrayPosition::AfterComma, b'{') => {
+                    if self.place == ArrayPosition::Opened {
                         self.parts.no_separator();
                     }
-                    self.place = Place::Element;
+                    self.place = ArrayPosition::Element;
                     self.nesting = Nesting::default();
                     self.line = at;
                     continue;
                 }
-                (Place::Before, _) => return Err(FrameError::Broken("it is no array")),
-                (Place::Closed, _) => {
-                    return Err(FrameError::Broken("something stands behind the array"));
+                (ArrayPosition::Before, _) => return Err(FrameError::Broken("it is not an array")),
+                (ArrayPosition::Closed, _) => {
+                    return Err(FrameError::Broken("there is data after the array"));
                 }
-                _ => return Err(FrameError::Broken("something stands between the elements")),
+                _ => return Err(FrameError::Broken("there is data between the elements")),
             }
             self.parts.terminate();
             return Ok(Some(at + 1));
         }
     }
 
-    /// Notes what is left at the end of the stream.
+    /// Sets the data of what is left at the end of the stream.
     pub(super) fn note_rest_of_array(&mut self, left: usize) {
         match self.place {
-            Place::Element => self.parts.data(Span { start: self.line, end: left }),
-            Place::Closed => {}
+            ArrayPosition::Element => self.parts.data(Span { start: self.line, end: left }),
+            ArrayPosition::Closed => {}
             _ => self.parts.not_clean(),
         }
     }

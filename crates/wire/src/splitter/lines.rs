@@ -1,8 +1,8 @@
-//! One JSON document a line.
+//! One JSON document per line.
 //!
-//! A line ends with LF, or CRLF. Python's `splitlines`, which clients use, also cuts at CR alone
+//! A line ends with LF, or CRLF. Python's `splitlines`, which clients use, also splits at CR alone
 //! and at characters that JSON allows raw in a string: such a line is not clean. A blank line is
-//! not clean either, for clients fail on it.
+//! not clean either, because clients fail on it.
 
 use memchr::memchr;
 
@@ -11,7 +11,7 @@ use crate::frame::{LineEnd, Span};
 use crate::line::has_stray_separator;
 
 impl Splitter {
-    /// Looks for the end of the current line; gives its length.
+    /// Searches for the end of the current line; returns its length.
     pub(super) fn scan_lines(&mut self) -> Option<usize> {
         let frame = self.buf.get(self.start..)?;
         let Some(at) = memchr(b'\n', frame.get(self.scanned..)?) else {
@@ -29,7 +29,7 @@ impl Splitter {
         Some(end + line_end.len())
     }
 
-    /// Notes the first `end` bytes as the line's text.
+    /// Sets the first `end` bytes as the line's text.
     pub(super) fn note_line(&mut self, end: usize) {
         let text = self.buf.get(self.start..).and_then(|frame| frame.get(..end));
         let text = text.unwrap_or_default();

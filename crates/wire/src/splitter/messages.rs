@@ -1,11 +1,11 @@
-//! AWS event stream messages. Both checksums are checked, as clients do; a message that fails is
-//! the end of the stream, for nothing behind it can be trusted to begin where it seems to.
+//! AWS event stream messages. Both checksums are verified, as clients do; a message with a wrong
+//! one ends the stream, because the beginning of the next message cannot be trusted.
 
 use super::{FrameError, Splitter};
 use crate::message::{self, PRELUDE};
 
 impl Splitter {
-    /// Looks for the end of the current message; gives its length.
+    /// Searches for the end of the current message; returns its length.
     pub(super) fn scan_messages(&mut self) -> Result<Option<usize>, FrameError> {
         let frame = self.buf.get(self.start..).unwrap_or_default();
         let Some(prelude) = frame.first_chunk::<PRELUDE>() else { return Ok(None) };

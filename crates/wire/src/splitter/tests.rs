@@ -1,6 +1,6 @@
 use super::*;
 
-/// A frame as text: event, data, and what is odd about it.
+/// A frame as text: event, data, and its irregularities.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     bytes: String,
@@ -50,7 +50,7 @@ fn split(pieces: &[&[u8]]) -> Vec<Seen> {
     seen
 }
 
-/// Events of a stream as (event, data), after checking that no cut changes them.
+/// Events of a stream as (event, data), after checking that no split changes them.
 fn events(stream: &str) -> Vec<(Option<String>, Option<String>)> {
     let stream = stream.as_bytes();
     let whole = split(&[stream]);

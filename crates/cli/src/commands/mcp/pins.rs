@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Change, Changed, Kind, McpFacts, Record, Tool};
+use callgate_audit::{Change, ChangeTarget, Kind, McpFacts, Record, Tool};
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinState, PinStatus};
 
 use super::store;
@@ -114,7 +114,7 @@ fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
 fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
     let identity = &before.identity;
     let change = Change {
-        what: Changed::Pin,
+        what: ChangeTarget::Pin,
         name: identity.to_string(),
         action: action.to_owned(),
         before: fields(before),

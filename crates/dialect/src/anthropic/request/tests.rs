@@ -5,7 +5,7 @@ use crate::Dialect;
 use crate::json::{document, elements, member};
 use crate::request::{RemovedCall, RemovedTurn, Restored, testing};
 
-/// A notice with all that makes texts hard to compare.
+/// A notice with everything that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
 const N1_RAW: &str = r#"blocked `rm`: \"no\" \ud83d\ude00\nRecord: r1"#;
 const CALL: &str = r#"{"type":"tool_use","id":"t1","name":"rm","input":{"n": 1.0}}"#;
@@ -29,7 +29,7 @@ fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_ca
     testing::restore(Dialect::Anthropic, request, turns)
 }
 
-/// The turn of which the client has this content.
+/// The turn for which the client has this content.
 fn turn_of(content: &str, calls: Vec<RemovedCall>) -> RemovedTurn {
     let client = testing::client_turn(Dialect::Anthropic, &request(&fill(content), "\"x\""));
     RemovedTurn { client, ..turn(calls) }
@@ -48,7 +48,7 @@ fn fill(text: &str) -> String {
     text.replace("N1", N1_RAW).replace("CALL", CALL).replace("RESULT", RESULT)
 }
 
-/// The content of the assistant, and of the user behind, before and after.
+/// The content of the assistant message and of the user message after it, before and after.
 #[track_caller]
 fn becomes(turn: &RemovedTurn, before: (&str, &str), after: (&str, &str)) {
     let sent = request(&fill(before.0), &fill(before.1));
@@ -68,7 +68,7 @@ fn skips(request: &str, turns: &[RemovedTurn], why: &'static str) {
     assert!(restored.skipped.iter().all(|(_, reason)| *reason == why), "{:?}", restored.skipped);
 }
 
-/// What the provider checks.
+/// Checks what the provider checks.
 fn check(request: &Value) {
     let messages = request["messages"].as_array().unwrap();
     for (place, message) in messages.iter().enumerate() {
@@ -127,7 +127,7 @@ fn a_notice_is_replaced_by_its_call() {
         ),
         (r#"[{"type":"text","text":"N1\n\nB"}]"#, r#"[CALL,{"type":"text","text":"B"}]"#),
         (r#"[{"type":"text","text":" \n\nN1"}]"#, "[CALL]"),
-        // What the notice's block says of the cache.
+        // The `cache_control` of the notice's block.
         (
             r#"[{"type":"text","text":"N1","cache_control":{"type":"ephemeral"}}]"#,
             r#"[{"type":"tool_use","id":"t1","name":"rm","input":{"n": 1.0},"cache_control":{"type":"ephemeral"}}]"#,
@@ -183,7 +183,7 @@ fn for_code_that_waits_the_text_goes_inside_the_result() {
             (&format!("[{code}]"), &after),
         );
     }
-    // With a result of the client's own.
+    // With one of the client's own results.
     removed.calls[0].notice = None;
     let own = r#"{"type":"tool_result","tool_use_id":"t0","content":"x"}"#;
     let sibling = CALL.replace("t1", "t0");
@@ -192,7 +192,7 @@ fn for_code_that_waits_the_text_goes_inside_the_result() {
         (&format!("[{sibling}]"), &format!("[{own}, {text}]")),
         (&format!("[{code},{sibling}]"), &format!("[{},{own}]", inside(text))),
     );
-    // A direct caller is like none.
+    // A direct caller is the same as no caller.
     removed = turn(vec![call("t1", 0, Some(N1))]);
     let direct = with(r#"{"type":"direct"}"#);
     removed.calls[0].original = direct.clone();
@@ -216,7 +216,7 @@ fn a_turn_is_known_however_the_client_spells_it() {
             r#"[{"type":"thinking","thinking":"x","signature":"s\u0031"},{"type":"text","text":"I\u0020look."},{"input":{ "b" : [ "\u0078" ], "a" : 1.0 },"id":"t\u0030","type":"tool_use","name":"ls"}]"#,
             r#"[{"type":"thinking","thinking":"x","signature":"s\u0031"},{"type":"text","text":"I\u0020look."},{"input":{ "b" : [ "\u0078" ], "a" : 1.0 },"id":"t\u0030","type":"tool_use","name":"ls"},CALL]"#.into(),
         ),
-        // No thinking, texts split, an empty one among them, a mark for the cache.
+        // No thinking, split texts, an empty one among them, a `cache_control` mark.
         (
             &format!(r#"[{{"type":"text","text":"I"}},{{"type":"text","text":" "}},{{"type":"text","text":"\nlook.","cache_control":{{}}}},{SIBLING}]"#),
             format!(r#"[{{"type":"text","text":"I"}},{{"type":"text","text":" "}},{{"type":"text","text":"\nlook.","cache_control":{{}}}},CALL,{SIBLING}]"#),
@@ -229,7 +229,7 @@ fn a_turn_is_known_however_the_client_spells_it() {
     }
 }
 
-/// What only looks like the turn: one thing in common is never enough.
+/// A message that only resembles the turn: one common trait is never enough.
 #[test]
 fn a_turn_that_differs_anywhere_is_another_turn() {
     let thinking = |n: u32| format!(r#"{{"type":"thinking","thinking":"x","signature":"s{n}"}}"#);
@@ -261,13 +261,13 @@ fn a_turn_that_differs_anywhere_is_another_turn() {
             std::slice::from_ref(&silent),
             Restored::NOT_FOUND,
         );
-        // With the notice as it was shown as well.
+        // Also with the notice as it was shown.
         let other = [other, vec![text("N1")]].concat();
         let sent = request(&fill(&content(&other)), &answer);
         skips(&sent, std::slice::from_ref(&explained), Restored::NOT_FOUND);
         assert!(!why.is_empty());
     }
-    // A turn that was shown a notice, without it; and one that was shown none, with one.
+    // A turn that had a notice, without it; and one that had none, with one.
     let sent = request(&content(&got), &format!("[{OWN}]"));
     skips(&sent, std::slice::from_ref(&explained), Restored::NOT_FOUND);
     let sent = request(&fill(&content(&with_notice)), &format!("[{OWN}]"));
@@ -275,7 +275,7 @@ fn a_turn_that_differs_anywhere_is_another_turn() {
     assert_eq!(restore(&sent, &[explained]).unwrap().restored, ["t1"]);
 }
 
-/// The model says what a notice said, in a later turn that is signed, and the client has dropped the
+/// The model repeats the text of a notice in a later signed turn, and the client has dropped the
 /// turn that showed it.
 #[test]
 fn a_notice_that_the_model_quotes_is_not_its_turn() {
@@ -317,7 +317,7 @@ fn calls_keep_their_places() {
         &[thinking(0), thinking(1)],
         &[thinking(0), tool("a"), thinking(1), tool("b")],
     );
-    // Several in a row, handed over in another order.
+    // Several in a row, given in another order.
     check_places(
         vec![call("c", 3, None), call("a", 1, None), call("b", 2, None)],
         &[thinking(0), text(0), tool("z")],
@@ -329,7 +329,7 @@ fn calls_keep_their_places() {
         &[thinking(0), r#"{"type":"text","text":"N"}"#.into(), tool("z")],
         &[thinking(0), tool("a"), tool("b"), tool("z"), tool("c")],
     );
-    // A place that is no more.
+    // A position that no longer exists.
     check_places(vec![call("a", 9, None)], &[thinking(0)], &[thinking(0), tool("a")]);
     // The text that a silent denial put into an empty turn.
     check_places(
@@ -337,13 +337,13 @@ fn calls_keep_their_places() {
         &[thinking(0), text(0)],
         &[thinking(0), text(0), tool("a"), tool("b")],
     );
-    // Text between two calls that are both gone.
+    // Text between two removed calls.
     check_places(
         vec![call("a", 1, None), call("b", 3, None)],
         &[thinking(0), text(0)],
         &[thinking(0), tool("a"), text(0), tool("b")],
     );
-    // Blocks that the client left out or moved: the order of the calls holds.
+    // Blocks that the client dropped or moved: the calls keep their order.
     check_places(
         vec![call("a", 1, None), call("b", 2, Some("Nb"))],
         &[r#"{"type":"text","text":"Nb"}"#.into(), tool("z")],
@@ -368,7 +368,7 @@ fn calls_keep_their_places() {
 }
 
 #[test]
-fn a_silent_turn_is_known_by_what_was_left() {
+fn a_silent_turn_is_recognised_by_what_was_left() {
     let removed = turn_of("\"Let me \u{1F600}see.\"", vec![call("t1", 2, None)]);
     let blocks = r#"[{"type":"text","text":"Let me \ud83d\ude00"},{"type":"text","text":"see."}]"#;
     let after = blocks.replace("}]", "},CALL]");
@@ -380,16 +380,16 @@ fn a_silent_turn_is_known_by_what_was_left() {
         ("[{\"type\":\"text\",\"text\":\"Let me \u{1F600}see.\"},CALL]", answer.1),
     );
     skips(&request("\"Let me see.\"", answer.0), &[removed], Restored::NOT_FOUND);
-    // The text that kept the turn from being empty is cut out.
+    // The text that kept the turn from being empty is removed.
     let neutral = turn_of("\"Let me\"", vec![call("t1", 2, Some("Let me"))]);
     becomes(&neutral, ("\"Let me\"", answer.0), ("[CALL]", answer.1));
-    // No text at all is no sign.
+    // An empty text does not identify a turn.
     let nothing = turn_of("\"\"", vec![call("t1", 2, None)]);
     skips(&request("[]", answer.0), std::slice::from_ref(&nothing), Restored::NOT_FOUND);
     skips(&request("\"\"", answer.0), &[nothing], Restored::NOT_FOUND);
 }
 
-/// Turns that lost the same calls are given out in order; where they lost different ones, none is.
+/// Turns that lost the same calls are restored in order; if they lost different ones, none is.
 #[test]
 fn alike_turns_are_restored_in_order_and_unlike_ones_are_not() {
     let one = turn_of("\"Done.\"", vec![call("t1", 1, None)]);
@@ -441,7 +441,7 @@ fn signs_outside_of_assistant_messages_mean_nothing() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_not_restored() {
+fn calls_that_cannot_be_answered_are_not_restored() {
     let removed = [turn(vec![call("t1", 0, Some("N"))])];
     for behind in [
         "",
@@ -489,7 +489,7 @@ fn a_call_the_client_knows_is_skipped() {
     removed.calls.truncate(1);
     let answered = request("\"N\"", r#"[{"type":"tool_result","tool_use_id":"t1"}]"#);
     skips(&answered, std::slice::from_ref(&removed), Restored::PRESENT);
-    // The same call kept twice.
+    // The same call stored twice.
     let message = r#"{"role":"assistant","content":"N"},{"role":"user","content":"Go"}"#;
     let twice = format!("{{\"messages\":[{message},{message}]}}");
     let restored = restore(&twice, &[removed.clone(), removed]).unwrap();
@@ -504,13 +504,13 @@ fn restoring_again_changes_nothing() {
     skips(&body, &removed, Restored::PRESENT);
 }
 
-/// One turn of a made-up conversation, as the provider knows it.
+/// One turn of a generated conversation, as the provider has it.
 #[derive(Debug, Clone)]
 struct Turn {
     blocks: Vec<Made>,
     silent: bool,
     programmatic: bool,
-    /// What the user says behind the results.
+    /// The user's text after the results.
     user: User,
 }
 
@@ -539,7 +539,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         prop_oneof![Just(User::Nothing), text.prop_map(User::Text), text.prop_map(User::Blocks)];
     let turn = (prop::collection::vec(block, 1..7), any::<bool>(), any::<bool>(), user);
     let turn = turn.prop_map(|(mut blocks, silent, programmatic, user)| {
-        // Text behind the last call is no provider's way.
+        // No provider sends text after the last call.
         if blocks.iter().any(|block| matches!(block, Made::Call { .. })) {
             while matches!(blocks.last(), Some(Made::Text(_))) {
                 blocks.pop();
@@ -550,12 +550,12 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 1..5)
 }
 
-/// The conversation the client sends, what it should become, and what was removed.
+/// The conversation that the client sends, the expected result, and the removed calls.
 struct Conversation {
     sent: Vec<Value>,
     want: Vec<Value>,
     removed: Vec<RemovedTurn>,
-    /// Whether each message sent stays as it is.
+    /// Whether each message stays unchanged.
     same: Vec<bool>,
 }
 
@@ -631,7 +631,7 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
     let alone = json!({"messages":[message]}).to_string();
     removed.client = testing::client_turn(Dialect::Anthropic, &alone);
     let user = match &turn.user {
-        // Code that waits wants results alone, and the client knows that.
+        // Code that waits accepts only results, and the client knows that.
         _ if turn.programmatic && !results.is_empty() => User::Nothing,
         User::Nothing if results.is_empty() => User::Text(String::new()),
         user => user.clone(),
@@ -667,7 +667,7 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
     talk.removed.push(removed);
 }
 
-/// How clients spell the same document.
+/// Different spellings of the same document.
 fn spell(value: &Value, style: u8) -> String {
     match style {
         0 => value.to_string(),
@@ -724,11 +724,11 @@ proptest! {
                 prop_assert!(rest.any(|other| other == block || inside(other)), "{}", block);
             }
         }
-        // A second time all is known.
+        // The second time, all calls are known.
         let again = restore(&body, &talk.removed).unwrap();
         prop_assert_eq!(again.body, None);
 
-        // Without an answer the last turn stays as it is.
+        // Without an answer, the last turn stays unchanged.
         if cut {
             talk.sent.pop();
             let sent = json!({"messages":talk.sent});

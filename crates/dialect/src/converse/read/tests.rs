@@ -2,7 +2,7 @@ use super::*;
 use crate::event::Host;
 
 fn reader() -> Reader {
-    Reader::new(Names::OfEvents, 8)
+    Reader::new(EventNames::OfEvents, 8)
 }
 
 fn read(reader: &mut Reader, name: &str, data: &str) -> Result<Reading, Unreadable> {
@@ -40,7 +40,7 @@ fn text_begins_with_its_first_piece() {
 }
 
 #[test]
-fn an_event_is_what_its_name_says() {
+fn the_name_determines_the_event() {
     for (name, data) in [
         ("messageStart", START),
         ("metadata", START),
@@ -54,9 +54,9 @@ fn an_event_is_what_its_name_says() {
 }
 
 #[test]
-fn what_no_block_has_begun_goes_nowhere() {
+fn pieces_without_a_block_are_dropped() {
     assert_eq!(read(&mut reader(), "contentBlockDelta", INPUT).unwrap_err(), Unreadable::Orphan);
-    assert!(read(&mut reader(), "contentBlockStop", STOP).unwrap().odd);
+    assert!(read(&mut reader(), "contentBlockStop", STOP).unwrap().irregular);
     let no_index = r#"{"delta":{"text":"Hi"}}"#;
     let read = read(&mut reader(), "contentBlockDelta", no_index);
     assert!(matches!(read, Err(Unreadable::Ambiguous(_))));
@@ -99,7 +99,7 @@ fn tokens_and_reason() {
 
 #[test]
 fn names_that_are_keys() {
-    let mut reader = Reader::new(Names::OfKeys, 8);
+    let mut reader = Reader::new(EventNames::OfKeys, 8);
     let data =
         format!(r#"{{"contentBlockStart":{START},"amazon-bedrock-invocationMetrics":{{}}}}"#);
     assert_eq!(reader.read(None, &data).unwrap().parts.len(), 1);

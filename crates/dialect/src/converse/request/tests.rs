@@ -34,7 +34,7 @@ fn becomes(turn: &RemovedTurn, before: (&str, &str), after: (&str, &str)) {
 }
 
 #[test]
-fn a_call_goes_where_its_notice_stands() {
+fn a_call_replaces_its_notice() {
     becomes(
         &turn(Some("blocked: rm")),
         (r#"[{"text":"I will."}, {"text":"blocked: rm"}]"#, r#"[{"text":"Why?"}]"#),

@@ -1,4 +1,4 @@
-//! The contents of a request, as far as removed calls are found and put back in them.
+//! The parts of a request's contents that are needed to find and restore removed calls.
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
@@ -9,36 +9,36 @@ use crate::request::text_or_skip;
 #[derive(Default)]
 pub(super) struct Content<'a> {
     pub(super) role: Option<Text<'a>>,
-    /// Where the list of parts stands.
+    /// The span of the list of parts.
     pub(super) list: Option<Span>,
     pub(super) parts: Vec<Part<'a>>,
 }
 
-/// One part; a member of another type than every client sends is not there.
+/// One part. A member of an unexpected type is treated as missing.
 #[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) span: Span,
     pub(super) text: Option<Text<'a>>,
     pub(super) is_thought: bool,
     pub(super) signature: Option<Signature<'a>>,
-    /// Where the call stands that it is.
+    /// The span of the call in it.
     pub(super) call: Option<Span>,
     pub(super) call_id: Option<Text<'a>>,
     pub(super) is_result: bool,
     pub(super) result_id: Option<Text<'a>>,
-    /// Whether it holds anything beside these.
-    pub(super) says_more: bool,
+    /// Whether it contains anything in addition to these.
+    pub(super) has_more: bool,
 }
 
 impl Part<'_> {
-    /// Whether it is there for its signature alone. Some clients leave an empty text away.
+    /// Whether it only carries a signature. Some clients omit an empty text.
     pub(super) fn only_signs(&self) -> bool {
-        let says = self.call.is_some() || self.is_result || self.is_thought || self.says_more;
+        let says = self.call.is_some() || self.is_result || self.is_thought || self.has_more;
         self.signature.is_some() && !says && self.text.as_ref().is_none_or(|text| text.is(""))
     }
 }
 
-/// A signature, and where its key stands.
+/// A signature, and the span of its key.
 pub(super) struct Signature<'a> {
     pub(super) key: Span,
     pub(super) text: Text<'a>,
@@ -50,7 +50,7 @@ const ROOT: [Name; 3] = [
     ("generateContentRequest", "generate_content_request"),
 ];
 
-/// The contents of a request, or of the one inside an envelope.
+/// The contents of a request, or of the request inside an envelope.
 pub(super) fn contents(request: &str) -> Result<Vec<Content<'_>>, Error> {
     let mut json = Json::new(request);
     let mut list = Vec::new();
@@ -146,7 +146,7 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
             }
             _ => {
                 json.skip()?;
-                part.says_more = true;
+                part.has_more = true;
             }
         }
     }

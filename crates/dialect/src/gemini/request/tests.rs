@@ -61,7 +61,7 @@ fn put_back(contents: &[Value], turns: &[RemovedTurn]) -> (Vec<Value>, Restored)
 }
 
 #[test]
-fn a_call_goes_where_its_notice_stands() {
+fn a_call_replaces_its_notice() {
     let call = removed("rm", "", 0, Some("blocked: rm"));
     let part: Value = serde_json::from_str(&call.original).unwrap();
     let contents = [
@@ -84,7 +84,7 @@ fn a_notice_in_a_joined_text_is_cut_out() {
     assert_eq!(got[0], model(json!([text("First."), part])));
 }
 
-/// Some clients keep every chunk as a content of its own.
+/// Some clients store every chunk as a separate content.
 #[test]
 fn a_turn_may_stand_in_several_contents() {
     let call = removed("rm", "x", 0, Some("blocked: rm"));
@@ -101,7 +101,7 @@ fn a_turn_may_stand_in_several_contents() {
     assert_eq!(got[3], user(json!([result("rm", "x"), text("Why?")])));
 }
 
-/// Without ids calls and results are matched by their order.
+/// Without ids, calls and results are matched by their order.
 #[test]
 fn a_call_goes_back_among_its_siblings_and_so_does_its_result() {
     let kept =
@@ -131,7 +131,7 @@ fn a_carried_signature_goes_back_with_its_call() {
     assert_eq!(got[0], model(json!([part, kept])));
 }
 
-/// Gemini CLI keeps the signature of an empty text, and not the text.
+/// Gemini CLI stores the signature of an empty text, but not the text.
 #[test]
 fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
     let kept = |id: &str| json!({ "functionCall": { "name": "ls", "id": id, "args": {} } });
@@ -157,7 +157,7 @@ fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
         assert_eq!(got[0], model(restored.clone()), "{said:?}");
         assert_eq!(got[1], user(results.clone()), "{said:?}");
     }
-    // What else it says stays.
+    // Its other content stays.
     let more = json!({ "text": "", "thoughtSignature": "sig-x", "videoMetadata": {} });
     let contents =
         [model(json!([kept("a"), kept("b"), more])), user(json!([answer("a"), answer("b")]))];
@@ -166,7 +166,7 @@ fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
 }
 
 #[test]
-fn a_silent_turn_is_known_by_what_was_left() {
+fn a_silent_turn_is_recognised_by_what_was_left() {
     let call = removed("rm", "", 0, Some("Nothing."));
     let part: Value = serde_json::from_str(&call.original).unwrap();
     let signed = json!({ "text": "Nothing.", "thoughtSignature": "sig" });
@@ -185,8 +185,8 @@ fn a_silent_turn_is_known_by_what_was_left() {
     }
 }
 
-/// Calls without ids are known by their names and arguments, and so is a turn of which the client
-/// sends no ids back.
+/// Calls without ids are recognised by their names and arguments, and so is a turn for which the
+/// client sends no ids back.
 #[test]
 fn a_turn_without_ids_is_known_by_its_calls() {
     let ls = |id: &str, path: &str| {
@@ -235,7 +235,7 @@ fn request_of(contents: &[Value]) -> String {
 }
 
 #[test]
-fn what_cannot_be_put_back_stays_out() {
+fn calls_that_cannot_be_put_back_stay_out() {
     let call = removed("rm", "x", 0, Some("blocked: rm"));
     let said = model(json!([text("blocked: rm")]));
     let known = json!({ "functionResponse": { "name": "rm", "id": "x", "response": {} } });
@@ -248,7 +248,7 @@ fn what_cannot_be_put_back_stays_out() {
         assert_eq!(got, contents);
         assert_eq!(restored.skipped, [("x".to_owned(), why)]);
     }
-    // Thinking is not what the user was shown.
+    // The user does not see thinking.
     let thought = json!({ "text": "blocked: rm", "thought": true });
     let (_, restored) =
         put_back(&[model(json!([thought])), user(json!([text("x")]))], &[turn(vec![call])]);

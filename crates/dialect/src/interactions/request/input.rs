@@ -1,19 +1,19 @@
-//! The input of a request: what it goes on from, and the steps the client holds.
+//! The input of a request: the interaction that it continues, and the steps that the client holds.
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::json::Fields;
 use crate::request::{meaning, text_or_skip};
 
-/// A request, as far as removed calls are found and put back in it.
+/// The parts of a request that are needed to find and restore removed calls.
 #[derive(Default)]
 pub(super) struct Request<'a> {
-    /// The interaction it goes on from.
+    /// The interaction that it continues.
     pub(super) previous: Option<Text<'a>>,
     pub(super) input: Input<'a>,
 }
 
-/// What is said to the model.
+/// The input for the model.
 #[derive(Default)]
 pub(super) enum Input<'a> {
     #[default]
@@ -24,7 +24,7 @@ pub(super) enum Input<'a> {
     Steps(Span, Vec<Step<'a>>),
 }
 
-/// One step; a member of another type than every client sends is not there.
+/// One step. A member of an unexpected type is treated as missing.
 #[derive(Default)]
 pub(super) struct Step<'a> {
     pub(super) span: Span,
@@ -38,11 +38,11 @@ pub(super) struct Step<'a> {
     pub(super) results: Vec<Text<'a>>,
 }
 
-/// What the model said without a break.
+/// Consecutive steps of the model.
 pub(super) struct Turn<'r, 'a> {
     pub(super) first: usize,
     pub(super) steps: Vec<&'r Step<'a>>,
-    /// What answers it.
+    /// The step that answers it.
     pub(super) answer: Option<&'r Step<'a>>,
 }
 
@@ -51,7 +51,7 @@ impl Step<'_> {
         self.kind.is_some_and(|text| text.is(kind))
     }
 
-    /// Whether the model, or a tool of the provider, took the step.
+    /// Whether the step is the model's, or of one of the provider's tools.
     fn is_of_model(&self) -> bool {
         let kind = meaning(self.kind).unwrap_or_default();
         let is_call = kind.ends_with("_call");
@@ -80,7 +80,7 @@ impl<'a> Request<'a> {
         Ok(found)
     }
 
-    /// Whether it goes on from the interaction of that id.
+    /// Whether it continues the interaction with that id.
     pub(super) fn goes_on_from(&self, id: Option<&str>) -> bool {
         match (id, meaning(self.previous)) {
             (Some(id), Some(previous)) => !id.is_empty() && id == previous,

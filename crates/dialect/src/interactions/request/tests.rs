@@ -61,7 +61,7 @@ fn a_call_the_provider_keeps_is_answered() {
 }
 
 #[test]
-fn what_is_answered_or_of_another_interaction_stays() {
+fn answered_calls_and_other_interactions_are_unchanged() {
     let turns = [turn(vec![removed("rm", "a", None)])];
     let answered = json!([{ "type": "function_result", "call_id": "a", "result": "ok" }]);
     let inside = json!([{ "type": "user_input", "content": answered }]);
@@ -79,7 +79,7 @@ fn what_is_answered_or_of_another_interaction_stays() {
 }
 
 #[test]
-fn a_call_goes_where_its_notice_stands() {
+fn a_call_replaces_its_notice() {
     let turns = [turn(vec![removed("rm", "a", Some("blocked: rm"))])];
     let thought = json!({ "type": "thought", "signature": "t" });
     let request = json!({ "input": [user("hi"), thought, said("blocked: rm"), user("Why?")] });

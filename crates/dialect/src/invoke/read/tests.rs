@@ -21,14 +21,14 @@ fn is_call(reading: &Reading) {
 }
 
 #[test]
-fn the_first_chunk_tells_the_api() {
+fn the_first_chunk_shows_the_api() {
     for (first, call) in [(MESSAGE, BLOCK), (NOVA, NOVA), (CHAT, CHAT)] {
         let mut reader = Reader::new(8);
         chunk(&mut reader, first).unwrap();
         if first != call {
             is_call(&chunk(&mut reader, call).unwrap());
         }
-        assert!(reader.has_spoken());
+        assert!(reader.has_read_any());
     }
     is_call(&chunk(&mut Reader::new(8), NOVA).unwrap());
     is_call(&chunk(&mut Reader::new(8), CHAT).unwrap());
@@ -76,7 +76,7 @@ fn an_exception_is_no_place_for_a_call() {
     assert_eq!(read.unwrap_err(), Unreadable::Foreign);
 }
 
-/// A removed call goes back in the words of its own API.
+/// A removed call is restored in the form of its own API.
 #[test]
 fn requests_are_of_the_same_apis() {
     let call = Canonical {

@@ -26,7 +26,7 @@ fn calls_in_their_place_are_no_strays() {
     let calls = format!(r#""tool_calls":[{CALL}]"#);
     for said in [
         format!(r#""delta":{{{calls}}}"#),
-        // One server says them twice.
+        // One server sends them twice.
         format!(r#""delta":{{{calls}}},"message":{{{calls}}}"#),
         r#""delta":{"tool_calls":[{"index":0,"type":"custom","custom":{"name":"run","input":"x"}}]}"#.into(),
         r#""delta":{"tool_calls":[{"index":0,"type":"function_call","call_id":"a","function":{"name":"run","arguments":""}}]}"#.into(),

@@ -5,7 +5,7 @@ use crate::Dialect;
 use crate::json::{document, elements, member};
 use crate::request::{RemovedCall, RemovedTurn, Restored, testing};
 
-/// A notice with all that makes texts hard to compare.
+/// A notice with everything that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
 const N1_RAW: &str = r#"blocked `rm`: \"no\" \ud83d\ude00\nRecord: r1"#;
 const CALL: &str =
@@ -31,7 +31,7 @@ fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_ca
     testing::restore(Dialect::OpenAiChat, request, turns)
 }
 
-/// The turn of which the client has this message.
+/// The turn for which the client has this message.
 fn turn_of(message: &str, calls: Vec<RemovedCall>) -> RemovedTurn {
     let client = testing::client_turn(Dialect::OpenAiChat, &request(message));
     RemovedTurn { client, ..turn(calls) }
@@ -64,7 +64,7 @@ fn skips(request: &str, turns: &[RemovedTurn], why: &'static str) {
     assert!(restored.skipped.iter().all(|(_, reason)| *reason == why), "{:?}", restored.skipped);
 }
 
-/// What providers check.
+/// Checks what providers check.
 fn check(request: &Value) {
     let messages = request["messages"].as_array().unwrap();
     let mut open: Vec<String> = Vec::new();
@@ -136,7 +136,7 @@ fn a_notice_is_cut_out_and_its_call_put_back() {
             r#"{"role":"assistant","content":[{"type":"text","text":"A\n\nN1"},{"type":"refusal","refusal":"N1"}]}"#,
             r#"{"role":"assistant","content":[{"type":"text","text":"A"},{"type":"refusal","refusal":"N1"}],"tool_calls":[CALL]},RESULT"#,
         ),
-        // Before the calls that the client got.
+        // Before the calls that the client received.
         (
             r#"{"role":"assistant","content":"N1","tool_calls":[ {"id":"c2","type":"function"}]}, {"role":"tool","tool_call_id":"c2","content":"x"}"#,
             r#"{"role":"assistant","content":null,"tool_calls":[ CALL,{"id":"c2","type":"function"}]},RESULT, {"role":"tool","tool_call_id":"c2","content":"x"}"#,
@@ -153,7 +153,7 @@ fn calls_keep_their_places() {
             ids.chars().map(|id| CALL.replace("c1", &id.to_string())).collect();
         format!("[{}]", calls.join(","))
     };
-    // What was removed, what the client got, and the original order.
+    // The removed calls, those that the client received, and the original order.
     for (removed, got, whole) in [
         (&[("a", 0)][..], "z", "az"),
         (&[("a", 1)], "z", "za"),
@@ -193,7 +193,7 @@ fn a_turn_is_known_however_the_client_spells_it() {
         let after = format!("{calls},CALL{behind}");
         becomes(&removed, &format!("{before},{OWN}"), &format!("{after},RESULT,{OWN}"));
     }
-    // A custom tool's free text is compared as it is.
+    // A custom tool's free text is compared unchanged.
     let custom = |input: &str| {
         format!(
             r#"{{"role":"assistant","tool_calls":[{{"id":"c0","type":"custom","custom":{{"name":"sh","input":"{input}"}}}}]}},{OWN}"#
@@ -204,7 +204,7 @@ fn a_turn_is_known_however_the_client_spells_it() {
     skips(&request(&custom("ls  -l")), &[removed], Restored::NOT_FOUND);
 }
 
-/// Some providers count the calls of each conversation from zero.
+/// Some providers number the calls of each conversation from zero.
 #[test]
 fn a_call_id_alone_proves_nothing() {
     let said = |text: &str, call: &str| {
@@ -222,13 +222,13 @@ fn a_call_id_alone_proves_nothing() {
         skips(&request(&other), std::slice::from_ref(&silent), Restored::NOT_FOUND);
         skips(&request(&other), std::slice::from_ref(&explained), Restored::NOT_FOUND);
     }
-    // Of two turns with the same id the right one gets its call back.
+    // Of two turns with the same id, the right one gets its call back.
     let sent = request(&format!("{},{USER},{}", said("B", SIBLING), said("A", SIBLING)));
     let body = restore(&sent, &[silent]).unwrap().body.unwrap();
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 1);
     assert_eq!(body["messages"][4]["tool_calls"][1]["id"], "c1");
-    // A notice that the client has changed is not cut out, so its call does not come back.
+    // A notice that the client has changed is not removed, so its call is not restored.
     skips(
         &request(&said("A\\n\\nn", SIBLING)),
         std::slice::from_ref(&explained),
@@ -238,7 +238,7 @@ fn a_call_id_alone_proves_nothing() {
 }
 
 #[test]
-fn a_silent_turn_is_known_by_what_was_left() {
+fn a_silent_turn_is_recognised_by_what_was_left() {
     let message = r#"{"role":"assistant","content":"Let me \ud83d\ude00see."}"#;
     let removed = turn_of(message, vec![call("c1", 0, None)]);
     for before in [
@@ -255,7 +255,7 @@ fn a_silent_turn_is_known_by_what_was_left() {
     ] {
         skips(&request(other), std::slice::from_ref(&removed), Restored::NOT_FOUND);
     }
-    // The text that kept the turn from being empty is cut, where it is named.
+    // The text that kept the turn from being empty is removed, if it is known.
     let neutral = turn_of(message, vec![call("c1", 0, Some("Let me \u{1F600}see."))]);
     becomes(&neutral, message, r#"{"role":"assistant","content":null,"tool_calls":[CALL]},RESULT"#);
     let empty = r#"{"role":"assistant","content":""}"#;
@@ -304,7 +304,7 @@ fn a_custom_call_comes_back_as_it_was() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_not_restored() {
+fn calls_that_cannot_be_answered_are_not_restored() {
     let mut removed = [turn(vec![call("c1", 0, Some("N"))])];
     skips(
         r#"{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"N"}]}"#,
@@ -371,7 +371,7 @@ fn equal_notices_match_in_order_each_once() {
     check(&body);
 }
 
-/// One turn of a made-up conversation, as the provider knows it.
+/// One turn of a generated conversation, as the provider has it.
 #[derive(Debug, Clone)]
 struct Turn {
     text: Option<String>,
@@ -466,7 +466,7 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
     }
 }
 
-/// How clients spell the same document.
+/// Different spellings of the same document.
 fn spell(value: &Value, style: u8) -> String {
     let units = |c: char| -> String {
         let mut units = [0; 2];
@@ -498,7 +498,7 @@ proptest! {
         let read: Value = serde_json::from_str(&body).unwrap();
         prop_assert_eq!(&read, &want);
         check(&read);
-        // What was not touched is there in the same bytes and the same order.
+        // Everything else has the same bytes in the same order.
         let after = raw_messages(&body);
         let mut rest = after.iter();
         for (message, value) in raw_messages(&request).iter().zip(&talk.sent) {
@@ -511,7 +511,7 @@ proptest! {
     }
 }
 
-/// All text of a choice is one, so what the model says next joins the last line of a notice.
+/// All texts of a choice are joined, so the model's next text continues the last line of a notice.
 #[test]
 fn text_may_follow_a_notice_at_once() {
     let notice = |last: char| format!("blocked\nRecord: 0199a8f3-7c1e-7d2a-9b4e-5f607182930{last}");

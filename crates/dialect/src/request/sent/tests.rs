@@ -14,7 +14,7 @@ fn notice(record: &str) -> String {
     format!("blocked\nRecord: {record}")
 }
 
-/// A turn of which the client got a notice, a thought and a call.
+/// A turn of which the client received a notice, thinking and a call.
 fn kept() -> RemovedTurn {
     let call = RemovedCall {
         id: "gone".into(),
@@ -97,7 +97,7 @@ fn a_request_without_messages_has_no_turns_and_an_unreadable_one_is_an_error() {
         assert_eq!(sent(dialect, r#"{"messages":[{}]}"#), Ok(Sent::default()));
         assert!(sent(dialect, r#"{"messages":{}}"#).is_err());
     }
-    // A turn of nothing has no key.
+    // An empty turn has no key.
     let nothing = SentTurn { at: 0..1, ..SentTurn::default() };
     assert_eq!(sent_in(json!([{"role": "assistant", "content": " "}])), [nothing]);
 }

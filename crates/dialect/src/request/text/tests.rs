@@ -44,7 +44,7 @@ fn a_digest_is_that_of_the_decoded_text() {
     assert_ne!(digest("a"), digest("b"));
 }
 
-/// Clients trim texts, join them with a line end or a blank, and leave out empty ones.
+/// Clients trim texts, join them with a line end or a blank, and drop empty ones.
 #[test]
 fn white_space_makes_no_difference() {
     let pieces: [&[&str]; 5] = [
@@ -81,7 +81,7 @@ fn half_a_pair_counts_as_lost() {
     assert_eq!(mixed.finish(), digest("\u{FFFD}x"), "finish may be asked twice");
 }
 
-/// A notice that names its record is found where a client has joined it to other text.
+/// A notice that names its record is found even if a client has joined it to other text.
 #[test]
 fn a_notice_with_its_record_may_stand_anywhere_once() {
     let notice = "no\nRecord: 0199e3a0-0000-7000-8000-000000000001";
@@ -90,7 +90,7 @@ fn a_notice_with_its_record_may_stand_anywhere_once() {
         ("A.NOTICE", "A."),
         ("A.\nNOTICE\nB.", "A.\nB."),
         ("A.\n\nNOTICE\n\nB.", "A.\n\nB."),
-        // As a paragraph it is meant; twice in other text it is not clear which is.
+        // As a paragraph it is the notice; twice in other text it is ambiguous.
         ("A. NOTICE\n\nNOTICE", "A. NOTICE"),
         ("A. NOTICE B. NOTICE", "A. NOTICE B. NOTICE"),
     ] {
@@ -101,9 +101,9 @@ fn a_notice_with_its_record_may_stand_anywhere_once() {
     }
 }
 
-/// What is left of a text when the notices `N1` and `N2` are cut out, and which of them lead.
+/// The rest of a text after the notices `N1` and `N2` are removed, and which of them lead.
 #[test]
-fn notices_are_cut_with_what_sets_them_off() {
+fn notices_are_removed_with_their_separator() {
     for (text, left, leads) in [
         ("N1", "", &[true][..]),
         ("A\n\nN1", "A", &[false]),
@@ -117,7 +117,7 @@ fn notices_are_cut_with_what_sets_them_off() {
         ("\n\nN1", "", &[true]),
         ("\n\n\nN1\n\n", "\n\n\n", &[false]),
         ("N2\n\nN1", "", &[true, true]),
-        // Not as paragraphs of their own.
+        // Not as separate paragraphs.
         ("N1 B", "N1 B", &[]),
         ("A N1", "A N1", &[]),
         ("A\nN1", "A\nN1", &[]),
@@ -136,7 +136,7 @@ fn notices_are_cut_with_what_sets_them_off() {
             assert_eq!(rest(text, shown), left, "{text:?}");
             let found: Vec<bool> = shown.iter().map(|shown| shown.leads).collect();
             assert_eq!(found, leads, "{text:?}");
-            // The same cut made in the document.
+            // The same removal in the document.
             let mut spliced = document.clone();
             for shown in shown.iter().rev() {
                 let span = texts[0].1.span(&shown.cut);

@@ -5,7 +5,7 @@ fn found(body: &str) -> Vec<&str> {
 }
 
 #[test]
-fn messages_say_what_is_text() {
+fn texts_of_messages_are_found() {
     let body = r#"{"model":"m","system":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}],
         "tools":[{"name":"Bash","description":"no","input_schema":{"type":"object"}}],
         "messages":[{"role":"user","content":"A"},
@@ -21,7 +21,7 @@ fn messages_say_what_is_text() {
 }
 
 #[test]
-fn chat_says_what_is_text() {
+fn texts_of_chat_are_found() {
     let body = r#"{"messages":[{"role":"developer","content":"A"},{"role":"user","content":[{"type":"text","text":"B"},
         {"type":"image_url","image_url":{"url":"data:no"}}]},
         {"role":"assistant","content":null,"reasoning_content":"no","tool_calls":[{"id":"no","function":{"name":"no","arguments":"{\"text\":\"no\"}"}}]},
@@ -30,7 +30,7 @@ fn chat_says_what_is_text() {
 }
 
 #[test]
-fn responses_say_what_is_text() {
+fn texts_of_responses_are_found() {
     let body = r#"{"instructions":"A","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"B"}]},
         {"role":"user","content":"C"},{"type":"reasoning","id":"no","summary":[{"text":"no"}],"encrypted_content":"no"},
         {"type":"function_call","call_id":"no","name":"no","arguments":"no"},
@@ -41,7 +41,7 @@ fn responses_say_what_is_text() {
 }
 
 #[test]
-fn gemini_says_what_is_text() {
+fn texts_of_gemini_are_found() {
     let body = r#"{"systemInstruction":{"parts":[{"text":"A"}]},"contents":[{"role":"user","parts":[{"text":"B"},
         {"inlineData":{"mimeType":"image/png","data":"no"}}]},
         {"role":"model","parts":[{"text":"no","thought":true},{"text":"C","thoughtSignature":"no"},{"functionCall":{"name":"no","args":{"text":"no"}}}]},
@@ -52,7 +52,7 @@ fn gemini_says_what_is_text() {
 }
 
 #[test]
-fn the_others_say_what_is_text() {
+fn texts_of_the_other_apis_are_found() {
     let ollama = r#"{"messages":[{"role":"user","content":"A","images":["no"]},{"role":"assistant","content":"B","thinking":"no"},{"role":"tool","content":"C"}]}"#;
     assert_eq!(found(ollama), ["A", "B", "C"]);
     let cohere = r#"{"messages":[{"role":"tool","tool_call_id":"no","content":[{"type":"document","document":{"data":"A"}}]}],"documents":[{"data":{"snippet":"B"}},"C"]}"#;
@@ -106,7 +106,7 @@ fn variables_and_documents_are_texts() {
     assert_eq!(found(block), ["A", "B", "C", "D"]);
 }
 
-/// Only the model thinks, and what it says of itself must be one thing.
+/// Only the model thinks, and an item must have one type.
 #[test]
 fn text_in_other_clothes_is_text() {
     let said = |role: &str, part: &str| {
@@ -144,7 +144,7 @@ fn requests_in_envelopes_are_read() {
     assert!(texts(r#"{"input":{"invokeModel":{"body":"eyJ9"}}}"#).is_err());
 }
 
-/// Of a kind that is not known every string is read, but for what is known to be no text.
+/// For an unknown kind every string is read, except for known members that are not text.
 #[test]
 fn blocks_of_unknown_kinds_are_read() {
     let body = r#"{"messages":[{"role":"user","name":"A","content":[{"type":"memo","id":"no","cache_control":{"type":"no"},"head":"B","lines":["C",{"url":"no","more":"D"}],"input":"E"}]},
@@ -152,7 +152,7 @@ fn blocks_of_unknown_kinds_are_read() {
     assert_eq!(found(body), ["A", "B", "C", "D", "E", "F", "G", "H"]);
 }
 
-/// Also where they say who speaks; what names them is text unless the model made them.
+/// Also if they have a role; their names are text unless the model made them.
 #[test]
 fn blocks_of_unknown_kinds_with_a_role_or_a_name_are_read() {
     let body = r#"{"input":[{"type":"memo","role":"user","id":"no","note":"A","name":"B"},{"type":"memo","filename":"C"},
@@ -172,7 +172,7 @@ fn models_that_embed_and_draw_are_read() {
             r#"{"taskType":"SINGLE_EMBEDDING","singleEmbeddingParams":{"text":{"value":"A"}}}"#,
             vec!["A"],
         ),
-        // What is a conversation all the same is read as one.
+        // A conversation is read as one nevertheless.
         (
             r#"{"taskType":"x","messages":[{"role":"tool","content":[{"json":{"k":1}}]},{"role":"user","name":"A","content":"B"}]}"#,
             vec!["k", "1", "A", "B"],
@@ -187,7 +187,7 @@ fn models_that_embed_and_draw_are_read() {
 }
 
 #[test]
-fn what_stands_in_other_bodies_and_in_templates_is_read() {
+fn other_bodies_and_templates_are_read() {
     let extra = r#"{"messages":[{"role":"user","content":"A"}],"extra_body":{"messages":[{"role":"user","content":"B"}],"user":"no"}}"#;
     assert_eq!(found(extra), ["A", "B"]);
     assert_eq!(

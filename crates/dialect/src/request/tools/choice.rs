@@ -1,4 +1,4 @@
-//! What a request says of the choice among its tools.
+//! The tool choice of a request.
 
 use callgate_call::json::{Error, Kind, Reader, Span};
 
@@ -7,12 +7,12 @@ use super::{Choice, Finder, Mention, entry};
 use crate::json::{elements, member};
 
 impl Choice {
-    /// It chooses among all that a request offers. Lists count from one.
+    /// Chooses among all tools of a request. Lists are numbered from one.
     pub(super) const ALL: usize = 0;
 }
 
 impl Finder<'_> {
-    /// What a choice names: nothing, one tool, or a list of those it allows.
+    /// Reads a choice: it names nothing, one tool, or a list of allowed tools.
     pub(super) fn choice(&mut self, value: Span, item: Item, list: usize) -> Result<(), Error> {
         let is_object = Reader::at(self.data, value).kind()? == Kind::Object;
         let allowed = self.allowed(value).filter(|_| is_object);
@@ -25,13 +25,13 @@ impl Finder<'_> {
             return Ok(());
         }
         match is_object {
-            // Converse names the tool in an object of its own.
+            // Converse names the tool in a separate object.
             true => self.mention(member(self.data, value, "tool").unwrap_or(value), item),
             false => Ok(()),
         }
     }
 
-    /// `allowed_tools` stands beside its list in one API and around it in others.
+    /// `allowed_tools` is next to its list in one API and around it in others.
     fn allowed(&self, choice: Span) -> Option<Span> {
         let around = member(self.data, choice, "allowed_tools").unwrap_or(choice);
         member(self.data, around, "tools")
@@ -47,7 +47,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Interactions keeps the choice among other settings.
+    /// Interactions has the choice among other settings.
     pub(super) fn in_generation_config(&mut self, root: Span) -> Result<(), Error> {
         let list = self.list;
         let top = self.all.groups.members(self.data, root, None);

@@ -1,7 +1,6 @@
-//! One name for what several providers run under names of their own.
+//! Common names for tools that several providers run under different names.
 
-/// What tools of providers are called, without marks and capital letters, and the name that stands
-/// for all of them.
+/// The provider tools, without punctuation and capital letters, and their common name.
 const COMMON: [(&[&str], &str); 3] = [
     (
         &[
@@ -23,7 +22,7 @@ const COMMON: [(&[&str], &str); 3] = [
             "codeexecution",
             "codeinterpreter",
             "novacodeinterpreter",
-            // Of OpenAI, in a container of its own, and code that calls the other tools.
+            // OpenAI, in a container, and code that calls the other tools.
             "shell",
             "programmatictoolcalling",
         ],
@@ -36,8 +35,8 @@ pub(super) const WEB_SEARCH: &str = "web_search";
 pub(super) const CODE_EXECUTION: &str = "code_execution";
 pub(super) const WEB_FETCH: &str = "web_fetch";
 
-/// The common name of a tool that a provider runs. Versions are part of names
-/// (`web_search_20250305`), and so is who runs it (`openrouter:web_search`).
+/// The common name of a tool that a provider runs. Names may contain versions
+/// (`web_search_20250305`) and the provider (`openrouter:web_search`).
 pub(super) fn common(name: &str) -> Option<&'static str> {
     let own = name.rsplit([':', '.', '/']).next().unwrap_or(name);
     let plain: String =
@@ -51,7 +50,7 @@ pub(super) fn common(name: &str) -> Option<&'static str> {
 pub(super) enum BuiltIn {
     /// It searches the web.
     Search,
-    /// One of Groq's systems. A request may say which of their tools are on.
+    /// One of Groq's systems. A request may select which of their tools are on.
     Compound,
 }
 
@@ -64,7 +63,7 @@ impl BuiltIn {
         }
     }
 
-    /// What the model of this name uses.
+    /// The built-in tools of the model with this name.
     pub(super) fn of(model: &str) -> Option<Self> {
         let model = model.trim().to_lowercase();
         let mut path = model.rsplit('/');
@@ -74,7 +73,7 @@ impl BuiltIn {
         let is_or_begins = |word: &str| {
             name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
-        // Anybody may call a model compound.
+        // Any provider may call a model compound.
         let is_compound = match vendor {
             Some(vendor) => vendor.trim_start_matches('@') == "groq" && is_or_begins("compound"),
             None => COMPOUND.contains(&name),
@@ -89,10 +88,10 @@ impl BuiltIn {
     }
 }
 
-/// Groq's systems, by the names they go by without their maker's.
+/// Groq's systems, by their names without the vendor.
 const COMPOUND: [&str; 4] = ["compound", "compound-mini", "compound-beta", "compound-beta-mini"];
 
-/// Venice takes settings behind the name of a model.
+/// Whether the settings after the name of a model at Venice switch it on.
 fn is_switched_on(variant: &str) -> bool {
     let mut settings = variant.split('&').filter_map(|setting| setting.split_once('='));
     settings.any(|(key, value)| {
@@ -101,5 +100,5 @@ fn is_switched_on(variant: &str) -> bool {
     })
 }
 
-/// Parts of the names of models that search whatever the request says.
+/// Parts of the names of models that always search.
 const SEARCHING: [&str; 3] = ["-search-preview", "-search-api", "deep-research"];

@@ -1,4 +1,4 @@
-//! One entry of a list of tools, in whatever words an API has for it.
+//! One entry of a list of tools, in the format of any API.
 
 use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
 
@@ -10,14 +10,14 @@ use crate::json::{member, members};
 /// What one entry offers.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Every name under which a rule may speak of it. Empty: it offers nothing that can be named.
+    /// Every name under which a rule may refer to it. Empty if it offers nothing that can be named.
     pub(super) names: Vec<String>,
     pub(super) host: Host,
     /// A namespace: the list of its tools, and its name.
     pub(super) inner: Option<(Span, String)>,
-    /// The MCP server that the provider is told to use.
+    /// The MCP server that the provider should use.
     pub(super) server: Option<String>,
-    /// Of all that the server has, what may not be used.
+    /// Of all tools of the server, those that may not be used.
     pub(super) except: Vec<String>,
 }
 
@@ -27,10 +27,10 @@ impl Entry {
     }
 }
 
-/// Objects in which a tool's name may stand.
+/// Objects that may contain a tool's name.
 const INSIDE: [&str; 4] = ["function", "custom", "toolSpec", "systemTool"];
 
-/// Every key that is looked for. In another case it may mean the same to some.
+/// Every key that is looked for. In another case it may mean the same to some programs.
 const KEYS: [&str; 17] = [
     "type",
     "name",
@@ -51,7 +51,7 @@ const KEYS: [&str; 17] = [
     "environment",
 ];
 
-/// Types whose calls the client runs although it brought no definition.
+/// Types whose calls the client runs although it sent no definition.
 const CLIENT: [&str; 12] = [
     "function",
     "custom",
@@ -67,16 +67,16 @@ const CLIENT: [&str; 12] = [
     "browser_toolset_",
 ];
 
-/// Reads an entry. One that can be read in two ways, or has no name at all, is an error.
+/// Reads an entry. An ambiguous entry, or one without a name, is an error.
 pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     let mut reader = Reader::at(data, span);
     match reader.kind()? {
-        // Some APIs allow the bare name of what they run.
+        // Some APIs accept the bare name of a tool that they run.
         Kind::String => {
             let name = reader.string()?.decode()?.into_owned();
             return Ok(Entry::new(vec![name], Host::Provider));
         }
-        // Providers differ in which of two equal keys they take.
+        // Providers differ in which of two equal keys they use.
         Kind::Object => drop(Value::parse(span.of(data))?),
         _ => return Err(Error::new(Problem::Unexpected, span.start)),
     }
@@ -115,15 +115,15 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     Ok(Entry::new(names, host))
 }
 
-/// Whether a tool is to run in an environment of the provider's.
+/// Whether a tool runs in an environment of the provider.
 fn is_hosted(data: &str, span: Span) -> bool {
     let environment = member(data, span, "environment");
     let kind = environment.and_then(|environment| word(data, environment, "type"));
     kind.is_some_and(|kind| kind != "local")
 }
 
-/// No key of an entry, or of an object in it that may name it, is another spelling of one that is
-/// looked for.
+/// Checks that no key of an entry, or of an object in it that may name it, is another spelling of
+/// one that is looked for.
 fn check_keys(data: &str, span: Span) -> Result<(), Error> {
     let inside = INSIDE.iter().filter_map(|key| member(data, span, key));
     for object in inside.chain([span]) {
@@ -144,7 +144,7 @@ fn check_keys(data: &str, span: Span) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every name it goes by: readers differ in where they look.
+/// All its names: programs differ in where they look.
 fn names(data: &str, span: Span) -> Result<Vec<String>, Error> {
     let inside = INSIDE.iter().filter_map(|key| member(data, span, key));
     let mut names: Vec<String> =
@@ -153,7 +153,7 @@ fn names(data: &str, span: Span) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The string at `key`, the last of several: it is what clients and providers take.
+/// The string at `key`, the last of several: clients and providers use that one.
 pub(super) fn word(data: &str, object: Span, key: &str) -> Option<String> {
     if Reader::at(data, object).kind().ok()? != Kind::Object {
         return None;
@@ -163,7 +163,7 @@ pub(super) fn word(data: &str, object: Span, key: &str) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// `google_search` as `googleSearch`, the spelling of the documentation.
+/// `google_search` as `googleSearch`, the spelling in the documentation.
 pub(super) fn camel(key: &str) -> String {
     let mut out = String::with_capacity(key.len());
     let mut raise = false;

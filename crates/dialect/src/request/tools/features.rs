@@ -1,11 +1,11 @@
-//! What a provider runs because a request says so outside of its lists of tools: a table with one row
-//! for each feature.
+//! What a provider runs because of members outside of the tool lists: a table with one row for each
+//! feature.
 
 use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
 
 use super::common::{BuiltIn, CODE_EXECUTION, WEB_FETCH, WEB_SEARCH, common};
 use super::groups::Item;
-use super::{Choice, Finder, SERVERS, Tool, Unclean, server};
+use super::{CannotRemove, Choice, Finder, SERVERS, Tool, server};
 use crate::Dialect;
 use crate::event::Host;
 use crate::json::{elements, members};
@@ -13,30 +13,30 @@ use crate::json::{elements, members};
 /// A member of a request that makes the provider run something.
 struct Feature {
     dialects: &'static [Dialect],
-    /// Where it stands, from the top down.
+    /// Its path from the top.
     path: &'static [&'static str],
-    is: Is,
+    is: FeatureKind,
 }
 
-/// What stands there.
-enum Is {
-    /// A tool that is on unless this is `false` or `null`. What only configures it goes with it.
+/// The meaning of its value.
+enum FeatureKind {
+    /// A tool that is on unless this is `false` or `null`. Its settings are removed with it.
     Switch { common: &'static str, with: &'static [&'static str] },
     /// A tool that is on unless this is `false`, `null` or `"off"`.
     Word { common: &'static str },
-    /// The same for an object, and off as well if a member of it says so.
+    /// The same for an object, and also off if a member of it says so.
     Unless { common: &'static str, key: &'static str, off: &'static str },
     /// A list of tools, as names or as objects with a name.
     Each { prefix: &'static str, key: &'static str, common: Option<&'static str> },
-    /// A list of those of the model's own tools that are on. Without it all of them are.
+    /// A list of those of the model's own tools that are on. Without it, all of them are.
     Limits { prefix: &'static str },
-    /// Something that the provider keeps, with tools that the request does not show.
+    /// Something that the provider stores, with tools that are not in the request.
     Kept { prefix: &'static str },
-    /// A model, or a list of them. Some use tools of their own.
+    /// A model, or a list of them. Some have built-in tools.
     Model,
 }
 
-/// APIs whose requests may hold whatever their many providers have added.
+/// APIs whose requests may contain the extensions of many providers.
 const MANY: &[Dialect] = &[
     Dialect::OpenAiChat,
     Dialect::Responses,
@@ -47,7 +47,7 @@ const MANY: &[Dialect] = &[
     Dialect::Converse,
 ];
 
-/// Those without Ollama, where what follows a colon is any tag.
+/// The same without Ollama, where any tag may follow a colon.
 const NAMED: &[Dialect] = &[
     Dialect::OpenAiChat,
     Dialect::Responses,
@@ -57,72 +57,90 @@ const NAMED: &[Dialect] = &[
     Dialect::Converse,
 ];
 
-const fn of_many(path: &'static [&'static str], is: Is) -> Feature {
+const fn of_many(path: &'static [&'static str], is: FeatureKind) -> Feature {
     Feature { dialects: MANY, path, is }
 }
 
 const FEATURES: [Feature; 22] = [
     // OpenAI and Perplexity.
-    of_many(&["web_search_options"], Is::Switch { common: WEB_SEARCH, with: &[] }),
+    of_many(&["web_search_options"], FeatureKind::Switch { common: WEB_SEARCH, with: &[] }),
     // Qwen.
-    of_many(&["enable_search"], Is::Switch { common: WEB_SEARCH, with: &["search_options"] }),
-    of_many(&["enable_code_interpreter"], Is::Switch { common: CODE_EXECUTION, with: &[] }),
+    of_many(
+        &["enable_search"],
+        FeatureKind::Switch { common: WEB_SEARCH, with: &["search_options"] },
+    ),
+    of_many(
+        &["enable_code_interpreter"],
+        FeatureKind::Switch { common: CODE_EXECUTION, with: &[] },
+    ),
     // Hunyuan.
-    of_many(&["enable_enhancement"], Is::Switch { common: WEB_SEARCH, with: &[] }),
-    of_many(&["force_search_enhancement"], Is::Switch { common: WEB_SEARCH, with: &[] }),
+    of_many(&["enable_enhancement"], FeatureKind::Switch { common: WEB_SEARCH, with: &[] }),
+    of_many(&["force_search_enhancement"], FeatureKind::Switch { common: WEB_SEARCH, with: &[] }),
     // Venice.
-    of_many(&["venice_parameters", "enable_web_search"], Is::Word { common: WEB_SEARCH }),
-    of_many(&["venice_parameters", "enable_x_search"], Is::Word { common: WEB_SEARCH }),
-    of_many(&["venice_parameters", "enable_web_scraping"], Is::Word { common: WEB_FETCH }),
+    of_many(&["venice_parameters", "enable_web_search"], FeatureKind::Word { common: WEB_SEARCH }),
+    of_many(&["venice_parameters", "enable_x_search"], FeatureKind::Word { common: WEB_SEARCH }),
+    of_many(&["venice_parameters", "enable_web_scraping"], FeatureKind::Word { common: WEB_FETCH }),
     // Azure.
-    of_many(&["data_sources"], Is::Each { prefix: "data_sources", key: "type", common: None }),
+    of_many(
+        &["data_sources"],
+        FeatureKind::Each { prefix: "data_sources", key: "type", common: None },
+    ),
     // Ernie.
-    of_many(&["web_search"], Is::Unless { common: WEB_SEARCH, key: "enable", off: "false" }),
+    of_many(
+        &["web_search"],
+        FeatureKind::Unless { common: WEB_SEARCH, key: "enable", off: "false" },
+    ),
     // xAI.
-    of_many(&["search_parameters"], Is::Unless { common: WEB_SEARCH, key: "mode", off: "\"off\"" }),
+    of_many(
+        &["search_parameters"],
+        FeatureKind::Unless { common: WEB_SEARCH, key: "mode", off: "\"off\"" },
+    ),
     // OpenRouter, MiniMax.
-    of_many(&["plugins"], Is::Each { prefix: "plugins", key: "id", common: None }),
+    of_many(&["plugins"], FeatureKind::Each { prefix: "plugins", key: "id", common: None }),
     // Cohere.
-    of_many(&["connectors"], Is::Each { prefix: "connectors", key: "id", common: None }),
+    of_many(&["connectors"], FeatureKind::Each { prefix: "connectors", key: "id", common: None }),
     // Anthropic. Skills are code in a container.
     of_many(
         &["container", "skills"],
-        Is::Each { prefix: "skills", key: "skill_id", common: Some(CODE_EXECUTION) },
+        FeatureKind::Each { prefix: "skills", key: "skill_id", common: Some(CODE_EXECUTION) },
     ),
     // Groq.
-    of_many(&["compound_custom", "tools", "enabled_tools"], Is::Limits { prefix: COMPOUND }),
+    of_many(
+        &["compound_custom", "tools", "enabled_tools"],
+        FeatureKind::Limits { prefix: COMPOUND },
+    ),
     // Mistral.
-    of_many(&["agent_id"], Is::Kept { prefix: "agent" }),
+    of_many(&["agent_id"], FeatureKind::Kept { prefix: "agent" }),
     // OpenRouter.
-    of_many(&["preset"], Is::Kept { prefix: "preset" }),
+    of_many(&["preset"], FeatureKind::Kept { prefix: "preset" }),
     Feature {
         dialects: &[Dialect::Responses],
         path: &["prompt"],
-        is: Is::Kept { prefix: "prompt" },
+        is: FeatureKind::Kept { prefix: "prompt" },
     },
     Feature {
         dialects: &[Dialect::Interactions],
         path: &["agent"],
-        is: Is::Kept { prefix: "agent" },
+        is: FeatureKind::Kept { prefix: "agent" },
     },
-    // Behind what limits the tools of a model.
-    Feature { dialects: NAMED, path: &["model"], is: Is::Model },
-    Feature { dialects: NAMED, path: &["models"], is: Is::Model },
+    // After the row that limits the tools of a model.
+    Feature { dialects: NAMED, path: &["model"], is: FeatureKind::Model },
+    Feature { dialects: NAMED, path: &["models"], is: FeatureKind::Model },
     // LiteLLM.
-    Feature { dialects: NAMED, path: &["fallbacks"], is: Is::Model },
+    Feature { dialects: NAMED, path: &["fallbacks"], is: FeatureKind::Model },
 ];
 
-/// Before the names of the tools that a system of Groq's is limited to.
+/// The prefix of the tool names to which a Groq system is limited.
 const COMPOUND: &str = "compound_custom";
 
-/// Lists that are no models.
+/// Lists that are not models.
 const LISTS: [&str; 6] = ["tools", "functions", SERVERS, "messages", "plugins", "stop"];
 
-/// Objects whose members some servers read as if they stood at the top.
+/// Objects whose members some servers read as if they were at the top level.
 const INSIDE: [&str; 2] = ["extra_body", "parameters"];
 
 impl Finder<'_> {
-    /// The features that a request switches on.
+    /// Adds the features that a request switches on.
     pub(super) fn features(&mut self, object: Span) -> Result<(), Error> {
         self.features_of(object)?;
         let top = self.all.groups.members(self.data, object, None);
@@ -134,7 +152,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// What an object offers whose members count as if they stood at the top.
+    /// Adds the tools of an object whose members count as if they were at the top level.
     fn inside(&mut self, object: Span) -> Result<(), Error> {
         self.flat(object, &["tools", SERVERS], &["tool_choice"])?;
         self.flat(object, &["functions"], &["function_call"])?;
@@ -154,7 +172,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// What stands at the end of a path, unless that is nothing.
+    /// The value at the end of a path, unless it is missing or empty.
     fn at(&mut self, object: Span, path: &[&str]) -> Result<Option<(Item, Span)>, Error> {
         let mut found: Option<(Item, Span)> = None;
         for key in path {
@@ -181,7 +199,7 @@ impl Finder<'_> {
     ) -> Result<(), Error> {
         let name = row.path.join(".");
         match row.is {
-            Is::Switch { common, with } => {
+            FeatureKind::Switch { common, with } => {
                 self.add_as(name, vec![common.to_owned()], value, item);
                 let group = self.all.groups.members(self.data, object, None);
                 for key in with {
@@ -190,25 +208,27 @@ impl Finder<'_> {
                     }
                 }
             }
-            Is::Word { common } => {
+            FeatureKind::Word { common } => {
                 if value.of(self.data) != "\"off\"" {
                     self.add_as(name, vec![common.to_owned()], value, item);
                 }
             }
-            Is::Unless { common, key, off } => {
+            FeatureKind::Unless { common, key, off } => {
                 let inside = self.all.groups.members(self.data, value, None);
                 let is_off = self.one(inside, &[key])?;
                 if is_off.is_none_or(|(_, value)| value.of(self.data) != off) {
                     self.add_as(name, vec![common.to_owned()], value, item);
                 }
             }
-            Is::Each { prefix, key, common } => self.each(prefix, key, common, value, item)?,
-            Is::Limits { prefix } => {
-                self.all.needed.push((item, Unclean::AllOn));
+            FeatureKind::Each { prefix, key, common } => {
+                self.each(prefix, key, common, value, item)?
+            }
+            FeatureKind::Limits { prefix } => {
+                self.all.needed.push((item, CannotRemove::AllOn));
                 self.each(prefix, "name", None, value, item)?;
             }
-            Is::Kept { prefix } => self.kept(prefix, value, item)?,
-            Is::Model => {
+            FeatureKind::Kept { prefix } => self.kept(prefix, value, item)?,
+            FeatureKind::Model => {
                 let mut found = self.all.tools.iter().skip(before);
                 let is_listed = found.any(|tool| tool.name.starts_with(COMPOUND));
                 let listed = is_listed.then_some(BuiltIn::Compound);
@@ -218,7 +238,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// A list of tools that the provider runs.
+    /// Adds a list of tools that the provider runs.
     fn each(
         &mut self,
         prefix: &str,
@@ -240,8 +260,8 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// The name of an entry, unless it says that it is off. One that the provider cannot name either
-    /// goes without.
+    /// The name of an entry, unless it is switched off. An entry that the provider cannot name
+    /// either has none.
     fn enabled(&mut self, entry: Span, key: &str) -> Result<Option<String>, Error> {
         let mut reader = Reader::at(self.data, entry);
         if reader.kind()? == Kind::String {
@@ -263,8 +283,8 @@ impl Finder<'_> {
         Ok(Some(Reader::at(self.data, name).string()?.decode()?.into_owned()))
     }
 
-    /// Something that the provider keeps: by its id, or as an object with it. Without any there is
-    /// nothing to find.
+    /// Adds something that the provider stores: by its id, or as an object with an id. Without an
+    /// id there is nothing to find.
     fn kept(&mut self, prefix: &str, value: Span, item: Item) -> Result<(), Error> {
         let mut id = value;
         if Reader::at(self.data, value).kind()? == Kind::Object {
@@ -283,12 +303,12 @@ impl Finder<'_> {
     }
 
     fn keep(&mut self, prefix: &str, id: &str, value: Span, item: Item) {
-        self.all.fixed.push((self.all.tools.len(), Unclean::Kept));
+        self.all.fixed.push((self.all.tools.len(), CannotRemove::Kept));
         self.add_as(server::whole(&format!("{prefix}:{id}")), Vec::new(), value, item);
     }
 
-    /// What models use by themselves: a name, or a list of names and of objects with a name and
-    /// settings. The request says which of the tools of `listed` are on.
+    /// Adds the built-in tools of models: a name, or a list of names and of objects with a name and
+    /// settings. The request selects which of the tools of `listed` are on.
     fn models(&mut self, value: Span, item: Item, listed: Option<BuiltIn>) -> Result<(), Error> {
         match Reader::at(self.data, value).kind()? {
             Kind::Array => {
@@ -298,7 +318,7 @@ impl Finder<'_> {
             }
             Kind::Object => {
                 self.inside(value)?;
-                // Some list what takes the place of each model under its name.
+                // Some requests list the replacements of each model under its name.
                 let lists = members(self.data, value).into_iter();
                 let lists = lists.filter(|member| !LISTS.iter().any(|list| member.key.is(list)));
                 for element in lists.flat_map(|member| elements(self.data, member.value)) {
@@ -324,14 +344,14 @@ impl Finder<'_> {
         }
         let built_in = BuiltIn::of(model).filter(|found| Some(*found) != listed);
         if let Some(built_in) = built_in {
-            self.all.fixed.push((self.all.tools.len(), Unclean::Model));
+            self.all.fixed.push((self.all.tools.len(), CannotRemove::Model));
             let name = format!("model:{}", model.trim());
             let also = built_in.tools().iter().map(|name| (*name).to_owned()).collect();
             self.add_as(name, also, span, item);
         }
     }
 
-    /// A tool that the provider runs.
+    /// Adds a tool that the provider runs.
     pub(super) fn add_as(&mut self, name: String, also: Vec<String>, definition: Span, item: Item) {
         self.all.tools.push(Tool {
             name,

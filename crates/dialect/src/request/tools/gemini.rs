@@ -1,4 +1,4 @@
-//! Tools of a Gemini request. Keys come in two spellings.
+//! The tools of a Gemini request. Keys have two spellings.
 
 use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 
@@ -21,7 +21,7 @@ impl Finder<'_> {
 
     fn gemini_request(&mut self, object: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, object, None);
-        // The functions are one list, all else another.
+        // The functions are one list, everything else another.
         self.list += 2;
         let functions = self.list - 1;
         if let Some((item, tools)) = self.one(top, &["tools"])? {
@@ -41,7 +41,7 @@ impl Finder<'_> {
         let allowed = self.one(inside, &names)?;
         self.all.choices.push(Choice { item, list: functions, limits: allowed.is_some() });
         if let Some((_, names)) = allowed {
-            // Without the list its mode would mean something else, so all of it goes.
+            // Without the list its mode would mean something else, so all of it is removed.
             let group = self.all.groups.elements(self.data, names, Some(item));
             for (place, span) in elements(self.data, names).into_iter().enumerate() {
                 let item = Item { group, place };
@@ -56,7 +56,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// One object holds functions under one key, and a tool of the provider under each other.
+    /// Reads an object with functions under one key, and a provider tool under each other key.
     fn gemini_tool(&mut self, tool: Span, parent: Item, functions: usize) -> Result<(), Error> {
         if Reader::at(self.data, tool).kind()? != Kind::Object {
             return Err(Error::new(Problem::Unexpected, tool.start));

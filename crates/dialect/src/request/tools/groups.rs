@@ -1,4 +1,4 @@
-//! Lists and objects of a request from which items are taken.
+//! The lists and objects of a request from which items are removed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,23 +6,24 @@ use callgate_call::json::{Error, Problem, Span};
 
 use crate::json::{Edits, elements, members};
 
-/// Members of objects and elements of lists. What holds nothing any more goes with what it held.
+/// Members of objects and elements of lists. A container that becomes empty is removed with its
+/// content.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     all: Vec<Group>,
-    /// Which group an object or list is, by where it starts and ends.
+    /// The group of an object or list, by its start and end.
     known: HashMap<(usize, usize), usize>,
 }
 
 #[derive(Debug)]
 struct Group {
     items: Vec<Span>,
-    /// Of an object: the key and the value of each item.
+    /// For an object: the key and the value of each item.
     keys: Vec<(String, Span)>,
     gone: Vec<bool>,
-    /// Items that only mean something behind others, like a mark of what is cached.
+    /// Items that only mean something after others, like a cache mark.
     idle: HashSet<usize>,
-    /// What is of no use without it.
+    /// The item that contains it, and is removed with it.
     parent: Option<Item>,
 }
 
@@ -34,11 +35,11 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// What stands in no object or list, and is never taken.
+    /// An item that is not in an object or list, and is never removed.
     pub(super) const NONE: Self = Self { group: usize::MAX, place: 0 };
 }
 
-/// A key as programs read it that ignore case.
+/// A key as seen by programs that ignore case.
 pub(super) fn folded(key: &str) -> String {
     key.to_uppercase().to_lowercase()
 }
@@ -80,27 +81,27 @@ impl Groups {
         known
     }
 
-    /// The group of an object that was looked at before.
+    /// The group of an object that was added before.
     pub(super) fn of_object(&self, object: Span) -> Option<usize> {
         self.known.get(&(object.start, object.end)).copied()
     }
 
-    /// Says that an item only means something behind another one.
+    /// Marks an item that only means something after another one.
     pub(super) fn set_idle(&mut self, item: Item) {
         if let Some(group) = self.all.get_mut(item.group) {
             group.idle.insert(item.place);
         }
     }
 
-    /// The keys of an object, each with its place and its value.
+    /// The keys of an object, each with its index and its value.
     pub(super) fn keys(&self, group: usize) -> Vec<(usize, String, Span)> {
         let keys = self.all.get(group).map(|group| group.keys.as_slice()).unwrap_or_default();
         let named = keys.iter().enumerate();
         named.map(|(place, (key, value))| (place, key.clone(), *value)).collect()
     }
 
-    /// The one member of these names. Twice is an error, for providers differ in which they take; so is
-    /// a name in another case, which some take and some do not.
+    /// The one member with one of these names. A duplicate is an error, because providers differ in
+    /// which one they use; so is a name in another case, which only some accept.
     pub(super) fn one(&self, group: usize, names: &[&str]) -> Result<Option<(Item, Span)>, Error> {
         let mut found = None;
         let keys = self.all.get(group).map(|group| group.keys.as_slice()).unwrap_or_default();
@@ -124,14 +125,14 @@ impl Groups {
         }
     }
 
-    /// Whether the item goes, or anything it stands in.
+    /// Whether the item is removed, or anything that contains it.
     pub(super) fn is_gone(&self, item: Item) -> bool {
         let Some(group) = self.all.get(item.group) else { return false };
         group.gone.get(item.place).copied().unwrap_or(false)
             || group.parent.is_some_and(|parent| self.is_gone(parent))
     }
 
-    /// What holds nothing any more goes too. Inner groups were found behind the outer ones.
+    /// Removes containers that became empty. Inner groups were added after the outer ones.
     pub(super) fn take_emptied(&mut self) {
         for place in (0..self.all.len()).rev() {
             let Some(group) = self.all.get_mut(place) else { continue };
@@ -143,7 +144,7 @@ impl Groups {
         }
     }
 
-    /// The splices: those inside of something that goes are not made.
+    /// The splices, except for those inside of something that is removed.
     pub(super) fn edits(&self) -> Edits {
         let mut edits = Edits::default();
         for group in &self.all {
@@ -157,7 +158,7 @@ impl Groups {
 }
 
 impl Group {
-    /// What only means something behind another item goes with the last of those before it.
+    /// Removes an item that only means something after others together with the last of those.
     fn take_idle(&mut self) {
         if self.idle.is_empty() || !self.gone.contains(&true) {
             return;

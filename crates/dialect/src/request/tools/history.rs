@@ -5,10 +5,10 @@ use callgate_call::json::{Kind, Reader, Span};
 use super::entry::word;
 use crate::json::{document, elements, member};
 
-/// Blocks that some APIs take only beside tools.
+/// Blocks that some APIs accept only together with tools.
 const CALLS: [&str; 4] = ["tool_use", "tool_result", "mcp_tool_use", "server_tool_use"];
 
-/// Whether the messages hold calls or results.
+/// Whether the messages contain calls or results.
 pub(super) fn has_calls(data: &str) -> bool {
     let is_call = |block: Span| {
         word(data, block, "type").is_some_and(|kind| CALLS.contains(&kind.as_str()))
@@ -32,7 +32,7 @@ fn contents(data: &str) -> Vec<Span> {
     elements(data, messages).into_iter().filter_map(content).collect()
 }
 
-/// They stand in the results of calls and of searches for tools.
+/// They are in the results of calls and of tool searches.
 fn add_references(data: &str, value: Span, names: &mut Vec<String>) {
     match Reader::at(data, value).kind() {
         Ok(Kind::Array) => {

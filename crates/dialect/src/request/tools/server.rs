@@ -1,4 +1,4 @@
-//! MCP servers that a provider is told to use: their names, and which of their tools.
+//! MCP servers that a provider should use: their names, and which of their tools.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 use super::entry::word;
 use crate::json::{elements, member, members};
 
-/// The name of the server that an entry of this type means.
+/// The name of the server in an entry of this type.
 pub(super) fn named(data: &str, span: Span, kind: &str) -> Option<String> {
     let named = |keys: &[&str]| keys.iter().find_map(|key| word(data, span, key));
     match kind {
@@ -24,7 +24,7 @@ pub(super) fn whole(server: &str) -> String {
     format!("mcp__{server}__*")
 }
 
-/// The tools of a server that may be used, and what is left out where that is all the others.
+/// The tools of a server that may be used, and the excluded ones if all others may be.
 pub(super) fn tools(
     data: &str,
     span: Span,
@@ -45,8 +45,8 @@ pub(super) fn tools(
     })
 }
 
-/// The tools that the entry allows, if it lists any and all of the list can be read. In one API
-/// the list is in an object, in another there are several of those.
+/// The tools that the entry allows, if it lists any and the whole list can be read. In one API the
+/// list is in an object, in another there are several of those.
 fn listed(data: &str, span: Span) -> Option<Vec<String>> {
     let configured = member(data, span, "tool_configuration").unwrap_or(span);
     let allowed = member(data, configured, "allowed_tools")?;
@@ -62,7 +62,7 @@ fn listed(data: &str, span: Span) -> Option<Vec<String>> {
             }
         }
     }
-    // To some an empty list means all of them.
+    // For some providers an empty list means all of them.
     (!names.is_empty()).then_some(names)
 }
 
@@ -73,15 +73,15 @@ fn add_names(data: &str, list: Span, names: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
-/// The tools of a toolset that tells what its server has.
+/// The tools of a toolset that lists the tools of its server.
 fn pinned(data: &str, span: Span) -> Option<Vec<String>> {
     let list = member(data, span, "tools")?;
     elements(data, list).into_iter().map(|tool| word(data, tool, "name")).collect()
 }
 
-/// What the `configs` of a toolset switch on and off.
+/// The tools that the `configs` of a toolset switch on and off.
 struct Switches {
-    /// Whether tools that are not named are on.
+    /// Whether all other tools are on.
     rest: bool,
     on: HashSet<String>,
     off: HashSet<String>,
@@ -104,7 +104,7 @@ impl Switches {
     }
 }
 
-/// What a config says of `enabled`. Something else than true or false cannot be read.
+/// The `enabled` member of a config. Anything but true or false cannot be read.
 fn enabled(data: &str, config: Span) -> Result<Option<bool>, Error> {
     let Some(value) = member(data, config, "enabled") else { return Ok(None) };
     match value.of(data) {

@@ -1,4 +1,4 @@
-//! A request without some of its tools, and without what would be wrong then.
+//! Removes tools from a request, with everything that would become invalid.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,14 +7,14 @@ use super::{Advertised, Choice, Mention, Tool, history};
 use crate::Dialect;
 use crate::json::{document, elements, member};
 
-/// Why a request cannot go without a tool: the provider would refuse what is left, or read something
-/// else in it than the client wrote.
+/// Why a tool cannot be removed from a request: the provider would reject the rest, or it would
+/// mean something else than the client wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unclean {
-    /// A message, or the whole input, held nothing but the offer.
+pub enum CannotRemove {
+    /// A message, or the whole input, contained only the offer.
     #[error("a message would be left empty")]
     Empty,
-    /// The client allowed these tools only, and others are offered too.
+    /// The client allowed only these tools, and others are offered too.
     #[error("its choice of tools allows nothing else")]
     Choice,
     /// Calls in the history need a list of tools.
@@ -23,32 +23,32 @@ pub enum Unclean {
     /// The history names the tool.
     #[error("its messages refer to the tool")]
     Referenced,
-    /// Another tool is called from the one that goes.
+    /// Another tool may only be called by the removed one.
     #[error("another tool may only be called by it")]
     Caller,
-    /// What is left is only loaded by a search.
+    /// The remaining tools are only loaded by a search.
     #[error("the tools that are left are only found by a search for tools")]
     Deferred,
     /// A container belongs to the tool that runs code.
     #[error("its `container` belongs to the tool")]
     Container,
-    /// A search for tools in the history would have no result any more.
+    /// A tool search in the history would lose its result.
     #[error("a search for tools in its input would be left without its result")]
     Answer,
-    /// The model uses the tool whatever the request says.
+    /// The model uses the tool regardless of the request.
     #[error("the model that it names uses the tool by itself")]
     Model,
-    /// The provider keeps what it names.
+    /// The provider stores what it names.
     #[error("the provider keeps it, and the request does not show its tools")]
     Kept,
-    /// The tools are all that a list leaves on, and no list means all of them.
+    /// The tools are all that a list leaves on, and without the list all tools are on.
     #[error("without its list of tools all tools of the model would be on")]
     AllOn,
 }
 
 impl Advertised {
-    /// The request without the tools at these places.
-    pub fn without(mut self, request: &str, places: &[usize]) -> Result<String, Unclean> {
+    /// The request without the tools at these indices.
+    pub fn without(mut self, request: &str, places: &[usize]) -> Result<String, CannotRemove> {
         if let Some((_, why)) = self.fixed.iter().find(|(place, _)| places.contains(place)) {
             return Err(*why);
         }
@@ -61,7 +61,7 @@ impl Advertised {
         Ok(self.groups.edits().apply(request))
     }
 
-    /// Takes these tools. A server goes from everywhere: one place that knows it needs the others.
+    /// Marks these tools as removed. A server is removed everywhere: its entries need each other.
     fn take(&mut self, places: &[usize]) {
         let mut servers: HashSet<String> = HashSet::new();
         for tool in places.iter().filter_map(|place| self.tools.get(*place)) {
@@ -80,9 +80,9 @@ impl Advertised {
         }
     }
 
-    /// Takes what names tools of which none is left.
+    /// Removes mentions of tools of which none is left.
     fn take_mentions(&mut self) {
-        // By every name: whether anything of it is left.
+        // For every name: whether anything with it is left.
         let mut left: HashMap<&str, bool> = HashMap::new();
         for tool in &self.tools {
             let stays = !self.groups.is_gone(tool.item);
@@ -96,8 +96,8 @@ impl Advertised {
         gone.for_each(|mention| self.groups.take(mention.item));
     }
 
-    /// Takes what chooses among tools of which none is left.
-    fn take_choices(&mut self) -> Result<(), Unclean> {
+    /// Removes choices among tools of which none is left.
+    fn take_choices(&mut self) -> Result<(), CannotRemove> {
         let mut lists: HashMap<usize, bool> = HashMap::new();
         for tool in &self.tools {
             let stays = !self.groups.is_gone(tool.item);
@@ -109,7 +109,7 @@ impl Advertised {
         for choice in &self.choices {
             let nothing_left = is_empty(choice.list) || is_empty(Choice::ALL);
             if choice.limits && self.groups.is_gone(choice.item) && !nothing_left {
-                return Err(Unclean::Choice);
+                return Err(CannotRemove::Choice);
             }
             if nothing_left {
                 self.groups.take(choice.item);
@@ -118,7 +118,7 @@ impl Advertised {
         Ok(())
     }
 
-    fn is_clean(&self, request: &str) -> Result<(), Unclean> {
+    fn is_clean(&self, request: &str) -> Result<(), CannotRemove> {
         if let Some((_, why)) = self.needed.iter().find(|(item, _)| self.groups.is_gone(*item)) {
             return Err(*why);
         }
@@ -126,19 +126,19 @@ impl Advertised {
             self.tools.iter().partition(|tool| self.groups.is_gone(tool.item));
         let gone: HashSet<&str> = gone.iter().map(|tool| tool.name.as_str()).collect();
         if left.is_empty() && self.needs_tools() && history::has_calls(request) {
-            return Err(Unclean::Calls);
+            return Err(CannotRemove::Calls);
         }
         if history::referenced(request).iter().any(|name| gone.contains(name.as_str())) {
-            return Err(Unclean::Referenced);
+            return Err(CannotRemove::Referenced);
         }
         let runs_code = gone.iter().any(|name| name.starts_with("code_execution"));
         if runs_code && self.keeps_container(request) {
-            return Err(Unclean::Container);
+            return Err(CannotRemove::Container);
         }
         left_over(request, &gone, &left)
     }
 
-    /// Whether a container is left. One that held nothing but skills may be gone.
+    /// Whether a container is left. One that contained only skills may be removed.
     fn keeps_container(&self, request: &str) -> bool {
         let top = self.groups.of_object(document(request));
         let container = top.map_or(Ok(None), |top| self.groups.one(top, &["container"]));
@@ -148,21 +148,21 @@ impl Advertised {
             .is_some_and(|(item, value)| value.of(request) != "null" && !self.groups.is_gone(item))
     }
 
-    /// Whether the API takes calls in messages only beside tools.
+    /// Whether the API accepts calls in messages only together with tools.
     fn needs_tools(&self) -> bool {
         matches!(self.dialect, Dialect::Anthropic | Dialect::Converse | Dialect::Invoke)
     }
 }
 
-/// Whether what is left can do without what is gone.
-fn left_over(request: &str, gone: &HashSet<&str>, left: &[&Tool]) -> Result<(), Unclean> {
+/// Whether the rest works without what was removed.
+fn left_over(request: &str, gone: &HashSet<&str>, left: &[&Tool]) -> Result<(), CannotRemove> {
     let is_called_by_gone = |tool: &&Tool| {
         let callers = member(request, tool.definition, "allowed_callers");
         let callers = callers.map(|list| elements(request, list)).unwrap_or_default();
         callers.iter().any(|caller| gone.contains(caller.of(request).trim_matches('"')))
     };
     if left.iter().any(is_called_by_gone) {
-        return Err(Unclean::Caller);
+        return Err(CannotRemove::Caller);
     }
     let is_deferred = |tool: &&Tool| {
         let configured = member(request, tool.definition, "default_config");
@@ -175,7 +175,7 @@ fn left_over(request: &str, gone: &HashSet<&str>, left: &[&Tool]) -> Result<(), 
     let (deferred, at_once): (Vec<&&Tool>, Vec<&&Tool>) =
         left.iter().partition(|tool| is_deferred(tool));
     if !deferred.is_empty() && (searched || at_once.is_empty()) {
-        return Err(Unclean::Deferred);
+        return Err(CannotRemove::Deferred);
     }
     Ok(())
 }

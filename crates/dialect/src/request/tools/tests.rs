@@ -6,14 +6,14 @@ fn names(dialect: Dialect, request: &str) -> Vec<(String, Host)> {
     found.tools().iter().map(|tool| (tool.name.clone(), tool.host)).collect()
 }
 
-/// Takes the tools of this name out.
+/// Removes the tools with these names.
 fn without(dialect: Dialect, request: &str, gone: &[&str]) -> String {
     let left = try_without(dialect, request, gone).unwrap();
     let _: Value = serde_json::from_str(&left).unwrap_or_else(|error| panic!("{error}: {left}"));
     left
 }
 
-fn try_without(dialect: Dialect, request: &str, gone: &[&str]) -> Result<String, Unclean> {
+fn try_without(dialect: Dialect, request: &str, gone: &[&str]) -> Result<String, CannotRemove> {
     let found = advertised(dialect, request, None).unwrap();
     let places: Vec<usize> = (0..found.tools().len())
         .filter(|place| gone.contains(&found.tools()[*place].name.as_str()))
@@ -111,7 +111,8 @@ fn finds_tools_in_the_words_of_each_api() {
     }
 }
 
-/// Programs differ in where they look for a name, and some take one thing for a list of it.
+/// Programs differ in where they look for a name, and some accept a single element instead of a
+/// list.
 #[test]
 fn every_place_of_a_name_counts() {
     for (dialect, request) in [
@@ -147,7 +148,7 @@ fn every_place_of_a_name_counts() {
 }
 
 #[test]
-fn what_cannot_be_told_is_an_error() {
+fn an_ambiguous_request_is_an_error() {
     for request in [
         r#"{"tools":[],"tools":[{"name":"a"}]}"#,
         r#"{"tools":[],"t\u006fols":[]}"#,
@@ -176,7 +177,7 @@ fn the_rest_stays_byte_for_byte() {
 }
 
 #[test]
-fn a_choice_goes_with_what_it_names() {
+fn a_choice_is_removed_with_its_tool() {
     let chat = |choice: &str| {
         format!(
             r#"{{"tools":[{{"type":"function","function":{{"name":"x"}}}},{{"type":"function","function":{{"name":"y"}}}}],"tool_choice":{choice},"n":1}}"#
@@ -238,11 +239,11 @@ fn nothing_chooses_among_no_tools() {
     }
 }
 
-/// What goes with a tool, so that the provider takes the rest.
+/// What is removed with a tool, so that the provider accepts the rest.
 #[test]
-fn what_is_wrong_without_a_tool_goes_with_it() {
+fn dependent_items_are_removed_with_a_tool() {
     for (dialect, gone, request, want) in [
-        // A server is known in several places.
+        // A server has entries in several places.
         (
             Dialect::Anthropic,
             "mcp__s__*",
@@ -274,7 +275,7 @@ fn what_is_wrong_without_a_tool_goes_with_it() {
             r#"{"tools":[{"type":"function","name":"a"},{"type":"mcp","server_label":"m"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"mcp","server_label":"m"},{"type":"function","name":"a"}]}}"#,
             r#"{"tools":[{"type":"function","name":"a"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"a"}]}}"#,
         ),
-        // A mark of what is cached needs a tool before it.
+        // A cache mark needs a tool before it.
         (
             Dialect::Converse,
             "a",
@@ -287,7 +288,7 @@ fn what_is_wrong_without_a_tool_goes_with_it() {
             r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"b"}},{"cachePoint":{"type":"default"}},{"toolSpec":{"name":"a"}},{"cachePoint":{"type":"default"}}]}}"#,
             r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"b"}},{"cachePoint":{"type":"default"}}]}}"#,
         ),
-        // What chooses among functions is refused where only other tools are left.
+        // A choice among functions is rejected if only other tools are left.
         (
             Dialect::Gemini,
             "a",
@@ -330,74 +331,74 @@ fn what_is_wrong_without_a_tool_goes_with_it() {
 }
 
 #[test]
-fn what_cannot_go_without_a_tool_says_why() {
+fn a_tool_that_cannot_be_removed_has_a_reason() {
     for (dialect, gone, request, why) in [
         (
             Dialect::Anthropic,
             "a",
             r#"{"messages":[{"role":"user","content":[{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"name":"a"}}}]}]}"#,
-            Unclean::Empty,
+            CannotRemove::Empty,
         ),
         (
             Dialect::Responses,
             "a",
             r#"{"input":[{"type":"additional_tools","tools":[{"type":"function","name":"a"}]}]}"#,
-            Unclean::Empty,
+            CannotRemove::Empty,
         ),
         (
             Dialect::OpenAiChat,
             "a",
             r#"{"tools":[{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"a"}}]}}}"#,
-            Unclean::Choice,
+            CannotRemove::Choice,
         ),
         (
             Dialect::Gemini,
             "a",
             r#"{"tools":[{"functionDeclarations":[{"name":"a"},{"name":"b"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["a"]}}}"#,
-            Unclean::Choice,
+            CannotRemove::Choice,
         ),
         (
             Dialect::Anthropic,
             "a",
             r#"{"tools":[{"name":"a"}],"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"a","input":{}}]}]}"#,
-            Unclean::Calls,
+            CannotRemove::Calls,
         ),
         (
             Dialect::Converse,
             "a",
             r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"a"}}]},"messages":[{"role":"user","content":[{"toolResult":{"toolUseId":"t"}}]}]}"#,
-            Unclean::Calls,
+            CannotRemove::Calls,
         ),
         (
             Dialect::Anthropic,
             "a",
             r#"{"tools":[{"name":"a","defer_loading":true},{"name":"b"}],"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"a"}]}]}]}"#,
-            Unclean::Referenced,
+            CannotRemove::Referenced,
         ),
         (
             Dialect::Anthropic,
             "code_execution",
             r#"{"tools":[{"type":"code_execution_20250825","name":"code_execution"},{"name":"b","allowed_callers":["code_execution_20250825"]}]}"#,
-            Unclean::Caller,
+            CannotRemove::Caller,
         ),
         (
             Dialect::Anthropic,
             "code_execution",
             r#"{"tools":[{"type":"code_execution_20250825","name":"code_execution"}],"container":{"id":"c"}}"#,
-            Unclean::Container,
+            CannotRemove::Container,
         ),
         (
             Dialect::Anthropic,
             "b",
             r#"{"tools":[{"name":"a","defer_loading":true},{"name":"b"}]}"#,
-            Unclean::Deferred,
+            CannotRemove::Deferred,
         ),
     ] {
         assert_eq!(try_without(dialect, request, &[gone]), Err(why), "{request}");
     }
 }
 
-/// What a toolset, or a list in the place of the server, lets the model use.
+/// What a toolset, or a list in its place, lets the model use.
 #[test]
 fn the_tools_of_a_server_that_are_on() {
     let toolset = |rest: &str| {
@@ -448,7 +449,7 @@ fn the_tools_of_a_server_that_are_on() {
     }
 }
 
-/// With work for each pair of them, so many would take far longer than is waited for here.
+/// With work for each pair, this many would take far longer than this test waits.
 #[test]
 fn many_names_are_taken_out_in_one_pass() {
     let many = 100_000;
@@ -502,7 +503,7 @@ fn models_that_use_tools_by_themselves() {
 }
 
 #[test]
-fn what_providers_run_has_a_common_name() {
+fn provider_tools_have_common_names() {
     for (name, want) in [
         ("web_search_20250305", Some("web_search")),
         ("openrouter:web_search", Some("web_search")),

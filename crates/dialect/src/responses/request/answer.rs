@@ -1,11 +1,11 @@
-//! The result of a call that was not run, in the shape its kind of call has.
+//! The result of a call that was not run, in the form for its kind of call.
 
 use callgate_call::json::{Reader as Json, quote};
 
 use crate::json::member;
 use crate::request::{RemovedCall, whole_object};
 
-/// The item that answers `call`; `None` for kinds whose result cannot say why.
+/// The item that answers `call`; `None` for kinds whose result cannot state the reason.
 pub(super) fn result(call: &RemovedCall) -> Option<String> {
     let item = whole_object(&call.original)?;
     let kind = member(&call.original, item, "type")?;
@@ -31,7 +31,8 @@ pub(super) fn result(call: &RemovedCall) -> Option<String> {
             "{{\"type\":\"mcp_approval_response\",\"approval_request_id\":{id},\
              \"approve\":false,\"reason\":{why}}}"
         ),
-        // A computer answers with a picture of its screen; of other kinds the result is not known.
+        // A computer answers with a screenshot; for other kinds the format of the result is
+        // unknown.
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! The history in a request: its items, and which of them are one turn of the assistant.
+//! The history in a request: its items, and which of them form one turn of the assistant.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,12 +9,14 @@ use super::super::item::{Class, read_item};
 use super::{id_at, start, top_level};
 use crate::event::Host;
 use crate::json::Fields;
-use crate::request::{ClientCall, Decoded, RemovedTurn, Seen, Sent, meaning, text_or_skip};
+use crate::request::{
+    ClientCall, Decoded, MessageTraits, RemovedTurn, Sent, meaning, text_or_skip,
+};
 
 /// A request.
 pub(super) struct Request<'a> {
     pub(super) input: Input<'a>,
-    /// Where its object begins.
+    /// Where its top-level object begins.
     pub(super) start: usize,
     /// It has no members.
     pub(super) is_empty: bool,
@@ -22,7 +24,7 @@ pub(super) struct Request<'a> {
     conversation: Option<String>,
 }
 
-/// What a request says.
+/// The input of a request.
 pub(super) enum Input<'a> {
     Missing,
     /// A text of the user.
@@ -30,7 +32,7 @@ pub(super) enum Input<'a> {
     Items(Span, Vec<Entry<'a>>),
 }
 
-/// An item; a member of another type than every client sends is not there.
+/// An item. A member of an unexpected type is treated as missing.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
     pub(super) span: Span,
@@ -70,13 +72,13 @@ impl<'a> Request<'a> {
         Ok(read)
     }
 
-    /// Whether the provider itself has what was taken out of `turn`.
+    /// Whether the provider itself has the removed calls of `turn`.
     pub(super) fn goes_on_from(&self, turn: &RemovedTurn) -> bool {
         let same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
         same(&self.response, &turn.response) || same(&self.conversation, &turn.conversation)
     }
 
-    /// Every id the client speaks of: its calls, and its results.
+    /// Every id that the client mentions: in its calls, and in its results.
     pub(super) fn known_ids(&self) -> HashSet<String> {
         let ids = self.items().iter().flat_map(|item| {
             let own = item.id.filter(|_| item.is("mcp_approval_request"));
@@ -85,16 +87,16 @@ impl<'a> Request<'a> {
         ids.flatten().collect()
     }
 
-    /// The ids that the provider knows what to do with.
+    /// The ids that refer to the provider's memory.
     pub(super) fn states(&self) -> Vec<String> {
         let references = self.items().iter().filter_map(|item| item.reference());
         let own = self.response.iter().chain(&self.conversation).map(String::as_str);
         own.chain(references).take(Sent::MAX).map(str::to_owned).collect()
     }
 
-    /// What can be told of each turn of the assistant. First those that a client may have sent in
-    /// pairs of a call and its output, then the items in a row.
-    pub(super) fn seen(&self, request: &str) -> Vec<Seen<'a>> {
+    /// The recognisable traits of each turn of the assistant. First those that a client may have
+    /// sent in pairs of a call and its output, then the consecutive items.
+    pub(super) fn seen(&self, request: &str) -> Vec<MessageTraits<'a>> {
         let items = self.items();
         let calls: Vec<_> = items.iter().map(|item| item.client_call(request)).collect();
         let runs = runs(items);
@@ -110,7 +112,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The items in a row, from `start` on, that the assistant said.
+/// The consecutive items of the assistant, from `start` on.
 pub(super) fn turn_at(items: &[Entry<'_>], start: usize) -> Range<usize> {
     let behind = items.get(start..).unwrap_or(&[]);
     let length = behind.iter().take_while(|item| item.is_of_assistant()).count();
@@ -127,10 +129,10 @@ fn runs(items: &[Entry<'_>]) -> Vec<Range<usize>> {
     runs
 }
 
-/// The most pairs that are taken together for one turn.
+/// The most pairs that may form one turn.
 const MAX_PAIRS: usize = 16;
 
-/// The ranges that may be one turn although outputs stand between its items: each row of items but
+/// The ranges that may be one turn although outputs are between its items: each run of items except
 /// the first begins with a call.
 fn in_pairs(
     items: &[Entry<'_>],
@@ -153,14 +155,18 @@ fn in_pairs(
     ranges
 }
 
-fn look<'a>(items: &[Entry<'a>], calls: &[Option<ClientCall>], turn: Range<usize>) -> Seen<'a> {
+fn look<'a>(
+    items: &[Entry<'a>],
+    calls: &[Option<ClientCall>],
+    turn: Range<usize>,
+) -> MessageTraits<'a> {
     let all = || items.iter().zip(calls).enumerate().take(turn.end).skip(turn.start);
     let of_turn = || all().filter(|(_, (item, _))| item.is_of_assistant());
     let messages = of_turn().filter(|(_, (item, _))| item.is_message());
     let texts = messages.flat_map(|(place, (item, _))| {
         item.texts.iter().map(move |text| (place, Decoded::new(text)))
     });
-    let mut seen = Seen::new(turn.start, texts.collect());
+    let mut seen = MessageTraits::new(turn.start, texts.collect());
     seen.end = turn.end;
     for (_, (item, call)) in of_turn() {
         if item.is("reasoning") {
@@ -175,7 +181,7 @@ fn look<'a>(items: &[Entry<'a>], calls: &[Option<ClientCall>], turn: Range<usize
 }
 
 impl<'a> Entry<'a> {
-    /// The call that it is, if the client runs it: read as it was in the response.
+    /// The call in it, if the client runs it: read in the same way as in the response.
     fn client_call(&self, request: &str) -> Option<ClientCall> {
         if !self.is_of_assistant() || self.is_message() {
             return None;
@@ -209,7 +215,7 @@ impl<'a> Entry<'a> {
         kind.ends_with("_output") || kind == "mcp_approval_response"
     }
 
-    /// The id of the item it stands for, if it only refers to one.
+    /// The id of the item that it refers to, if it only refers to one.
     pub(super) fn reference(&self) -> Option<&'a str> {
         let is_plain = |text: &Text<'_>| !text.is_escaped() && !text.is_empty();
         self.id.filter(|_| self.is("item_reference")).filter(is_plain).map(|id| id.raw())
@@ -228,7 +234,7 @@ fn read_input<'a>(reader: &mut Json<'a>) -> Result<Input<'a>, Error> {
             }
             Ok(Input::Items(Span { start, end: reader.position() }, items))
         }
-        // No client sends anything else; where nothing can be put in, nothing is.
+        // No client sends anything else; nothing can be inserted here.
         _ => Err(Error::new(callgate_call::json::Problem::WrongType, reader.position())),
     }
 }

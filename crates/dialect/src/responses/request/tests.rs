@@ -66,7 +66,7 @@ fn other_call(id: &str) -> [Value; 2] {
     ]
 }
 
-/// What the items become. Those that are not spliced stay as they are.
+/// Checks what the items become. All others stay unchanged.
 #[track_caller]
 fn becomes(turn: &RemovedTurn, before: &[Value], after: &[Value]) {
     let request = json!({"model": "m", "input": before}).to_string();
@@ -151,7 +151,7 @@ fn every_kind_of_call_has_its_kind_of_result() {
         let turn = turn(call(kind, 0, Some(NOTICE)));
         becomes(&turn, &[said(NOTICE)], &[parsed(kind), result]);
     }
-    // It would need a picture.
+    // It would need a screenshot.
     let turn = turn(call("computer_call", 0, Some(NOTICE)));
     skips(&turn, &[said(NOTICE)], Restored::NO_RESULT);
 }
@@ -179,7 +179,7 @@ fn without_a_notice_a_call_goes_to_its_old_place() {
 }
 
 #[test]
-fn what_the_client_knows_of_is_not_put_back() {
+fn calls_the_client_has_are_not_put_back() {
     let turn = turn(call("function_call", 0, Some(NOTICE)));
     let own = json!({"type": "function_call_output", "call_id": "call_1", "output": "ran"});
     skips(&turn, &[said(NOTICE), own], Restored::PRESENT);
@@ -189,8 +189,8 @@ fn refer(id: &str) -> Value {
     json!({"type": "item_reference", "id": id})
 }
 
-/// A turn that the provider keeps: reasoning, a text, a call that was taken out with a notice, and one
-/// that stayed.
+/// A turn that the provider stores: reasoning, a text, a call that was replaced by a notice, and
+/// one that stayed.
 fn kept() -> RemovedTurn {
     let mut turn = turn(call("function_call", 2, Some(NOTICE)));
     turn.response = Some("resp_1".into());
@@ -227,7 +227,7 @@ fn a_reference_to_the_message_becomes_the_call() {
     assert!(kept().keys().iter().any(|key| asked.contains(key)));
 }
 
-/// One id in common does not make it the turn: all that stands beside it must be of the turn, and
+/// One common id does not make it the turn: everything next to it must belong to the turn, and
 /// nothing may be missing.
 #[test]
 fn a_reference_alone_is_not_the_turn() {
@@ -249,7 +249,7 @@ fn a_reference_alone_is_not_the_turn() {
     }
 }
 
-/// Where the provider keeps the response only the result is missing.
+/// If the provider stores the response, only the result is missing.
 #[test]
 fn a_kept_response_gets_its_results() {
     let mut turn = turn(call("function_call", 0, Some(NOTICE)));
@@ -289,7 +289,7 @@ fn a_kept_response_gets_its_results() {
 }
 
 #[test]
-fn the_turns_of_a_history_are_told_apart() {
+fn the_turns_of_a_history_are_distinguished() {
     let [ls, output] = other_call("c2");
     let input = [user("a"), reasoning("s"), ls, output, said("b"), user("c"), said("d")];
     let request = json!({ "input": input }).to_string();
@@ -308,7 +308,7 @@ fn a_request_that_cannot_be_read_is_an_error() {
     }
 }
 
-/// The items of a turn are compared as they were in the response, whatever their kind.
+/// The items of a turn are compared as in the response, whatever their kind.
 #[test]
 fn an_id_in_common_is_not_enough() {
     let item = |kind: &str, command: &str| match kind {
@@ -335,7 +335,7 @@ fn an_id_in_common_is_not_enough() {
     }
 }
 
-/// Some clients put each output directly behind its call, and so tear the turn apart.
+/// Some clients put each output directly after its call, and so split the turn.
 #[test]
 fn a_turn_in_pairs_is_one_turn() {
     let [[one, one_out], [two, two_out]] = ["c2", "c3"].map(other_call);
@@ -344,12 +344,12 @@ fn a_turn_in_pairs_is_one_turn() {
     let client = client_turn(Dialect::Responses, &request);
     let pairs =
         [user("a"), said("Hm."), one.clone(), one_out.clone(), two.clone(), two_out.clone()];
-    // Taken out between the two that stayed.
+    // Removed between the two that stayed.
     let turn = RemovedTurn { client, ..turn(call("function_call", 2, None)) };
     let [call, result] = [parsed("function_call"), result()];
     let (head, tail) = pairs.split_at(4);
     becomes(&turn, &pairs, &[head, &[call, result], tail].concat());
-    // With something of the user's between them, or another call behind, it is another turn.
+    // With an item of the user between them, or another call after them, it is another turn.
     let [three, three_out] = other_call("c4");
     let torn = [said("Hm."), one, one_out, user("a"), two, two_out];
     skips(&turn, &torn, Restored::NOT_FOUND);

@@ -1,17 +1,17 @@
-//! Orders to the model, in English.
+//! Instructions for the model, in English.
 
 use super::Rule;
 use crate::inspect::class::Class::Directive;
 use crate::inspect::class::Severity::{self, High, Low, Medium};
 
 pub(super) const fn rule(
-    told: Option<Severity>,
+    own_text: Option<Severity>,
     data: Option<Severity>,
     what: &'static str,
     first: &'static [&'static str],
     pattern: &'static str,
 ) -> Rule {
-    Rule { class: Directive, told, data, what, first, pattern }
+    Rule { class: Directive, own_text, data, what, first, pattern }
 }
 
 pub(super) const RULES: &[Rule] = &[

@@ -5,16 +5,16 @@ use crate::inspect::class::Class::Exfiltration;
 use crate::inspect::class::Severity::{self, High, Medium};
 
 const fn rule(
-    told: Option<Severity>,
+    own_text: Option<Severity>,
     data: Option<Severity>,
     what: &'static str,
     first: &'static [&'static str],
     pattern: &'static str,
 ) -> Rule {
-    Rule { class: Exfiltration, told, data, what, first, pattern }
+    Rule { class: Exfiltration, own_text, data, what, first, pattern }
 }
 
-/// Verbs that move data away.
+/// Verbs that send data.
 const SENDS: &[&str] = &[
     "send",
     "post",

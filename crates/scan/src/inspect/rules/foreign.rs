@@ -1,5 +1,5 @@
-//! Orders to the model in other languages: earlier instructions are to be ignored, something is to
-//! be kept from the user.
+//! Instructions for the model in other languages: to ignore earlier instructions, or to keep
+//! something from the user.
 
 use super::Rule;
 use crate::inspect::class::Class::Directive;
@@ -7,12 +7,12 @@ use crate::inspect::class::Severity::High;
 
 const fn ignore(first: &'static [&'static str], pattern: &'static str) -> Rule {
     let what = "earlier instructions are to be ignored";
-    Rule { class: Directive, told: Some(High), data: Some(High), what, first, pattern }
+    Rule { class: Directive, own_text: Some(High), data: Some(High), what, first, pattern }
 }
 
 const fn secret(first: &'static [&'static str], pattern: &'static str) -> Rule {
     let what = "something is to be kept from the user";
-    Rule { class: Directive, told: Some(High), data: Some(High), what, first, pattern }
+    Rule { class: Directive, own_text: Some(High), data: Some(High), what, first, pattern }
 }
 
 pub(super) const RULES: &[Rule] = &[

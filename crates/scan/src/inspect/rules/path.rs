@@ -1,4 +1,4 @@
-//! Files of keys and credentials, and whether a text asks to read them.
+//! Files with keys and credentials, and whether a text asks to read them.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inspect::class::Severity;
 
-/// Paths that hold keys, and whether an honest tool may well speak of them.
+/// Paths with keys, and the severity of asking for them: some honest tools mention them.
 const PATHS: &[(&str, Severity)] = &[
     (".ssh/", Severity::High),
     ("~/.ssh", Severity::High),
@@ -65,22 +65,22 @@ const PATHS: &[(&str, Severity)] = &[
     ("%userprofile%", Severity::Medium),
 ];
 
-/// What a text says to do with such a file.
+/// What a text asks to do with such a file.
 #[derive(Debug)]
 pub(in crate::inspect) struct Handling {
     pub(in crate::inspect) severity: Severity,
     pub(in crate::inspect) span: Range<usize>,
 }
 
-/// So far before a path its verb is looked for, and so far behind it.
+/// How far before and after a path its verb is searched for.
 const BEFORE: usize = 110;
 const BEHIND: usize = 70;
 
-/// Verbs in the form of an order; a tool that `reads` its own key describes itself.
+/// Verbs in the imperative; a tool that `reads` its own key describes itself.
 const VERBS: &str = r"(?:^|[^a-z])(?:read|open|cat|access|include|attach|send|upload|copy|paste|pass|fetch|get|retrieve|print|dump|extract|append|output|provide|share|leak|post|forward|scan|grab|supply|put|submit|exfiltrate|collect|type|locate|look (?:in|at|for|into)|list|check|reading|sending|copying|attaching|passing|transmit|exfil|scp|tar|curl|insert|concatenate|display|inspect|harvest|steal|load|examine|review|gather|archive|base64)(?:[^a-z]|$)|contents? (?:of|from)|content_(?:of|from)|text (?:of|from)";
 
-/// Verbs behind the path.
-const VERBS_BEHIND: &str = r"^[^.!?]{0,50}?(?:must be (?:read|sent|included|passed|attached)|should be (?:read|sent|included|passed|attached)|(?:open|read|hand|send|take|use|pass) (?:these|them|it|this|that)(?:[^a-z]|$)|and (?:send|pass|include|put|attach|forward|upload|paste|return|place|add|post|store|give|use its|copy)|in(?:to)? (?:the|this) [`'a-z_]{0,20} ?(?:parameter|argument|field)|as (?:the|a|this) |goes here|belongs here|goes in)|^[^ ]{0,40}[:,;] ?(?:read|grab|open|copy|send|take|fetch|extract|upload|pass|put)[^a-z]";
+/// Verbs after the path.
+const VERBS_AFTER: &str = r"^[^.!?]{0,50}?(?:must be (?:read|sent|included|passed|attached)|should be (?:read|sent|included|passed|attached)|(?:open|read|hand|send|take|use|pass) (?:these|them|it|this|that)(?:[^a-z]|$)|and (?:send|pass|include|put|attach|forward|upload|paste|return|place|add|post|store|give|use its|copy)|in(?:to)? (?:the|this) [`'a-z_]{0,20} ?(?:parameter|argument|field)|as (?:the|a|this) |goes here|belongs here|goes in)|^[^ ]{0,40}[:,;] ?(?:read|grab|open|copy|send|take|fetch|extract|upload|pass|put)[^a-z]";
 
 /// A text that forbids it, and the public half of a key.
 const DENIED: &str = r"(?:never|do not|don.?t|cannot|can.?t|refuses?|denied|deny|blocked|blocks|forbidden|must not|not allowed|not permitted|disallow|except|exclud|ignor|without|no access|protect|avoid|prevent|should not|won.t|are not|is not)[^.!?]{0,70}$";
@@ -105,12 +105,12 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     Patterns {
         paths,
         before: compile(VERBS),
-        behind: compile(VERBS_BEHIND),
+        behind: compile(VERBS_AFTER),
         denied: compile(DENIED),
     }
 });
 
-/// The sensitive paths of a folded text that it asks to read, or to hand over.
+/// Reports the sensitive paths in a folded text that it asks to read or to send.
 pub(in crate::inspect) fn handling(folded: &str, report: &mut dyn FnMut(Handling)) {
     let patterns = &*PATTERNS;
     let bytes = folded.as_bytes();
@@ -138,7 +138,7 @@ pub(in crate::inspect) fn handling(folded: &str, report: &mut dyn FnMut(Handling
     }
 }
 
-/// A folder that is harmless by itself may hold a file that is not.
+/// A folder that is harmless on its own may contain a file that is not.
 fn worst_in(path: &str) -> Severity {
     let held = PATHS.iter().filter(|(known, _)| path.contains(known));
     held.map(|(_, severity)| *severity).max().unwrap_or(Severity::Low)
@@ -148,7 +148,7 @@ fn is_of_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'~')
 }
 
-/// `process.env`, `.env.example`, `id_rsa.pub`, and `.envelope` are not what they begin like.
+/// `process.env`, `.env.example`, `id_rsa.pub`, and `.envelope` only look like sensitive paths.
 fn is_something_else(path: &str, bytes: &[u8], start: usize, behind: &[u8]) -> bool {
     let before = start.checked_sub(1).and_then(|at| bytes.get(at));
     let inside_word = before.is_some_and(u8::is_ascii_alphanumeric);

@@ -1,4 +1,4 @@
-//! Orders to keep something from the user, or to act without asking, in English.
+//! Instructions to keep something from the user, or to act without asking, in English.
 
 use super::Rule;
 use super::directive::rule;

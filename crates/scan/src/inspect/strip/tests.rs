@@ -7,7 +7,7 @@ fn stripped(text: &str) -> String {
 }
 
 #[test]
-fn plain_text_loses_what_steers() {
+fn control_sequences_are_removed_from_plain_text() {
     for (text, clean) in [
         ("a\u{202e}b", "ab"),
         ("a\u{e0041}\u{e0042}b", "ab"),
@@ -15,7 +15,7 @@ fn plain_text_loses_what_steers() {
         ("see \u{1b}]8;;http://x\u{1b}\\here\u{1b}]8;;\u{1b}\\", "see here"),
         ("a\u{1b}\u{202e}[31mb", "a[31mb"),
         ("{\"a\": \u{202e}", "{\"a\": "),
-        // No document before, one behind, and then its escapes count.
+        // Not a document before, one after, and then its escapes count.
         ("[\"a\u{1b}[1m\\u202eb\"]", "[\"ab\"]"),
     ] {
         assert_eq!(stripped(text), clean);
@@ -44,7 +44,7 @@ fn escapes_are_read_in_documents() {
         (r#"["\u001b]52;c;aGk=\u0007x"]"#, r#"["x"]"#),
         (r#""\u001B\u005b31mx""#, r#""x""#),
         ("[\"a\u{202e}\\\"b\"]", "[\"a\\\"b\"]"),
-        // A flag in escapes stays, the same tags elsewhere go.
+        // An escaped flag stays, the same tags elsewhere are removed.
         (
             r#"["\ud83c\udff4\udb40\udc67\udb40\udc62\udb40\udc65\udb40\udc6e\udb40\udc67\udb40\udc7f\udb40\udc67"]"#,
             r#"["\ud83c\udff4\udb40\udc67\udb40\udc62\udb40\udc65\udb40\udc6e\udb40\udc67\udb40\udc7f"]"#,
@@ -71,7 +71,7 @@ fn keys_and_names_stay() {
     assert_eq!(strip_definition(tool).as_deref(), Some(clean));
 }
 
-/// Pieces of which hostile strings are made, as they stand in JSON.
+/// Pieces of hostile strings, as written in JSON.
 fn piece() -> impl Strategy<Value = String> {
     let odd = prop::sample::select(vec![
         "\\u202e",

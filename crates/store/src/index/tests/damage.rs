@@ -4,12 +4,12 @@ use super::*;
 use crate::error::OpenError;
 
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn a_damaged_index_is_rebuilt() {
     let (folder, log) = (Folder::new(), sample());
     fill(&folder.index(), &log).unwrap();
     folder.raw().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     let mut bytes = std::fs::read(folder.path()).unwrap();
-    // The header still says what it is; the rest is noise.
+    // The header is still that of an index; the rest is noise.
     bytes[100..].fill(0xa5);
     std::fs::write(folder.path(), bytes).unwrap();
     let index = folder.index();
@@ -17,7 +17,7 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
-fn who_keeps_an_index_up_makes_a_damaged_one_anew() {
+fn keeping_up_rebuilds_a_damaged_index() {
     let (folder, log) = (Folder::new(), sample());
     let index = folder.index();
     assert_eq!(index.keep_up(&log, 1).unwrap().seq, 4095, "one block at a time");
@@ -31,10 +31,10 @@ fn who_keeps_an_index_up_makes_a_damaged_one_anew() {
 }
 
 #[test]
-fn what_is_not_an_index_is_left_as_it_is() {
+fn a_file_that_is_not_an_index_is_not_changed() {
     type Make = fn(&Folder);
     let files: [(&str, Make); 4] = [
-        ("something else", |folder| {
+        ("another application", |folder| {
             folder.raw().execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
         }),
         ("file is not a database", |folder| {
@@ -60,10 +60,10 @@ fn what_is_not_an_index_is_left_as_it_is() {
 }
 
 #[test]
-fn an_older_callgate_says_that_it_is_too_old() {
+fn an_older_callgate_reports_that_it_is_too_old() {
     let folder = Folder::new();
     folder.index();
-    // It looks for these.
+    // An older version looks at these.
     let found = crate::legacy::RECORDS.identify(&folder.raw()).unwrap();
     assert_eq!(found, crate::schema::Identity::Store(5));
     assert_eq!(crate::legacy::RECORDS.version(), 4);

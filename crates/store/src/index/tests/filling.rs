@@ -1,4 +1,4 @@
-//! Filling: once, twice, by several at once, interrupted, and from another journal.
+//! Filling: once, twice, by several processes at once, interrupted, and from another journal.
 
 use super::*;
 use crate::journal::Entry;
@@ -18,7 +18,7 @@ fn a_second_time_changes_nothing() {
 #[test]
 fn one_by_one_is_the_same_as_at_once() {
     let (slow, fast, all) = (Folder::new(), Folder::new(), sample());
-    let log = MemoryLog::behind(4050);
+    let log = MemoryLog::starting_after(4050);
     let index = slow.index();
     for entry in all.entries() {
         let time = entry.at;
@@ -42,7 +42,7 @@ fn several_may_fill_at_once() {
                     log.append(call(&format!("tool {}", number % 7)));
                     match fill(&index, &log) {
                         Ok(_) => {}
-                        // Another one holds the lock for longer than is waited for.
+                        // Another connection held the lock for longer than this one waits.
                         Err(error) => assert!(error.is_lock(), "{error}"),
                     }
                 }
@@ -56,7 +56,7 @@ fn several_may_fill_at_once() {
 }
 
 #[test]
-fn what_was_interrupted_is_taken_up_again() {
+fn an_interrupted_fill_is_resumed() {
     let (folder, whole, log) = (Folder::new(), Folder::new(), sample());
     let index = folder.index();
     // In the middle of the second block: the first stays, nothing of the second does.
@@ -79,7 +79,7 @@ fn what_was_interrupted_is_taken_up_again() {
 fn filling_can_be_stopped_between_blocks() {
     let (folder, log) = (Folder::new(), sample());
     let mut seen = Vec::new();
-    let filled = folder.index().fill(&log, Begin::Oldest, &mut |progress| {
+    let filled = folder.index().fill(&log, FillStart::Oldest, &mut |progress| {
         seen.push((progress.done, progress.last));
         ControlFlow::Break(())
     });
@@ -93,8 +93,8 @@ fn another_journal_is_indexed_from_its_beginning() {
     let index = folder.index();
     fill(&index, &log).unwrap();
     for records in [20, 200] {
-        // Shorter than what was indexed, and longer.
-        let other = MemoryLog::behind(4050);
+        // A shorter and a longer journal than the indexed one.
+        let other = MemoryLog::starting_after(4050);
         (0..records).for_each(|_| {
             other.append(call("Other"));
         });
@@ -107,7 +107,7 @@ fn another_journal_is_indexed_from_its_beginning() {
     drop(fresh);
 }
 
-/// The names. Their ids go on where an index is begun anew.
+/// The names. Their ids continue after a rebuild.
 fn without_ids(folder: &Folder) -> Vec<(i64, String)> {
     let raw = folder.raw();
     let sql = "SELECT field, text FROM names ORDER BY field, text";
@@ -134,7 +134,7 @@ fn expired_records_leave_a_block_at_a_time() {
     assert_eq!(count("SELECT min(block) FROM blocks"), 1);
     assert_eq!(count("SELECT count(*) FROM names WHERE text = 'session 1'"), 0);
     assert_eq!(count("SELECT count(*) FROM names WHERE text = 'session 9'"), 1);
-    // A name that left comes back with another id.
+    // A removed name comes back with another id.
     let mut record = call("Bash");
     record.who.session = Some("session 1".to_owned());
     log.append(record);
@@ -160,7 +160,7 @@ fn all_that_was_indexed_may_expire() {
 
 #[test]
 fn an_empty_journal_is_indexed() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     let index = folder.index();
     let filled = fill(&index, &log).unwrap();
     assert_eq!((filled.first, filled.seq), (1, 0));

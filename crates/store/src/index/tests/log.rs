@@ -17,19 +17,19 @@ pub(crate) struct MemoryLog(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     first: u64,
-    /// The number before the first that was ever appended.
+    /// One less than the first sequence number.
     begin: u64,
     entries: Vec<Entry>,
     total: i64,
-    /// A walk fails in front of this record.
+    /// A walk fails before this record.
     fails_at: Option<u64>,
     /// How many records were read by their spots.
     reads: usize,
 }
 
 impl MemoryLog {
-    /// A journal whose next record has the number behind this one; all before have expired.
-    pub(crate) fn behind(begin: u64) -> Self {
+    /// A journal whose next record comes after this one; all earlier records have expired.
+    pub(crate) fn starting_after(begin: u64) -> Self {
         let (entries, first) = (Vec::new(), begin + 1);
         let state = State { first, begin, entries, total: 0, fails_at: None, reads: 0 };
         Self(Arc::new(Mutex::new(state)))
@@ -60,7 +60,7 @@ impl MemoryLog {
         seq
     }
 
-    /// Lets all records before this one expire.
+    /// Makes all records before this one expire.
     pub(crate) fn expire(&self, first: u64) {
         self.0.lock().first = first;
     }

@@ -1,4 +1,4 @@
-//! What a query over a million records touches.
+//! How much a query over a million records touches.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -44,7 +44,7 @@ fn every_statement_searches() {
     }
 }
 
-/// The steps of SQLite's machine that all queries together have taken.
+/// The virtual machine steps of all queries so far.
 fn steps(index: &Index) -> i32 {
     let taken = |sql| {
         let statement = index.connection.prepare_cached(sql).unwrap();
@@ -107,7 +107,7 @@ fn million() -> Index {
 
 /// Everything a filter finds, page by page.
 fn find(index: &Index, filter: &Filter) -> Vec<u64> {
-    let wanted = index.wanted(filter).unwrap();
+    let wanted = index.translate(filter).unwrap();
     let mut next = Some(Bounds { low: 1, high: RECORDS });
     let mut found = Vec::new();
     while let Some(bounds) = next {
@@ -153,7 +153,7 @@ fn a_million_records_are_not_gone_through() {
     for (filter, expected) in cases {
         assert_eq!(find(&index, filter), expected, "{filter:?}");
         let taken = steps(&index) - before;
-        // A step is a part of what one row takes, and there are 245 blocks.
+        // A step is a fraction of the work for one row, and there are 245 blocks.
         assert!(taken < 60_000, "{taken} steps for {filter:?}");
         println!("{taken} steps: {} found", expected.len());
         before += taken;
@@ -172,7 +172,7 @@ fn a_million_records_are_not_gone_through() {
 fn counting_reads_a_few_rows_of_each_block(index: &Index) {
     let before = steps(index);
     let filter = Filter { verdict: Some(Action::Deny), ..Filter::default() };
-    let wanted = index.wanted(&filter).unwrap();
+    let wanted = index.translate(&filter).unwrap();
     let mut stats = callgate_audit::Stats::default();
     let mut next = Some(Bounds { low: 1, high: RECORDS });
     while let Some(bounds) = next {
@@ -185,11 +185,11 @@ fn counting_reads_a_few_rows_of_each_block(index: &Index) {
     println!("{taken} steps: all counted");
 }
 
-/// Shows what indexing a record costs, with `--nocapture`.
+/// Prints the cost of indexing a record, with `--nocapture`.
 #[test]
 fn an_indexed_record_takes_a_small_part_of_its_size() {
     const MEASURED: u64 = 3 * BLOCK;
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     for number in 0..MEASURED {
         let mut record = call(["Bash", "Read", "Write", "mcp__notes__add"][number as usize % 4]);
         record.tool.as_mut().unwrap().input = Some("x".repeat(300));

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::sim::{End, SimVolume};
-use super::{NONE, append, open, told, verify};
+use super::{NONE, append, details, open, verify};
 use crate::journal::Journal;
 use crate::settings::Retention;
 
 /// What is written, in batches.
 const BATCHES: [&[&str]; 4] = [&["a", "b"], &["c"], &["d", "e", "f"], &["g"]];
 
-/// Writes the batches until something fails, and says which records were confirmed.
+/// Writes the batches until something fails. Returns the confirmed records.
 fn write(journal: &mut Journal) -> Vec<&'static str> {
     let mut confirmed = Vec::new();
     for (now, batch) in (0..).zip(BATCHES) {
@@ -21,17 +21,17 @@ fn write(journal: &mut Journal) -> Vec<&'static str> {
     confirmed
 }
 
-/// Everything that was confirmed and has not expired is there, in order, and nothing else but the beginning
-/// of what came next.
+/// Checks that every confirmed record that has not expired is there, in order, and nothing else
+/// except the beginning of the next batch.
 fn check(volume: &Arc<SimVolume>, confirmed: &[&str], what: &str) {
-    let told = told(volume);
+    let details = details(volume);
     let all: Vec<&str> = BATCHES.concat();
     let verified = verify(volume).unwrap_or_else(|why| panic!("{what}: {why}"));
-    assert!(verified.last >= confirmed.len() as u64, "{what}: {told:?} lacks {confirmed:?}");
-    assert_eq!(verified.records, told.len() as u64, "{what}");
+    assert!(verified.last >= confirmed.len() as u64, "{what}: {details:?} lacks {confirmed:?}");
+    assert_eq!(verified.records, details.len() as u64, "{what}");
     let from = usize::try_from(verified.expired).unwrap();
-    let expected = &all[from..(from + told.len()).min(all.len())];
-    assert_eq!(told, expected, "{what}");
+    let expected = &all[from..(from + details.len()).min(all.len())];
+    assert_eq!(details, expected, "{what}");
 }
 
 fn crash_everywhere(retention: &Retention, end: End) {
@@ -46,7 +46,7 @@ fn crash_everywhere(retention: &Retention, end: End) {
         check(&volume, &confirmed, &what);
         append(&mut journal, &["and on"], 99).unwrap();
         verify(&volume).unwrap_or_else(|why| panic!("{what}, and on: {why}"));
-        assert_eq!(told(&volume).last().map(String::as_str), Some("and on"), "{what}");
+        assert_eq!(details(&volume).last().map(String::as_str), Some("and on"), "{what}");
         if ran_through {
             assert_eq!(confirmed, BATCHES.concat());
             return;
@@ -94,9 +94,9 @@ fn a_sync_that_fails_anywhere_loses_nothing_that_was_confirmed() {
                 for end in [End::Kill, End::PowerLoss] {
                     volume.restart(end);
                     verify(&volume).unwrap_or_else(|why| panic!("{what}, {end:?}: {why}"));
-                    let told = told(&volume);
+                    let details = details(&volume);
                     let kept: Vec<&String> =
-                        told.iter().filter(|it| confirmed.contains(it)).collect();
+                        details.iter().filter(|it| confirmed.contains(it)).collect();
                     assert_eq!(kept, confirmed.iter().collect::<Vec<_>>(), "{what}, {end:?}");
                 }
                 if !reached {
@@ -108,7 +108,7 @@ fn a_sync_that_fails_anywhere_loses_nothing_that_was_confirmed() {
 }
 
 #[test]
-fn what_does_not_fit_on_a_full_disk_is_not_there_at_all() {
+fn a_batch_that_does_not_fit_on_a_full_disk_leaves_nothing() {
     for room in 0..2_000 {
         let volume = Arc::<SimVolume>::default();
         let mut journal = open(&volume, &NONE).unwrap();
@@ -121,7 +121,7 @@ fn what_does_not_fit_on_a_full_disk_is_not_there_at_all() {
             true => vec!["before", "large enough", "and another", "after"],
             false => vec!["before", "after"],
         };
-        assert_eq!(told(&volume), expected, "room for {room} bytes");
+        assert_eq!(details(&volume), expected, "room for {room} bytes");
         verify(&volume).unwrap();
         if fits {
             return;

@@ -1,4 +1,4 @@
-//! The journal in a folder: who may read it, and what happens when it is taken away.
+//! The journal in a folder: its permissions, and what happens when it is taken away.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{NONE, append, open, told, verify};
+use super::{NONE, append, details, open, verify};
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::journal::{FileVolume, Journal, ReadOnlyVolume, Volume};
@@ -75,7 +75,7 @@ fn it_is_read_without_being_written() {
     let folder = Folder::new();
     drop(folder.written());
     let reading = Arc::new(ReadOnlyVolume::new(folder.journal(), folder.head()));
-    assert_eq!(told(&reading), ["a", "b"]);
+    assert_eq!(details(&reading), ["a", "b"]);
     assert_eq!(verify(&reading).unwrap().records, 2);
     let nothing = folder.0.path().join("nothing");
     let none = Arc::new(ReadOnlyVolume::new(nothing.clone(), nothing));
@@ -83,7 +83,7 @@ fn it_is_read_without_being_written() {
 }
 
 #[test]
-fn whoever_waits_too_long_for_another_writer_is_told() {
+fn waiting_too_long_for_another_writer_fails() {
     let folder = Folder::new();
     let (_volume, mut journal) = folder.written();
     let other = folder.open().unwrap();
@@ -99,14 +99,14 @@ fn a_journal_that_was_taken_away_takes_no_records() {
     let (_volume, mut journal) = folder.written();
     fs::rename(folder.journal(), folder.0.path().join("elsewhere")).unwrap();
     assert!(matches!(append(&mut journal, &["c"], 2), Err(Fault::Lost(_))));
-    // A new one goes on behind what is missing, and says so.
+    // A new journal continues after the missing records, and reports the gap.
     let volume = folder.open().unwrap();
     append(&mut open(&volume, &NONE).unwrap(), &["d"], 3).unwrap();
     assert_eq!(
         verify(&volume).unwrap_err().to_string(),
         "the chain is broken at record 1: 2 record(s) missing"
     );
-    assert_eq!(told(&volume), ["d"]);
+    assert_eq!(details(&volume), ["d"]);
 }
 
 #[test]
@@ -118,5 +118,5 @@ fn a_head_that_was_taken_away_is_missed() {
     let volume = folder.open().unwrap();
     append(&mut open(&volume, &NONE).unwrap(), &["d"], 3).unwrap();
     verify(&volume).unwrap_err();
-    assert_eq!(told(&volume).last().map(String::as_str), Some("d"));
+    assert_eq!(details(&volume).last().map(String::as_str), Some("d"));
 }

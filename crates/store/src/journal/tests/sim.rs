@@ -1,4 +1,4 @@
-//! A disk that is switched off, fills up, or fails to sync.
+//! A simulated disk that loses power, fills up, or fails to sync.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -12,11 +12,11 @@ use crate::journal::volume::{Locked, Segment, Volume};
 /// What happens to a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The process is killed: what it wrote is there.
+    /// The process is killed: everything it wrote is there.
     Kill,
-    /// The power fails: only what was synced is sure to be there.
+    /// The power fails: only synced bytes are there.
     PowerLoss,
-    /// The power fails, and some of what was not synced is there too.
+    /// The power fails, and some bytes that were not synced are there too.
     PartlyWritten,
 }
 
@@ -30,13 +30,13 @@ pub(super) struct SimVolume {
 struct Disk {
     files: BTreeMap<u64, Content>,
     head: Content,
-    /// The process that used it is gone: nothing works until the restart.
+    /// The process that used it is dead: every operation fails until the restart.
     dead: bool,
-    /// Bytes that can be written before the process is gone; each other change counts as one.
+    /// Bytes that can be written before the process dies; any other change counts as one.
     until_death: Option<usize>,
     /// Bytes that can be written before the disk is full.
     until_full: Option<usize>,
-    /// Which syncs fail: the first, and how many.
+    /// The failing syncs: the first one, and how many.
     failing_syncs: Option<(usize, usize)>,
     syncs: usize,
 }
@@ -45,9 +45,9 @@ struct Disk {
 struct Content {
     bytes: Vec<u8>,
     synced: Vec<u8>,
-    /// Its name is sure to be there after a power failure.
+    /// Its name is still there after a power failure.
     named: bool,
-    /// Pages before this byte were given up by a sync that failed, from the second byte on.
+    /// The range of bytes that a failed sync gave up.
     lost: Option<(usize, usize)>,
 }
 
@@ -114,14 +114,14 @@ impl Disk {
 }
 
 impl SimVolume {
-    /// The process is gone after so many bytes.
+    /// A disk whose process dies after this many bytes.
     pub(super) fn dying_after(bytes: usize) -> Self {
         let volume = Self::default();
         volume.disk.lock().until_death = Some(bytes);
         volume
     }
 
-    /// These syncs fail.
+    /// A disk on which these syncs fail.
     pub(super) fn failing_syncs(first: usize, many: usize) -> Self {
         let volume = Self::default();
         volume.disk.lock().failing_syncs = Some((first, many));
@@ -140,7 +140,7 @@ impl SimVolume {
         self.disk.lock().syncs
     }
 
-    /// What is found afterwards.
+    /// Applies what happened to the disk, and makes it usable again.
     pub(super) fn restart(&self, end: End) {
         let mut disk = self.disk.lock();
         (disk.dead, disk.until_death, disk.failing_syncs) = (false, None, None);

@@ -1,8 +1,8 @@
-//! Whatever is done to the files of a journal shows.
+//! Every change to the files of a journal is detected.
 
 use std::sync::Arc;
 
-use super::{NONE, append, open, told, verify};
+use super::{NONE, append, details, open, verify};
 use crate::journal::{MemoryVolume, Volume};
 use crate::settings::Retention;
 use crate::verify::VerifyError;
@@ -37,13 +37,13 @@ fn assert_broken(volume: &Arc<MemoryVolume>, what: &str) {
     assert!(matches!(verify(volume), Err(VerifyError::Broken(_))), "{what}");
 }
 
-/// It shows now, and it still shows after somebody has appended.
+/// Checks that the damage is detected, and still is after another append.
 fn assert_stays_broken(volume: &Arc<MemoryVolume>, what: &str) {
     assert_broken(volume, what);
     let mut journal = open(volume, &FEW).unwrap_or_else(|why| panic!("{what}: {why:?}"));
     append(&mut journal, &["later"], 99).unwrap();
     assert_broken(volume, &format!("{what}, and later"));
-    assert_eq!(told(volume).last().map(String::as_str), Some("later"), "{what}");
+    assert_eq!(details(volume).last().map(String::as_str), Some("later"), "{what}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_record_that_was_taken_out_put_in_or_moved_is_found() {
     }
 }
 
-/// Where the frames of a segment lie; the first is the header, with the magic before it.
+/// The byte ranges of the frames of a segment; the first is the header, with the magic before it.
 fn frames(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     let (mut from, mut frames) = (8, Vec::new());
     while from < bytes.len() {
@@ -137,7 +137,7 @@ fn a_lost_or_changed_head_is_found_and_stays_found() {
 }
 
 #[test]
-fn an_older_head_does_not_hide_what_expired_before_its_time() {
+fn an_older_head_does_not_hide_early_expiry() {
     let volume = written();
     let first = volume.numbers().unwrap()[0];
     volume.remove(first).unwrap();

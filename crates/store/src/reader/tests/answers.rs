@@ -14,13 +14,13 @@ fn turn(request: &str) -> Record {
 
 #[test]
 fn a_call_has_the_tokens_of_its_turn() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     let mut record = call("Bash");
     record.request = Some("r1".to_owned());
     log.append(record.clone());
     let writing = reader(&folder, &log);
     assert_eq!(writing.show(&record.id.to_string()).unwrap().record.tokens, Tokens::default());
-    // The call is in the shared index, and its turn only in the reader's own.
+    // The call is in the shared index, and its turn only in the private one.
     log.append(turn("r1"));
     for reader in [read_only(&folder, &log), writing] {
         let shown = reader.show(&record.id.to_string()).unwrap();
@@ -32,8 +32,8 @@ fn a_call_has_the_tokens_of_its_turn() {
 }
 
 #[test]
-fn two_texts_with_one_hash_are_told_apart() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+fn two_texts_with_one_hash_are_distinguished() {
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     let mut record = call("Bash");
     record.request = Some("r1".to_owned());
     log.append(record.clone());
@@ -48,7 +48,7 @@ fn two_texts_with_one_hash_are_told_apart() {
 
 #[test]
 fn a_denial_by_name_is_completed() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     let mut denied = call("Bash");
     denied.tool.as_mut().unwrap().input = None;
     log.append(denied.clone());
@@ -60,14 +60,14 @@ fn a_denial_by_name_is_completed() {
     log.append(rest);
     let shown = reader.show(&denied.id.to_string()).unwrap();
     assert_eq!(shown.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"}"#));
-    assert!(matches!(shown.input, Some(InputProof { bytes: 16, cut: false, .. })));
+    assert!(matches!(shown.input, Some(InputProof { bytes: 16, truncated: false, .. })));
     assert_eq!(seqs(&reader.records(&Filter::default()).unwrap()), [1], "not by itself");
     assert_eq!(stats(&reader, &Filter::default()).unwrap().records, 1);
 }
 
 #[test]
 fn a_record_is_found_by_the_beginning_of_its_id() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     (0..10).for_each(|_| {
         log.append(call("Bash"));
     });
@@ -89,8 +89,8 @@ fn a_record_is_found_by_the_beginning_of_its_id() {
 }
 
 #[test]
-fn what_follows_a_number_is_found_at_once() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(4090));
+fn records_after_a_sequence_number_are_found_at_once() {
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(4090));
     let reader = reader(&folder, &log);
     let mut after = 0;
     for _ in 0..20 {
@@ -106,7 +106,7 @@ fn what_follows_a_number_is_found_at_once() {
 
 #[test]
 fn counting_reads_no_record() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(4000));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(4000));
     for number in 0..200 {
         log.append(call(["Bash", "Read"][number % 2]));
     }
@@ -115,13 +115,13 @@ fn counting_reads_no_record() {
     let before = log.reads();
     let filter = Filter { tool: Some("bash".to_owned()), ..Filter::default() };
     assert_eq!(stats(&reader, &filter).unwrap().records, 100);
-    // One look whether the index is of this journal.
+    // One read to check that the index matches this journal.
     assert!(log.reads() - before <= 2, "{}", log.reads() - before);
 }
 
 #[test]
 fn export_writes_a_line_each() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     for number in 0..1100 {
         log.append(call(["Bash", "Read"][number % 2]));
     }
@@ -146,7 +146,7 @@ fn export_writes_a_line_each() {
 
 #[test]
 fn a_record_that_cannot_be_read_is_reported_and_the_others_are_found() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     let good = call("Bash");
     log.append(good.clone());
     let mut broken = Sealed::new(call("Read"));
@@ -159,13 +159,13 @@ fn a_record_that_cannot_be_read_is_reported_and_the_others_are_found() {
     let unreadable = |error| matches!(error, ReadError::Unreadable { seq: 2, .. });
     assert!(unreadable(reader.records(&filter).unwrap_err()));
     assert!(unreadable(stats(&reader, &filter).unwrap_err()));
-    let behind = Filter { after: Some(2), ..filter };
-    assert_eq!(seqs(&reader.records(&behind).unwrap()), [3]);
+    let starting_after = Filter { after: Some(2), ..filter };
+    assert_eq!(seqs(&reader.records(&starting_after).unwrap()), [3]);
 }
 
 #[test]
 fn a_broken_pattern_is_reported() {
-    let reader = reader(&Folder::new(), &MemoryLog::behind(0));
+    let reader = reader(&Folder::new(), &MemoryLog::starting_after(0));
     let broken = Filter { tool: Some("[a".to_owned()), ..Filter::default() };
     assert!(matches!(reader.records(&broken), Err(ReadError::Pattern(_))));
     assert!(matches!(stats(&reader, &broken), Err(ReadError::Pattern(_))));

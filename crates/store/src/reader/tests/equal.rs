@@ -1,4 +1,4 @@
-//! What the index answers is what reading every record answers.
+//! The index gives the same answers as reading every record.
 
 use callgate_audit::{Action, Hit, Kind, Principal, RecordId, Tokens, Tool, Verdict, WhoFilter};
 use callgate_call::Surface;
@@ -19,12 +19,12 @@ impl Dice<'_> {
         of[self.roll(of.len())].clone()
     }
 
-    /// One of these, or none.
+    /// One of these, or `None`.
     fn maybe(&mut self, of: &[&str]) -> Option<String> {
         of.get(self.roll(of.len() + 1)).map(|text| (*text).to_owned())
     }
 
-    /// One of these, mostly none.
+    /// One of these, mostly `None`.
     fn rarely(&mut self, of: &[&str]) -> Option<String> {
         of.get(self.roll(3 * of.len())).map(|text| (*text).to_owned())
     }
@@ -120,7 +120,7 @@ fn filter(dice: &mut Dice<'_>, begin: u64) -> Filter {
 
 /// The answer by reading every record.
 fn read_all(log: &MemoryLog, filter: &Filter) -> (Vec<u64>, Stats) {
-    let compiled = Compiled::new(filter).unwrap();
+    let compiled = CompiledFilter::new(filter).unwrap();
     let mut tally = Tally::new(&compiled);
     let mut found = Vec::new();
     let after = filter.after.unwrap_or(0);
@@ -145,13 +145,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_filter_gives_what_reading_everything_gives(
+    fn every_filter_gives_the_same_as_reading_everything(
         begin in prop_oneof![Just(0_u64), 4030..4096_u64],
         rolls in prop::collection::vec(prop::collection::vec(any::<u8>(), 32), 2..80),
         filters in prop::collection::vec(prop::collection::vec(any::<u8>(), 48), 8),
         expired in 0..20_u64,
     ) {
-        let (folder, log) = (Folder::new(), MemoryLog::behind(begin));
+        let (folder, log) = (Folder::new(), MemoryLog::starting_after(begin));
         let (early, late) = rolls.split_at(rolls.len() / 2);
         let append = |rolls: &[Vec<u8>]| {
             for (number, rolls) in rolls.iter().enumerate() {
@@ -163,7 +163,7 @@ proptest! {
         writing.records(&Filter::default()).unwrap();
         append(late);
         log.expire(begin + 1 + expired.min(rolls.len() as u64));
-        // This one has only half of it in the shared index. It is asked first.
+        // This reader finds only half of the records in the shared index. It is asked first.
         let reading = read_only(&folder, &log);
         let filters: Vec<Filter> =
             filters.iter().map(|rolls| filter(&mut Dice(rolls.iter()), begin)).collect();
@@ -178,8 +178,8 @@ proptest! {
 }
 
 #[test]
-fn many_names_count_as_others_in_the_same_order() {
-    let (folder, log) = (Folder::new(), MemoryLog::behind(0));
+fn many_names_count_into_others_in_the_same_order() {
+    let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     for number in 0..Stats::MAX_NAMES + 300 {
         // Each name twice, the second time in the other direction.
         let name = if number < 5000 { number } else { 15_000 - number };

@@ -1,9 +1,9 @@
-//! An index that cannot be written, is locked, is damaged or goes away in the middle.
+//! An index that is read-only, locked, damaged or removed during a query.
 
 use super::*;
 
 fn journal() -> MemoryLog {
-    let log = MemoryLog::behind(4000);
+    let log = MemoryLog::starting_after(4000);
     for number in 0..200 {
         log.append(call(["Bash", "Read"][number % 2]));
     }
@@ -19,7 +19,7 @@ fn expected() -> Vec<u64> {
 }
 
 #[test]
-fn a_locked_index_holds_up_nobody() {
+fn a_locked_index_delays_no_reader() {
     let (folder, log) = (Folder::new(), journal());
     let reader = reader(&folder, &log);
     let lock = folder.raw();
@@ -68,7 +68,7 @@ fn no_index_at_all_is_enough() {
 #[test]
 fn an_index_of_another_journal_is_not_believed() {
     let folder = Folder::new();
-    let other = MemoryLog::behind(4000);
+    let other = MemoryLog::starting_after(4000);
     (0..300).for_each(|_| {
         other.append(call("Bash"));
     });
@@ -79,7 +79,7 @@ fn an_index_of_another_journal_is_not_believed() {
 }
 
 #[test]
-fn an_index_may_be_made_anew_while_it_is_read() {
+fn an_index_may_be_rebuilt_during_a_query() {
     for order in [Order::OldestFirst, Order::NewestFirst] {
         let (folder, log) = (Folder::new(), journal());
         let (reader, other) = (reader(&folder, &log), reader(&folder, &log));
@@ -92,7 +92,7 @@ fn an_index_may_be_made_anew_while_it_is_read() {
                     assert_eq!(other.reindex(|_, _| {}).unwrap(), 200);
                 }
                 if found.len() == 20 {
-                    // Begun anew, and not filled.
+                    // Rebuilt, but not filled.
                     let raw = folder.raw();
                     raw.execute_batch(
                         "DELETE FROM entries; DELETE FROM marks; DELETE FROM names; \

@@ -28,7 +28,7 @@ impl History for StateDb {
         })
     }
 
-    fn take_back(&self, session: &FlowKey, record: RecordId) -> Result<(), Fault> {
+    fn remove_step(&self, session: &FlowKey, record: RecordId) -> Result<(), Fault> {
         let remove = "DELETE FROM flows WHERE session = ?1 AND record = ?2";
         let record = record.to_string();
         self.change(|database| database.execute(remove, params![session, record])).map(drop)
@@ -77,7 +77,7 @@ fn find(database: &Database, session: &FlowKey, since: i64) -> Result<Vec<FlowSt
     let most = FlowStep::MAX_FOUND as i64;
     let mut steps = Vec::new();
     for step in query.query_map(params![session, since, most], read)? {
-        // A row that somebody made unreadable is no step.
+        // An unreadable row is skipped.
         steps.extend(step?);
     }
     steps.reverse();
@@ -97,7 +97,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<FlowStep>> {
     }))
 }
 
-/// Lets steps leave that are too old or too many. `now` is in microseconds.
+/// Removes steps that are too old or too many. `now` is in microseconds.
 pub(crate) fn prune(database: &Database, most: i64, now: i64) -> Result<(), Fault> {
     const HOUR: i64 = 60 * 60 * 1_000_000;
     let oldest = now.saturating_sub(FlowStep::MAX_HOURS * HOUR);
@@ -108,8 +108,8 @@ pub(crate) fn prune(database: &Database, most: i64, now: i64) -> Result<(), Faul
     let many = database.one("SELECT count(*) FROM flows", [], |row| row.get::<_, i64>(0))?;
     let surplus = many.unwrap_or(0).saturating_sub(most);
     if surplus > 0 {
-        // Numbered from the newest of each owner, so that those with the most lose the most. Ids
-        // are given in order: the oldest have the smallest.
+        // Ranks the steps of each owner from the newest, so that owners with the most steps lose
+        // the most. Ids are in order of insertion: the oldest have the smallest.
         database.execute(
             "DELETE FROM flows WHERE id IN (SELECT id FROM (SELECT id, \
              row_number() OVER (PARTITION BY substr(session, 1, 16) ORDER BY id DESC) AS place \

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 
-use callgate_audit::{Change, Changed, Kind, Principal, Record};
+use callgate_audit::{Change, ChangeTarget, Kind, Principal, Record};
 use callgate_call::Who;
 
 use crate::database::{Database, Fault};
 use crate::error::StoreError;
-use crate::state::keys::{Changing, KeyHash, KeyInfo, Keys, NewKey, Term};
-use crate::state::{StateDb, Then};
+use crate::state::keys::{KeyChange, KeyHash, KeyInfo, Keys, NewKey, Term};
+use crate::state::{BeforeCommit, StateDb};
 
 impl Keys for StateDb {
     fn keys(&self) -> Result<Vec<(KeyHash, KeyInfo)>, Fault> {
@@ -22,41 +22,41 @@ impl Keys for StateDb {
         &self,
         key: &NewKey<'_>,
         hash: &KeyHash,
-        changing: Changing<'_>,
-        tell: Then<'_, Record>,
+        changing: KeyChange<'_>,
+        record_change: BeforeCommit<'_, Record>,
     ) -> Result<(), StoreError> {
-        self.change(|database| add(database, key, hash, changing, tell))?
+        self.change(|database| add(database, key, hash, changing, record_change))?
     }
 
     fn renew(
         &self,
         name: &str,
         to: (Term, Option<KeyHash>),
-        changing: Changing<'_>,
-        tell: Then<'_, Record>,
+        changing: KeyChange<'_>,
+        record_change: BeforeCommit<'_, Record>,
     ) -> Result<KeyInfo, StoreError> {
-        self.change(|database| renew(database, name, to, changing, tell))?
+        self.change(|database| renew(database, name, to, changing, record_change))?
     }
 
     fn revoke(
         &self,
         name: &str,
-        changing: Changing<'_>,
-        tell: Then<'_, Record>,
+        changing: KeyChange<'_>,
+        record_change: BeforeCommit<'_, Record>,
     ) -> Result<bool, StoreError> {
-        Ok(self.change(|database| revoke(database, name, changing, tell))?)
+        Ok(self.change(|database| revoke(database, name, changing, record_change))?)
     }
 }
 
-/// A refusal is no fault of the store: it goes through inside of the answer.
+/// A refusal is not a fault of the store, so it is part of the inner result.
 type Refusable<T> = Result<Result<T, StoreError>, Fault>;
 
 fn add(
     database: &Database,
     key: &NewKey<'_>,
     hash: &KeyHash,
-    Changing { by, now }: Changing<'_>,
-    tell: Then<'_, Record>,
+    KeyChange { by, now }: KeyChange<'_>,
+    record_change: BeforeCommit<'_, Record>,
 ) -> Refusable<()> {
     let NewKey { name, who, expires } = key;
     let expires = expires.map(Timestamp::as_microsecond);
@@ -69,7 +69,7 @@ fn add(
         return Ok(Err(StoreError::NameTaken((*name).to_owned())));
     }
     let after = find_named(database, name)?.map(|(key, _)| fields(&key, now)).unwrap_or_default();
-    tell(record(by, name, "add", BTreeMap::new(), after))?;
+    record_change(record(by, name, "add", BTreeMap::new(), after))?;
     Ok(Ok(()))
 }
 
@@ -77,8 +77,8 @@ fn renew(
     database: &Database,
     name: &str,
     (to, hash): (Term, Option<KeyHash>),
-    Changing { by, now }: Changing<'_>,
-    tell: Then<'_, Record>,
+    KeyChange { by, now }: KeyChange<'_>,
+    record_change: BeforeCommit<'_, Record>,
 ) -> Refusable<KeyInfo> {
     let (key, last_term) = match find_named(database, name)? {
         None => return Ok(Err(StoreError::NoKey(name.to_owned()))),
@@ -105,31 +105,31 @@ fn renew(
     if hash.is_some() {
         after.insert("secret".to_owned(), "new".to_owned());
     }
-    tell(record(by, name, "renew", before, after))?;
+    record_change(record(by, name, "renew", before, after))?;
     Ok(Ok(key))
 }
 
 fn revoke(
     database: &Database,
     name: &str,
-    Changing { by, now }: Changing<'_>,
-    tell: Then<'_, Record>,
+    KeyChange { by, now }: KeyChange<'_>,
+    record_change: BeforeCommit<'_, Record>,
 ) -> Result<bool, Fault> {
     let found = find_named(database, name)?.filter(|(key, _)| key.revoked.is_none());
     let Some((key, _)) = found else { return Ok(false) };
     database.execute("UPDATE keys SET revoked = ?2 WHERE name = ?1", params![name, now])?;
     let before = fields(&key, now);
     let after = fields(&KeyInfo { revoked: Some(at(now)), ..key }, now);
-    tell(record(by, name, "revoke", before, after))?;
+    record_change(record(by, name, "revoke", before, after))?;
     Ok(true)
 }
 
-/// For how many microseconds a key is given.
+/// How many microseconds a key is valid.
 fn term(expires: Option<i64>, now: i64) -> Option<i64> {
     expires.map(|expires| expires.saturating_sub(now))
 }
 
-/// What a record tells of a key.
+/// The fields of a key in a record.
 fn fields(key: &KeyInfo, now: i64) -> BTreeMap<String, String> {
     let who = &key.who;
     let told = [
@@ -150,7 +150,7 @@ fn record(
     after: BTreeMap<String, String>,
 ) -> Record {
     let (name, action) = (name.to_owned(), action.to_owned());
-    let change = Change { what: Changed::Key, name, action, before, after };
+    let change = Change { what: ChangeTarget::Key, name, action, before, after };
     Record { who: by.clone(), change: Some(change), ..Record::new(Kind::Change) }
 }
 
@@ -163,7 +163,7 @@ fn rows(database: &Database) -> Result<Vec<(KeyHash, KeyInfo)>, Fault> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The key of that name, and for how many microseconds it was last given.
+/// The key with that name, and how many microseconds it was last valid for.
 fn find_named(database: &Database, name: &str) -> Result<Option<(KeyInfo, Option<i64>)>, Fault> {
     let sql = format!("SELECT {COLUMNS}, term FROM keys WHERE name = ?1");
     database.one(&sql, [name], |row| Ok((read(row)?, row.get(8)?)))

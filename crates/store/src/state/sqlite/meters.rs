@@ -26,7 +26,7 @@ impl Meters for StateDb {
 
 fn take(database: &Database, buckets: &[Bucket], now: i64) -> Result<Vec<usize>, Fault> {
     let mut empty = Vec::new();
-    // A bucket may stand there twice. Then it is asked for two tokens.
+    // A bucket may be in the list twice. Then it has to give two tokens.
     let mut levels: Vec<([u8; 32], f64)> = Vec::with_capacity(buckets.len());
     for (place, bucket) in buckets.iter().enumerate() {
         let known = levels.iter_mut().find(|(key, _)| *key == bucket.key);
@@ -61,7 +61,7 @@ fn level(database: &Database, bucket: &Bucket) -> Result<Option<Level>, Fault> {
     })
 }
 
-/// Forgets buckets that are full again, and those beyond so many. `now` is in microseconds.
+/// Removes buckets that are full again, and those beyond this many. `now` is in microseconds.
 pub(crate) fn prune(database: &Database, most: i64, now: i64) -> Result<(), Fault> {
     let full = "SELECT 1 FROM buckets WHERE full_at <= ?1 LIMIT 1";
     if database.one(full, [now], |_| Ok(()))?.is_some() {
@@ -70,7 +70,8 @@ pub(crate) fn prune(database: &Database, most: i64, now: i64) -> Result<(), Faul
     let many = database.one("SELECT count(*) FROM buckets", [], |row| row.get::<_, i64>(0))?;
     let surplus = many.unwrap_or(0).saturating_sub(most);
     if surplus > 0 {
-        // Numbered from the latest full of each family, so that the largest families lose the most.
+        // Ranks the buckets of each family from the one that is full last, so that the largest
+        // families lose the most.
         database.execute(
             "DELETE FROM buckets WHERE key IN (SELECT key FROM (SELECT key, full_at, \
              row_number() OVER (PARTITION BY substr(key, 1, 16) ORDER BY full_at DESC) AS place \

@@ -1,4 +1,4 @@
-//! What a store kept before the state had a file of its own.
+//! Migrates what an older store kept before the state had its own file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,8 +11,9 @@ use crate::settings::Durability;
 use crate::state::StateDb;
 
 impl StateDb {
-    /// A new state: whatever lies there is what an attempt to take over an older store has left.
-    pub(crate) fn anew(store: &Place) -> Result<Self, OpenError> {
+    /// Creates a new state. A file that is already there was left by an interrupted migration, and
+    /// is deleted.
+    pub(crate) fn create_new(store: &Place) -> Result<Self, OpenError> {
         if let Place::File(path) = store.state() {
             for ending in ["", "-wal", "-shm"] {
                 let mut name = path.clone().into_os_string();
@@ -29,16 +30,16 @@ impl StateDb {
         Self::open(store, Durability::Disk)
     }
 
-    /// Takes over what an older store keeps among its records, all of it or nothing. The older store must
-    /// be at the newest version of its tables, and stays as it is. A state that holds something already is
-    /// left alone: then it was done before.
-    pub(crate) fn take_over(&self, older: &Path) -> Result<(), Fault> {
+    /// Copies what an older store keeps along with its records, all of it or nothing. The older
+    /// store must have its newest schema version, and is not changed. A state that is not empty is
+    /// left alone, because the copy was already made.
+    pub(crate) fn copy_from(&self, older: &Path) -> Result<(), Fault> {
         self.writing.with(|database| {
             // As bytes: a path need not be text.
             let path = older.as_os_str().as_encoded_bytes();
             database.execute("ATTACH ?1 AS older", [path])?;
             let done = database.deferred_transaction(copy);
-            // A statement that is kept prepared would keep it attached.
+            // A cached prepared statement would keep it attached.
             database.connection().flush_prepared_statement_cache();
             database.execute("DETACH older", []).and(done)
         })
@@ -60,6 +61,7 @@ fn copy(database: &Database) -> Result<(), Fault> {
     database.execute(count, []).map(drop)
 }
 
-/// Those that both have, with the same columns in the same order. Entries come before their signs.
+/// The tables that both have, with the same columns in the same order. Entries come before their
+/// signs.
 const TABLES: [&str; 8] =
     ["keys", "turns", "removed", "removed_signs", "pins", "buckets", "flows", "sessions"];

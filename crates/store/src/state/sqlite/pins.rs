@@ -4,8 +4,8 @@ use callgate_scan::{redact, redact_json};
 use rusqlite::{Row, params};
 
 use crate::database::{Database, Fault};
-use crate::state::pins::{PinName, PinnedVersion, Pins, PutPin, StoredPin, ThenPut};
-use crate::state::{StateDb, Then};
+use crate::state::pins::{BeforePinCommit, PinName, PinnedVersion, Pins, PutPin, StoredPin};
+use crate::state::{BeforeCommit, StateDb};
 
 impl Pins for StateDb {
     fn pins(&self) -> Result<Vec<StoredPin>, Fault> {
@@ -18,16 +18,20 @@ impl Pins for StateDb {
         Ok(found.unwrap_or(0).unsigned_abs())
     }
 
-    fn put(&self, pins: &[StoredPin], then: ThenPut<'_>) -> Result<Vec<PutPin>, Fault> {
+    fn put(&self, pins: &[StoredPin], then: BeforePinCommit<'_>) -> Result<Vec<PutPin>, Fault> {
         self.change(|database| put(database, pins, then))
     }
 
-    fn remove(&self, pin: PinName<'_>, then: Then<'_, StoredPin>) -> Result<bool, Fault> {
+    fn remove(&self, pin: PinName<'_>, then: BeforeCommit<'_, StoredPin>) -> Result<bool, Fault> {
         self.change(|database| remove(database, pin, then))
     }
 }
 
-fn remove(database: &Database, pin: PinName<'_>, then: Then<'_, StoredPin>) -> Result<bool, Fault> {
+fn remove(
+    database: &Database,
+    pin: PinName<'_>,
+    then: BeforeCommit<'_, StoredPin>,
+) -> Result<bool, Fault> {
     let Some(found) = find(database, pin)? else { return Ok(false) };
     database.execute(
         "DELETE FROM pins WHERE server = ?1 AND kind = ?2 AND name = ?3",
@@ -38,9 +42,13 @@ fn remove(database: &Database, pin: PinName<'_>, then: Then<'_, StoredPin>) -> R
     Ok(true)
 }
 
-fn put(database: &Database, pins: &[StoredPin], then: ThenPut<'_>) -> Result<Vec<PutPin>, Fault> {
+fn put(
+    database: &Database,
+    pins: &[StoredPin],
+    then: BeforePinCommit<'_>,
+) -> Result<Vec<PutPin>, Fault> {
     let put = pins.iter().map(|pin| put_one(database, pin)).collect::<Result<Vec<_>, Fault>>()?;
-    if put.iter().any(|put| matches!(put, PutPin::Kept(_))) {
+    if put.iter().any(|put| matches!(put, PutPin::Stored(_))) {
         changed(database)?;
     }
     then(&put)?;
@@ -59,7 +67,8 @@ fn put_one(database: &Database, pin: &StoredPin) -> Result<PutPin, Fault> {
         return Ok(PutPin::Stale(found.map(Box::new)));
     }
     let revision = pin.revision.saturating_add(1);
-    let (pinned, seen) = (Kept::of(&pin.pinned), pin.seen.as_ref().map(Kept::of));
+    let (pinned, seen) =
+        (RedactedVersion::of(&pin.pinned), pin.seen.as_ref().map(RedactedVersion::of));
     let seen = seen.as_ref();
     database.execute(
         "INSERT OR REPLACE INTO pins (server, kind, name, state, first_seen, last_seen, revision, \
@@ -86,17 +95,17 @@ fn put_one(database: &Database, pin: &StoredPin) -> Result<PutPin, Fault> {
             seen.map(|it| &it.definition),
         ],
     )?;
-    Ok(PutPin::Kept(revision))
+    Ok(PutPin::Stored(revision))
 }
 
-/// A version as it may be written: without secrets.
-struct Kept<'a> {
+/// A version as stored: without secrets.
+struct RedactedVersion<'a> {
     version: &'a PinnedVersion,
     launch_shown: String,
     definition: String,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> RedactedVersion<'a> {
     fn of(version: &'a PinnedVersion) -> Self {
         Self {
             version,

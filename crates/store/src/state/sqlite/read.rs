@@ -1,8 +1,8 @@
-//! The state for those who read records: pins, and counts of responses without calls.
+//! Read access to the state for readers of records: pins, and counts of responses without calls.
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use callgate_audit::{Compiled, Principal, Tally};
+use callgate_audit::{CompiledFilter, Principal, Tally};
 
 use super::pins;
 use super::schema::STATE;
@@ -12,7 +12,7 @@ use crate::schema::Identity;
 use crate::state::pins::StoredPin;
 use crate::state::turns::HOUR;
 
-/// The state of a store, open to read.
+/// The state of a store, open for reading.
 #[derive(Debug)]
 pub(crate) struct StateReader(Connection);
 
@@ -37,8 +37,8 @@ impl StateReader {
         let identity = match STATE.identify(&connection) {
             Ok(identity) => identity,
             Err(error) => {
-                // In a folder that cannot be written SQLite cannot make the index of its log. If
-                // there is no log either, nobody is writing and none is needed.
+                // Without write access to the folder, SQLite cannot create the index of its log. If
+                // there is no log either, there is no writer and no index is needed.
                 connection = state.immutable().ok_or_else(|| state.unreadable(&error))?;
                 STATE.identify(&connection).map_err(|error| state.unreadable(&error))?
             }
@@ -55,7 +55,7 @@ impl StateReader {
     /// Adds the responses without calls that pass.
     pub(crate) fn count_turns(
         &self,
-        filter: &Compiled<'_>,
+        filter: &CompiledFilter<'_>,
         tally: &mut Tally<'_>,
     ) -> Result<(), ReadError> {
         let hour = |time: jiff::Timestamp| time.as_microsecond().div_euclid(HOUR);
@@ -78,7 +78,7 @@ impl StateReader {
     }
 }
 
-/// Who asked, in a row of turns. What is empty is not known.
+/// The principal in a row of turns. Empty columns are unknown.
 fn who_of(row: &Row<'_>) -> rusqlite::Result<Principal> {
     let part =
         |at: usize| row.get::<_, String>(at).map(|text| Some(text).filter(|text| !text.is_empty()));

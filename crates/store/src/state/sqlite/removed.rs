@@ -7,16 +7,16 @@ use rusqlite::params;
 use crate::database::{Database, Fault};
 use crate::state::StateDb;
 use crate::state::removed::{
-    Bounds, FoundSealed, RemovedCalls, RemovedEntry, SealedRemoved, SoughtRemoved,
+    RemovedCalls, RemovedEntry, RemovedLimits, RemovedQuery, SealedMatches, SealedRemoved,
 };
 
 impl RemovedCalls for StateDb {
-    fn find(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> Result<FoundSealed, Fault> {
+    fn find(&self, binding: &[u8; 32], sought: &RemovedQuery) -> Result<SealedMatches, Fault> {
         self.look(|database| find(database, binding, sought))
     }
 
-    fn knows(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> Result<bool, Fault> {
-        self.look(|database| knows(database, binding, signs))
+    fn contains(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> Result<bool, Fault> {
+        self.look(|database| contains(database, binding, signs))
     }
 
     fn bindings_after(&self, entry: i64) -> Result<(Vec<[u8; 32]>, i64), Fault> {
@@ -39,7 +39,7 @@ pub(crate) fn insert(database: &Database, sealed: &SealedRemoved, now: i64) -> R
     forget_older(database, sealed)
 }
 
-/// Of entries that can take each other's place only the newest stay to be found by their keys.
+/// Of interchangeable entries, only the newest can still be found by their keys.
 fn forget_older(database: &Database, sealed: &SealedRemoved) -> Result<(), Fault> {
     let Some(alike) = sealed.alike else { return Ok(()) };
     let older: Vec<i64> = database
@@ -64,9 +64,9 @@ fn forget_older(database: &Database, sealed: &SealedRemoved) -> Result<(), Fault
 fn find(
     database: &Database,
     binding: &[u8; 32],
-    sought: &SoughtRemoved,
-) -> Result<FoundSealed, Fault> {
-    let mut found = FoundSealed::default();
+    sought: &RemovedQuery,
+) -> Result<SealedMatches, Fault> {
+    let mut found = SealedMatches::default();
     let mut ids: BTreeSet<i64> = BTreeSet::new();
     let mut bytes = 0;
     let signs = sought.signs.iter().map(|sign| (sign, RemovedEntry::MAX_FOUND));
@@ -92,7 +92,7 @@ fn find(
     Ok(found)
 }
 
-fn knows(database: &Database, binding: &[u8; 32], signs: &[[u8; 32]]) -> Result<bool, Fault> {
+fn contains(database: &Database, binding: &[u8; 32], signs: &[[u8; 32]]) -> Result<bool, Fault> {
     for sign in signs {
         if !rows(database, binding, sign, 1)?.is_empty() {
             return Ok(true);
@@ -133,22 +133,30 @@ fn bindings_after(database: &Database, entry: i64) -> Result<(Vec<[u8; 32]>, i64
     Ok((rows.collect::<rusqlite::Result<_>>()?, newest))
 }
 
-/// Lets entries leave that are too old, too many or too large together. `now` is in microseconds.
-pub(crate) fn prune(database: &Database, bounds: &Bounds, now: i64) -> Result<Left, Fault> {
-    let Some(last) = last_to_leave(database, bounds, now)? else { return Ok(Left::None) };
+/// Removes entries that are too old, too many or too large in total. `now` is in microseconds.
+pub(crate) fn prune(
+    database: &Database,
+    bounds: &RemovedLimits,
+    now: i64,
+) -> Result<Pruned, Fault> {
+    let Some(last) = last_to_leave(database, bounds, now)? else { return Ok(Pruned::None) };
     let remove = "DELETE FROM removed WHERE id <= ?1";
     database.transaction(|database| database.execute(remove, [last]))?;
-    Ok(Left::Some)
+    Ok(Pruned::Some)
 }
 
-/// Whether any entry has left.
+/// Whether any entry was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum Pruned {
     None,
     Some,
 }
 
-fn last_to_leave(database: &Database, bounds: &Bounds, now: i64) -> Result<Option<i64>, Fault> {
+fn last_to_leave(
+    database: &Database,
+    bounds: &RemovedLimits,
+    now: i64,
+) -> Result<Option<i64>, Fault> {
     const DAY: u64 = 24 * 60 * 60 * 1_000_000;
     let oldest = now.saturating_sub_unsigned(RemovedEntry::MAX_DAYS * DAY);
     let mut rows = database

@@ -2,7 +2,7 @@
 
 use crate::schema::Schema;
 
-/// The file with the state: `CGST` in ASCII.
+/// The state file: `CGST` in ASCII.
 pub(crate) static STATE: Schema = Schema { application: 0x4347_5354, steps: &[FIRST] };
 
 const FIRST: &str = "

@@ -1,4 +1,4 @@
-//! Sessions that are under way, in SQLite.
+//! Open sessions in SQLite.
 
 use std::time::Duration;
 
@@ -7,11 +7,16 @@ use rusqlite::params;
 use callgate_audit::{Record, SessionKey};
 
 use crate::database::{Database, Fault};
-use crate::state::sessions::{Ended, Seen, Sessions, micros};
-use crate::state::{StateDb, Then};
+use crate::state::sessions::{ActiveSession, IdleSession, Sessions, micros};
+use crate::state::{BeforeCommit, StateDb};
 
 impl Sessions for StateDb {
-    fn touch(&self, seen: &[Seen], now: i64, then: Then<'_, Vec<Record>>) -> Result<(), Fault> {
+    fn touch(
+        &self,
+        seen: &[ActiveSession],
+        now: i64,
+        then: BeforeCommit<'_, Vec<Record>>,
+    ) -> Result<(), Fault> {
         self.change(|database| {
             let mut begun = Vec::new();
             for session in seen {
@@ -26,22 +31,23 @@ impl Sessions for StateDb {
     }
 }
 
-fn begin(database: &Database, session: &Seen, now: i64) -> Result<(), Fault> {
+fn begin(database: &Database, session: &ActiveSession, now: i64) -> Result<(), Fault> {
     let who = serde_json::to_string(&session.started.who).unwrap_or_default();
     let insert = "INSERT INTO sessions (key, began, seen, who) VALUES (?1, ?2, ?2, ?3)";
     database.execute(insert, params![session.key, now, who]).map(drop)
 }
 
-/// Forgets the sessions of which nothing was recorded for that long. `then` is given the records of their
-/// ends before they are forgotten, as in [`Sessions`].
+/// Removes the sessions that were idle for that long. `then` gets the records of their ends before
+/// they are removed, as in [`Sessions`].
 pub(crate) fn end_idle(
     database: &Database,
     idle: Duration,
     now: i64,
-    then: Then<'_, Vec<Record>>,
+    then: BeforeCommit<'_, Vec<Record>>,
 ) -> Result<(), Fault> {
     let before = now.saturating_sub(micros(idle));
-    // Looked for without the write lock: mostly there is none. Between slices others write.
+    // Checked without the write lock, because mostly there is none. Other processes can write
+    // between slices.
     let any = "SELECT 1 FROM sessions WHERE seen < ?1 LIMIT 1";
     while database.one(any, [before], |_| Ok(()))?.is_some() {
         database.transaction(|database| {
@@ -52,15 +58,15 @@ pub(crate) fn end_idle(
     Ok(())
 }
 
-fn take_idle(database: &Database, before: i64) -> Result<Vec<Ended>, Fault> {
+fn take_idle(database: &Database, before: i64) -> Result<Vec<IdleSession>, Fault> {
     let mut query = database.connection().prepare_cached(
         "SELECT key, began, seen, who FROM sessions WHERE seen < ?1 ORDER BY seen LIMIT ?2",
     )?;
     let rows = query.query_map(params![before, SLICE], |row| {
-        let ended = Ended { began: row.get(1)?, seen: row.get(2)?, who: row.get(3)? };
+        let ended = IdleSession { began: row.get(1)?, seen: row.get(2)?, who: row.get(3)? };
         Ok((row.get::<_, SessionKey>(0)?, ended))
     })?;
-    let idle: Vec<(SessionKey, Ended)> = rows.collect::<rusqlite::Result<_>>()?;
+    let idle: Vec<(SessionKey, IdleSession)> = rows.collect::<rusqlite::Result<_>>()?;
     for (key, _) in &idle {
         database.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
     }

@@ -1,4 +1,4 @@
-//! The state as it was at one moment, to be copied while others go on writing.
+//! The state as of one moment, to be copied while other processes keep writing.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) struct StateLock {
 pub(crate) struct StateSnapshot(Connection);
 
 impl StateLock {
-    /// Waits for changes that are under way. `None` if the store has no state yet.
+    /// Waits for changes in progress. `None` if the store has no state yet.
     pub(crate) fn take(store: &Place) -> Result<Option<Self>, OpenError> {
         let place = store.state();
         if matches!(place.path().try_exists(), Ok(false)) {
@@ -35,7 +35,7 @@ impl StateLock {
         Ok(Some(Self { connection, place }))
     }
 
-    /// The state of this moment.
+    /// The state as of now.
     pub(crate) fn snapshot(&self) -> Result<StateSnapshot, Fault> {
         let connection = connect(&self.place)?;
         connection.execute_batch("BEGIN")?;
@@ -58,7 +58,7 @@ impl StateSnapshot {
         create_private(path)?.sync_all()?;
         let mut copy = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         Backup::new(&self.0, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
-        // A copy with a log beside it would be two files. A store puts the mode back when it opens it.
+        // A copy with a log would be two files. A store sets the mode again when it opens it.
         copy.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))?;
         Ok(())
     }

@@ -7,27 +7,27 @@ use rusqlite::params;
 use crate::database::{Database, Fault};
 use crate::settings::Retention;
 use crate::state::StateDb;
-use crate::state::turns::{Counts, HOUR, MAX_ROWS, Slot, Turns};
+use crate::state::turns::{Counts, HOUR, MAX_ROWS, TurnGroup, Turns};
 
 impl Turns for StateDb {
-    fn add_counts(&self, counted: &HashMap<Slot, Counts>) -> Result<(), Fault> {
+    fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault> {
         self.change(|database| {
             counted.iter().try_for_each(|(slot, counts)| add_bounded(database, slot, *counts))
         })
     }
 }
 
-/// A client chooses the names of agents and models, so an hour has an end of them.
-fn add_bounded(database: &Database, slot: &Slot, counts: Counts) -> Result<(), Fault> {
+/// Clients choose the names of agents and models, so the number of rows per hour is limited.
+fn add_bounded(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<(), Fault> {
     let rows = "SELECT count(*) FROM turns WHERE hour = ?1";
     let rows = database.one(rows, [slot.hour], |row| row.get::<_, i64>(0))?.unwrap_or(0);
     if rows < MAX_ROWS {
         return add(database, slot, counts);
     }
-    add(database, &slot.clone().among_others(), counts)
+    add(database, &slot.clone().into_others(), counts)
 }
 
-fn add(database: &Database, slot: &Slot, counts: Counts) -> Result<(), Fault> {
+fn add(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<(), Fault> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let [org, team, user, key, agent] = &slot.who;
     database.execute(
@@ -56,7 +56,7 @@ fn add(database: &Database, slot: &Slot, counts: Counts) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Forgets counts of turns that are as old as records that leave.
+/// Removes counts that are as old as records that expire.
 pub(crate) fn expire(database: &Database, retention: &Retention, now: i64) -> Result<(), Fault> {
     let Some(age) = retention.age else { return Ok(()) };
     let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);

@@ -49,7 +49,7 @@ pub(super) fn run(
     for (pin, put) in pins.iter().zip(put) {
         let (identity, hash) = (printable(&pin.identity.to_string()), pin.version.hash.short());
         match put {
-            PutPin::Kept(_) => {
+            PutPin::Stored(_) => {
                 text.push_str(&format!("trusted `{identity}` as {hash}\n"));
             }
             PutPin::Stale(_) => moved.push(identity),

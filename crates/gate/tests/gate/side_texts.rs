@@ -1,5 +1,6 @@
-//! Text rules on what stands beside the answer: refusals, transcripts, quotes, summaries, the bodies
-//! of models that only say text. Each place in pieces and whole, masked and blocked, at every cut.
+//! Text rules on texts that are not part of the answer: refusals, transcripts, quotes, summaries,
+//! the bodies of models that only write text. Each in pieces and whole, masked and blocked, at
+//! every split.
 
 use callgate_call::{OriginFields, Surface};
 use callgate_dialect::Dialect;
@@ -33,7 +34,7 @@ fn run(dialect: Dialect, policies: &Policies, chunks: Vec<&[u8]>) -> Run {
     drive::run(dialect, settings, policies, chunks)
 }
 
-/// The same at every cut: the one result of all of them.
+/// The common result at every split.
 fn every_cut(dialect: Dialect, policies: &Policies, body: &[u8]) -> Run {
     let whole = run(dialect, policies, vec![body]);
     for chunks in drive::cuttings(body, 0..body.len()) {
@@ -51,7 +52,7 @@ fn documents(dialect: Dialect, out: &[u8]) -> Vec<Value> {
     frames.iter().filter_map(|data| serde_json::from_slice(data).ok()).collect()
 }
 
-/// What a client reads in one place, all pieces together.
+/// What a client reads in one place, all pieces joined.
 fn said(dialect: Dialect, out: &[u8], place: &str) -> String {
     let documents = documents(dialect, out);
     documents.iter().filter_map(|data| data.pointer(place)?.as_str()).collect()
@@ -183,7 +184,7 @@ fn in_pieces() -> Vec<InPieces> {
 }
 
 #[test]
-fn a_text_in_pieces_is_masked_wherever_it_stands() {
+fn a_text_in_pieces_is_masked_in_every_place() {
     let text = format!("The key is {SECRET}, keep it.");
     for case in in_pieces() {
         for at in [1, 9, 13, 20, 40, text.len() - 3] {
@@ -202,7 +203,7 @@ fn a_text_in_pieces_is_masked_wherever_it_stands() {
     }
 }
 
-/// What is held back at the end of a text is said before the response is over.
+/// Text that is held back at the end of a text leaves before the response ends.
 #[test]
 fn nothing_is_lost_of_a_text_that_only_begins_like_a_match() {
     for case in in_pieces() {
@@ -215,7 +216,7 @@ fn nothing_is_lost_of_a_text_that_only_begins_like_a_match() {
 }
 
 #[test]
-fn a_text_in_pieces_is_blocked_wherever_it_stands() {
+fn a_text_in_pieces_is_blocked_in_every_place() {
     for case in in_pieces() {
         let run = every_cut(case.dialect, &block(), &case.body(&["Say xy", "zzy now", " go on"]));
         let left = said(case.dialect, &run.out, case.place);
@@ -228,7 +229,7 @@ fn a_text_in_pieces_is_blocked_wherever_it_stands() {
     }
 }
 
-/// Texts that stand whole: dialect, events before, the one that says it, events behind.
+/// Texts that come whole: dialect, events before, the event that contains it, events after.
 fn wholes(text: &str) -> Vec<(&'static str, Dialect, Vec<u8>)> {
     let body = |value: Value| value.to_string().into_bytes();
     let named = |dialect, events: Vec<(&str, Value)>| {
@@ -352,7 +353,7 @@ fn wholes(text: &str) -> Vec<(&'static str, Dialect, Vec<u8>)> {
 }
 
 #[test]
-fn a_text_that_stands_whole_is_masked_wherever_it_stands() {
+fn a_whole_text_is_masked_in_every_place() {
     for (name, dialect, body) in wholes(&format!("The key is {SECRET}, keep it.")) {
         let run = every_cut(dialect, &mask(), &body);
         let left = format!("{:?}", documents(dialect, &run.out));
@@ -367,7 +368,7 @@ fn a_text_that_stands_whole_is_masked_wherever_it_stands() {
 }
 
 #[test]
-fn a_text_that_stands_whole_is_blocked_wherever_it_stands() {
+fn a_whole_text_is_blocked_in_every_place() {
     for (name, dialect, body) in wholes("Say xyzzy now") {
         let run = every_cut(dialect, &block(), &body);
         let left = format!("{:?}", documents(dialect, &run.out));
@@ -426,7 +427,7 @@ fn texts_that_come_in_turns_are_kept_apart() {
     assert!(!left.contains("ghp_") && !left.contains(&tail[3..]), "{left}");
 }
 
-/// What is thought: dialect and body.
+/// Thinking: dialect and body.
 fn thoughts() -> Vec<(Dialect, Vec<u8>)> {
     let (head, tail) = SECRET.split_at(20);
     let chat = |delta: Value| (String::new(), chunk(&delta, &Value::Null));
@@ -494,9 +495,9 @@ fn thoughts() -> Vec<(Dialect, Vec<u8>)> {
     all.into_iter().map(|(dialect, events)| (dialect, made::events(dialect, events))).collect()
 }
 
-/// Thinking is signed: rules that audit hear it, the others leave it alone.
+/// Thinking is signed: audit rules scan it, the others leave it alone.
 #[test]
-fn what_is_thought_is_recorded_and_stays() {
+fn thinking_is_recorded_and_unchanged() {
     for (dialect, body) in thoughts() {
         let run = every_cut(dialect, &audit(), &body);
         assert_eq!((run.out == body, hits(&run)), (true, 1), "{dialect:?}: {}", run.text());

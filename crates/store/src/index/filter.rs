@@ -1,4 +1,4 @@
-//! A filter in the terms of an index.
+//! A filter, translated for one index.
 
 use rusqlite::Connection;
 
@@ -9,16 +9,16 @@ use super::{Index, IndexError, names};
 use crate::error::ReadError;
 use callgate_audit::{Filter, Pattern};
 
-/// A filter in the terms of one index: which values of which fields, and when.
+/// A filter, translated for one index: the values of each field, and the time range.
 #[derive(Debug)]
-pub(crate) struct Wanted {
-    /// When the values were looked up, the index had been begun anew so often.
+pub(crate) struct IndexFilter {
+    /// The generation of the index in which the values were looked up.
     pub(super) generation: i64,
-    /// What also turns can be asked for. Each must hold.
+    /// The conditions that apply to turns as well. Each must hold.
     pub(super) of_turns: Vec<Condition>,
-    /// What only other records can be asked for. Each must hold too.
+    /// The conditions that apply only to other records. Each must hold too.
     pub(super) of_others: Vec<Condition>,
-    /// The earliest and the latest time, both included.
+    /// The earliest and the latest time, both inclusive.
     pub(super) since: i64,
     pub(super) until: i64,
 }
@@ -27,25 +27,26 @@ pub(crate) struct Wanted {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Condition(pub(super) Vec<(Field, Vec<i64>)>);
 
-impl Wanted {
-    /// All conditions, those with the fewest values first: what they leave may be nothing.
+impl IndexFilter {
+    /// All conditions, those with the fewest values first, because they may already leave no
+    /// record.
     pub(super) fn cheapest_first(&self) -> Vec<&Condition> {
         let mut all: Vec<&Condition> = self.of_turns.iter().chain(&self.of_others).collect();
         all.sort_by_key(|Condition(any)| any.iter().map(|(_, ids)| ids.len()).sum::<usize>());
         all
     }
 
-    /// Whether a record that happened then may pass.
+    /// Whether a record with this time may pass.
     pub(crate) fn is_in_time(&self, time: i64) -> bool {
         self.since <= time && time <= self.until
     }
 }
 
 impl Index {
-    /// Looks up what a filter asks for. Its `after`, limit and order are the caller's.
-    pub(crate) fn wanted(&self, filter: &Filter) -> Result<Wanted, IndexError> {
+    /// Looks up the values of a filter. The caller handles its `after`, limit and order.
+    pub(crate) fn translate(&self, filter: &Filter) -> Result<IndexFilter, IndexError> {
         let view = self.connection.unchecked_transaction()?;
-        let wanted = Wanted {
+        let wanted = IndexFilter {
             generation: Filled::read(&view)?.generation,
             of_turns: of_turns(&view, filter)?,
             of_others: of_others(&view, filter)?,
@@ -91,7 +92,7 @@ fn of_others(view: &Connection, filter: &Filter) -> Result<Vec<Condition>, Index
         conditions.push(one_of(view, &[Field::Action], &[action.as_str()])?);
     }
     if let Some(rule) = &filter.rule {
-        conditions.push(one_of(view, &[Field::Rule, Field::RuleBeside], &[rule])?);
+        conditions.push(one_of(view, &[Field::Rule, Field::OtherRule], &[rule])?);
     }
     Ok(conditions)
 }

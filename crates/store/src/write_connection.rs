@@ -1,4 +1,4 @@
-//! The connection that writes to a SQLite file: opened anew after it was lost.
+//! The write connection of a SQLite file, which is reopened after it was lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -6,59 +6,59 @@ use parking_lot::Mutex;
 
 use crate::database::{Database, Fault};
 use crate::error::OpenError;
-use crate::health::Pulse;
+use crate::health::HealthStatus;
 use crate::place::{Patience, Place};
 use crate::schema::Schema;
 use crate::settings::Durability;
 
-/// A SQLite file, and how safe what is committed to it must be.
+/// A SQLite file, and how durable its commits must be.
 #[derive(Debug, Clone)]
-pub(crate) struct File {
+pub(crate) struct SqliteFile {
     pub(crate) place: Place,
     pub(crate) schema: &'static Schema,
     pub(crate) durability: Durability,
 }
 
-impl File {
-    /// Opens a connection that waits this long for locks of others.
+impl SqliteFile {
+    /// Opens a connection that waits this long for other connections' locks.
     pub(crate) fn open(&self, patience: Patience) -> Result<Database, OpenError> {
         self.place.writer(self.schema, self.durability, patience).map(Database::new)
     }
 }
 
-/// The connection that writes to a file.
+/// The write connection of a file.
 #[derive(Debug)]
-pub(crate) struct Writing {
-    pub(crate) file: File,
+pub(crate) struct WriteConnection {
+    pub(crate) file: SqliteFile,
     /// `None` after it failed, until it is needed again.
     database: Mutex<Option<Database>>,
     /// Whether it waits for locks of other connections.
     patience: Patience,
-    /// Somebody has the connection, and may have it for long.
+    /// Some thread is using the connection, perhaps for long.
     taken: AtomicBool,
-    /// How often a connection was opened anew: what was known of the file may be of another one.
+    /// How often the connection was reopened: after that, cached data may be from another file.
     opened: AtomicU64,
-    pub(crate) pulse: Pulse,
+    pub(crate) health_status: HealthStatus,
     #[cfg(test)]
     pub(crate) faults: crate::faults::Faults,
 }
 
-/// A file as far as others have made it what it is: see [`Writing::view`].
+/// Identifies the last change of the file by another connection: see [`WriteConnection::view`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View {
     opened: u64,
     version: i64,
 }
 
-impl Writing {
-    pub(crate) fn open(file: File) -> Result<Self, OpenError> {
+impl WriteConnection {
+    pub(crate) fn open(file: SqliteFile) -> Result<Self, OpenError> {
         let writing = Self {
             file,
             database: Mutex::new(None),
             patience: Patience::new(),
             taken: AtomicBool::new(false),
             opened: AtomicU64::new(0),
-            pulse: Pulse::default(),
+            health_status: HealthStatus::default(),
             #[cfg(test)]
             faults: crate::faults::Faults::default(),
         };
@@ -67,8 +67,8 @@ impl Writing {
         Ok(writing)
     }
 
-    /// Runs something with the connection, which is opened anew if it was lost. Waits for locks, for up
-    /// to two seconds.
+    /// Runs a closure with the connection, which is reopened if it was lost. Waits up to two
+    /// seconds for locks.
     pub(crate) fn with<T>(
         &self,
         run: impl FnOnce(&Database) -> Result<T, Fault>,
@@ -82,9 +82,9 @@ impl Writing {
         drop(database);
         self.taken.store(false, Ordering::Relaxed);
         match &done {
-            Ok(_) => self.pulse.succeed(),
+            Ok(_) => self.health_status.succeed(),
             Err(Fault::NotRecorded(_)) => {}
-            Err(fault) => self.pulse.fail(fault.why()),
+            Err(fault) => self.health_status.fail(fault.why()),
         }
         done
     }
@@ -97,17 +97,16 @@ impl Writing {
         self.with(|database| database.transaction(run))
     }
 
-    /// Writes a little if the last time failed, to see whether it still does.
+    /// Tests whether writing works again, if the last write failed.
     pub(crate) fn try_again(&self) {
-        if self.pulse.is_failing() {
-            // How it went is seen in the pulse.
+        if self.health_status.is_failing() {
+            // The result is in the health.
             let _ = self.with(Database::touch);
         }
     }
 
-    /// The file as far as others have made it what it is. It is another view once another connection has
-    /// written, and the same however much this one writes; `None` while this one is in use. Two system
-    /// calls, where looking for something takes a dozen.
+    /// Changes whenever another connection has written to the file, however much this one writes;
+    /// `None` while this one is in use. Takes two system calls, where a query takes a dozen.
     pub(crate) fn view(&self) -> Option<View> {
         if self.taken.load(Ordering::Relaxed) {
             return None;
@@ -115,7 +114,7 @@ impl Writing {
         let database = self.database.try_lock()?;
         let database = database.as_ref()?;
         let version = self.patience.without(|| database.data_version()).ok()?;
-        // The numbers of two connections have nothing to do with each other.
+        // Version numbers of two connections cannot be compared.
         Some(View { opened: self.opened(), version })
     }
 
@@ -123,14 +122,14 @@ impl Writing {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Another connection to the file was opened anew too.
+    /// Another connection to the file was reopened too.
     pub(crate) fn count_opened(&self) {
         self.opened.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Gives up the connection: its file is no longer the one that others see.
+    /// Gives up the connection: other processes no longer see its file.
     pub(crate) fn lose(&self, why: &str) {
-        self.pulse.fail(why.to_owned());
+        self.health_status.fail(why.to_owned());
         *self.database.lock() = None;
     }
 

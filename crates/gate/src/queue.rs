@@ -1,4 +1,4 @@
-//! Frames kept back, in order, bounded.
+//! The bounded queue of held frames.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use callgate_wire::OwnedFrame;
 use crate::core::Core;
 use crate::slot::{CallSlot, State};
 
-/// A frame that waits, with what it holds.
+/// A waiting frame with its content.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct QueuedFrame {
     pub(crate) bytes: Held,
     pub(crate) reading: Reading,
-    /// The parts that are left out whatever becomes of their call.
+    /// The parts that are left out whatever is decided about their call.
     pub(crate) refused: Vec<usize>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Held {
     Body(String),
 }
 
-impl Entry {
+impl QueuedFrame {
     pub(crate) fn size(&self) -> usize {
         match &self.bytes {
             Held::Frame(frame) => frame.bytes().len(),
@@ -32,24 +32,25 @@ impl Entry {
     }
 }
 
-/// Who may overtake a held call.
+/// Which frames may overtake a held call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// Nobody: what came in one go leaves in the order it came, to the byte.
+    /// None: frames that came together leave in the order they came, byte for byte.
     InOrder,
-    /// What the dialect lets: the input has run dry, and nobody must wait who need not.
+    /// Those that the dialect allows: no more input is available, and no frame should wait without
+    /// need.
     Overtake,
 }
 
 impl Core {
-    /// Nothing more has come. What may overtake a held call does so now; and where a verdict is
-    /// awaited, text in the very frame that holds the call leaves ahead of it.
-    pub(crate) fn relax(&mut self, out: &mut Vec<u8>) {
-        if self.queue.is_empty() || !std::mem::take(&mut self.restless) {
+    /// Called when no more input is available. Frames that may overtake a held call do so now; and
+    /// if a verdict is pending, text in the frame that holds the call leaves before the call.
+    pub(crate) fn overtake_when_idle(&mut self, out: &mut Vec<u8>) {
+        if self.queue.is_empty() || !std::mem::take(&mut self.may_reorder) {
             return;
         }
         self.overtake(out);
-        if self.moved {
+        if self.queue_dirty {
             self.flush(Pace::InOrder, out);
         }
         if self.is_waiting() {
@@ -61,10 +62,12 @@ impl Core {
         let mut ahead = Vec::new();
         for entry in &mut self.queue {
             let Held::Frame(frame) = &entry.bytes else { continue };
-            let (Some(text), false) = (entry.reading.text, entry.reading.said) else { continue };
+            let (Some(text), false) = (entry.reading.text, entry.reading.text_left) else {
+                continue;
+            };
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
             let Some(data) = data else { continue };
-            // A call in a place that is not for calls would leave with the text.
+            // A call in an unexpected place would leave with the text.
             let has_stray = entry.reading.parts.iter().any(
                 |part| matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray),
             );
@@ -74,23 +77,23 @@ impl Core {
             if let Some(chunk) = self.writer.text_ahead(&entry.reading.masked(data)) {
                 frame.rewrite(None, chunk.as_bytes(), out);
                 ahead.push((entry.reading.text_lane, entry.reading.leaving(text, data).to_owned()));
-                entry.reading.said = true;
+                entry.reading.text_left = true;
                 entry.reading.text = None;
                 entry.reading.forget_texts(text);
             }
         }
         for (lane, text) in ahead {
-            self.say(lane, &text);
+            self.note_text(lane, &text);
         }
     }
 }
 
 impl Core {
-    pub(super) fn hold(&mut self, entry: Entry) {
+    pub(super) fn hold(&mut self, entry: QueuedFrame) {
         let order = entry.reading.order;
         let first = self.queue.first().map_or(order, |first| first.reading.order);
         let begun = entry.reading.block.is_some_and(|block| self.writer.is_out(block.slot));
-        self.restless |= order == Order::Free || order != first || begun;
+        self.may_reorder |= order == Order::Free || order != first || begun;
         if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
             call.waiting += 1;
         }
@@ -98,8 +101,8 @@ impl Core {
         self.queue.push(entry);
     }
 
-    /// Whether every call in the frame is settled, and the block before it has ended.
-    pub(super) fn is_ready(&mut self, entry: &Entry, out: &mut Vec<u8>) -> bool {
+    /// Whether every call in the frame is settled, and the previous block has ended.
+    pub(super) fn is_ready(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) -> bool {
         let settled = entry.reading.parts.iter().all(|part| match &part.what {
             What::Piece(Piece { slot, .. }) | What::End(slot) => {
                 self.call(*slot).is_none_or(|call| {
@@ -115,9 +118,9 @@ impl Core {
         !opens || self.blocks_before_have_ended(entry, out)
     }
 
-    /// Whether a block may begin: the call before it has ended and, where it is a call itself, so
-    /// has every other block. Those whose own end will not come any more are ended here.
-    fn blocks_before_have_ended(&mut self, entry: &Entry, out: &mut Vec<u8>) -> bool {
+    /// Whether a block may begin: the previous call has ended and, if this block is a call itself,
+    /// so has every other block. Ends those whose own end will not come any more.
+    fn blocks_before_have_ended(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) -> bool {
         let Held::Frame(frame) = &entry.bytes else { return true };
         let call_before = self.writer.open_call();
         let waits = |call: &CallSlot| !call.ended || call.waiting > 0;
@@ -139,41 +142,41 @@ impl Core {
         true
     }
 
-    /// Lets go what may leave.
+    /// Releases every frame that may leave.
     pub(crate) fn flush(&mut self, pace: Pace, out: &mut Vec<u8>) {
-        self.moved = true;
-        while std::mem::take(&mut self.moved) {
+        self.queue_dirty = true;
+        while std::mem::take(&mut self.queue_dirty) {
             let queue = std::mem::take(&mut self.queue);
             self.walk(queue, pace, Blocked::default(), out);
             if self.queue.is_empty() {
-                self.moved = false;
+                self.queue_dirty = false;
             }
         }
-        (self.looked_at, self.blocked) = (0, Blocked::default());
+        (self.checked, self.blocked) = (0, Blocked::default());
     }
 
-    /// Lets go what may overtake, among what came since the queue was last looked through: all
-    /// before it was found to wait, and nothing has moved since.
+    /// Releases frames that may overtake, among those that came since the queue was last checked:
+    /// all earlier ones have to wait, and nothing has changed since.
     pub(crate) fn overtake(&mut self, out: &mut Vec<u8>) {
         let blocked = std::mem::take(&mut self.blocked);
-        let new = self.queue.split_off(self.looked_at.min(self.queue.len()));
+        let new = self.queue.split_off(self.checked.min(self.queue.len()));
         self.blocked = self.walk(new, Pace::Overtake, blocked, out);
-        self.looked_at = self.queue.len();
+        self.checked = self.queue.len();
     }
 
-    /// Looks through frames that wait, lets go those that may leave and queues the others again.
-    /// Answers what must wait behind them.
+    /// Goes through waiting frames, releases those that may leave and queues the others again.
+    /// Returns what the others block.
     fn walk(
         &mut self,
-        frames: Vec<Entry>,
+        frames: Vec<QueuedFrame>,
         pace: Pace,
         mut blocked: Blocked,
         out: &mut Vec<u8>,
     ) -> Blocked {
-        let reach = self.reach(&frames);
-        let mut together = Together::default();
+        let group_ends = self.group_ends(&frames);
+        let mut together = FrameGroup::default();
         for (place, entry) in frames.into_iter().enumerate() {
-            // A block that has begun to leave goes on, whatever waits behind it.
+            // A block that has begun to leave continues, whatever is waiting.
             let begun = self.has_begun(&entry.reading) && !blocked.has_part_of(&entry.reading);
             let free = begun || !blocked.holds(entry.reading.order, pace);
             if !free || !self.is_ready(&entry, out) {
@@ -181,7 +184,7 @@ impl Core {
                 self.wait_again(vec![entry], &mut blocked);
                 continue;
             }
-            let last = reach.get(place).copied().unwrap_or(0);
+            let last = group_ends.get(place).copied().unwrap_or(0);
             if last <= place && !together.order.holds(entry.reading.order, pace) {
                 self.leave_queue(entry, out);
                 continue;
@@ -197,21 +200,22 @@ impl Core {
         blocked
     }
 
-    /// Queues frames again that were looked at, and cannot leave yet.
-    fn wait_again(&mut self, frames: Vec<Entry>, blocked: &mut Blocked) {
+    /// Queues frames again that cannot leave yet.
+    fn wait_again(&mut self, frames: Vec<QueuedFrame>, blocked: &mut Blocked) {
         for entry in frames {
             blocked.add(&entry.reading);
             self.queue.push(entry);
         }
     }
 
-    /// For each frame the place of the last one that must leave together with it, so that an error
-    /// in between leaves no client with a call that was never made. Empty where nothing has to.
-    fn reach(&self, frames: &[Entry]) -> Vec<usize> {
-        if self.api().blocks_go_on() || !frames.iter().any(begins_call) {
+    /// For each frame the index of the last one that must leave together with it, so that an error
+    /// in between leaves no client with a call that was never made. Empty if there are no such
+    /// frames.
+    fn group_ends(&self, frames: &[QueuedFrame]) -> Vec<usize> {
+        if self.api().blocks_continue() || !frames.iter().any(begins_call) {
             return Vec::new();
         }
-        let mut reach = vec![0; frames.len()];
+        let mut group_ends = vec![0; frames.len()];
         let mut opened: HashMap<Slot, (usize, Unit)> = HashMap::new();
         for (place, entry) in frames.iter().enumerate() {
             for (slot, piece) in calls_of(entry) {
@@ -222,29 +226,29 @@ impl Core {
                 if *unit == Unit::Frame {
                     continue;
                 }
-                if let Some(reach) = reach.get_mut(*start) {
-                    *reach = place.max(*reach);
+                if let Some(group_ends) = group_ends.get_mut(*start) {
+                    *group_ends = place.max(*group_ends);
                 }
                 if *unit == Unit::Beginning && piece.is_some_and(Assembly::brings_arguments) {
                     *unit = Unit::Frame;
                 }
             }
         }
-        reach
+        group_ends
     }
 
-    /// How much of a call that waits leaves at once.
+    /// How much of a waiting call leaves at once.
     fn unit(&self, slot: Slot) -> Unit {
         let Some(call) = self.call(slot) else { return Unit::Frame };
         match call.state {
             State::Allowed if !call.leaves_whole() => Unit::Call,
-            // Some clients take a call that is cut off for one without arguments.
+            // Some clients take an interrupted call for one without arguments.
             State::Live if self.api().arguments_end_a_call() => Unit::Beginning,
             _ => Unit::Frame,
         }
     }
 
-    /// Takes out the calls that were allowed and have not left.
+    /// Drops the calls that were allowed and have not left.
     pub(crate) fn drop_queued(&mut self, why: &'static str) {
         let opened = self.queue.iter().flat_map(calls_of);
         let opened = opened.filter(|(_, piece)| opens_call(*piece)).map(|(slot, _)| slot);
@@ -255,16 +259,16 @@ impl Core {
         }
     }
 
-    /// Whether the frame goes on with a block that has begun to leave.
+    /// Whether the frame continues a block that has begun to leave.
     pub(super) fn has_begun(&self, reading: &Reading) -> bool {
         reading
             .block
             .is_some_and(|block| block.does != BlockStep::Open && self.writer.is_out(block.slot))
     }
 
-    pub(super) fn leave_queue(&mut self, entry: Entry, out: &mut Vec<u8>) {
-        // What leaves may be what another frame waits for.
-        self.moved |= closes(&entry.reading);
+    pub(super) fn leave_queue(&mut self, entry: QueuedFrame, out: &mut Vec<u8>) {
+        // Another frame may be waiting for this one.
+        self.queue_dirty |= closes(&entry.reading);
         self.queued -= entry.size();
         if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
             call.waiting -= 1;
@@ -276,40 +280,40 @@ impl Core {
 /// How much of a call leaves at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// A frame: it streams, it is taken out, or its first frame says all of it.
+    /// One frame: the call streams, or is removed, or its first frame contains all of it.
     Frame,
     /// Its frames up to the first arguments.
     Beginning,
-    /// All of its frames: it was held, and leaves whole or not at all.
+    /// All of its frames: it was held, and leaves as a whole or not at all.
     Call,
 }
 
-/// Frames that may leave, but only with others that come behind them.
+/// Frames that may leave, but only together with later ones.
 #[derive(Debug, Default)]
-struct Together {
-    frames: Vec<Entry>,
-    /// What waits behind them.
+struct FrameGroup {
+    frames: Vec<QueuedFrame>,
+    /// What they block.
     order: Blocked,
-    /// The place of the last frame that must leave with them.
+    /// The index of the last frame that must leave with them.
     until: usize,
 }
 
-impl Together {
-    fn join(&mut self, entry: Entry, last: usize) {
+impl FrameGroup {
+    fn join(&mut self, entry: QueuedFrame, last: usize) {
         self.until = self.until.max(last);
         self.order.add(&entry.reading);
         self.frames.push(entry);
     }
 
-    /// Hands the frames out, to leave or to wait.
-    fn take(&mut self) -> Vec<Entry> {
+    /// Takes the frames, to release or to queue them.
+    fn take(&mut self) -> Vec<QueuedFrame> {
         std::mem::take(self).frames
     }
 }
 
-/// The calls a frame adds to, with the piece if there is one. A copy of a whole call adds nothing,
-/// unless it is what ends the call's own block.
-fn calls_of(entry: &Entry) -> impl Iterator<Item = (Slot, Option<&Piece>)> {
+/// The calls that a frame adds to, with the piece if there is one. A copy of a whole call adds
+/// nothing, unless it ends the call's own block.
+fn calls_of(entry: &QueuedFrame) -> impl Iterator<Item = (Slot, Option<&Piece>)> {
     let block = entry.reading.block.map(|block| block.slot);
     entry.reading.parts.iter().filter_map(move |part| match &part.what {
         What::Piece(piece) if piece.copy && block != Some(piece.slot) => None,
@@ -319,7 +323,7 @@ fn calls_of(entry: &Entry) -> impl Iterator<Item = (Slot, Option<&Piece>)> {
     })
 }
 
-fn begins_call(entry: &Entry) -> bool {
+fn begins_call(entry: &QueuedFrame) -> bool {
     calls_of(entry).any(|(_, piece)| opens_call(piece))
 }
 
@@ -332,12 +336,12 @@ fn closes(reading: &Reading) -> bool {
     reading.block.is_some_and(|block| block.does == BlockStep::Close)
 }
 
-/// The lanes in which something is held: what comes behind must wait.
+/// The lanes in which a frame is held: later frames must wait.
 #[derive(Debug, Default)]
 pub(crate) struct Blocked {
     stream: bool,
     lanes: Vec<Lane>,
-    /// The blocks of which something is held.
+    /// The blocks of which a part is held.
     blocks: Vec<Slot>,
 }
 
@@ -351,7 +355,7 @@ impl Blocked {
         }
     }
 
-    /// Whether something of the frame's block is held: then no more of it may go on before.
+    /// Whether a part of the frame's block is held: then no later part of it may leave first.
     fn has_part_of(&self, reading: &Reading) -> bool {
         reading.block.is_some_and(|block| self.blocks.contains(&block.slot))
     }

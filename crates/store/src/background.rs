@@ -1,4 +1,5 @@
-//! A thread that asks the store, so that no thread that carries streams ever waits for it.
+//! A background thread for calls to the store that may block, so that no thread that carries
+//! streams waits for it.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,26 +11,26 @@ use std::time::{Duration, Instant};
 use crate::reply::{NoAnswer, Reply};
 use crate::store::Store;
 
-/// The clerk of a store. It begins with the first question, and ends with the store.
+/// The background thread of a store. It starts with the first job and ends with the store.
 #[derive(Debug, Default)]
-pub(crate) struct Clerk(OnceLock<Option<SyncSender<Job>>>);
+pub(crate) struct BackgroundThread(OnceLock<Option<SyncSender<Job>>>);
 
 enum Job {
     Once(Box<dyn FnOnce() + Send>),
-    Each(Chore),
+    Each(PeriodicJob),
 }
 
-/// Something that is done again and again.
-struct Chore {
+/// A job that runs periodically.
+struct PeriodicJob {
     every: Duration,
     last: Instant,
     run: Box<dyn FnMut() -> ControlFlow<()> + Send>,
 }
 
 impl Store {
-    /// Has a thread ask the store something that may wait for it, such as
-    /// [`take_tokens`](Self::take_tokens), and gives the answer when it is there. Questions are asked one
-    /// after the other. If too many wait already, there is no answer.
+    /// Runs `question` on the background thread, for calls that may block such as
+    /// [`take_tokens`](Self::take_tokens), and returns its answer as a future. Jobs run one after
+    /// the other. If too many are waiting, there is no answer.
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Self) -> T + Send + 'static,
@@ -37,95 +38,96 @@ impl Store {
         self.ask_or(question, |_, _| {})
     }
 
-    /// The same, with what is to be done about an answer that nobody waits for any more. A question that
-    /// nobody waits for when its turn comes is not asked.
+    /// The same, with an `undo` for an answer that arrives after the caller stopped waiting. A job
+    /// whose caller has stopped waiting by its turn is skipped.
     pub fn ask_or<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Self) -> T + Send + 'static,
         undo: impl FnOnce(T, &Self) + Send + 'static,
     ) -> Reply<T> {
-        let (reply, speaker) = Reply::waiting();
-        let asked = self.do_later(move |store| {
-            if speaker.is_heard()
-                && let Err(unheard) = speaker.give(question(store))
+        let (reply, sender) = Reply::waiting();
+        let queued = self.do_later(move |store| {
+            if sender.is_awaited()
+                && let Err(unwanted) = sender.complete(question(store))
             {
-                undo(unheard, store);
+                undo(unwanted, store);
             }
         });
-        asked.map_or_else(Reply::refused, |()| reply)
+        queued.map_or_else(Reply::refused, |()| reply)
     }
 
-    /// Has the same thread do something for which nobody waits.
+    /// Runs a job on the same thread without an answer.
     pub fn do_later(&self, job: impl FnOnce(&Self) + Send + 'static) -> Result<(), NoAnswer> {
         let store = self.clone();
-        self.clerk().put(Job::Once(Box::new(move || job(&store))))
+        self.background().put(Job::Once(Box::new(move || job(&store))))
     }
 
-    /// Has the same thread do something about this often, until it says to stop. It must not keep the
-    /// store open: whoever needs the store for it keeps a weak pointer to its owner.
+    /// Runs a job on the same thread about this often, until it returns `Break`. The job must not
+    /// keep the store open: if it needs the store, it holds a weak pointer to its owner.
     pub fn do_each(
         &self,
         every: Duration,
         run: impl FnMut() -> ControlFlow<()> + Send + 'static,
     ) -> Result<(), NoAnswer> {
-        let chore = Chore { every, last: Instant::now(), run: Box::new(run) };
-        self.clerk().put(Job::Each(chore))
+        let job = PeriodicJob { every, last: Instant::now(), run: Box::new(run) };
+        self.background().put(Job::Each(job))
     }
 }
 
-impl Clerk {
+impl BackgroundThread {
     fn put(&self, job: Job) -> Result<(), NoAnswer> {
         let jobs = self.0.get_or_init(start).as_ref().ok_or(NoAnswer::NoThread)?;
         jobs.try_send(job).map_err(|_| NoAnswer::Full)
     }
 }
 
-/// `None` if the system gives us no thread: then no question is answered.
+/// `None` if the system cannot start a thread: then no job is answered.
 fn start() -> Option<SyncSender<Job>> {
     let (sender, jobs) = sync_channel::<Job>(MAX_WAITING);
-    let started = thread::Builder::new().name("callgate-clerk".to_owned()).spawn(|| work(jobs));
+    let started = thread::Builder::new().name("callgate-store".to_owned()).spawn(|| work(jobs));
     started.ok().map(|_| sender)
 }
 
-/// Works until the store is gone. Nobody joins this thread: a job may be the last to hold the store, and
-/// then it is this thread that closes it.
+/// Works until the store is gone. No other thread joins this one: a job may hold the last reference
+/// to the store, and then this thread closes it.
 fn work(jobs: Receiver<Job>) {
-    let mut chores: Vec<Chore> = Vec::new();
+    let mut periodic: Vec<PeriodicJob> = Vec::new();
     loop {
-        let due = chores.iter().map(|chore| chore.every.saturating_sub(chore.last.elapsed())).min();
-        match jobs.recv_timeout(due.unwrap_or(LONG)) {
-            Ok(Job::Once(job)) => sheltered(job),
-            Ok(Job::Each(chore)) => chores.push(chore),
+        let due = periodic.iter().map(|job| job.every.saturating_sub(job.last.elapsed())).min();
+        match jobs.recv_timeout(due.unwrap_or(IDLE_SLEEP)) {
+            Ok(Job::Once(job)) => catching_panics(job),
+            Ok(Job::Each(job)) => periodic.push(job),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        chores.retain_mut(Chore::go_on);
+        periodic.retain_mut(PeriodicJob::run_if_due);
     }
 }
 
-impl Chore {
-    /// Does it if it is time to, and says whether it is to be done again.
-    fn go_on(&mut self) -> bool {
+impl PeriodicJob {
+    /// Runs the job if it is due. Returns whether it has to run again.
+    fn run_if_due(&mut self) -> bool {
         if self.last.elapsed() < self.every {
             return true;
         }
-        let mut goes_on = true;
-        sheltered(|| goes_on = (self.run)().is_continue());
+        let mut continues = true;
+        catching_panics(|| continues = (self.run)().is_continue());
         self.last = Instant::now();
-        goes_on
+        continues
     }
 }
 
-/// One that panics leaves its own call without an answer, and no other. The panic has said so itself.
-fn sheltered(job: impl FnOnce()) {
+/// Catches a panic, so that only its own call gets no answer. The panic hook has already printed
+/// it.
+fn catching_panics(job: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(job));
 }
 
-/// Questions that may wait. Each belongs to a call that waits for it.
+/// How many jobs may wait. Each one belongs to a call that waits for its answer.
 const MAX_WAITING: usize = 16_384;
 
-/// How long the thread sleeps while there is nothing to do again and again. Any question wakes it.
-const LONG: Duration = Duration::from_secs(3600);
+/// How long the thread sleeps while there are no periodic jobs. Any new job wakes it.
+const IDLE_SLEEP: Duration = Duration::from_secs(3600);
 
 #[cfg(test)]
 mod tests {
@@ -142,7 +144,7 @@ mod tests {
         Store::open(&Settings::at(Location::Memory)).unwrap()
     }
 
-    /// Keeps the clerk busy until the sender is dropped.
+    /// Keeps the background thread busy until the sender is dropped.
     fn busy(store: &Store) -> std::sync::mpsc::Sender<()> {
         let (sender, done) = channel::<()>();
         let (begun, has_begun) = channel();
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_answered() {
+    fn a_job_is_answered() {
         let store = store();
         assert_eq!(store.ask(|store| store.pins_version()).wait(), Ok(Ok(0)));
         let mut reply = store.ask(|_| 7);
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_panics_leaves_the_others_alone() {
+    fn a_job_that_panics_does_not_affect_the_others() {
         let store = store();
         let panics = store.ask(|_| -> () { panic!("on purpose") });
         let next = store.ask(|_| 1);
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_nobody_hears_is_undone() {
+    fn an_answer_after_the_caller_left_is_undone() {
         let store = store();
         let taken = Arc::new(AtomicUsize::new(0));
         let (begun, has_begun) = channel();
@@ -202,19 +204,19 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_not_asked() {
+    fn a_job_whose_caller_left_is_skipped() {
         let store = store();
         let blocked = busy(&store);
-        let asked = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&asked);
+        let queued = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&queued);
         drop(store.ask(move |_| count.fetch_add(1, Ordering::SeqCst)));
         drop(blocked);
         store.ask(|_| ()).wait().unwrap();
-        assert_eq!(asked.load(Ordering::SeqCst), 0);
+        assert_eq!(queued.load(Ordering::SeqCst), 0);
     }
 
     #[test]
-    fn questions_that_wait_are_bounded() {
+    fn waiting_jobs_are_bounded() {
         let store = store();
         let blocked = busy(&store);
         let replies: Vec<_> =
@@ -226,11 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn a_chore_is_done_until_it_says_to_stop() {
+    fn a_periodic_job_runs_until_it_breaks() {
         let store = store();
         let (did, has_done) = channel();
         let mut left = 3;
-        let chore = move || {
+        let job = move || {
             left -= 1;
             did.send(left).unwrap();
             match left {
@@ -239,7 +241,7 @@ mod tests {
                 _ => ControlFlow::Continue(()),
             }
         };
-        store.do_each(Duration::from_millis(1), chore).unwrap();
+        store.do_each(Duration::from_millis(1), job).unwrap();
         assert_eq!(has_done.iter().collect::<Vec<_>>(), [2, 1, 0]);
     }
 }

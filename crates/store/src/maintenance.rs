@@ -1,4 +1,4 @@
-//! The thread that keeps the store in order: what its files need now and then.
+//! The maintenance thread of a store.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,24 +7,25 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::OpenError;
 use crate::shared::Shared;
-use crate::state::StateKeeper;
+use crate::state::StateMaintenance;
 
-/// Keeps a store in order. What fails is tried again a second later: nobody waits for any of it.
+/// Runs the periodic maintenance of a store. Failures are retried a second later: no caller waits
+/// for any of it.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct Maintenance {
     shared: Arc<Shared>,
-    pub(crate) state: StateKeeper,
+    pub(crate) state: StateMaintenance,
     expired: Option<Instant>,
 }
 
-impl Keeper {
+impl Maintenance {
     pub(crate) fn new(shared: &Arc<Shared>) -> Result<Self, OpenError> {
-        let state = StateKeeper::new(Arc::clone(shared))?;
+        let state = StateMaintenance::new(Arc::clone(shared))?;
         Ok(Self { shared: Arc::clone(shared), state, expired: None })
     }
 
-    /// Runs until it is told to stop.
-    pub(crate) fn run(mut self, stop: &Stop) {
+    /// Runs until it is stopped.
+    pub(crate) fn run(mut self, stop: &StopSignal) {
         self.state.begin();
         while !stop.wait(TICK) {
             self.tick();
@@ -35,27 +36,27 @@ impl Keeper {
         self.state.tick();
         if self.expired.is_none_or(|last| last.elapsed() >= EXPIRE_EVERY) {
             self.expired = Some(Instant::now());
-            // Each is of use without the other.
+            // Each of them works without the other.
             let _ = self.shared.records.expire();
             let _ = self.state.expire();
         }
     }
 }
 
-/// Tells the keeper to stop.
+/// Signals the maintenance threads to stop.
 #[derive(Debug, Default)]
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     stopped: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Stop {
+impl StopSignal {
     pub(crate) fn stop(&self) {
         *self.stopped.lock() = true;
         self.changed.notify_all();
     }
 
-    /// Waits, and says whether it is time to stop.
+    /// Waits, and returns whether it is time to stop.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {
@@ -67,5 +68,5 @@ impl Stop {
 
 /// How late a key that another process revoked is noticed.
 const TICK: Duration = Duration::from_secs(1);
-/// How often what is old leaves.
+/// How often expired data is removed.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);

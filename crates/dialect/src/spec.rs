@@ -1,30 +1,30 @@
-//! What every dialect brings: how it is read, how it is written, and the few facts the gate asks.
+//! The spec of a dialect: its reader, its writer, and the few facts that the gate needs.
 
 use std::fmt::Debug;
 
 use callgate_call::json::{Error, Span};
-use callgate_wire::{Forms, Frame};
+use callgate_wire::{Frame, Framings};
 
-use crate::aside::Names;
 use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
-use crate::request::{RemovedTurn, Restored, Seen};
-use crate::stray::{Form, Quiet};
+use crate::request::{MessageTraits, RemovedTurn, Restored};
+use crate::side_text::TextNames;
+use crate::stray::{DocumentKind, SkippedMembers};
 use crate::template::Pieces;
-use crate::{Blame, Dialect, OwnEvent};
+use crate::{AddedEvent, Blame, Dialect};
 
 /// One dialect.
 #[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
-pub(crate) struct Speaker {
+pub(crate) struct DialectSpec {
     /// The word used on the command line and in records.
     pub(crate) word: &'static str,
-    /// The forms in which responses come.
-    pub(crate) forms: Forms,
-    /// A reader at the start of a response of at most so many calls.
+    /// The framings that responses may have.
+    pub(crate) framings: Framings,
+    /// A reader at the start of a response with at most this many calls.
     pub(crate) reader: fn(usize) -> Box<dyn Read>,
     /// A writer at the start of a response.
     pub(crate) writer: fn() -> Box<dyn Write>,
-    /// See [`Dialect::notice_stands_alone`](crate::Dialect::notice_stands_alone).
-    pub(crate) notice_stands_alone: bool,
+    /// See [`Dialect::notice_is_separate`](crate::Dialect::notice_is_separate).
+    pub(crate) notice_is_separate: bool,
     /// See [`Dialect::arguments_end_a_call`](crate::Dialect::arguments_end_a_call).
     pub(crate) arguments_end_a_call: bool,
     /// See [`Dialect::name_may_grow`](crate::Dialect::name_may_grow).
@@ -33,20 +33,20 @@ pub(crate) struct Speaker {
     pub(crate) counts_blocks: bool,
     /// See [`Dialect::text_follows_calls`](crate::Dialect::text_follows_calls).
     pub(crate) text_follows_calls: bool,
-    /// See [`Dialect::blocks_go_on`](crate::Dialect::blocks_go_on).
-    pub(crate) blocks_go_on: bool,
+    /// See [`Dialect::blocks_continue`](crate::Dialect::blocks_continue).
+    pub(crate) blocks_continue: bool,
     /// The events that end a stream with an error.
-    pub(crate) error_events: fn(Blame, &str) -> Vec<OwnEvent>,
-    /// The body that answers with an error.
+    pub(crate) error_events: fn(Blame, &str) -> Vec<AddedEvent>,
+    /// The error body.
     pub(crate) error_body: fn(Blame, &str) -> String,
-    /// The body that answers instead of one a guardrail stopped, with this text.
+    /// The body, with this text, that replaces one that a text rule stopped.
     pub(crate) blocked_body: fn(&str) -> String,
-    /// A removed call in the provider's own words.
+    /// A removed call in the provider's own form.
     pub(crate) original: fn(Option<&str>, &Canonical) -> String,
     /// Puts removed calls back into a request.
     pub(crate) restore: fn(&str, &[RemovedTurn]) -> Result<Restored, Error>,
     /// The assistant's messages of a request.
-    pub(crate) seen: for<'a> fn(&'a str) -> Result<Vec<Seen<'a>>, Error>,
+    pub(crate) seen: for<'a> fn(&'a str) -> Result<Vec<MessageTraits<'a>>, Error>,
 }
 
 /// Reads the frames of one response.
@@ -57,26 +57,26 @@ pub(crate) trait Read: Debug + Send {
     /// Reads a whole body.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable>;
 
-    /// Whether anything was read that is of this dialect.
-    fn has_spoken(&self) -> bool;
+    /// Whether anything of this dialect was read.
+    fn has_read_any(&self) -> bool;
 
     /// See [`Reader::api`](crate::Reader::api).
     fn api(&self) -> Option<Dialect> {
         None
     }
 
-    /// The places of a frame or a body that are not looked through for calls the reader did not
-    /// take. `None` where it looks for them itself.
-    fn quiet(&self, _form: Form) -> Option<Quiet> {
+    /// The places of a frame or a body that are not searched for calls that the reader did not
+    /// take. `None` if it searches itself.
+    fn skipped_members(&self, _form: DocumentKind) -> Option<SkippedMembers> {
         None
     }
 
-    /// Whether reading a frame that adds to a call changes anything in the reader.
+    /// Whether reading a frame that adds to a call changes the reader.
     fn pieces(&self) -> Pieces {
         Pieces::Counted
     }
 
-    /// The slot of a call in a place that is not for calls.
+    /// The slot of a call in an unexpected place.
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         Err(Unreadable::TooManyCalls)
     }
@@ -86,9 +86,9 @@ pub(crate) trait Read: Debug + Send {
         Vec::new()
     }
 
-    /// Which names its responses have for texts beside the answer.
-    fn names(&self) -> Names {
-        Names::Usual
+    /// The member names of its texts that are not part of the answer.
+    fn names(&self) -> TextNames {
+        TextNames::Usual
     }
 
     /// See [`Reader::contain`](crate::Reader::contain).
@@ -99,7 +99,7 @@ pub(crate) trait Read: Debug + Send {
 
 /// Writes the frames of one response.
 pub(crate) trait Write: Debug + Send {
-    /// Whether this text frame leaves exactly as it came.
+    /// Whether this text frame leaves unchanged.
     fn leaves_as_it_came(&self, _reading: &Reading, _data: &str) -> bool {
         true
     }
@@ -117,7 +117,7 @@ pub(crate) trait Write: Debug + Send {
     /// Ends that call.
     fn close_call(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
-    /// Whether a block that is no call has left and has not ended. A call begins behind its end:
+    /// Whether a block that is not a call has left and has not ended. A call begins after its end:
     /// some clients take the end of any block for the end of the block that began last.
     fn has_open_block(&self) -> bool {
         false
@@ -126,7 +126,7 @@ pub(crate) trait Write: Debug + Send {
     /// Ends those blocks.
     fn close_blocks(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
-    /// Writes one frame, each part by its fate.
+    /// Writes one frame, each part according to its fate.
     fn write(
         &mut self,
         frame: &Frame<'_>,
@@ -136,22 +136,22 @@ pub(crate) trait Write: Debug + Send {
         out: &mut Vec<u8>,
     );
 
-    /// The text of a frame that also holds calls, to leave ahead of them; where a frame is text or
-    /// a call and never both, there is none.
+    /// The text of a frame that also contains calls, to leave before them; `None` if a frame is
+    /// either text or a call.
     fn text_ahead(&self, _data: &str) -> Option<String> {
         None
     }
 
-    /// Where other things stand in a frame of text that must not be said twice: what takes their
-    /// place when the frame leaves once more with another text.
+    /// The replacements for other content that must not be repeated, when a text frame is repeated
+    /// with another text.
     fn text_alone(&self, _data: &str) -> Vec<(Span, String)> {
         Vec::new()
     }
 
-    /// A guardrail stops the response at this frame: ends what is open, says `text`, and ends the
-    /// turn as the API does where a filter stopped it. A dialect that has no such ending writes
-    /// nothing, and the response ends with its error instead.
-    fn cut_short(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
+    /// Stops the response at this frame because of a text rule: ends open blocks, writes `text`,
+    /// and ends the turn as the API does when a filter stops it. A dialect without such an ending
+    /// writes nothing, and the response ends with its error instead.
+    fn stop_early(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
 
     /// Writes a whole body; `None` if nothing of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String>;

@@ -1,24 +1,25 @@
-//! The pattern of all beginnings of the matches of a pattern.
+//! Computes the pattern of all beginnings of a pattern's matches.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Capture, Class, Hir, HirKind, Repetition};
 
-/// More repetitions than this are counted as any number: a count of each would take a state.
+/// Higher repetition counts are treated as any number: each count would take a state.
 const COUNTED: u32 = 64;
 
-/// Reads a pattern as a caller writes it.
+/// Parses a pattern as a caller writes it.
 pub(crate) fn unicode(pattern: &str) -> Result<Hir, Box<regex_syntax::Error>> {
     regex_syntax::parse(pattern).map_err(Box::new)
 }
 
-/// Reads a pattern that sees bytes.
+/// Parses a pattern that matches bytes.
 pub(crate) fn bytes(pattern: &str) -> Result<Hir, Box<regex_syntax::Error>> {
     let mut parser = ParserBuilder::new().unicode(false).utf8(false).build();
     parser.parse(pattern).map_err(Box::new)
 }
 
-/// What begins a match of `hir`: nothing, a part, or all of it. It may be too much, never too
-/// little: what stands beside a match is not asked for (`^`, `\b`), and high counts are any count.
+/// The beginnings of matches of `hir`: empty, a part, or all of it. It may match too much, never
+/// too little: it ignores the text next to a match (`^`, `\b`), and treats high counts as any
+/// count.
 pub(crate) fn beginnings(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Hir::empty(),
@@ -48,7 +49,7 @@ pub(crate) fn beginnings(hir: &Hir) -> Hir {
     }
 }
 
-/// The same pattern, wherever it stands.
+/// The same pattern without assertions about its place.
 fn anywhere(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Hir::empty(),

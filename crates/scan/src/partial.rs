@@ -1,6 +1,6 @@
-//! What may still become a match: the end of a text that is the beginning of something.
+//! Finds what may still become a match: an end of the text that is the beginning of a match.
 //!
-//! Of each pattern the beginnings of its matches are a pattern too. All of them together make one
+//! For each pattern, the beginnings of its matches are a pattern too. All of them together form one
 //! automaton, which runs backwards from the end of the text. Ordinary text stops it within a word.
 
 mod beginnings;
@@ -19,7 +19,7 @@ pub(crate) use beginnings::{beginnings, bytes, unicode};
 
 /// The beginnings of several patterns.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct PartialMatches {
     dfa: DFA,
     caches: Caches,
     patterns: Vec<Hir>,
@@ -31,11 +31,11 @@ type Caches = Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + Ref
 #[derive(Debug)]
 pub(crate) struct TooLarge;
 
-/// The most memory that the beginnings of all patterns of a set may take, before any text came.
+/// The most memory for the beginnings of all patterns of a set, before any text comes.
 const MAX_NFA: usize = 32 << 20;
 
-impl Ahead {
-    /// Patterns whose beginnings are looked for, each as [`beginnings`] gives it.
+impl PartialMatches {
+    /// An automaton for these patterns, each as returned by [`beginnings`].
     pub(crate) fn new(patterns: Vec<Hir>) -> Result<Self, TooLarge> {
         let dfa = automaton(&patterns, Way::Back)?;
         let again = dfa.clone();
@@ -43,9 +43,9 @@ impl Ahead {
         Ok(Self { dfa, caches, patterns })
     }
 
-    /// Asks for each place from the end of the text back to `from` whether what stands behind it is
-    /// the beginning of some pattern, and reports place and pattern, nearest to the end first.
-    /// An error says that there were too many to tell.
+    /// Checks for each place from the end of the text back to `from` whether the text after it is
+    /// the beginning of a match, and reports place and pattern, nearest to the end first. An error
+    /// means that there were too many to check.
     pub(crate) fn each(
         &self,
         text: &[u8],
@@ -62,20 +62,20 @@ impl Ahead {
             if state.is_dead() {
                 return Ok(());
             }
-            // The automaton tells a match one byte late: it ended before this one. That of
-            // nothing, at the very end, is of no interest.
+            // The automaton reports a match one byte late: it ended before this one. The empty
+            // match at the very end does not count.
             if state.is_match() && at + 1 < pending.len() {
-                self.tell(cache, state, from + at + 1, report);
+                self.report_state(cache, state, from + at + 1, report);
             }
         }
         state = self.dfa.next_eoi_state(cache, state)?;
         if state.is_match() && !pending.is_empty() {
-            self.tell(cache, state, from, report);
+            self.report_state(cache, state, from, report);
         }
         Ok(())
     }
 
-    fn tell(
+    fn report_state(
         &self,
         cache: &Cache,
         state: LazyStateID,
@@ -98,7 +98,7 @@ impl Ahead {
     }
 }
 
-/// One pattern of which the beginning was seen, as long as it may still become a match.
+/// One pattern whose beginning was seen, as long as it may still become a match.
 #[derive(Debug)]
 pub(crate) struct Follower {
     dfa: DFA,
@@ -107,15 +107,15 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// How many bytes of `text` may still belong to the match; `None` if all, and more.
+    /// How many bytes of `text` may still belong to the match; `None` if all of it, and more.
     pub(crate) fn push(&mut self, text: &[u8]) -> Option<usize> {
         for (at, byte) in text.iter().enumerate() {
-            // What cannot be followed has not ended.
+            // A match that cannot be followed has not ended.
             let Ok(next) = self.dfa.next_state(&mut self.cache, self.state, *byte) else {
                 return None;
             };
             self.state = next;
-            // Every beginning is a match of the automaton, and it tells them one byte late.
+            // Every beginning is a match of the automaton, and it reports them one byte late.
             let end = self.dfa.next_eoi_state(&mut self.cache, next);
             if end.is_ok_and(|end| !end.is_match()) {
                 return Some(at);
@@ -146,23 +146,23 @@ fn automaton(patterns: &[Hir], way: Way) -> Result<DFA, TooLarge> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ahead, beginnings, unicode};
+    use super::{PartialMatches, beginnings, unicode};
 
-    fn ahead(patterns: &[&str]) -> Ahead {
+    fn partial(patterns: &[&str]) -> PartialMatches {
         let patterns = patterns.iter().map(|it| beginnings(&unicode(it).unwrap()));
-        Ahead::new(patterns.collect()).unwrap()
+        PartialMatches::new(patterns.collect()).unwrap()
     }
 
-    /// Where the first beginning is, and all patterns that begin there.
-    fn first(ahead: &Ahead, text: &str) -> Option<(usize, usize)> {
+    /// The place of the first beginning, and the number of patterns that begin there.
+    fn first(partial: &PartialMatches, text: &str) -> Option<(usize, usize)> {
         let mut first = None;
-        ahead.each(text.as_bytes(), 0, &mut |at, pattern| first = Some((at, pattern))).unwrap();
+        partial.each(text.as_bytes(), 0, &mut |at, pattern| first = Some((at, pattern))).unwrap();
         first
     }
 
     #[test]
     fn beginnings_at_the_end() {
-        let ahead = ahead(&["key-[a-z]{4}", r"\b\d+-\d{2}(?:é|x)$", "(?i)straße"]);
+        let partial = partial(&["key-[a-z]{4}", r"\b\d+-\d{2}(?:é|x)$", "(?i)straße"]);
         for (text, expected) in [
             ("", None),
             ("nothing of it", None),
@@ -179,14 +179,14 @@ mod tests {
             ("STRASSE", None),
             ("die STRAẞ", Some((4, 2))),
         ] {
-            assert_eq!(first(&ahead, text), expected, "{text}");
+            assert_eq!(first(&partial, text), expected, "{text}");
         }
     }
 
     #[test]
     fn a_pattern_is_followed_to_its_end() {
-        let ahead = ahead(&["a.*z", "b"]);
-        let mut follower = ahead.follow(0).unwrap();
+        let partial = partial(&["a.*z", "b"]);
+        let mut follower = partial.follow(0).unwrap();
         assert_eq!(follower.push(b"abcdz and on"), None);
         assert_eq!(follower.push(b" and on\nand"), Some(7));
     }

@@ -1,8 +1,8 @@
-//! The names of members that tell what a text is.
+//! The member names that determine what a text is.
 
 use callgate_call::json::Text;
 
-/// A member's name, as far as it matters.
+/// A relevant member name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Word {
     Annotation,
@@ -20,7 +20,7 @@ pub(super) enum Word {
     Generation,
     Index,
     Message,
-    /// A number that tells items, parts and blocks apart.
+    /// A number that distinguishes items, parts and blocks.
     OtherIndex,
     OutputText,
     Part,
@@ -31,7 +31,7 @@ pub(super) enum Word {
     ReasoningDetails,
     Refusal,
     Response,
-    /// Something that was found in a search or a file.
+    /// A result of a search, or a file.
     Source,
     Summary,
     Text,
@@ -40,17 +40,17 @@ pub(super) enum Word {
     Title,
     Transcript,
     Type,
-    /// What holds the arguments of a call, or the definitions of tools.
+    /// A container for the arguments of a call, or for the definitions of tools.
     Call,
     #[default]
     Other,
 }
 
-/// Keys that are longer are none of ours.
+/// Longer keys are never relevant.
 const LONGEST: usize = 24;
 
 impl Word {
-    /// The word that a key is, whatever its case and its underscores.
+    /// The word for a key, ignoring case and underscores.
     pub(super) fn of(key: &Text<'_>) -> Self {
         let decoded;
         let raw = match key.is_escaped() {

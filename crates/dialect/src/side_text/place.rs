@@ -1,49 +1,49 @@
-//! Which texts stand where.
+//! Which texts are at which path.
 
 use super::word::Word;
-use super::{Comes, Event, Names, Path, Voice};
+use super::{Channel, Delivery, Event, Path, TextNames};
 
 /// A place for a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    pub(super) voice: Voice,
-    pub(super) comes: Comes,
-    pub(super) thought: bool,
-    /// It is one only if something beside it says that it is thought.
+    pub(super) channel: Channel,
+    pub(super) delivery: Delivery,
+    pub(super) is_thinking: bool,
+    /// It counts only if another member marks it as thinking.
     pub(super) unsure: bool,
 }
 
-const REFUSAL: Voice = 1;
-const TRANSCRIPT: Voice = 2;
-const SUMMARY: Voice = 3;
-const QUOTE: Voice = 4;
-const THOUGHT: Voice = 5;
-/// An answer under another name than the usual one.
-const OTHER_ANSWER: Voice = 6;
-/// Names of models that only say text follow here.
-const PLAIN: Voice = 16;
+const REFUSAL: Channel = 1;
+const TRANSCRIPT: Channel = 2;
+const SUMMARY: Channel = 3;
+const QUOTE: Channel = 4;
+const THOUGHT: Channel = 5;
+/// An answer under an unusual name.
+const OTHER_ANSWER: Channel = 6;
+/// The channels of models that only write text start here.
+const PLAIN: Channel = 16;
 
-fn piece(voice: Voice) -> Option<Place> {
-    Some(Place { voice, comes: Comes::InPieces, thought: false, unsure: false })
+fn piece(channel: Channel) -> Option<Place> {
+    Some(Place { channel, delivery: Delivery::InPieces, is_thinking: false, unsure: false })
 }
 
-fn whole(voice: Voice) -> Option<Place> {
-    piece(voice).map(|place| Place { comes: Comes::Whole, ..place })
+fn whole(channel: Channel) -> Option<Place> {
+    piece(channel).map(|place| Place { delivery: Delivery::Whole, ..place })
 }
 
-fn thought(place: Option<Place>) -> Option<Place> {
-    place.map(|place| Place { thought: true, ..place })
+fn is_thinking(place: Option<Place>) -> Option<Place> {
+    place.map(|place| Place { is_thinking: true, ..place })
 }
 
-/// The place at the end of a path, if a text stands there.
-pub(super) fn place(names: Names, event: Event, path: Path) -> Option<Place> {
+/// The place at the end of a path, if there is a text.
+pub(super) fn place(names: TextNames, event: Event, path: Path) -> Option<Place> {
     let own = match names {
-        Names::Usual => None,
-        Names::Responses => of_event(event, path),
-        Names::Ollama => matches!(path.words, [Word::Response, ..] if path.depth == 1)
+        TextNames::Usual => None,
+        TextNames::Responses => of_event(event, path),
+        TextNames::Ollama => matches!(path.words, [Word::Response, ..] if path.depth == 1)
             .then(|| piece(OTHER_ANSWER))
             .flatten(),
-        Names::Plain => plain(path),
+        TextNames::Plain => plain(path),
     };
     own.or_else(|| usual(path))
 }
@@ -65,7 +65,7 @@ fn usual(path: Path) -> Option<Place> {
         [Word::Reasoning | Word::ReasoningContent, Word::Delta | Word::Message, _]
         | [Word::Text | Word::Summary, Word::ReasoningDetails | Word::ReasoningContent, _]
         | [Word::Text, Word::Thinking, _]
-        | [Word::Thinking, ..] => thought(piece(THOUGHT)),
+        | [Word::Thinking, ..] => is_thinking(piece(THOUGHT)),
         [Word::Text, Word::Parts | Word::Content, _] => {
             piece(THOUGHT).map(|place| Place { unsure: true, ..place })
         }
@@ -73,7 +73,7 @@ fn usual(path: Path) -> Option<Place> {
     }
 }
 
-/// The texts of an event of Responses: pieces in its `delta`, and all of it at the end.
+/// The texts of a Responses event: pieces in its `delta`, and the whole text at the end.
 fn of_event(event: Event, path: Path) -> Option<Place> {
     let is_piece = match path.words {
         [Word::Delta, ..] if path.depth == 1 => true,
@@ -81,18 +81,18 @@ fn of_event(event: Event, path: Path) -> Option<Place> {
         [Word::Text, Word::Part, _] if path.depth == 2 => false,
         _ => return None,
     };
-    let comes = |voice| if is_piece { piece(voice) } else { whole(voice) };
+    let delivery = |channel| if is_piece { piece(channel) } else { whole(channel) };
     match event {
         Event::Answer if is_piece => piece(OTHER_ANSWER),
         Event::Refusal if is_piece => piece(REFUSAL),
-        Event::Transcript => comes(TRANSCRIPT),
-        Event::Summary => comes(SUMMARY),
-        Event::Thought => thought(comes(THOUGHT)),
+        Event::Transcript => delivery(TRANSCRIPT),
+        Event::Summary => delivery(SUMMARY),
+        Event::Thought => is_thinking(delivery(THOUGHT)),
         Event::Answer | Event::Refusal | Event::Other => None,
     }
 }
 
-/// Models that say nothing but text say it under these names, at the top or in a list.
+/// Models that only write text use these names, at the top level or in a list.
 fn plain(path: Path) -> Option<Place> {
     let [name, parent, grand] = path.words;
     let place = match name {
@@ -103,7 +103,7 @@ fn plain(path: Path) -> Option<Place> {
         Word::Message if parent == Word::ChatHistory => return whole(QUOTE),
         _ => return None,
     };
-    // What says again what came in pieces.
+    // A repetition of what came in pieces.
     let again = |word| matches!(word, Word::Citation | Word::Response | Word::ChatHistory);
     match again(parent) || again(grand) {
         true => whole(QUOTE),

@@ -1,9 +1,9 @@
-//! Texts beside the answer: refusals, transcripts, quotes of sources, summaries of reasoning, and
-//! what was thought.
+//! Texts that are not part of the answer: refusals, transcripts, quotes of sources, summaries of
+//! reasoning, and thinking.
 //!
-//! Rules about text read them too. They are found by the last names on the way to them, which are
-//! few and mean the same in every API; so a place that one API takes over from another is found as
-//! well. Only a response with text rules is looked through.
+//! Text rules apply to them too. They are found by the last member names on the path to them, which
+//! are few and mean the same in every API; so a place that one API adopts from another is found as
+//! well. Only responses with text rules are searched.
 
 mod place;
 mod word;
@@ -15,58 +15,59 @@ use crate::json::{document, inside, member};
 use place::{Place, place};
 use word::Word;
 
-/// A text beside the answer, or one of the answer that keeps apart from the others of its frame.
+/// A text that is not part of the answer, or a text of the answer that is separate from the others
+/// in its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Aside {
-    /// Where it stands, raw between its quotes.
+pub struct SideText {
+    /// Its span, raw between its quotes.
     pub at: Span,
     /// The choice it belongs to.
     pub lane: Lane,
     /// Which of the texts of its choice or block it is.
-    pub voice: Voice,
-    /// How it comes.
-    pub comes: Comes,
-    /// It is thinking. Providers sign that, so it can be recorded and not changed.
-    pub thought: bool,
+    pub channel: Channel,
+    /// Whether it comes whole or in pieces.
+    pub delivery: Delivery,
+    /// Whether it is thinking. Providers sign that, so it can be recorded but not changed.
+    pub is_thinking: bool,
 }
 
-/// One of the texts that go on beside each other in a choice or a block: pieces of one voice are
-/// one text. The voice of the answer is 0.
-pub type Voice = u64;
+/// Identifies one of several parallel texts in a choice or a block: pieces on one channel are one
+/// text. The channel of the answer is 0.
+pub type Channel = u64;
 
-/// How a text comes.
+/// Whether a text comes whole or in pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comes {
-    /// A piece, of which more may follow.
+pub enum Delivery {
+    /// A piece; more may follow.
     InPieces,
-    /// Whole: what came of its voice in pieces is over.
+    /// Whole: this ends the pieces on its channel.
     Whole,
 }
 
-/// Which names a response has for its texts.
+/// The member names that a response uses for its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// Those that mean the same everywhere.
+pub(crate) enum TextNames {
+    /// Names that mean the same in every API.
     Usual,
-    /// Events say what their `delta` is.
+    /// The type of an event determines the meaning of its `delta`.
     Responses,
     /// A line may have two answers.
     Ollama,
-    /// A model that says nothing but text.
+    /// A model that only writes text.
     Plain,
 }
 
-/// The texts beside the answer in a frame or a body, in the order they stand.
-pub(crate) fn asides(data: &str, names: Names) -> Vec<Aside> {
-    let mut look = Look { data, names, event: event(data, names), found: Vec::new() };
-    // Whoever asks has read it to its end before: it is JSON.
+/// The texts in a frame or a body that are not part of the answer, in order.
+pub(crate) fn side_texts(data: &str, names: TextNames) -> Vec<SideText> {
+    let mut look = SideTextFinder { data, names, event: event(data, names), found: Vec::new() };
+    // The caller has parsed it before: it is valid JSON.
     match look.value(&mut Reader::new(data), Path::default()) {
         Ok(()) => look.sure(),
         Err(_) => Vec::new(),
     }
 }
 
-/// The last names on the way to a value, the nearest first.
+/// The last member names on the path to a value, the nearest first.
 #[derive(Debug, Clone, Copy, Default)]
 struct Path {
     words: [Word; 3],
@@ -80,7 +81,7 @@ impl Path {
     }
 }
 
-/// What an event of Responses is about.
+/// The subject of a Responses event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Event {
     Answer,
@@ -92,9 +93,9 @@ enum Event {
     Other,
 }
 
-/// What the type of an event says its texts are.
-fn event(data: &str, names: Names) -> Event {
-    if names != Names::Responses {
+/// The subject of an event, by its type.
+fn event(data: &str, names: TextNames) -> Event {
+    if names != TextNames::Responses {
         return Event::Other;
     }
     let kind = member(data, document(data), "type");
@@ -111,23 +112,23 @@ fn event(data: &str, names: Names) -> Event {
     }
 }
 
-struct Look<'a> {
+struct SideTextFinder<'a> {
     data: &'a str,
-    names: Names,
+    names: TextNames,
     event: Event,
-    /// Each with whether it is one only if it is thought.
-    found: Vec<(Aside, bool)>,
+    /// Each text, with whether it counts only if it is thinking.
+    found: Vec<(SideText, bool)>,
 }
 
-/// What the members of an object say of all texts in it. They may stand behind the texts.
+/// What the members of an object determine for all texts in it. They may come after the texts.
 #[derive(Default)]
-struct About {
+struct ObjectTraits {
     index: Option<Lane>,
-    voice: Voice,
-    thought: bool,
+    channel: Channel,
+    is_thinking: bool,
 }
 
-impl Look<'_> {
+impl SideTextFinder<'_> {
     fn value(&mut self, json: &mut Reader<'_>, path: Path) -> Result<(), Error> {
         match json.kind()? {
             Kind::Object => self.object(json, path),
@@ -150,59 +151,63 @@ impl Look<'_> {
 
     fn object(&mut self, json: &mut Reader<'_>, path: Path) -> Result<(), Error> {
         let before = self.found.len();
-        let mut about = About::default();
+        let mut about = ObjectTraits::default();
         let mut object = json.object()?;
         while let Some(key) = object.next(json)? {
             match Word::of(&key) {
-                // The arguments of a call are for the rules about calls.
+                // Call rules apply to the arguments of a call.
                 Word::Call => drop(json.skip()?),
                 word @ (Word::Index | Word::OtherIndex) => {
                     let number = json.skip()?.of(self.data).parse::<Lane>().ok();
                     if word == Word::Index {
                         about.index = number;
                     }
-                    about.voice = mix(about.voice, number.unwrap_or(0).into());
+                    about.channel = mix(about.channel, number.unwrap_or(0).into());
                 }
                 Word::Thought if json.kind()? == Kind::Bool => {
-                    about.thought |= json.skip()?.of(self.data) == "true";
+                    about.is_thinking |= json.skip()?.of(self.data) == "true";
                 }
                 Word::Type if json.kind()? == Kind::String => {
                     let kind = json.string()?;
-                    about.thought |= THOUGHTS.iter().any(|thought| kind.is(thought));
+                    about.is_thinking |= THINKING.iter().any(|is_thinking| kind.is(is_thinking));
                 }
                 word => self.value(json, path.under(word))?,
             }
         }
         let is_choice = matches!(path.words, [Word::Choices | Word::Candidates, ..]);
-        for (aside, _) in self.found.iter_mut().skip(before) {
-            aside.thought |= about.thought;
+        for (side_text, _) in self.found.iter_mut().skip(before) {
+            side_text.is_thinking |= about.is_thinking;
             match about.index.filter(|_| is_choice) {
-                Some(lane) => aside.lane = lane,
-                None if about.voice != 0 => aside.voice = mix(aside.voice, about.voice),
+                Some(lane) => side_text.lane = lane,
+                None if about.channel != 0 => {
+                    side_text.channel = mix(side_text.channel, about.channel)
+                }
                 None => {}
             }
         }
         Ok(())
     }
 
-    fn sure(self) -> Vec<Aside> {
-        let sure = |(aside, unsure): (Aside, bool)| (aside.thought || !unsure).then_some(aside);
+    fn sure(self) -> Vec<SideText> {
+        let sure = |(side_text, unsure): (SideText, bool)| {
+            (side_text.is_thinking || !unsure).then_some(side_text)
+        };
         self.found.into_iter().filter_map(sure).collect()
     }
 }
 
-/// Types of parts and steps that are thought: Responses, and Interactions with its two.
-const THOUGHTS: [&str; 3] = ["reasoning_text", "thought", "thought_summary"];
+/// Types of parts and steps that are thinking: in Responses, and the two of Interactions.
+const THINKING: [&str; 3] = ["reasoning_text", "thought", "thought_summary"];
 
-/// Tells voices apart by the numbers on the way to them.
-fn mix(voice: Voice, number: u64) -> Voice {
-    voice.wrapping_mul(1_000_003).wrapping_add(number).wrapping_add(1)
+/// Derives a channel from the numbers on its path.
+fn mix(channel: Channel, number: u64) -> Channel {
+    channel.wrapping_mul(1_000_003).wrapping_add(number).wrapping_add(1)
 }
 
 impl Place {
-    fn at(self, at: Span) -> (Aside, bool) {
-        let Self { voice, comes, thought, unsure } = self;
-        (Aside { at, lane: 0, voice, comes, thought }, unsure)
+    fn at(self, at: Span) -> (SideText, bool) {
+        let Self { channel, delivery, is_thinking, unsure } = self;
+        (SideText { at, lane: 0, channel, delivery, is_thinking }, unsure)
     }
 }
 

@@ -1,7 +1,7 @@
-//! What is known of the store without asking it again.
+//! Cached facts about the state.
 //!
-//! Whoever judges a call asks whether somebody else has changed something. Nearly always nobody has:
-//! then the answer of the last time is still right, and no page of the store is read for it.
+//! Every decision asks whether another process has changed something. Nearly always no process has:
+//! then the cached answer is still right, and no page of the file is read.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,38 +11,40 @@ use parking_lot::Mutex;
 use crate::database::Fault;
 use crate::state::State;
 use crate::state::history::{FlowKey, FlowStep};
-use crate::writing::View;
+use crate::write_connection::View;
 
-/// What was found when the store was last asked.
+/// The results of the last queries.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
-    /// The version of the pins, and when it was that.
+pub(crate) struct StateCache {
+    /// The view in which the version of the pins was read, the value of `own_pins` then, and the
+    /// version.
     pins: Mutex<Option<(View, u64, u64)>>,
     /// How often this process has changed pins.
     own_pins: AtomicU64,
     flows: Mutex<FlowKeys>,
 }
 
-/// The sessions that have steps. One too many costs a look, one too few would hide a step: none ever
-/// leaves, until all are read again.
+/// The sessions that have steps. A session too many only costs a query, a missing one would hide a
+/// step: so no session is removed until all are read again.
 #[derive(Debug, Default)]
 struct FlowKeys {
-    /// The ends of their keys, which are hashes.
+    /// The last eight bytes of their keys, which are hashes.
     keys: HashSet<u64>,
     /// The last step that was read.
     last: i64,
-    /// When that was.
+    /// The view in which it was read.
     view: Option<View>,
-    /// Of which file: see [`State::opened`].
+    /// The file it was read from: see [`State::opened`].
     opened: u64,
 }
 
-/// Sessions in memory: twice as many as a store keeps steps. Past it all are read again.
+/// How many sessions are cached: twice as many as a store keeps steps. Beyond that, all are read
+/// again.
 const MAX_KEYS: usize = 2 * FlowStep::MAX_KEPT as usize;
 
-impl Known {
-    /// The version of the pins, which is read only if it may be another one. `view` is of before: what
-    /// changes meanwhile is noticed the next time.
+impl StateCache {
+    /// The version of the pins. It is read only if it may have changed. `view` was taken before: a
+    /// change that happens meanwhile is noticed the next time.
     pub(crate) fn pins_version(
         &self,
         view: Option<View>,
@@ -60,17 +62,17 @@ impl Known {
         Ok(version)
     }
 
-    /// This process has changed pins.
+    /// Called when this process has changed pins.
     pub(crate) fn pins_changed(&self) {
         self.own_pins.fetch_add(1, Ordering::Release);
     }
 
-    /// This process has written a step.
+    /// Called when this process has written a step.
     pub(crate) fn add_flow(&self, key: &FlowKey) {
         self.flows.lock().keys.insert(ending(key));
     }
 
-    /// Whether a session may have steps. `view` is of before.
+    /// Whether a session may have steps. `view` was taken before.
     pub(crate) fn may_have_flow(
         &self,
         state: &dyn State,
@@ -91,7 +93,7 @@ impl Known {
 }
 
 impl FlowKeys {
-    /// Reads the steps that others have written since.
+    /// Reads the steps that other processes have written since.
     fn read(&mut self, state: &dyn State) -> Result<(), Fault> {
         if self.keys.len() > MAX_KEYS {
             *self = Self { opened: self.opened, ..Self::default() };
@@ -104,6 +106,6 @@ impl FlowKeys {
 }
 
 fn ending(key: &FlowKey) -> u64 {
-    // The beginning is the same for all sessions of one owner.
+    // The first bytes are the same for all sessions of one owner.
     key.last_chunk().map_or(0, |last| u64::from_le_bytes(*last))
 }

@@ -1,5 +1,5 @@
-//! What the file with the state needs now and then: a look at what other processes changed, checkpoints,
-//! and an end for what is old.
+//! Periodic maintenance of the state file: notices changes of other processes, runs checkpoints,
+//! and removes old data.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::place::{Patience, Place, identity_of};
 use crate::shared::{Shared, now};
 use crate::state::history::FlowStep;
 use crate::state::meters::Bucket;
-use crate::state::removed::Bounds;
-use crate::state::sqlite::removed::Left;
+use crate::state::removed::RemovedLimits;
+use crate::state::sqlite::removed::Pruned;
 use crate::state::sqlite::{history, meters, removed, sessions, turns};
 use crate::wal::Checkpoints;
 
-/// Keeps the file in order, with a connection of its own.
+/// Maintains the file, with its own connection.
 #[derive(Debug)]
-pub(crate) struct StateKeeper {
+pub(crate) struct StateMaintenance {
     shared: Arc<Shared>,
     database: Database,
-    /// The file as it was opened.
+    /// The device and inode of the file when it was opened.
     file: Option<(u64, u64)>,
-    /// What the connection told when it was last looked: see [`Database::data_version`].
+    /// The last value of [`Database::data_version`].
     version: Option<i64>,
     pub(crate) checkpoints: Checkpoints,
 }
 
-impl StateKeeper {
+impl StateMaintenance {
     pub(crate) fn new(shared: Arc<Shared>) -> Result<Self, OpenError> {
         let file = &shared.state.writing.file;
         let database = file.open(Patience::brief())?;
@@ -35,13 +35,13 @@ impl StateKeeper {
         Ok(Self { shared, database, file, version: None, checkpoints })
     }
 
-    /// Before the first round: the log of a file that nobody had open begins here, for the reason that
-    /// [`Checkpoints::touch`] has.
+    /// Runs before the first tick: if no other process had the file open, its log starts here, for
+    /// the reason given at [`Checkpoints::touch`].
     pub(crate) fn begin(&self) {
         let _ = self.checkpoints.touch(&self.database);
     }
 
-    /// About each second. Each part is of use without the others, and what fails comes again.
+    /// Runs about once a second. Each part works without the others, and failures are retried.
     pub(crate) fn tick(&mut self) {
         self.watch_file();
         let _ = self.look();
@@ -53,18 +53,19 @@ impl StateKeeper {
         self.checkpoints.run(&self.database)
     }
 
-    /// Lets old counts, removed calls, buckets and steps of sessions leave.
+    /// Removes old counts, removed calls, buckets and steps of sessions.
     pub(crate) fn expire(&self) -> Result<(), Fault> {
         let (shared, now) = (&self.shared, now());
         turns::expire(&self.database, &shared.settings.retention, now)?;
-        if removed::prune(&self.database, &Bounds::USUAL, now)? == Left::Some {
+        if removed::prune(&self.database, &RemovedLimits::DEFAULT, now)? == Pruned::Some {
             shared.bindings.reload(&shared.state)?;
         }
         meters::prune(&self.database, Bucket::MAX_KEPT, now)?;
         history::prune(&self.database, FlowStep::MAX_KEPT, now)
     }
 
-    /// A file that was removed or replaced would take what no other process finds.
+    /// Gives up a file that was removed or replaced: other processes would not find what is written
+    /// to it.
     fn watch_file(&mut self) {
         let state = &self.shared.state;
         let Place::File(path) = &state.writing.file.place else { return };
@@ -72,12 +73,12 @@ impl StateKeeper {
         if found == self.file {
             return;
         }
-        state.writing.lose("the file with the store's state was removed or replaced");
+        state.writing.lose("the state file of the store was removed or replaced");
         if let Ok(database) = state.writing.file.open(Patience::brief()) {
             self.database = database;
             self.file = identity_of(path);
             self.version = None;
-            let _ = state.reopen_looking();
+            let _ = state.reopen_lookups();
             let _ = self.shared.bindings.reload(state);
         }
     }

@@ -1,0 +1,116 @@
+//! Texts that are not part of the answer: each channel is a separate text. The model's thinking is
+//! scanned but never changed.
+
+use callgate_call::json::Span;
+use callgate_dialect::{Channel, Delivery, Reading, Slot, What};
+
+use super::{Ends, Place, StreamingText, Texts};
+use crate::core::Core;
+
+/// The channel of a text of the answer.
+pub(super) fn channel(reading: &Reading, text: Span) -> Channel {
+    let side_text = reading.side_texts.iter().find(|side_text| side_text.at == text);
+    side_text.map_or(0, |side_text| side_text.channel)
+}
+
+/// Whether a text is part of the answer.
+pub(super) fn is_answer(reading: &Reading, text: Span) -> bool {
+    let in_part = |span: Span| span.start <= text.start && text.end <= span.end;
+    let mut parts = reading.parts.iter().filter(|part| matches!(part.what, What::Text));
+    reading.text == Some(text) || parts.any(|part| in_part(part.at))
+}
+
+/// Adds the texts that are not part of the answer.
+pub(super) fn add(
+    reading: &Reading,
+    block: Option<Slot>,
+    pieces: &mut Vec<(Place, Span)>,
+    wholes: &mut Vec<Span>,
+) {
+    for side_text in reading.side_texts.iter().filter(|side_text| !side_text.is_thinking) {
+        let known =
+            wholes.contains(&side_text.at) || pieces.iter().any(|(_, at)| *at == side_text.at);
+        match side_text.delivery {
+            _ if known => {}
+            Delivery::InPieces => {
+                pieces.push(((side_text.lane, block, side_text.channel), side_text.at))
+            }
+            Delivery::Whole => wholes.push(side_text.at),
+        }
+    }
+}
+
+impl Core {
+    /// Reports what audit rules match in the model's thinking.
+    pub(super) fn scan_thinking(&mut self, texts: &mut Texts, data: &str, reading: &Reading) {
+        let block = reading.block.map(|block| block.slot);
+        for side_text in reading.side_texts.iter().filter(|side_text| side_text.is_thinking) {
+            let hits = match side_text.delivery {
+                Delivery::InPieces => {
+                    let place = (side_text.lane, block, side_text.channel);
+                    texts.thinking_piece(place, side_text.at.of(data), self.limits().calls)
+                }
+                Delivery::Whole => texts.scan_whole_thinking(side_text.at.of(data)),
+            };
+            self.report_hits(texts, hits, side_text.delivery == Delivery::Whole);
+        }
+        if texts.thinking.is_empty() {
+            return;
+        }
+        let (ends, mut ended) = (Ends::of(reading), Vec::new());
+        texts.thinking.retain_mut(|flowing| {
+            let is_over = ends.with(flowing.place);
+            if is_over {
+                ended.extend(flowing.finish().hits);
+            }
+            !is_over
+        });
+        self.report_hits(texts, ended, false);
+    }
+
+    /// The model's thinking has ended.
+    pub(super) fn end_thinking(&mut self, texts: &mut Texts) {
+        for mut flowing in std::mem::take(&mut texts.thinking) {
+            let hits = flowing.finish().hits;
+            self.report_hits(texts, hits, false);
+        }
+    }
+
+    /// The texts of a whole body that are not part of the answer; scans the thinking in it.
+    pub(super) fn side_texts_in_body(&mut self, texts: &mut Texts, body: &str) -> Vec<Span> {
+        let (thought, shown): (Vec<_>, Vec<_>) =
+            self.reader.side_texts(body).into_iter().partition(|side_text| side_text.is_thinking);
+        for side_text in thought {
+            let hits = texts.scan_whole_thinking(side_text.at.of(body));
+            self.report_hits(texts, hits, false);
+        }
+        shown.into_iter().map(|side_text| side_text.at).collect()
+    }
+}
+
+impl Texts {
+    /// Scans a piece of thinking. If there are more than `max` at once, the piece is scanned on its
+    /// own.
+    fn thinking_piece(
+        &mut self,
+        place: Place,
+        raw: &str,
+        max: usize,
+    ) -> Vec<callgate_policy::TextHit> {
+        if !self.thinking.iter().any(|flowing| flowing.place == place) {
+            if self.thinking.len() >= max {
+                return self.scan_whole_thinking(raw);
+            }
+            let flow = self.guard.fixed_flow();
+            self.thinking.push(StreamingText { place, flow, half: None, last: None });
+        }
+        let flowing = self.thinking.iter_mut().find(|flowing| flowing.place == place);
+        flowing.map(|flowing| flowing.piece(raw, false).hits).unwrap_or_default()
+    }
+
+    fn scan_whole_thinking(&self, raw: &str) -> Vec<callgate_policy::TextHit> {
+        let mut text = String::new();
+        callgate_call::json::decode_into(raw, &mut None, &mut text);
+        self.guard.fixed(&text)
+    }
+}
