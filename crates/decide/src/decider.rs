@@ -16,7 +16,7 @@ use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
 use crate::mcp::{Launch, McpSession, McpSettings, McpState};
-use crate::observer::Observer;
+use crate::observer::{Decisions, Observer};
 use crate::offer::RecentlyRecorded;
 use crate::record;
 use crate::response_decider::ResponseDecider;
@@ -90,10 +90,11 @@ impl Decider {
         }))
     }
 
-    /// Shows every decision to `observe`, with its record: calls that pass without their input. It
-    /// is called on threads that carry streams, so it must not wait. Only the first observer counts.
-    pub fn observe(&self, observe: impl Fn(&Record) + Send + Sync + 'static) {
-        self.0.observer.set(observe);
+    /// Shows these decisions to `observe`, with their records: calls that pass without their input.
+    /// It is called on threads that carry streams, so it must not wait. Only the first observer
+    /// counts.
+    pub fn observe(&self, decisions: Decisions, observe: impl Fn(&Record) + Send + Sync + 'static) {
+        self.0.observer.set(decisions, observe);
     }
 
     /// A decider for one response, with the policies in force now; `None` if nothing is judged.

@@ -75,6 +75,7 @@ pub use decider::{Context, Decider};
 pub use in_force::InForce;
 pub use limits::Buckets;
 pub use loading::{PolicySource, PolicyState};
+pub use observer::Decisions;
 pub use offer::Offer;
 pub use pending::{Decision, Pending};
 pub use pipeline::NO_APPROVER;

@@ -5,12 +5,22 @@ use std::sync::OnceLock;
 
 use callgate_audit::{Action, Code, Record, Tool};
 
+/// Which decisions an observer sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decisions {
+    /// Every decision.
+    All,
+    /// Calls that are denied. A call that is denied because its record could not be written is
+    /// not among them; the log has an error for it.
+    Denied,
+}
+
 /// Sees decisions: the record of each, right after it was made.
 type Observe = Box<dyn Fn(&Record) + Send + Sync>;
 
 /// At most one observer, set once.
 #[derive(Default)]
-pub(crate) struct Observer(OnceLock<Observe>);
+pub(crate) struct Observer(OnceLock<(Decisions, Observe)>);
 
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,23 +30,31 @@ impl fmt::Debug for Observer {
 
 impl Observer {
     /// Sets the observer. A second one is ignored.
-    pub(crate) fn set(&self, observe: impl Fn(&Record) + Send + Sync + 'static) {
-        let _ = self.0.set(Box::new(observe));
+    pub(crate) fn set(
+        &self,
+        decisions: Decisions,
+        observe: impl Fn(&Record) + Send + Sync + 'static,
+    ) {
+        let _ = self.0.set((decisions, Box::new(observe)));
     }
 
-    /// Shows the observer a record, if it is one of a decision.
+    /// Shows the observer a record, if it is one of a decision that it wants to see.
     pub(crate) fn see(&self, record: &Record) {
+        let (Some((decisions, observe)), Some(verdict)) = (self.0.get(), &record.verdict) else {
+            return;
+        };
+        let is_wanted = *decisions == Decisions::All || verdict.action == Action::Deny;
         // A record that completes another one brings only the input.
-        let is_decision = record.verdict.is_some() && record.completes.is_none();
-        if let (Some(observe), true) = (self.0.get(), is_decision) {
+        if is_wanted && record.completes.is_none() {
             observe(record);
         }
     }
 
     /// A copy of a record that is about to be written, to be seen once that is done. It has no
-    /// input, which may be large and which an observer of calls that pass does not need.
+    /// input, which may be large and which an observer of calls that pass does not need. `None` if
+    /// the observer does not see calls that pass.
     pub(crate) fn copy(&self, record: &Record) -> Option<Record> {
-        self.0.get()?;
+        self.0.get().filter(|(decisions, _)| *decisions == Decisions::All)?;
         let tool = record.tool.as_ref().map(|tool| Tool {
             name: tool.name.clone(),
             server: tool.server.clone(),

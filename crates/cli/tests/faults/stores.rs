@@ -225,6 +225,8 @@ fn small_disk(upstream: &Upstream, policy: &str, settings: &str) -> Gateway {
         .file("callgate.yaml", &config)
         .env("DISK", disk.to_str().unwrap())
         .under(&["unshare", "-rm", "sh", "-c", mount, "sh"])
+        .flag("--log-format")
+        .flag("json")
         .start()
 }
 
@@ -245,15 +247,17 @@ fn fill(path: &Path) {
 /// Calls until no record fits into the last page of the journal, which it has already. Returns how many
 /// still did.
 fn use_up_last_page(gateway: &Gateway) -> usize {
+    // Two calls were made before.
+    let calls = Cell::new(2);
+    let said = |text| gateway.said().matches(text).count();
     let is_recorded = |path: &&str| {
-        let failures =
-            || gateway.said().matches("the record of a call could not be written").count();
-        // The log has one such line for each call, after the line about its failure.
-        let decisions = || gateway.said().matches(" decision verdict=").count();
-        let before = (failures(), decisions());
+        let failures = said("the record of a call could not be written");
         ask(path).send(gateway.address());
-        assert!(gateway.wait_until(|_| decisions() > before.1), "{}", gateway.said());
-        failures() == before.0
+        calls.set(calls.get() + 1);
+        // A call's line about a failure comes before the line with its decision.
+        let logged = gateway.wait_until(|_| said(r#""message":"decision""#) == calls.get());
+        assert!(logged, "{}", gateway.said());
+        said("the record of a call could not be written") == failures
     };
     let many = |path| std::iter::repeat_n(path, 50).take_while(is_recorded).count();
     many(MESSAGES) + many(CHAT)

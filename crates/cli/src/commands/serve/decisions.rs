@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal as _};
 
-use callgate_audit::{Action, Kind, Record, Verdict};
-use callgate_decide::Decider;
+use callgate_audit::{Kind, Record, Verdict};
+use callgate_decide::{Decider, Decisions};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::logging;
@@ -13,14 +13,15 @@ use crate::render::{self, Color, printable, rule_name};
 use crate::table::{self, truncated};
 use crate::when;
 
-/// Prints each denied call for a person at the terminal; otherwise logs each decision.
+/// Prints or logs each denied call; a log for programs has a line for each decision.
 pub(super) fn show(decider: &Decider, format: LogFormat) {
     match (format, io::stderr().is_terminal()) {
         (LogFormat::Text, true) => {
             let color = Color::of(&io::stderr());
-            decider.observe(move |record| print_denied(record, color));
+            decider.observe(Decisions::Denied, move |record| print_denied(record, color));
         }
-        (LogFormat::Text, false) | (LogFormat::Json, _) => decider.observe(log),
+        (LogFormat::Text, false) => decider.observe(Decisions::Denied, log),
+        (LogFormat::Json, _) => decider.observe(Decisions::All, log),
     }
 }
 
@@ -31,9 +32,7 @@ fn decided(record: &Record) -> Option<&Verdict> {
 }
 
 fn print_denied(record: &Record, color: Color) {
-    let Some(verdict) = decided(record).filter(|verdict| verdict.action == Action::Deny) else {
-        return;
-    };
+    let Some(verdict) = decided(record) else { return };
     let width = table::width_of(&io::stderr()).unwrap_or(usize::MAX);
     logging::talk(&denied_line(record, verdict, width, color));
 }
@@ -89,7 +88,7 @@ fn log(record: &Record) {
 
 #[cfg(test)]
 mod tests {
-    use callgate_audit::Tool;
+    use callgate_audit::{Action, Tool};
 
     use super::*;
 
