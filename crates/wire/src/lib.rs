@@ -14,11 +14,11 @@
 //! ```
 //!
 //! ```
-//! use callgate_wire::{Decoder, Forms, Framing, Limits, Sniffer, Splitter};
+//! use callgate_wire::{Decoder, Framing, Framings, Limits, Sniffer, Splitter};
 //!
 //! let limits = Limits::default();
 //! let mut decoder = Decoder::for_header(None, &limits)?;
-//! let mut sniffer = Sniffer::new(Forms::Events);
+//! let mut sniffer = Sniffer::new(Framings::Events);
 //! let mut splitter = Splitter::new(Framing::Sse, limits.frame);
 //! let mut plain = Vec::new();
 //! let mut sent = Vec::new();
