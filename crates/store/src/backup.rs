@@ -79,7 +79,9 @@ pub fn backup(
     let copy = Place::File(store.clone());
     let (bytes, companion) = (journal.bytes(), |ending| copy.companion(ending).unwrap_or_default());
     journal
-        .copy(&companion(".journal"), &companion(".head"), &mut |done| progress(done, bytes))
+        .copy(&companion(".journal"), &copy.head().unwrap_or_default(), &mut |done| {
+            progress(done, bytes);
+        })
         .map_err(|error| failed(error.to_string()))?;
     if let Some(state) = state {
         state.copy(copy.state().path()).map_err(|fault| failed(fault.why()))?;

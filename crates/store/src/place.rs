@@ -54,6 +54,12 @@ impl Place {
         Some(name.into())
     }
 
+    /// The file with the journal's head. It has a folder of its own: it is written with every batch of
+    /// records, and a program that watches the folder of the store must not wake up each time.
+    pub(crate) fn head(&self) -> Option<PathBuf> {
+        Some(self.companion(".head")?.join("last"))
+    }
+
     /// The place of the state.
     pub(crate) fn state(&self) -> Self {
         match self {

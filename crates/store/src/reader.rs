@@ -306,8 +306,8 @@ impl Reader {
 }
 
 fn read_only(place: &Place) -> Arc<ReadOnlyVolume> {
-    let companion = |ending| place.companion(ending).unwrap_or_default();
-    Arc::new(ReadOnlyVolume::new(companion(".journal"), companion(".head")))
+    let journal = place.companion(".journal").unwrap_or_default();
+    Arc::new(ReadOnlyVolume::new(journal, place.head().unwrap_or_default()))
 }
 
 fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {

@@ -46,7 +46,7 @@ impl Source {
 pub(crate) fn file_volume(place: &Place) -> Result<FileVolume, OpenError> {
     FileVolume::open(
         place.companion(".journal").unwrap_or_default(),
-        place.companion(".head").unwrap_or_default(),
+        place.head().unwrap_or_default(),
     )
 }
 

@@ -14,7 +14,7 @@ use crate::database::Fault;
 use crate::error::OpenError;
 use crate::place::{check_private, give_to_owner};
 
-/// Segment files in a folder, with the head file next to it.
+/// Segment files in a folder, and the head file in another one.
 #[derive(Debug)]
 pub(crate) struct FileVolume {
     folder: PathBuf,
@@ -48,12 +48,15 @@ impl FileVolume {
             path: folder.clone(),
             why: error.to_string(),
         };
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(&folder).map_err(unwritable)?;
-        check(&folder, &head_path)?;
+        let head_folder = head_path.parent().unwrap_or(&head_path);
+        for folder in [&folder, head_folder] {
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
+            check(folder)?;
+        }
         let lock = private(&folder.join("lock")).map_err(unwritable)?;
         let head = private(&head_path).map_err(unwritable)?;
-        for path in [&folder, &folder.join("lock"), &head_path] {
+        for path in [&folder, &folder.join("lock"), head_folder, &head_path] {
             give_to_owner(path).map_err(unwritable)?;
         }
         Ok(Self { folder, head_path, lock, head, patience: PATIENCE })
@@ -69,13 +72,13 @@ impl FileVolume {
 }
 
 /// Rejects a journal that other users can write: they could add records, and remove some.
-fn check(folder: &Path, head: &Path) -> Result<(), OpenError> {
+fn check(folder: &Path) -> Result<(), OpenError> {
     let own = rustix::process::geteuid().as_raw();
     let unreadable = |error: io::Error| OpenError::Unreadable {
         path: folder.to_owned(),
         why: error.to_string(),
     };
-    let mut paths = vec![folder.to_owned(), head.to_owned()];
+    let mut paths = vec![folder.to_owned()];
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         paths.push(entry.map_err(unreadable)?.path());
     }

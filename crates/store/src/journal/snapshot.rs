@@ -71,9 +71,12 @@ impl Snapshot {
             })?;
             file.sync_all()?;
         }
+        let head_folder = head.parent().unwrap_or(folder);
+        fs::DirBuilder::new().mode(0o700).create(head_folder)?;
         let mut file = create_private(head)?;
         file.write_all(&self.head)?;
         file.sync_all()?;
+        File::open(head_folder)?.sync_all()?;
         File::open(folder)?.sync_all()
     }
 }

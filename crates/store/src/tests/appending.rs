@@ -103,14 +103,14 @@ fn the_files_are_private() {
     audit.append(call("Bash", "{}")).wait().unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = place.path().parent().unwrap().to_owned();
-    assert_eq!(mode(&folder), 0o700);
-    assert_eq!(mode(&place.journal()), 0o700);
+    let folders = [folder.clone(), place.journal(), place.path().with_extension("db.head")];
+    folders.iter().for_each(|folder| assert_eq!(mode(folder), 0o700));
     let inside = |folder: &Path| -> Vec<_> {
         let paths = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
         paths.filter(|path| path.is_file()).collect()
     };
-    let files = [inside(&folder), inside(&place.journal())].concat();
-    for ending in [".db", ".head", ".state", ".key", ".log", "lock"] {
+    let files = folders.iter().flat_map(|folder| inside(folder)).collect::<Vec<_>>();
+    for ending in [".db", ".head/last", ".state", ".key", ".log", "lock"] {
         assert!(
             files.iter().any(|it| it.to_str().unwrap().ends_with(ending)),
             "{ending}: {files:?}"

@@ -48,19 +48,20 @@ fn only_this_user_can_read_a_backup() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o7777;
     let folder = done.store.parent().unwrap();
     assert_eq!(mode(folder), 0o700);
-    let mut files = 0;
+    let (mut files, mut folders) = (0, 0);
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             assert_eq!(mode(&path), 0o700);
             let inside = std::fs::read_dir(&path).unwrap();
             inside.for_each(|entry| assert_eq!(mode(&entry.unwrap().path()), 0o600));
+            folders += 1;
         } else {
             assert_eq!(mode(&path), 0o600, "{}", path.display());
             files += 1;
         }
     }
-    assert_eq!(files, 3, "the head, the state and the key");
+    assert_eq!((files, folders), (2, 2), "the state and the key; the journal and its head");
 }
 
 #[test]

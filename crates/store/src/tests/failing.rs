@@ -148,7 +148,7 @@ fn a_read_only_store_can_be_read() {
     std::fs::create_dir(place.path()).unwrap();
     let log = crate::journal::ReadOnlyVolume::new(
         place.journal(),
-        crate::place::Place::new(&place.location()).companion(".head").unwrap(),
+        crate::place::Place::new(&place.location()).head().unwrap(),
     );
     let log = crate::journal::JournalLog::new(Arc::new(log));
     let reader = Reader::without_index(log);

@@ -85,7 +85,7 @@ fn the_state_survives_the_loss_of_the_records() {
     drop(audit);
     std::fs::remove_file(place.path()).unwrap();
     std::fs::remove_dir_all(place.journal()).unwrap();
-    std::fs::remove_file(place.path().with_extension("db.head")).unwrap();
+    std::fs::remove_file(place.path().with_extension("db.head").join("last")).unwrap();
 
     let audit = place.open(Durability::Disk);
     assert!(audit.find_key(key.expose(), Timestamp::now()).is_ok());

@@ -24,7 +24,7 @@ impl Folder {
     }
 
     fn head(&self) -> PathBuf {
-        self.0.path().join("a.db.head")
+        self.0.path().join("a.db.head/last")
     }
 
     fn open(&self) -> Result<Arc<FileVolume>, OpenError> {
