@@ -518,6 +518,7 @@ const REGISTRIES: &[&str] = &[
 
 /// Services that give a machine in a cloud its credentials.
 const METADATA: &[&str] = &[
+    "169.254.169.254.*",
     "169.254.169.254",
     "169.254.170.2",
     "169.254.170.23",

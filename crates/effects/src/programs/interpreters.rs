@@ -258,7 +258,9 @@ pub(crate) const MODELS: &[Model] = &[
             ),
         ])
         .operands(leading(&[&[Does::Code(Language::PowerShell)]], &[])),
-    model(&["cmd", "cmd.exe"]).style(Style::Plain).operands(each(&[Does::Hides])),
+    model(&["cmd", "cmd.exe"])
+        .style(Style::Plain)
+        .examples(&[("cmd /c type a", &["runs cat a", "reads a"])]),
     model(&[
         "tclsh",
         "wish",

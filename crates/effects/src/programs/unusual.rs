@@ -406,4 +406,31 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["sensor", "sdr", "link", "show", "status", "q"]),
     ])
     .examples(&[("ipmitool power off", &["marks power"]), ("bridge link", &[])]),
+    model(&["ghc"])
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::Other)]),
+            takes(&["-o", "-outputdir"], &[WRITES]),
+            takes(&["-package", "-i"], &[]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("ghc -e 'x'", &["opaque language"]), ("ghc a.hs", &["reads a.hs"])]),
+    model(&["devtunnel", "pagekite.py", "localxpose", "loclx"])
+        .always(&[mark(Mark::Tunnel)])
+        .examples(&[("devtunnel host -p 3000", &["marks tunnel"])]),
+    model(&["octave-cli", "matlab", "scilab"])
+        .flags(&[
+            takes(&["--eval", "-r", "-batch", "-e"], &[Does::Code(Language::Other)]),
+            switch(&["--version", "--help"], &[]),
+        ])
+        .operands(each(&[Does::Script(Language::Other)]))
+        .examples(&[("octave-cli --eval 'x'", &["opaque language"])]),
+    model(&["cgexec", "runcon", "zellij", "dtach", "abduco", "reptyr"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-g", "-t", "-u", "-r", "-A", "-c", "-n"], &[])])
+        .operands(leading(&[&[]], &[COMMAND]))
+        .examples(&[("runcon x cat a", &["runs cat a", "reads a"])]),
+    model(&["slackcat", "telegram-send", "notifico", "apprise", "ntfy"])
+        .operands(each(&[READS]))
+        .always(&[mark(Mark::Publishes), Does::ConnectsTo("slack.com", Purpose::Send)])
+        .examples(&[("slackcat a", &["reads a", "sends slack.com:443", "marks publishes"])]),
 ];

@@ -522,7 +522,11 @@ pub(crate) const MODELS: &[Model] = &[
         "ld-musl-x86_64.so.1",
     ])
     .style(Style::Posix)
-    .flags(&[takes(&["--library-path", "--preload", "--argv0", "--audit"], &[])])
+    .flags(&[
+        takes(&["--library-path", "--argv0"], &[]),
+        takes(&["--preload"], &[Does::Sets("env:LD_PRELOAD", Reach::Command)]),
+        takes(&["--audit"], &[Does::Sets("env:LD_AUDIT", Reach::Command)]),
+    ])
     .operands(RUNS)
     .examples(&[("ld.so /bin/cat a", &["runs cat a", "reads a"])]),
     model(&["start-stop-daemon"])

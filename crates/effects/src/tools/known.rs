@@ -65,12 +65,18 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         for path in entry.roles_of(Role::Query) {
             for (path, value) in find(call.value, path) {
                 if let Some(text) = value.as_str() {
-                    analysis.argument(&path, text);
-                    analysis.push(Action::Sql(text.to_owned()), 0..text.len(), None);
+                    query(analysis, &path, text);
                 }
             }
         }
     }
+}
+
+/// A query, with what it does outside of the database.
+pub(super) fn query(analysis: &mut Analysis<'_>, path: &str, text: &str) {
+    analysis.argument(path, text);
+    let folder = working_folder(analysis.ground);
+    Shell::new(analysis, folder).sql(&whole(text));
 }
 
 /// The folder that a shell tool runs in.
@@ -109,11 +115,8 @@ pub(super) fn run(
                 let words: Vec<&str> = std::iter::once(text.as_str()).chain(words).collect();
                 return run_words(analysis, path, &words, folder);
             }
-            let is_powershell = call.name_has(&["powershell", "pwsh"]);
-            // There, a backslash is part of a path.
-            let text = if is_powershell { text.replace('\\', "/") } else { text.clone() };
-            analysis.argument(path, &text);
-            run_text(analysis, call, &text, folder);
+            analysis.argument(path, text);
+            run_text(analysis, call, text, folder);
         }
         Value::Array(items) => {
             let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
@@ -177,7 +180,9 @@ fn language(call: &Call<'_>) -> Language {
     let word = word.as_deref().unwrap_or(&call.name);
     let is_code = call.name_has(&["python", "code", "javascript", "repl", "exec"]);
     let is_script = matches!(call.name.as_str(), "exec" | "functions.exec") && call.is_free_text();
-    if word.contains("python") || call.name == "code_interpreter" {
+    if word.contains("powershell") || word.contains("pwsh") {
+        Language::PowerShell
+    } else if word.contains("python") || call.name == "code_interpreter" {
         Language::Python
     } else if is_script
         || ["javascript", "node", "typescript"].iter().any(|name| word.contains(name))
