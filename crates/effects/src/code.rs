@@ -86,6 +86,11 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             Call::Connects(Purpose::Fetch) if sends || sends_something(around) => {
                 perform(shell, Call::Connects(Purpose::Send), &arguments, field);
             }
+            Call::ConnectsTo(Purpose::Fetch) | Call::Reads if sends_something(around) => {
+                let outer = std::mem::replace(&mut shell.words_read, true);
+                perform(shell, call, &arguments, field);
+                shell.words_read = outer;
+            }
             Call::OnReceiver(inner) => {
                 let own = name.rsplit_once('.').and_then(|(own, _)| scanner.constant(own)).cloned();
                 let word = own.or_else(|| receiver.clone()).unwrap_or_else(Word::unknown);

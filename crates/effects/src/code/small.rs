@@ -204,6 +204,14 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
             }
         }
     }
+    if lower.contains("read") {
+        for (at, sign) in lower.match_indices("posix file \"").take(8) {
+            let literal = text.get(at + sign.len()..).unwrap_or_default();
+            let name = literal.get(..literal_end(literal)).unwrap_or_default();
+            let file = Field::new(Word::known(name), field.span.clone());
+            shell.read_file(&file, Access::Content);
+        }
+    }
     let acts = [
         "keystroke",
         "key code",

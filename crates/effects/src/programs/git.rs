@@ -396,7 +396,7 @@ const GIT: &[Model] = &[
     ]),
     model(&["apply"])
         .flags(&[
-            takes(&["--directory"], &[]),
+            takes(&["--directory"], &[MAKES]),
             takes(&["-p", "-C", "--include", "--exclude", "--whitespace"], &[]),
             switch(&["--unsafe-paths"], &[Does::Hides]),
             switch(&["--check", "--stat", "--numstat", "--summary"], &[]),

@@ -334,6 +334,7 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             takes(&["-jar"], &[Does::Script(Language::Other)]),
             takes(&["-m", "--module", "--add-opens", "--add-exports", "--add-modules"], &[]),
+            joined(&["-XX:OnOutOfMemoryError", "-XX:OnError"], &[SHELL]),
             joined(&["-javaagent:", "-agentpath:"], &[Does::Script(Language::Other)]),
             switch(&["-version", "--version"], &[]),
         ])

@@ -303,7 +303,7 @@ pub(crate) const MODELS: &[Model] = &[
             &["fetches h.example:443", "runs touch x", "changes x"],
         ),
     ]),
-    model(&["ssh", "autossh", "mosh", "slogin", "dbclient"])
+    model(&["ssh", "mosh", "slogin", "dbclient"])
         .style(Style::Posix)
         .flags(&[
             takes(&["-o"], SSH_OPTION),

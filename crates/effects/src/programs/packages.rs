@@ -324,6 +324,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("dpkg -l", &[]), ("dpkg -s bash", &[])]),
     model(&["rpm"])
         .flags(&[
+            takes(&["--pipe"], &[SHELL]),
             switch(&["--query", "-q", "--verify", "-V", "--querytags"], &[]).operands(each(&[])),
             switch(&["--eval", "-E"], &[Does::Hides]),
             takes(&["--root", "--dbpath", "--define", "-D"], &[]),

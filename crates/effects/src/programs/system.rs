@@ -229,7 +229,6 @@ pub(crate) const MODELS: &[Model] = &[
         "setenforce",
         "setsebool",
         "semanage",
-        "aa-teardown",
         "aa-disable",
         "aa-complain",
         "ufw",
@@ -247,7 +246,6 @@ pub(crate) const MODELS: &[Model] = &[
         "tccutil",
         "netsh",
         "fail2ban-client",
-        "update-ca-certificates",
         "update-crypto-policies",
         "trust",
         "chcon",
@@ -365,7 +363,6 @@ pub(crate) const MODELS: &[Model] = &[
         "xkill",
         "taskkill",
         "tskill",
-        "killall5",
         "fkill",
         "kill-port",
     ])

@@ -433,4 +433,31 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[READS]))
         .always(&[mark(Mark::Publishes), Does::ConnectsTo("slack.com", Purpose::Send)])
         .examples(&[("slackcat a", &["reads a", "sends slack.com:443", "marks publishes"])]),
+    model(&["autossh"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-M", "-p", "-l", "-i", "-o"], &[]),
+            takes(&["-L", "-R", "-D"], &[Does::Forward]),
+        ])
+        .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[SHELL]))
+        .examples(&[(
+            "autossh -M 0 -R 2222:localhost:22 h.example",
+            &["tunnels localhost:22", "remote h.example", "marks tunnel"],
+        )]),
+    model(&["aa-teardown", "update-ca-certificates", "update-ca-trust"])
+        .always(&[mark(Mark::Guard)])
+        .examples(&[("aa-teardown", &["marks guard"])]),
+    model(&["killall5"]).always(&[mark(Mark::Kills)]),
+    model(&["cowsay"])
+        .flags(&[takes(&["-f"], &[READS, Does::Hides]), takes(&["-e", "-T", "-W"], &[])])
+        .examples(&[
+            ("cowsay hi", &[]),
+            ("cowsay -f a.cow hi", &["reads a.cow", "opaque language"]),
+        ]),
+    model(&["dmesg"])
+        .flags(&[
+            switch(&["--clear", "-C", "--read-clear", "-c"], &[mark(Mark::Guard)]),
+            takes(&["--level", "-l", "--facility", "-f", "--since", "--until"], &[]),
+        ])
+        .examples(&[("dmesg -T", &[]), ("dmesg -C", &["marks guard"])]),
 ];

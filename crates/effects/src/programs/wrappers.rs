@@ -462,7 +462,10 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-f"], &[Does::Script(Language::Other)]).instead(),
         ])
         .operands(leading(&[&[Does::Script(Language::Other)]], &[])),
-    model(&["at", "batch"])
+    model(&["batch"])
+        .always(&[Does::RunsInput(Language::Shell), mark(Mark::Schedules)])
+        .examples(&[("batch <<< 'cat a'", &["runs cat a", "reads a", "marks schedules"])]),
+    model(&["at"])
         .flags(&[
             takes(&["-f"], &[Does::Script(Language::Shell)]),
             switch(&["-l", "-c", "-V"], &[]),

@@ -101,9 +101,7 @@ impl Shell<'_, '_> {
         for (name, value) in &line.unknown {
             if let Some(value) = value {
                 self.stray(value);
-                if !names_key(name) {
-                    self.stray_path(value);
-                }
+                self.doubtful(name, value);
             }
         }
     }
@@ -142,8 +140,8 @@ impl Shell<'_, '_> {
             }
             if usage.is_empty() {
                 self.stray(field);
-                if line.doubtful.contains(&at) {
-                    self.stray_path(field);
+                if let Some((_, flag)) = line.doubtful.iter().find(|(place, _)| *place == at) {
+                    self.doubtful(flag, field);
                 }
             }
             if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
@@ -161,6 +159,15 @@ impl Shell<'_, '_> {
             && let Some(address) = host::parse_url(&field.word)
         {
             self.connect(address, Purpose::Fetch, Some(&field.word), field.span.clone());
+        }
+    }
+
+    /// A value that may belong to a flag that the model does not have.
+    pub(crate) fn doubtful(&mut self, flag: &str, value: &Field) {
+        if names_command(flag) {
+            self.word_text(&shell_value(value));
+        } else if !names_key(flag) {
+            self.stray_path(value);
         }
     }
 
@@ -226,7 +233,15 @@ impl Shell<'_, '_> {
         let is_stream = field.text() == Some("-");
         for does in usage {
             match does {
-                Does::Reads(access) if !is_stream => self.read_file(field, *access),
+                Does::Reads(access) if !is_stream => {
+                    // Many programs read more words from `@file`.
+                    let start = field.word.known_start();
+                    if start.starts_with("@/") || start.starts_with("@~") {
+                        self.read_file(&field.from(1), *access);
+                    } else {
+                        self.read_file(field, *access);
+                    }
+                }
                 Does::Writes(change) if !is_stream => self.write_file(field, *change),
                 Does::Deletes(scope) => {
                     let could = Bound::just(EffectKind::Deletes);
@@ -238,7 +253,13 @@ impl Shell<'_, '_> {
                 Does::Package(registry) => self.package(field, *registry),
                 Does::AtFile => self.at_file(field),
                 Does::FieldFile => self.field_file(field),
-                Does::Shell | Does::RemoteShell | Does::Program => {
+                Does::Program => {
+                    if is_foreign(self, &field.word) {
+                        self.opaque(Why::Code, Bound::ALL, field.span.clone());
+                    }
+                    self.word_text(field);
+                }
+                Does::Shell | Does::RemoteShell => {
                     self.word_text(field);
                 }
                 Does::Code(language) => self.code(*language, field),
@@ -502,7 +523,11 @@ impl Shell<'_, '_> {
         let Some(value) = value else { return };
         match means {
             Some(Meaning::Command) if is_command(&value.word) => {
-                self.word_text(&shell_value(value));
+                let text = shell_value(value);
+                if is_foreign(self, &text.word) {
+                    self.opaque(Why::Code, Bound::ALL, text.span.clone());
+                }
+                self.word_text(&text);
             }
             Some(Meaning::Code(language)) => self.script(language, value, None),
             _ => {}
@@ -560,6 +585,7 @@ impl Shell<'_, '_> {
             Output::Text(word) => self.code(language, &Field::new(word.clone(), span.clone())),
             Output::File(word) => {
                 let field = Field::new(word.clone(), span.clone());
+                self.opaque(Why::Code, Bound::ALL, span.clone());
                 self.script(language, &field, None);
             }
             Output::Network(connections) => {
@@ -772,6 +798,34 @@ fn names_key(name: &str) -> bool {
     ["key", "cert", "config", "identity", "credential", "token", "auth", "secret", "ca"]
         .iter()
         .any(|word| name.contains(word))
+}
+
+/// Flags whose name says that their value runs: `--exec`, `--pre-hook`.
+fn names_command(flag: &str) -> bool {
+    let flag = flag.to_ascii_lowercase();
+    flag.starts_with("--")
+        && ["exec", "command", "-cmd", "pipe", "hook", "pager", "editor", "program", "filter"]
+            .iter()
+            .any(|word| flag.contains(word))
+}
+
+/// Whether a program is neither known nor in the project or the system: it can be anything.
+fn is_foreign(shell: &Shell<'_, '_>, word: &Word) -> bool {
+    let first = word.known_start().split_whitespace().next().unwrap_or_default();
+    if !first.starts_with(['/', '~']) {
+        return false;
+    }
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let path = shell.resolve(&Word::known(first)).resolved;
+    let is_system = ["/usr/", "/bin/", "/sbin/", "/opt/", "/lib", "/nix/", "/snap/"]
+        .iter()
+        .any(|folder| path.known_start().starts_with(folder));
+    let is_own = shell
+        .out
+        .ground
+        .workspace
+        .is_some_and(|own| path.known_start().starts_with(own.trim_end_matches('/')));
+    !is_system && !is_own && crate::programs::find(name).is_none()
 }
 
 /// `!cmd` is how aliases and helpers of git write shell text.

@@ -12,7 +12,7 @@ pub(crate) struct Line {
     /// Flags that the model does not have, with the value that is in the same word.
     pub(crate) unknown: Vec<(String, Option<Field>)>,
     /// Operands right behind a flag that the model does not have: they may be its value.
-    pub(crate) doubtful: Vec<usize>,
+    pub(crate) doubtful: Vec<(usize, String)>,
     /// All words behind the program's name.
     pub(crate) words: Vec<Field>,
     /// The names of the sub-commands as they were given: `remote add`.
@@ -113,8 +113,8 @@ impl Reader<'_> {
                 }
                 self.line.sub_command.push_str(field.text().unwrap_or_default());
             } else {
-                if is_doubtful {
-                    self.line.doubtful.push(self.line.operands.len());
+                if is_doubtful && let Some((name, None)) = self.line.unknown.last() {
+                    self.line.doubtful.push((self.line.operands.len(), name.clone()));
                 }
                 self.line.operands.push(field);
                 if style == Style::Posix {
@@ -181,12 +181,30 @@ impl Reader<'_> {
                 let joined = has_value.then(|| field.from(name_end + 1));
                 self.given(flag, name, joined);
             }
+            _ if style == Style::SingleDash && self.joined_flag(field) => {}
             _ if is_long => {
                 let joined = has_value.then(|| field.from(name_end + 1));
                 self.line.unknown.push((name.to_owned(), joined));
             }
             _ => self.bundle(field, 1),
         }
+    }
+
+    /// `-javaagent:x.jar`, `-oDIR`: the value begins right behind the name.
+    fn joined_flag(&mut self, field: &Field) -> bool {
+        let start = field.word.known_start();
+        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
+        let found = flags.filter(|flag| flag.value == Value::Joined).find_map(|flag| {
+            let is_prefix = |name: &&&str| name.len() > 2 && start.starts_with(**name);
+            flag.names.iter().find(is_prefix).map(|name| (flag, *name))
+        });
+        let Some((flag, name)) = found else { return false };
+        self.line.flags.push(Given {
+            flag,
+            spelling: name.to_owned(),
+            values: vec![field.from(name.len())],
+        });
+        true
     }
 
     /// Letters that are flags of their own: `-rf`, `-ofile`.

@@ -182,7 +182,13 @@ impl Shell<'_, '_> {
             Some(equals) if start.starts_with('-') || assignment(field).is_some() => equals + 1,
             _ => usize::from(start.starts_with('@')),
         };
-        let value = if value_at > 0 { field.from(value_at) } else { field.clone() };
+        let at = usize::from(
+            value_at > 0 && start.get(value_at..).is_some_and(|it| it.starts_with('@')),
+        );
+        let value = if value_at > 0 { field.from(value_at + at) } else { field.clone() };
+        if value_at > 0 && start.starts_with("--") {
+            self.doubtful(start.get(..value_at - 1).unwrap_or_default(), &value);
+        }
         if let Some(address) = host::parse_url(&value.word) {
             return self.connect(address, Purpose::Fetch, Some(&value.word), field.span.clone());
         }

@@ -79,6 +79,65 @@ const DROPPING_TASKS: &[&str] = &[
     "migrate:rollback-all",
 ];
 
+/// Installers that run code from any URL they are given.
+const INSTALLERS: &[&str] = &[
+    "cpan",
+    "cpanm",
+    "luarocks",
+    "nix",
+    "nix-env",
+    "nix-shell",
+    "nix-build",
+    "guix",
+    "vagrant",
+    "opam",
+    "spack",
+    "conan",
+    "vcpkg",
+    "nimble",
+    "shards",
+    "mix",
+    "dart",
+    "pub",
+    "raco",
+    "ros",
+];
+
+/// Programs with a prompt at which `!command` runs in a shell.
+const ESCAPING: &[&str] = &[
+    "ftp",
+    "sftp",
+    "lftp",
+    "ncftp",
+    "psftp",
+    "smbclient",
+    "tdbtool",
+    "bc",
+    "dc",
+    "mail",
+    "mailx",
+    "gdb",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "less",
+    "more",
+    "man",
+    "ginsh",
+    "tftp",
+    "telnet",
+    "tnftp",
+    "irb",
+    "w3m",
+    "lynx",
+    "aspell",
+    "cdrecord",
+    "octave",
+    "gnuplot",
+    "red",
+];
+
 /// Builds run code of the folder they are in.
 const BUILDERS: &[&str] = &[
     "make",
@@ -133,6 +192,22 @@ impl Shell<'_, '_> {
         };
         let first = fields.first();
         let given = first.map(|field| field.word.known_part().rsplit('/').next().unwrap_or(""));
+        if given.is_some_and(|given| CLOUDS.contains(&given)) {
+            self.cloud(line, context);
+        }
+        if given.is_some_and(|given| INSTALLERS.contains(&given)) {
+            self.installs_urls(line);
+        }
+        if given.is_some_and(|given| ESCAPING.contains(&given)) {
+            self.escapes(context);
+        }
+        if given == Some("service")
+            && let [service, verb, ..] = line.operands.as_slice()
+        {
+            let span = context.span.clone();
+            let program = Field::new(Word::known("systemctl"), span);
+            self.run(&[program, verb.clone(), service.clone()], None);
+        }
         match name {
             "git" => self.git(line, context),
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
@@ -157,7 +232,34 @@ impl Shell<'_, '_> {
             "aws" => self.aws(line, context),
             "wget" | "aria2c" | "axel" => self.named_downloads(line),
             "tar" | "unzip" | "bsdtar" => self.unpacked(line, context),
-            _ if given.is_some_and(|given| CLOUDS.contains(&given)) => self.cloud(line, context),
+            "jq" if given == Some("yq") => {
+                if let Some(file) = line.operands.first().filter(|field| is_plain_path(field)) {
+                    self.read_file(file, Access::Content);
+                }
+            }
+            "sudo" => self.root_shell(line, context),
+            "kill" | "killall5" => self.kills_all(line, context),
+            "npm" => self.sets_script(line),
+            "pip" => self.requirements(line),
+            "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
+            "fd" => self.found_by_fd(line),
+            "vault" if line.words.iter().any(|word| word.text() == Some("disable")) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
+                self.mark(context.run, Mark::Credentials);
+            }
+            "terraform" if line.sub_command().starts_with("state") => {
+                if line.words.iter().any(|word| word.text() == Some("pull")) {
+                    self.mark(context.run, Mark::Credentials);
+                }
+            }
+            "docker" if line.sub_command().ends_with("inspect") => {
+                let shows = |field: &Field| field.word.known_part().contains(".Env");
+                if line.words.iter().any(shows) {
+                    self.mark(context.run, Mark::Credentials);
+                }
+            }
             _ => {}
         }
     }
@@ -174,8 +276,119 @@ impl Shell<'_, '_> {
         };
         let Some(at) = fields.iter().take(4).position(is_django) else { return };
         let task = fields.get(at + 1).and_then(Field::text);
+        if task == Some("dbshell")
+            && let Some(sql) = fields.iter().skip_while(|field| field.text() != Some("-c")).nth(1)
+        {
+            let sql = sql.clone();
+            return self.sql(&sql);
+        }
         if matches!(task, Some("flush" | "reset_db" | "sqlflush" | "reset_schema")) {
             self.mark(run, Mark::Database);
+        }
+    }
+
+    /// `sudo bash`: everything that follows has the rights of root.
+    fn root_shell(&mut self, line: &Line, context: &Context) {
+        let is_shell = |field: &Field| {
+            field.text().is_some_and(|text| {
+                crate::shell::simple::is_shell(text.rsplit('/').next().unwrap_or(text))
+            })
+        };
+        if let [only] = line.operands.as_slice()
+            && is_shell(only)
+            && context.input.is_none()
+        {
+            self.mark(context.run, Mark::Privilege);
+        }
+    }
+
+    /// `kill -9 -1` ends every process, `kill 1` the first one.
+    fn kills_all(&mut self, line: &Line, context: &Context) {
+        let last = line.words.last().and_then(Field::text);
+        if line.words.is_empty() || matches!(last, Some("-1" | "1")) && line.words.len() < 4 {
+            self.mark(context.run, Mark::Power);
+        }
+    }
+
+    /// `npm pkg set scripts.x=TEXT`: the text runs with the next `npm run x`.
+    fn sets_script(&mut self, line: &Line) {
+        let mut words = line.words.iter().filter_map(Field::text);
+        if words.next() != Some("pkg") || words.next() != Some("set") {
+            return;
+        }
+        for field in line.words.iter().skip(2) {
+            let text = field.word.known_part();
+            if text.starts_with("scripts.")
+                && let Some(at) = text.find('=')
+            {
+                self.word_text(&field.from(at + 1));
+            }
+        }
+    }
+
+    /// `pip install -r URL`
+    fn requirements(&mut self, line: &Line) {
+        for given in &line.flags {
+            let is_list = matches!(given.spelling.as_str(), "-r" | "--requirement" | "-c");
+            if is_list
+                && let Some(field) = given.values.first()
+                && let Some(address) = host::parse_url(&field.word)
+            {
+                self.connect(address, Purpose::Execute, Some(&field.word), field.span.clone());
+            }
+        }
+    }
+
+    fn copies_from_container(&mut self, line: &Line) {
+        let is_local = |field: &&Field| !field.word.known_part().contains(':');
+        if let [source, target] = line.operands.as_slice() {
+            if let Some(source) = Some(source).filter(is_local) {
+                self.read_file(source, Access::Tree);
+            }
+            if let Some(target) = Some(target).filter(is_local) {
+                self.write_file(target, Change::Folder);
+            }
+        }
+    }
+
+    /// `fd PATTERN -x COMMAND`: the command gets each file that the pattern finds.
+    fn found_by_fd(&mut self, line: &Line) {
+        let is_run = |spelling: &str| matches!(spelling, "-x" | "--exec" | "-X" | "--exec-batch");
+        let Some(given) = line.flags.iter().find(|given| is_run(&given.spelling)) else { return };
+        let pattern = line.operands.first().map_or("", |field| field.word.known_part());
+        let name: String = pattern.chars().filter(|c| !matches!(c, '^' | '$' | '\\')).collect();
+        let mut words = given.values.clone();
+        let has_place = words.iter().any(|field| field.word.known_part().contains("{}"));
+        let is_name = name.len() > 1 && !name.contains(['*', '+', '[', '(', '|', '?']);
+        if is_name && !has_place {
+            let span = words.last().map_or(0..0, |field| field.span.clone());
+            words.push(Field::new(Word::known(name), span));
+            self.run(&words, None);
+        }
+    }
+
+    /// Installers that take packages from any URL.
+    fn installs_urls(&mut self, line: &Line) {
+        for field in &line.words {
+            let text = field.word.known_part();
+            let Some(at) = text.find("http://").or_else(|| text.find("https://")) else { continue };
+            let rest = text.get(at..).unwrap_or_default();
+            let url = rest.split(['"', '\'', ' ', ')']).next().unwrap_or(rest);
+            let url = Word::known(url);
+            if let Some(address) = host::parse_url(&url) {
+                self.connect(address, Purpose::Execute, Some(&url), field.span.clone());
+            }
+        }
+    }
+
+    /// Lines of the input that begin with `!` run in a shell.
+    fn escapes(&mut self, context: &Context) {
+        let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
+        for line in text.as_deref().unwrap_or_default().lines().take(64) {
+            if let Some(command) = line.trim_start().strip_prefix('!') {
+                let command = Word::known(command.trim_start_matches('!').trim());
+                self.word_text(&Field::new(command, context.span.clone()));
+            }
         }
     }
 
@@ -367,6 +580,7 @@ impl Shell<'_, '_> {
             "config" if line.words.iter().any(|word| word.text() == Some("--raw")) => {
                 self.mark(context.run, Mark::Credentials);
             }
+            "cp" => self.copies_from_container(line),
             "debug" if noun == "node" => self.mark(context.run, Mark::HostAccess),
             "scale" if line.words.iter().any(|word| word.text() == Some("--replicas=0")) => {
                 self.mark(context.run, Mark::Infrastructure);
@@ -420,7 +634,7 @@ impl Shell<'_, '_> {
     fn cloud(&mut self, line: &Line, context: &Context) {
         let destroys = |word: &str| {
             let verb = word.rsplit(':').next().unwrap_or(word);
-            matches!(verb, "delete" | "destroy" | "purge" | "terminate" | "delete-batch")
+            matches!(verb, "-purge" | "delete" | "destroy" | "purge" | "terminate" | "delete-batch")
                 || verb.starts_with("delete-")
         };
         if line.words.iter().filter_map(Field::text).take(6).any(destroys) {
@@ -481,6 +695,12 @@ impl Shell<'_, '_> {
         };
         self.keep_fetched(&folder, output);
     }
+}
+
+/// A path rather than an expression.
+fn is_plain_path(field: &Field) -> bool {
+    let text = field.word.known_part();
+    (text.starts_with(['/', '~']) || text.contains('/')) && !text.contains([' ', '|', '(', '='])
 }
 
 /// `HEAD~1`, `main..dev`, a hash.

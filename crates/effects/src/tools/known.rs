@@ -25,6 +25,15 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
                 run(analysis, call, &path, value, &folder);
             }
         }
+        // A tool of the same name may call its argument something else.
+        let has_role = entry.roles_of(Role::Command).any(|path| !find(call.value, path).is_empty());
+        if !has_role {
+            for key in ["command", "cmd", "commandline", "script"] {
+                for (path, value) in find(call.value, key) {
+                    run(analysis, call, &path, value, &folder);
+                }
+            }
+        }
     } else {
         for path in entry.roles_of(Role::Path) {
             for (path, value) in find(call.value, path) {
@@ -40,6 +49,24 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
                 for (path, value) in elements(&path, value) {
                     read_pattern(analysis, &path, value);
                 }
+            }
+        }
+    }
+    if entry.is(Kind::Search) {
+        for key in ["include_pattern", "include", "glob", "includePattern"] {
+            for (path, value) in find(call.value, key) {
+                read_pattern(analysis, &path, value);
+            }
+        }
+    }
+    // Gemini CLI's tool finds its URLs in the prompt.
+    if entry.is(Kind::Fetch) && find(call.value, "url").is_empty() {
+        for (path, value) in find(call.value, "prompt") {
+            let text = value.as_str().unwrap_or_default();
+            let is_url = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+            for url in text.split_whitespace().filter(is_url).take(32) {
+                let url = url.trim_end_matches(['.', ',', ')', '>', '"', '\'']);
+                fetch(analysis, call, &path, url);
             }
         }
     }
