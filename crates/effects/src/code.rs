@@ -7,12 +7,15 @@
 use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Change, Purpose, Scope, Why};
 use crate::host;
+use std::borrow::Cow;
+
 use crate::model::Language;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
 use crate::word::Word;
 
 mod calls;
+pub(crate) mod powershell;
 mod scanner;
 mod small;
 
@@ -36,7 +39,10 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
         Language::Awk => small::awk(shell, &text, field),
         Language::AppleScript => small::apple_script(shell, &text, field),
         Language::Vim => small::vim(shell, &text, field),
-        Language::PowerShell | Language::Other => {
+        Language::Mongo => small::mongo(shell, &text, field),
+        Language::PowerShell => powershell::scan(shell, &text, field),
+        Language::Cmd => powershell::cmd(shell, &text, field),
+        Language::Other => {
             shell.opaque(Why::Language, Bound::ALL, field.span.clone());
         }
         _ => scan_calls(shell, language, &text, field),
@@ -46,6 +52,10 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
 
 fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: &Field) {
     let Some((_, table)) = TABLES.iter().find(|(known, _)| *known == language) else { return };
+    let text = plain_modules(text, language);
+    let text = text.as_ref();
+    let sends = ["'POST'", "\"POST\"", "'PUT'", "\"PUT\"", "'PATCH'", "\"PATCH\""];
+    let sends = sends.iter().any(|method| text.contains(method));
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
     // The path of `Path("x")`, which methods behind it use.
@@ -58,23 +68,96 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             }
             Token::Name(name) => name,
         };
-        let Some(call) = calls::find(table, name, text) else { continue };
+        let whole = scanner.whole_name(name);
+        let found = whole.as_deref().and_then(|name| calls::find(table, name, text));
+        let Some(call) = found.or_else(|| calls::find(table, name, text)) else { continue };
         calls += 1;
         if calls > MAX_CALLS {
             shell.opaque(Why::Size, Bound::ALL, field.span.clone());
             return;
         }
+        if call == Call::Receiver {
+            receiver = scanner.path(name).or(receiver);
+            continue;
+        }
+        let around = scanner.call_text();
         let arguments = scanner.arguments();
         match call {
-            Call::Receiver => receiver = arguments.first().map(|argument| argument.word()),
+            Call::Connects(Purpose::Fetch) if sends || sends_something(around) => {
+                perform(shell, Call::Connects(Purpose::Send), &arguments, field);
+            }
+            Call::ConnectsTo(Purpose::Fetch) | Call::Reads if sends_something(around) => {
+                let outer = std::mem::replace(&mut shell.words_read, true);
+                perform(shell, call, &arguments, field);
+                shell.words_read = outer;
+            }
             Call::OnReceiver(inner) => {
-                let word = receiver.clone().unwrap_or_else(Word::unknown);
+                let own = name.rsplit_once('.').and_then(|(own, _)| scanner.constant(own)).cloned();
+                let word = own.or_else(|| receiver.clone()).unwrap_or_else(Word::unknown);
                 let arguments = [scanner::Argument::One(word)];
                 perform(shell, *inner, &arguments, field);
             }
             call => perform(shell, call, &arguments, field),
         }
     }
+}
+
+/// `require('fs').x` and `__import__('os').x` as `fs.x` and `os.x`.
+fn plain_modules(text: &str, language: Language) -> Cow<'_, str> {
+    let loader = match language {
+        Language::JavaScript if text.contains("require(") => "require(",
+        Language::Python if text.contains("__import__(") => "__import__(",
+        _ => return Cow::Borrowed(text),
+    };
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(loader) {
+        let (before, after) = rest.split_at(at);
+        plain.push_str(before);
+        let inside = after.get(loader.len()..).unwrap_or_default();
+        let module = inside.find(')').and_then(|end| {
+            let literal = inside.get(..end)?.trim();
+            let name = literal.trim_matches(['\'', '"', '`']);
+            let name = name.strip_prefix("node:").unwrap_or(name);
+            let is_name = !name.is_empty()
+                && literal.len() > name.len()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            is_name.then_some((name, end + 1))
+        });
+        match module {
+            Some((name, end)) => {
+                plain.push_str(name);
+                rest = inside.get(end..).unwrap_or_default();
+            }
+            None => {
+                plain.push_str(loader);
+                rest = inside;
+            }
+        }
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// Whether the arguments of a call hold what was read, or the environment.
+fn sends_something(arguments: &str) -> bool {
+    [
+        "data=",
+        "json=",
+        "files=",
+        "body",
+        "environ",
+        "process.env",
+        "ENV[",
+        "getenv(",
+        "readFile",
+        "open(",
+        "file_get_contents(",
+        "File.read",
+        "`",
+    ]
+    .iter()
+    .any(|sign| arguments.contains(sign))
 }
 
 fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument], field: &Field) {
@@ -128,6 +211,11 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             deletes(shell, &first, Scope::Tree);
             shell.write_file(&value(1), Change::Content);
         }
+        Call::ConnectsTo(purpose) => {
+            if host::parse_url(&first.word).is_some() {
+                connects(shell, &first, None, purpose);
+            }
+        }
         Call::Connects(purpose) => connects(shell, &first, arguments.get(1), purpose),
         Call::Environment => {
             let file = Field::new(Word::known("/proc/self/environ"), field.span.clone());
@@ -138,7 +226,7 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             None => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
         },
         Call::Dynamic => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
-        Call::Receiver | Call::OnReceiver(_) => {}
+        Call::Harmless | Call::Receiver | Call::OnReceiver(_) => {}
     }
 }
 
@@ -158,6 +246,18 @@ fn connects(
     purpose: Purpose,
 ) {
     let mut target = first.word.clone();
+    // `connect(4444, "host")`
+    let is_port = target.text().is_some_and(|port| port.parse::<u16>().is_ok());
+    if is_port && let Some(host) = second.map(|argument| argument.word()) {
+        let port = std::mem::replace(&mut target, host);
+        if target.is_unknown() {
+            target = Word::known("localhost");
+        }
+        target.push(':');
+        target.push_word(&port);
+        let address = host::parse_host(&target, "");
+        return shell.connect(address, purpose, Some(&target), first.span.clone());
+    }
     // `connect("host", 4444)`
     if let Some(port) = second.map(|argument| argument.word())
         && port.text().is_some_and(|port| port.parse::<u16>().is_ok())

@@ -36,6 +36,7 @@ mod path;
 pub mod programs;
 pub mod sets;
 mod shell;
+mod sql;
 mod tools;
 mod truth;
 mod word;

@@ -220,6 +220,8 @@ pub enum Does {
     Marks(Mark),
     /// The command has this mark if the value is one of these words.
     MarksIf(&'static [&'static str], Mark),
+    /// The command has this mark if the value contains this text.
+    MarksIfContains(&'static str, Mark),
     /// Reads this file, whatever the value is.
     ReadsFile(&'static str, Access),
     /// Writes this file, whatever the value is.
@@ -247,6 +249,8 @@ pub enum Registry {
     Cargo,
     /// go: the package's name is its host: `example.com/tool@latest`.
     Go,
+    /// go run: a package only if its name has a version, otherwise a folder or a file.
+    GoRun,
     /// RubyGems.
     Gem,
     /// apt, dnf, brew and other managers of the system; a local `.deb` or `.rpm` is a file.
@@ -284,6 +288,10 @@ pub enum Language {
     Vim,
     /// PowerShell.
     PowerShell,
+    /// The command interpreter of Windows.
+    Cmd,
+    /// The shell of MongoDB.
+    Mongo,
     /// A language that cannot do anything to files, processes or the network: `jq`, `bc`.
     Harmless,
     /// Any other.

@@ -322,6 +322,23 @@ const STARTUP: &[&str] = &[
     "**/.asdfrc",
     "**/.config/mise/**",
     "**/.lesskey",
+    "**/.gradle/init.gradle",
+    "**/.gradle/init.gradle.kts",
+    "**/.gradle/init.d/**",
+    "**/.m2/settings.xml",
+    "**/.pip/pip.conf",
+    "**/.bunfig.toml",
+    "**/.bundle/config",
+    "**/.config/yarn/**",
+    "**/.sdkmanrc",
+    "**/.config/zellij/**",
+    "**/.config/kitty/**",
+    "**/.config/alacritty/**",
+    "**/.config/lazygit/**",
+    "**/.ackrc",
+    "**/.ripgreprc",
+    "**/.perltidyrc",
+    "**/.gitignore_global",
 ];
 
 /// Settings of agents, editors and MCP.
@@ -518,6 +535,7 @@ const REGISTRIES: &[&str] = &[
 
 /// Services that give a machine in a cloud its credentials.
 const METADATA: &[&str] = &[
+    "169.254.169.254.*",
     "169.254.169.254",
     "169.254.170.2",
     "169.254.170.23",

@@ -15,6 +15,7 @@ pub(crate) mod parse;
 mod pieces;
 pub(crate) mod settings;
 mod simple;
+mod special;
 pub(crate) mod syntax;
 
 pub(crate) use apply::glob_word;

@@ -20,12 +20,16 @@ pub(crate) enum Call {
     Copies,
     Moves,
     Connects(Purpose),
+    /// As `Connects`, if the first argument is a URL.
+    ConnectsTo(Purpose),
     /// Reads the environment.
     Environment,
     /// Loads a module: opaque only if its name is not a literal.
     Loads,
     /// Builds code or calls at run time.
     Dynamic,
+    /// Does nothing, though another call of that name does.
+    Harmless,
     /// The argument is a path for the methods that follow.
     Receiver,
     /// A method of that path.
@@ -40,6 +44,10 @@ type Table = &'static [(&'static [&'static str], Call)];
 pub(crate) fn find(table: Table, name: &str, text: &str) -> Option<Call> {
     let last = name.rsplit(['.', ':', '>']).next().unwrap_or(name);
     let fits = |known: &&'static str| match known.strip_prefix('?') {
+        // Only with sockets: many things have a method of that name.
+        Some(bare) if bare == "connect" => {
+            last == bare && (text.contains("net") || text.contains("socket"))
+        }
         // Only if the code loads processes at all: `exec` is a method of regular expressions, too.
         Some(bare) => {
             last == bare && (text.contains("child_process") || text.contains("subprocess"))
@@ -117,7 +125,7 @@ const PYTHON: Table = &[
     (&["os.remove", "os.unlink", "os.rmdir", "send2trash"], DELETES),
     (&["rmtree", "removedirs"], DELETES_TREE),
     (&["unlink", "rmdir"], Call::OnReceiver(&DELETES)),
-    (&["Path", "PosixPath", "PurePath"], Call::Receiver),
+    (&["Path", "PosixPath", "PurePath", "Path.home", "Path.cwd"], Call::Receiver),
     (
         &["shutil.copy", "copy2", "copyfile", "copytree", "os.link", "symlink", "os.symlink"],
         Call::Copies,
@@ -153,8 +161,11 @@ const PYTHON: Table = &[
         ],
         SEND,
     ),
-    (&["create_connection", "connect", "connect_ex", "bind", "socketserver.TCPServer"], TUNNEL),
+    (&["create_connection", "?connect", "connect_ex", "bind", "socketserver.TCPServer"], TUNNEL),
+    (&["post", "put", "patch", "upload"], Call::ConnectsTo(Purpose::Send)),
+    (&["get", "urlretrieve", "head"], Call::ConnectsTo(Purpose::Fetch)),
     (&["os.environ", "environ"], Call::Environment),
+    (&["re.compile"], Call::Harmless),
     (&["import_module"], Call::Loads),
     (
         &[
@@ -267,9 +278,12 @@ const JAVASCRIPT: Table = &[
         FETCH,
     ),
     (&["axios.post", "axios.put", "sendBeacon"], SEND),
+    (&["post", "put", "patch"], Call::ConnectsTo(Purpose::Send)),
+    (&["get"], Call::ConnectsTo(Purpose::Fetch)),
     (
         &[
             "net.connect",
+            "?connect",
             "createConnection",
             "net.createServer",
             "net.Socket",
@@ -311,6 +325,8 @@ const PERL: Table = &[
     (&["mkdir"], FOLDER),
     (&["chmod", "chown", "truncate"], ATTRIBUTES),
     (&["getstore", "LWP::Simple::get"], FETCH),
+    (&["post", "put", "post_form"], Call::ConnectsTo(Purpose::Send)),
+    (&["get", "mirror"], Call::ConnectsTo(Purpose::Fetch)),
     (
         &[
             "eval",
@@ -370,6 +386,7 @@ const RUBY: Table = &[
     (&["File.chmod", "File.chown", "FileUtils.chmod"], ATTRIBUTES),
     (&["URI.open", "Net::HTTP.get", "HTTP.get", "URI", "URI.parse", "open-uri"], FETCH),
     (&["Net::HTTP.post", "post_form", "HTTP.post"], SEND),
+    (&["post", "put"], Call::ConnectsTo(Purpose::Send)),
     (
         &[
             "TCPSocket.new",
@@ -462,7 +479,7 @@ const LUA: Table = &[
     (&["os.remove"], DELETES),
     (&["os.rename"], Call::Moves),
     (&["os.getenv"], Call::Lists),
-    (&["socket.connect", "socket.tcp"], TUNNEL),
+    (&["socket.connect", "?connect"], TUNNEL),
     (&["require"], Call::Loads),
     (
         &[

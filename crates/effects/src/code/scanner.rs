@@ -1,7 +1,12 @@
 //! Names, literals and arguments in code of any language with C-like calls.
 
+use std::collections::HashMap;
+
 use crate::model::Language;
 use crate::word::{Fill, Word};
+
+/// Names that the code gives to constants or modules.
+const MAX_NAMES: usize = 64;
 
 /// Something in the code that may do something.
 pub(crate) enum Token<'t> {
@@ -37,11 +42,16 @@ pub(crate) struct Scanner<'t> {
     text: &'t str,
     pos: usize,
     language: Language,
+    /// Variables with a constant value.
+    constants: HashMap<&'t str, Word>,
+    /// Other names of modules: `import os as o`, `const h = https`.
+    modules: HashMap<&'t str, &'t str>,
 }
 
 impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str, language: Language) -> Self {
-        Self { text, pos: 0, language }
+        let (constants, modules) = (HashMap::new(), HashMap::new());
+        Self { text, pos: 0, language, constants, modules }
     }
 
     fn peek(&self) -> u8 {
@@ -87,11 +97,80 @@ impl<'t> Scanner<'t> {
                     if name == "qx" && self.language == Language::Perl {
                         return Some(Token::Command(self.bracketed()));
                     }
+                    self.bind(name);
                     return Some(Token::Name(name));
                 }
                 _ => drop(self.bump()),
             }
         }
+    }
+
+    /// The value of a variable that the code itself fixes.
+    pub(crate) fn constant(&self, name: &str) -> Option<&Word> {
+        self.constants.get(name)
+    }
+
+    /// A name with the module that its first part stands for.
+    pub(crate) fn whole_name(&self, name: &str) -> Option<String> {
+        let (first, rest) = name.split_once('.')?;
+        let module = self.modules.get(first)?;
+        Some(format!("{module}.{rest}"))
+    }
+
+    /// The rest of the call whose name was just read, up to its closing parenthesis.
+    pub(crate) fn call_text(&self) -> &'t str {
+        let rest = self.rest();
+        let rest = rest.get(..rest.floor_char_boundary(rest.len().min(2000))).unwrap_or(rest);
+        let mut depth = 0_usize;
+        for (at, byte) in rest.bytes().enumerate() {
+            match byte {
+                b'(' => depth += 1,
+                b')' if depth <= 1 => return rest.get(..at).unwrap_or(rest),
+                b')' => depth -= 1,
+                b';' | b'\n' if depth == 0 => return rest.get(..at).unwrap_or(rest),
+                _ => {}
+            }
+        }
+        rest
+    }
+
+    /// `name = value`: keeps a constant, or another name of a module.
+    fn bind(&mut self, name: &'t str) {
+        let start = self.pos;
+        if self.constants.len() + self.modules.len() > MAX_NAMES {
+            return;
+        }
+        self.blanks();
+        let rest = self.rest();
+        if name == "import" && self.language == Language::Python {
+            let line = rest.split(['\n', ';']).next().unwrap_or_default();
+            for part in line.split(',') {
+                if let Some((module, other)) = part.split_once(" as ") {
+                    self.modules.insert(other.trim(), module.trim());
+                }
+            }
+        } else if rest.starts_with('=') && !rest.starts_with("==") && !rest.starts_with("=>") {
+            self.pos += 1;
+            self.blanks();
+            let length = self.rest().bytes().take_while(|byte| is_part(*byte)).count();
+            let value = self.rest().get(..length).unwrap_or_default();
+            let is_module = MODULES.contains(&value);
+            if is_module {
+                self.modules.insert(name, value);
+            } else if !matches!(self.peek(), b'{' | b'[' | b'(') || self.rest().starts_with("(Path")
+            {
+                if self.peek() == b'(' {
+                    self.pos += 1;
+                }
+                let word = self.expression();
+                if word.is_unknown() {
+                    self.constants.remove(name);
+                } else {
+                    self.constants.insert(name, word);
+                }
+            }
+        }
+        self.pos = start;
     }
 
     fn runs_backquotes(&self) -> bool {
@@ -104,9 +183,6 @@ impl<'t> Scanner<'t> {
 
     fn name(&mut self) -> &'t str {
         let rest = self.rest();
-        let is_part = |byte: u8| {
-            is_start(byte) || byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'?')
-        };
         let mut length = rest.bytes().position(|byte| !is_part(byte)).unwrap_or(rest.len());
         // `a ? b : c` and `key: value` are not part of a name.
         while length > 0 && matches!(rest.as_bytes().get(length - 1), Some(b'.' | b':' | b'?')) {
@@ -183,6 +259,16 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// The path that begins with the name that was just read: `Path("a") / "b"`.
+    pub(crate) fn path(&mut self, name: &str) -> Option<Word> {
+        let after = self.pos;
+        self.pos = after.saturating_sub(name.len());
+        let word = self.expression();
+        // Never back: the same name would be read again and again.
+        self.pos = self.pos.max(after);
+        (!word.is_unknown()).then_some(word)
+    }
+
     /// A literal, literals that are joined, or something unknown.
     fn expression(&mut self) -> Word {
         self.expression_at(0)
@@ -224,9 +310,29 @@ impl<'t> Scanner<'t> {
                 b'+' => self.pos += 1,
                 b'.' if matches!(self.language, Language::Perl | Language::Php) => self.pos += 1,
                 b'\'' | b'"' => {}
+                b'.' if self.path_method(&mut word, depth) => {
+                    self.blanks();
+                    if self.language != Language::Python || self.peek() != b'/' {
+                        break;
+                    }
+                    self.pos += 1;
+                    word.push('/');
+                }
+                // `"a" .. "b"`
+                b'.' if self.language == Language::Lua && self.rest().starts_with("..") => {
+                    self.pos += 2;
+                }
                 b'%' | b'.' | b'[' | b'*' | b'(' => {
                     word.push_gap(Fill::Anything);
                     break;
+                }
+                // `Path.home() / ".ssh"`
+                b'/' if self.language == Language::Python
+                    && !self.rest().starts_with("//")
+                    && depth < 4 =>
+                {
+                    self.pos += 1;
+                    word.push('/');
                 }
                 _ => break,
             }
@@ -235,11 +341,51 @@ impl<'t> Scanner<'t> {
         word
     }
 
+    /// `.expanduser()` and its like keep the path, `.joinpath("a", "b")` adds to it.
+    fn path_method(&mut self, word: &mut Word, depth: usize) -> bool {
+        let rest = self.rest();
+        for keeps in [".expanduser()", ".resolve()", ".absolute()", ".as_posix()", ".to_s"] {
+            if rest.starts_with(keeps) {
+                self.pos += keeps.len();
+                return true;
+            }
+        }
+        if depth > 3 || !rest.starts_with(".joinpath(") {
+            return false;
+        }
+        self.pos += ".joinpath(".len();
+        loop {
+            self.blanks();
+            if matches!(self.peek(), b')' | 0) {
+                self.pos += 1;
+                return true;
+            }
+            word.push('/');
+            let part = self.expression_at(depth + 1);
+            word.push_word(&part);
+            self.blanks();
+            if self.peek() == b',' {
+                self.pos += 1;
+            } else if self.peek() != b')' {
+                return true;
+            }
+        }
+    }
+
     /// A variable, or a call that only puts paths together. `None` for any other name.
     fn value_of_name(&mut self, depth: usize) -> Option<Word> {
         let name = self.name();
         if matches!(name, "process.env.HOME" | "HOME") {
             return Some(Word::known("~"));
+        }
+        if let Some(value) = self.constants.get(name) {
+            return Some(value.clone());
+        }
+        if matches!(name, "process.cwd" | "os.getcwd" | "Path.cwd" | "Dir.pwd" | "getcwd") {
+            if self.rest().starts_with("()") {
+                self.pos += 2;
+            }
+            return Some(Word::known("."));
         }
         let last = name.rsplit(['.', ':']).next().unwrap_or(name);
         let joins = matches!(
@@ -343,14 +489,8 @@ impl<'t> Scanner<'t> {
                     word.push_str(&crate::shell::ansi::unescape(escape));
                     self.pos += escape.len();
                 }
-                b'$' | b'#' if self.interpolates(quote) => {
-                    word.push_gap(Fill::Anything);
-                    self.skip_interpolation();
-                }
-                b'{' if is_formatted => {
-                    word.push_gap(Fill::Anything);
-                    self.skip_interpolation();
-                }
+                b'$' | b'#' if self.interpolates(quote) => self.interpolated(&mut word),
+                b'{' if is_formatted => self.interpolated(&mut word),
                 _ => word.push(self.bump().unwrap_or(' ')),
             }
         }
@@ -366,6 +506,20 @@ impl<'t> Scanner<'t> {
                 quote != b'\'' && (is_start(next) || next == b'{')
             }
             _ => false,
+        }
+    }
+
+    /// A value inside of a literal: known if it is a constant of the code.
+    fn interpolated(&mut self, word: &mut Word) {
+        let start = self.pos;
+        self.skip_interpolation();
+        let inside = self.text.get(start..self.pos).unwrap_or_default();
+        let name = inside.trim_matches(['$', '#', '{', '}', ' ']);
+        let is_home = name == "ENV{HOME" || name == "process.env.HOME" || name == "ENV['HOME']";
+        match self.constants.get(name) {
+            Some(value) => word.push_word(value),
+            None if is_home => word.push('~'),
+            None => word.push_gap(Fill::Anything),
         }
     }
 
@@ -404,6 +558,28 @@ impl<'t> Scanner<'t> {
         }
         word
     }
+}
+
+/// Modules that code gives other names.
+const MODULES: &[&str] = &[
+    "fs",
+    "os",
+    "net",
+    "http",
+    "https",
+    "child_process",
+    "path",
+    "tls",
+    "dgram",
+    "subprocess",
+    "shutil",
+    "socket",
+    "requests",
+    "urllib.request",
+];
+
+fn is_part(byte: u8) -> bool {
+    is_start(byte) || byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'?')
 }
 
 fn is_start(byte: u8) -> bool {

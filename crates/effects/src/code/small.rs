@@ -2,6 +2,8 @@
 
 use crate::bound::Bound;
 use crate::effect::{Access, Change, Why};
+use crate::marks::Mark;
+use crate::model::Language;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
 use crate::word::Word;
@@ -202,6 +204,14 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
             }
         }
     }
+    if lower.contains("read") {
+        for (at, sign) in lower.match_indices("posix file \"").take(8) {
+            let literal = text.get(at + sign.len()..).unwrap_or_default();
+            let name = literal.get(..literal_end(literal)).unwrap_or_default();
+            let file = Field::new(Word::known(name), field.span.clone());
+            shell.read_file(&file, Access::Content);
+        }
+    }
     let acts = [
         "keystroke",
         "key code",
@@ -259,4 +269,33 @@ pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
             _ => {}
         }
     }
+}
+
+/// The shell of MongoDB: JavaScript with methods that drop or change data.
+pub(super) fn mongo(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let drops = [
+        ".drop(",
+        "dropDatabase",
+        "dropCollection",
+        "deleteMany",
+        ".remove(",
+        "dropIndex",
+        "dropUser",
+        "dropRole",
+        "renameCollection",
+        "shutdownServer",
+        "$out",
+    ];
+    if drops.iter().any(|verb| text.contains(verb)) {
+        shell.mark_parent(Mark::Database);
+    }
+    let grants = ["createUser", "grantRoles", "updateUser", "changeUserPassword"];
+    if grants.iter().any(|verb| text.contains(verb)) {
+        shell.mark_parent(Mark::Accounts);
+    }
+    let runs = ["runProgram", "load(", "cat(", "passwordPrompt", "$function", "$where"];
+    if runs.iter().any(|verb| text.contains(verb)) {
+        shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
+    super::scan_calls(shell, Language::JavaScript, text, field);
 }

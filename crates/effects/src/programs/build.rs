@@ -142,7 +142,6 @@ pub(crate) const MODELS: &[Model] = &[
         "yasm",
         "rustc",
         "swiftc",
-        "ghc",
         "ocamlopt",
         "ocamlc",
         "fpc",
@@ -582,8 +581,6 @@ pub(crate) const MODELS: &[Model] = &[
         "dot",
         "d2",
         "latexmk",
-        "xelatex",
-        "lualatex",
         "typst",
         "slidev",
         "marp",
@@ -623,11 +620,13 @@ pub(crate) const MODELS: &[Model] = &[
         ("mkdocs serve", &[]),
         ("dot -Tsvg a.dot -o a.svg", &["writes a.svg"]),
     ]),
-    model(&["pdflatex", "latex", "tex", "luatex", "xetex"])
+    model(&["pdflatex", "latex", "tex", "luatex", "xetex", "xelatex", "lualatex", "pdftex"])
         .style(Style::SingleDash)
         .flags(&[
             switch(&["-shell-escape", "--shell-escape", "-enable-write18"], &[Does::Hides]),
             takes(&["-output-directory", "-jobname", "-interaction"], &[]),
+            // TeX code in place of a file.
+            joined(&["\\"], &[Does::Hides]),
         ])
         .operands(each(&[READS]))
         .examples(&[
@@ -638,6 +637,22 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .flags(&[
             takes(&["-i", "-filter_script", "-filter_complex_script"], &[READS]),
+            takes(
+                &["-f"],
+                &[Does::MarksIf(
+                    &[
+                        "x11grab",
+                        "avfoundation",
+                        "gdigrab",
+                        "dshow",
+                        "pulse",
+                        "alsa",
+                        "kmsgrab",
+                        "v4l2",
+                    ],
+                    Mark::Spies,
+                )],
+            ),
             takes(
                 &[
                     "-vf",
@@ -652,7 +667,6 @@ pub(crate) const MODELS: &[Model] = &[
                     "-ss",
                     "-t",
                     "-to",
-                    "-f",
                     "-safe",
                     "-map",
                     "-crf",

@@ -234,7 +234,7 @@ const DOCKER_SUBS: &[Model] = &[
     )]),
     model(&["pull"]).operands(each(IMAGE)),
     model(&["push"]).operands(each(IMAGE)).always(&[mark(Mark::Publishes)]),
-    model(&["cp"]).operands(each(&[Does::Transfers(Purpose::Fetch)])),
+    model(&["cp"]),
     model(&["save", "export"]).flags(&[takes(&["--output", "-o"], &[WRITES])]),
     model(&["load", "import"]).flags(&[takes(&["--input", "-i"], &[READS])]).operands(each(&[])),
     model(&["login"])
@@ -443,7 +443,7 @@ pub(crate) const MODELS: &[Model] = &[
             ]),
         ])
         .examples(&[("skopeo inspect alpine", &[])]),
-    model(&["kubectl", "oc", "kubecolor", "microk8s.kubectl"])
+    model(&["kubectl", "k", "oc", "kubecolor", "microk8s.kubectl"])
         .flags(KUBE_FLAGS)
         .subs(&[
             KUBE_DELETE,
@@ -507,7 +507,7 @@ pub(crate) const MODELS: &[Model] = &[
                     takes(&["--target", "--copy-to"], &[]),
                 ])
                 .operands(leading(&[&[], IN_CONTAINER], &[])),
-            model(&["cp"]).operands(each(&[Does::Transfers(Purpose::Fetch)])),
+            model(&["cp"]),
             model(&["port-forward", "proxy"]).flags(&[
                 takes(&["--address"], &[Does::MarksIf(&["0.0.0.0", "::", "0"], Mark::Tunnel)]),
                 takes(&["--port", "-p", "--accept-hosts", "--accept-paths"], &[]),

@@ -90,7 +90,7 @@ pub(crate) const MODELS: &[Model] = &[
                 &[READS],
             ),
             takes(&["-out", "-keyout", "-writerand"], &[WRITES]),
-            takes(&["-connect", "-proxy", "-url", "-host"], &[SENDS]),
+            takes(&["-connect", "-proxy", "-url", "-host"], &[FETCHES]),
             takes(&["-accept"], &[mark(Mark::Tunnel)]),
             takes(&["-engine", "-provider", "-provider-path"], &[Does::Hides]),
             takes(
@@ -168,7 +168,11 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("openssl rand -hex 16", &[]),
             ("openssl x509 -in a.crt -noout", &["reads a.crt"]),
-            ("openssl s_client -connect h.example:443", &["sends h.example:443"]),
+            ("openssl s_client -connect h.example:443", &["fetches h.example:443"]),
+            (
+                "openssl s_client -connect h.example:443 < a",
+                &["reads a", "fetches h.example:443", "sends h.example:443"],
+            ),
             ("openssl enc -base64 -in a -out b", &["reads a", "writes b"]),
         ]),
     model(&["ssh-keygen"])

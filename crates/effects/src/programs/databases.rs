@@ -303,15 +303,20 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["mongosh", "mongo"])
         .flags(&[
-            takes(&["--eval"], &[Does::Code(Language::Other)]),
-            takes(&["--file", "-f"], &[Does::Script(Language::Other)]),
+            takes(&["--eval"], &[Does::Code(Language::Mongo)]),
+            takes(&["--file", "-f"], &[Does::Script(Language::Mongo)]),
             takes(&["--host"], SERVER),
             takes(
                 &["--port", "--username", "-u", "--password", "-p", "--authenticationDatabase"],
                 &[],
             ),
         ])
-        .operands(leading(&[&[]], &[Does::Script(Language::Other)])),
+        .operands(leading(&[&[]], &[Does::Script(Language::Mongo)]))
+        .bare(&[Does::RunsInput(Language::Mongo)])
+        .examples(&[
+            ("mongosh --eval 'db.users.find().limit(5)'", &[]),
+            ("mongosh shop --eval 'db.dropDatabase()'", &["marks database"]),
+        ]),
     model(&[
         "clickhouse-client",
         "clickhouse",

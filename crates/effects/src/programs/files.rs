@@ -123,7 +123,12 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[CHANGES]))
         .examples(&[("touch -d now a", &["changes a"])]),
     model(&["chmod", "gchmod"])
-        .flags(&[takes(&["--reference"], &[LISTS]).instead(), switch(&["--recursive", "-R"], &[])])
+        .flags(&[
+            takes(&["--reference"], &[LISTS]).instead(),
+            switch(&["--recursive", "-R"], &[]),
+            // A mode: `chmod -x file`.
+            switch(&["-x", "-r", "-w", "-t", "-X"], &[]).instead(),
+        ])
         .operands(leading(&[SETS_MODE], &[CHANGES]))
         .examples(&[
             ("chmod +x a", &["changes a"]),

@@ -396,7 +396,7 @@ const GIT: &[Model] = &[
     ]),
     model(&["apply"])
         .flags(&[
-            takes(&["--directory"], &[]),
+            takes(&["--directory"], &[MAKES]),
             takes(&["-p", "-C", "--include", "--exclude", "--whitespace"], &[]),
             switch(&["--unsafe-paths"], &[Does::Hides]),
             switch(&["--check", "--stat", "--numstat", "--summary"], &[]),
@@ -426,7 +426,10 @@ const GIT: &[Model] = &[
         model(&["add"])
             .flags(&[takes(&["-b", "-B", "--reason"], &[])])
             .operands(leading(&[&[MAKES]], &[])),
-        model(&["remove"]).operands(each(&[DELETES_TREE])),
+        // Git refuses to remove a worktree with changes unless it is forced.
+        model(&["remove"])
+            .flags(&[switch(&["--force", "-f"], &[]).operands(each(&[DELETES_TREE]))])
+            .operands(each(&[LISTS])),
         model(&["list", "prune", "lock", "unlock", "repair", "move"]),
     ]),
     model(&["init"])

@@ -298,7 +298,6 @@ pub(crate) const MODELS: &[Model] = &[
         "clear",
         "reset",
         "infocmp",
-        "getent",
         "pgrep",
         "pidof",
         "pstree",
@@ -316,7 +315,6 @@ pub(crate) const MODELS: &[Model] = &[
         "systeminfo",
         "tasklist",
         "ver",
-        "dmesg",
         "numastat",
         "slabtop",
         "ifstat",
@@ -338,7 +336,6 @@ pub(crate) const MODELS: &[Model] = &[
         "yes",
         "banner",
         "figlet",
-        "cowsay",
         "toilet",
         "fortune",
         "sl",
@@ -494,7 +491,6 @@ pub(crate) const MODELS: &[Model] = &[
         "ifconfig",
         "arp",
         "route",
-        "networksetup",
         "scutil",
         "nmcli",
         "iw",
@@ -524,6 +520,36 @@ pub(crate) const MODELS: &[Model] = &[
         .always(&[mark(Mark::Network)]),
     ])
     .examples(&[("ifconfig", &[]), ("route add default x", &["marks network"])]),
+    model(&["networksetup"])
+        .style(Style::SingleDash)
+        .flags(&[joined(
+            &[
+                "-setdnsservers",
+                "-setwebproxy",
+                "-setsecurewebproxy",
+                "-setsocksfirewallproxy",
+                "-setautoproxyurl",
+                "-setnetworkserviceenabled",
+                "-setmanual",
+                "-setairportpower",
+            ],
+            &[mark(Mark::Network)],
+        )])
+        .examples(&[
+            ("networksetup -getdnsservers Wi-Fi", &[]),
+            ("networksetup -setdnsservers Wi-Fi 192.0.2.1", &["marks network"]),
+        ]),
+    model(&["getent"])
+        .subs(&[
+            model(&["shadow", "gshadow"])
+                .always(&[Does::ReadsFile("/etc/shadow", Access::Content)]),
+            model(&["hosts", "ahosts", "ahostsv4", "ahostsv6"]).operands(each(&[FETCHES])),
+        ])
+        .examples(&[
+            ("getent passwd", &[]),
+            ("getent shadow", &["reads /etc/shadow"]),
+            ("getent hosts h.example", &["fetches h.example"]),
+        ]),
     model(&["fzf", "sk", "gum", "dialog", "whiptail", "zenity", "rofi", "dmenu", "peco", "percol"])
         .flags(&[
             takes(&["--preview", "--bind", "--execute"], &[SHELL]),

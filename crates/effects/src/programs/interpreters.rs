@@ -258,7 +258,9 @@ pub(crate) const MODELS: &[Model] = &[
             ),
         ])
         .operands(leading(&[&[Does::Code(Language::PowerShell)]], &[])),
-    model(&["cmd", "cmd.exe"]).style(Style::Plain).operands(each(&[Does::Hides])),
+    model(&["cmd", "cmd.exe"])
+        .style(Style::Plain)
+        .examples(&[("cmd /c type a", &["runs cat a", "reads a"])]),
     model(&[
         "tclsh",
         "wish",
@@ -332,6 +334,7 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             takes(&["-jar"], &[Does::Script(Language::Other)]),
             takes(&["-m", "--module", "--add-opens", "--add-exports", "--add-modules"], &[]),
+            joined(&["-XX:OnOutOfMemoryError", "-XX:OnError"], &[SHELL]),
             joined(&["-javaagent:", "-agentpath:"], &[Does::Script(Language::Other)]),
             switch(&["-version", "--version"], &[]),
         ])

@@ -19,6 +19,8 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--data-raw", "--form-string", "--url-query"], &[]).operands(each(&[SENDS])),
             takes(&["--form", "-F"], &[Does::FieldFile]).operands(each(&[SENDS])),
             takes(&["--upload-file", "-T"], &[READS]).operands(each(&[SENDS])),
+            // The data becomes a part of the URL.
+            switch(&["--get", "-G"], &[]).operands(each(&[FETCHES])),
             takes(&["--config", "-K"], &[READS, Does::Hides]),
             takes(
                 &[
@@ -237,7 +239,11 @@ pub(crate) const MODELS: &[Model] = &[
             joined(&["HEAD", "OPTIONS"], &[]),
             joined(&["POST", "PUT", "PATCH"], &[])
                 .operands(leading(&[&[SENDS]], &[Does::FieldFile, Does::AtFile])),
-            joined(&["DELETE"], &[mark(Mark::RemoteDelete)]).operands(leading(&[&[SENDS]], &[])),
+            joined(&["post", "put", "patch"], &[])
+                .operands(leading(&[&[SENDS]], &[Does::FieldFile, Does::AtFile])),
+            joined(&["get", "head"], &[]),
+            joined(&["DELETE", "delete"], &[mark(Mark::RemoteDelete)])
+                .operands(leading(&[&[SENDS]], &[])),
         ])
         .operands(leading(&[&[FETCHES]], &[Does::FieldFile, Does::AtFile]))
         .examples(&[
@@ -297,7 +303,7 @@ pub(crate) const MODELS: &[Model] = &[
             &["fetches h.example:443", "runs touch x", "changes x"],
         ),
     ]),
-    model(&["ssh", "autossh", "mosh", "slogin", "dbclient"])
+    model(&["ssh", "mosh", "slogin", "dbclient"])
         .style(Style::Posix)
         .flags(&[
             takes(&["-o"], SSH_OPTION),
@@ -463,8 +469,8 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[("ping -c 3 h.example", &["fetches h.example"])]),
     model(&["whois", "finger"])
         .flags(&[takes(&["--host", "-h"], &[SENDS]), takes(&["--port", "-p"], &[])])
-        .operands(each(&[SENDS]))
-        .examples(&[("whois -h h.example x.example", &["sends h.example", "sends x.example"])]),
+        .operands(each(&[FETCHES]))
+        .examples(&[("whois -h h.example x.example", &["sends h.example", "fetches x.example"])]),
     model(&["nmap", "masscan", "zmap", "rustscan"])
         .style(Style::SingleDash)
         .flags(&[

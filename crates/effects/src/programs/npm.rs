@@ -91,6 +91,7 @@ const NPM_FLAGS: &[Flag] = &[
 
 const NPM_CONFIG: Model = model(&["config", "c"]).subs(&[
     model(&["set"]).flags(&[
+        joined(&["npmRegistryServer", "npmScopes"], &[Does::Sets("npm:registry", Reach::Lasting)]),
         joined(&["registry", "@"], &[Does::Sets("npm:registry", Reach::Lasting)]),
         joined(&["script-shell"], &[Does::Sets("npm:script-shell", Reach::Lasting)]),
         joined(&["strict-ssl"], &[Does::Sets("npm:strict-ssl", Reach::Lasting), mark(Mark::Guard)]),
@@ -102,10 +103,22 @@ const NPM_CONFIG: Model = model(&["config", "c"]).subs(&[
         ),
     ]),
     model(&["edit"]).always(&[Does::WritesFile("~/.npmrc", Change::Content)]),
-    model(&["get", "list", "ls", "delete", "rm", "fix"]),
+    model(&["get"]).operands(each(&[
+        Does::MarksIfContains("_auth", Mark::Credentials),
+        Does::MarksIfContains("_password", Mark::Credentials),
+    ])),
+    model(&["list", "ls", "delete", "rm", "fix"]),
+]);
+
+const NPM_SET: Model = model(&["set"]).flags(&[
+    joined(&["registry", "@"], &[Does::Sets("npm:registry", Reach::Lasting)]),
+    joined(&["script-shell"], &[Does::Sets("npm:script-shell", Reach::Lasting)]),
+    joined(&["strict-ssl"], &[Does::Sets("npm:strict-ssl", Reach::Lasting), mark(Mark::Guard)]),
+    joined(&["npmRegistryServer"], &[Does::Sets("npm:registry", Reach::Lasting)]),
 ]);
 
 const NPM_SUBS: &[Model] = &[
+    NPM_SET,
     model(&["install", "i", "add", "in", "ins", "isntall"]).operands(NPM),
     model(&[
         "ci",

@@ -204,9 +204,14 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["exec", "e"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
             model(&[
-                "install", "update", "check", "list", "show", "outdated", "add", "remove", "lock",
-                "info", "init", "viz", "clean", "cache", "package", "binstubs", "doctor",
+                "install", "update", "check", "list", "show", "outdated", "remove", "lock", "info",
+                "help", "init", "viz", "clean", "cache", "package", "binstubs", "doctor",
                 "platform",
+            ]),
+            model(&["add"]).flags(&[
+                takes(&["--git", "--source", "-s"], INDEX),
+                takes(&["--github"], &[Does::ConnectsTo("github.com", Purpose::Execute)]),
+                takes(&["--version", "-v", "--group", "-g", "--branch", "--path"], &[]),
             ]),
             model(&["config"]).flags(&[joined(
                 &["mirror.", "build."],
@@ -319,6 +324,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("dpkg -l", &[]), ("dpkg -s bash", &[])]),
     model(&["rpm"])
         .flags(&[
+            takes(&["--pipe"], &[SHELL]),
             switch(&["--query", "-q", "--verify", "-V", "--querytags"], &[]).operands(each(&[])),
             switch(&["--eval", "-E"], &[Does::Hides]),
             takes(&["--root", "--dbpath", "--define", "-D"], &[]),
@@ -597,7 +603,7 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["mod"]).subs(&[model(&[
                 "tidy", "download", "verify", "vendor", "graph", "why", "init", "edit",
             ])]),
-            model(&["run"]).operands(leading(&[&[]], &[])),
+            model(&["run"]).operands(leading(&[&[Does::Package(Registry::GoRun)]], &[])),
             model(&["generate"]).operands(RECIPE),
             model(&["get", "install"]).operands(each(&[Does::Package(Registry::Go)])),
             model(&["env"]).flags(&[

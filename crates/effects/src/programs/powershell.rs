@@ -21,6 +21,10 @@ const OTHER: Flag = takes(
         "-Depth",
         "-depth",
         "-TotalCount",
+        "-totalcount",
+        "-first",
+        "-pattern",
+        "-credential",
         "-Tail",
         "-tail",
         "-Property",
@@ -34,12 +38,12 @@ const OTHER: Flag = takes(
 const READ_FLAGS: &[Flag] = &[takes(PATH, &[READS]), OTHER];
 const WRITE_FLAGS: &[Flag] = &[
     takes(PATH, &[WRITES]),
-    takes(&["-Value", "-value", "-ItemType", "-itemtype", "-InputObject"], &[]),
+    takes(&["-Value", "-value", "-ItemType", "-itemtype", "-InputObject", "-inputobject"], &[]),
     OTHER,
 ];
 const COPY_FLAGS: &[Flag] = &[
     takes(PATH, &[READS_TREE]),
-    takes(&["-Destination", "-destination", "-DestinationPath"], &[MAKES]),
+    takes(&["-Destination", "-destination", "-DestinationPath", "-destinationpath"], &[MAKES]),
     OTHER,
 ];
 
@@ -121,7 +125,7 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .flags(&[
             takes(PATH, &[READS_TREE, DELETES_TREE]),
-            takes(&["-Destination", "-destination", "-NewName"], &[MAKES]),
+            takes(&["-Destination", "-destination", "-NewName", "-newname"], &[MAKES]),
             OTHER,
         ])
         .operands(leading(&[&[READS_TREE, DELETES_TREE], &[MAKES]], &[]))
@@ -131,7 +135,8 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-Uri", "-uri", "-Source", "-source"], &[FETCHES]),
             takes(&["-OutFile", "-outfile", "-Destination", "-destination"], &[WRITES]),
-            takes(&["-InFile", "-infile"], &[READS, mark(Mark::Publishes)]),
+            takes(&["-InFile", "-infile"], &[READS, mark(Mark::Publishes)])
+                .operands(each(&[SENDS])),
             takes(
                 &[
                     "-Method",
@@ -141,6 +146,7 @@ pub(crate) const MODELS: &[Model] = &[
                     "-ContentType",
                     "-contenttype",
                     "-TimeoutSec",
+                    "-timeoutsec",
                 ],
                 &[],
             ),
@@ -167,7 +173,10 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .flags(&[
             takes(PATH, &[PROGRAM]),
-            takes(&["-ArgumentList", "-argumentlist", "-WorkingDirectory"], &[]),
+            takes(
+                &["-ArgumentList", "-argumentlist", "-WorkingDirectory", "-workingdirectory"],
+                &[],
+            ),
             takes(&["-Verb", "-verb"], &[Does::MarksIf(&["RunAs", "runas"], Mark::Elevates)]),
         ])
         .operands(leading(&[&[PROGRAM]], &[]))

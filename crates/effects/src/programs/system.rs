@@ -13,7 +13,7 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["crontab"])
         .flags(&[
             takes(&["-u"], &[]),
-            switch(&["-l"], &[]).operands(each(&[])),
+            switch(&["-l"], &[]).operands(each(&[])).instead(),
             switch(
                 &["-r"],
                 &[Does::DeletesFile("/var/spool/cron", Scope::One), mark(Mark::Schedules)],
@@ -28,7 +28,7 @@ pub(crate) const MODELS: &[Model] = &[
             Does::WritesFile("/var/spool/cron", Change::Content),
             mark(Mark::Schedules),
         ]))
-        .bare(&[])
+        .bare(&[mark(Mark::Schedules)])
         .examples(&[
             ("crontab -l", &[]),
             ("crontab jobs", &["reads jobs", "writes /var/spool/cron", "marks schedules"]),
@@ -229,7 +229,6 @@ pub(crate) const MODELS: &[Model] = &[
         "setenforce",
         "setsebool",
         "semanage",
-        "aa-teardown",
         "aa-disable",
         "aa-complain",
         "ufw",
@@ -247,7 +246,6 @@ pub(crate) const MODELS: &[Model] = &[
         "tccutil",
         "netsh",
         "fail2ban-client",
-        "update-ca-certificates",
         "update-crypto-policies",
         "trust",
         "chcon",
@@ -345,8 +343,14 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--load", "-p"], &[READS, mark(Mark::Kernel)]),
             switch(&["--system"], &[mark(Mark::Kernel)]),
             switch(&["-a", "--all", "-n", "-e"], &[]),
+            joined(&["net.", "kernel.", "vm.", "fs."], &[Does::MarksIfContains("=", Mark::Kernel)]),
         ])
-        .examples(&[("sysctl -a", &[]), ("sysctl -w kernel.x=0", &["marks kernel"])]),
+        .examples(&[
+            ("sysctl net.ipv4.ip_forward=1", &["marks kernel"]),
+            ("sysctl kernel.ostype", &[]),
+            ("sysctl -a", &[]),
+            ("sysctl -w kernel.x=0", &["marks kernel"]),
+        ]),
     model(&["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "pm-suspend", "zzz"])
         .flags(&[switch(&["--help", "--version", "-c"], &[])])
         .always(POWER)
@@ -359,7 +363,6 @@ pub(crate) const MODELS: &[Model] = &[
         "xkill",
         "taskkill",
         "tskill",
-        "killall5",
         "fkill",
         "kill-port",
     ])

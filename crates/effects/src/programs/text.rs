@@ -408,11 +408,10 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["awk", "gawk", "mawk", "nawk", "goawk"])
         .style(Style::Posix)
         .flags(&[
-            takes(
-                &["--file", "-f", "--exec", "-E", "--include", "-i"],
-                &[Does::Script(Language::Awk)],
-            )
-            .instead(),
+            takes(&["--file", "-f", "--exec", "-E"], &[Does::Script(Language::Awk)]).instead(),
+            // `-i inplace` writes the files back.
+            takes(&["--include", "-i"], &[])
+                .operands(leading(&[AWK_SCRIPT], &[READS, crate::model::WRITES])),
             takes(&["--source", "-e"], AWK_SCRIPT).instead(),
             takes(&["--field-separator", "-F", "--assign", "-v"], &[]),
             takes(&["--load", "-l"], &[Does::Hides]),

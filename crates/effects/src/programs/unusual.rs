@@ -406,4 +406,58 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["sensor", "sdr", "link", "show", "status", "q"]),
     ])
     .examples(&[("ipmitool power off", &["marks power"]), ("bridge link", &[])]),
+    model(&["ghc"])
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::Other)]),
+            takes(&["-o", "-outputdir"], &[WRITES]),
+            takes(&["-package", "-i"], &[]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("ghc -e 'x'", &["opaque language"]), ("ghc a.hs", &["reads a.hs"])]),
+    model(&["devtunnel", "pagekite.py", "localxpose", "loclx"])
+        .always(&[mark(Mark::Tunnel)])
+        .examples(&[("devtunnel host -p 3000", &["marks tunnel"])]),
+    model(&["octave-cli", "matlab", "scilab"])
+        .flags(&[
+            takes(&["--eval", "-r", "-batch", "-e"], &[Does::Code(Language::Other)]),
+            switch(&["--version", "--help"], &[]),
+        ])
+        .operands(each(&[Does::Script(Language::Other)]))
+        .examples(&[("octave-cli --eval 'x'", &["opaque language"])]),
+    model(&["cgexec", "runcon", "zellij", "dtach", "abduco", "reptyr"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-g", "-t", "-u", "-r", "-A", "-c", "-n"], &[])])
+        .operands(leading(&[&[]], &[COMMAND]))
+        .examples(&[("runcon x cat a", &["runs cat a", "reads a"])]),
+    model(&["slackcat", "telegram-send", "notifico", "apprise", "ntfy"])
+        .operands(each(&[READS]))
+        .always(&[mark(Mark::Publishes), Does::ConnectsTo("slack.com", Purpose::Send)])
+        .examples(&[("slackcat a", &["reads a", "sends slack.com:443", "marks publishes"])]),
+    model(&["autossh"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-M", "-p", "-l", "-i", "-o"], &[]),
+            takes(&["-L", "-R", "-D"], &[Does::Forward]),
+        ])
+        .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[SHELL]))
+        .examples(&[(
+            "autossh -M 0 -R 2222:localhost:22 h.example",
+            &["tunnels localhost:22", "remote h.example", "marks tunnel"],
+        )]),
+    model(&["aa-teardown", "update-ca-certificates", "update-ca-trust"])
+        .always(&[mark(Mark::Guard)])
+        .examples(&[("aa-teardown", &["marks guard"])]),
+    model(&["killall5"]).always(&[mark(Mark::Kills)]),
+    model(&["cowsay"])
+        .flags(&[takes(&["-f"], &[READS, Does::Hides]), takes(&["-e", "-T", "-W"], &[])])
+        .examples(&[
+            ("cowsay hi", &[]),
+            ("cowsay -f a.cow hi", &["reads a.cow", "opaque language"]),
+        ]),
+    model(&["dmesg"])
+        .flags(&[
+            switch(&["--clear", "-C", "--read-clear", "-c"], &[mark(Mark::Guard)]),
+            takes(&["--level", "-l", "--facility", "-f", "--since", "--until"], &[]),
+        ])
+        .examples(&[("dmesg -T", &[]), ("dmesg -C", &["marks guard"])]),
 ];

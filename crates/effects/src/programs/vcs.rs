@@ -14,7 +14,7 @@ pub(crate) const MODELS: &[Model] = &[
         ("gh pr list", &[]),
         ("gh auth token", &["marks credentials"]),
         ("gh repo delete a/b --yes", &["marks infrastructure"]),
-        ("gh gist create a", &["reads a", "marks publishes"]),
+        ("gh gist create a", &["reads a", "sends gist.github.com:443", "marks publishes"]),
         ("gh pr create --title x --body 'rm -rf /'", &[]),
     ]),
     model(&["glab", "tea", "hub"])
@@ -51,7 +51,12 @@ pub(crate) const MODELS: &[Model] = &[
                 "copy", "move",
             ]),
             model(&["commit", "ci", "import"]).flags(&[MESSAGE]),
-            model(&["delete", "rm", "remove"]).flags(&[MESSAGE]).operands(each(&[DELETES_TREE])),
+            model(&["delete", "rm", "remove"])
+                .flags(&[
+                    MESSAGE,
+                    joined(&["https:", "http:", "svn:", "svn+ssh:"], &[mark(Mark::RemoteDelete)]),
+                ])
+                .operands(each(&[DELETES_TREE])),
         ])
         .flags(&[
             takes(&["--config-option"], &[Does::Hides]),
@@ -254,7 +259,7 @@ const GH: &[Model] = &[
         model(&["create", "edit"])
             .flags(&[takes(&["--desc", "-d", "--filename", "-f"], &[])])
             .operands(each(&[READS]))
-            .always(&[mark(Mark::Publishes)]),
+            .always(&[mark(Mark::Publishes), Does::ConnectsTo("gist.github.com", Purpose::Send)]),
         model(&["delete"]).always(&[mark(Mark::RemoteDelete)]),
         model(&["list", "view", "clone"]),
     ]),
@@ -265,14 +270,14 @@ const GH: &[Model] = &[
         ),
         takes(
             &["--field", "-F"],
-            &[Does::FieldFile, Does::ConnectsTo("api.github.com", Purpose::Send)],
+            &[Does::FieldFile, Does::ConnectsTo("api.github.com", Purpose::Fetch)],
         ),
         takes(
             &["--header", "-H", "--jq", "-q", "--template", "-t", "--preview", "-p", "--cache"],
             &[],
         ),
         takes(&["--input"], &[READS, Does::ConnectsTo("api.github.com", Purpose::Send)]),
-        takes(&["--raw-field", "-f"], &[Does::ConnectsTo("api.github.com", Purpose::Send)]),
+        takes(&["--raw-field", "-f"], &[Does::ConnectsTo("api.github.com", Purpose::Fetch)]),
     ]),
     model(&["secret", "variable"]).subs(&[
         model(&["set"]).flags(&[

@@ -462,7 +462,10 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-f"], &[Does::Script(Language::Other)]).instead(),
         ])
         .operands(leading(&[&[Does::Script(Language::Other)]], &[])),
-    model(&["at", "batch"])
+    model(&["batch"])
+        .always(&[Does::RunsInput(Language::Shell), mark(Mark::Schedules)])
+        .examples(&[("batch <<< 'cat a'", &["runs cat a", "reads a", "marks schedules"])]),
+    model(&["at"])
         .flags(&[
             takes(&["-f"], &[Does::Script(Language::Shell)]),
             switch(&["-l", "-c", "-V"], &[]),
@@ -522,7 +525,11 @@ pub(crate) const MODELS: &[Model] = &[
         "ld-musl-x86_64.so.1",
     ])
     .style(Style::Posix)
-    .flags(&[takes(&["--library-path", "--preload", "--argv0", "--audit"], &[])])
+    .flags(&[
+        takes(&["--library-path", "--argv0"], &[]),
+        takes(&["--preload"], &[Does::Sets("env:LD_PRELOAD", Reach::Command)]),
+        takes(&["--audit"], &[Does::Sets("env:LD_AUDIT", Reach::Command)]),
+    ])
     .operands(RUNS)
     .examples(&[("ld.so /bin/cat a", &["runs cat a", "reads a"])]),
     model(&["start-stop-daemon"])

@@ -36,8 +36,13 @@ impl Shell<'_, '_> {
         let line = Line::read(model, fields.get(1..).unwrap_or_default());
         let before = self.out.effects.all().len();
         let span = fields.first().map_or(0..0, |field| field.span.clone());
-        let has_operands =
-            !line.operands.is_empty() || line.flags.iter().any(|given| given.flag.instead);
+        // `bash -s` reads its input whatever the operands are.
+        let reads_input = line.flags.iter().any(|given| {
+            given.spelling == "-s"
+                && given.flag.does.iter().any(|does| matches!(does, Does::RunsInput(_)))
+        });
+        let has_operands = !reads_input
+            && (!line.operands.is_empty() || line.flags.iter().any(|given| given.flag.instead));
         let context = Context { run, input, span, has_operands };
         self.describe(&line, run);
         let folder = self.folder.clone();
@@ -55,38 +60,13 @@ impl Shell<'_, '_> {
         self.downloads(before)
     }
 
-    /// Programs whose operands or input mean something that the format cannot say.
-    fn special(&mut self, line: &Line, fields: &[Field], context: &Context) {
-        let name = line.models.first().and_then(|model| model.names.first()).copied();
-        match (name, line.operands.as_slice()) {
-            (Some("git"), [key, value, ..]) if line.sub_command() == "config" => {
-                let mut name = Word::known("git:");
-                name.push_word(&key.word);
-                self.sets(name, Some(value), Reach::Lasting);
-            }
-            (
-                Some(
-                    "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
-                    | "clickhouse-client",
-                ),
-                _,
-            ) => {
-                let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
-                if let (Some(text), Some(first)) = (text, fields.first()) {
-                    self.push(Action::Sql(text), first.span.clone());
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn describe(&mut self, line: &Line, run: usize) {
         let known = line.flags.iter().filter_map(|given| given.flag.names.first().copied());
         let mut flags: Vec<String> = known.map(str::to_owned).collect();
         flags.extend(line.unknown.iter().map(|(name, _)| name.clone()));
         if let Some(run) = self.out.run_mut(run) {
             run.flags = flags;
-            run.sub_command = line.sub_command();
+            run.sub_command = line.sub_command().to_owned();
             run.knowledge = crate::effect::Knowledge::Modelled;
         }
     }
@@ -110,15 +90,18 @@ impl Shell<'_, '_> {
                 self.run_words(given.flag.does, &words, context);
             } else if given.flag.does.contains(&Does::Shell) && given.flag.instead {
                 self.shell_flag(given, &line.operands);
+            } else if given.flag.value == Value::Rest && given.values.len() > 1 {
+                self.uses(given.flag.does, &joined(&given.values), context);
             } else if let Some(value) = given.values.first() {
                 self.uses(given.flag.does, value, context);
             } else {
                 self.fixed(given.flag.does, context);
             }
         }
-        for (_, value) in &line.unknown {
+        for (name, value) in &line.unknown {
             if let Some(value) = value {
                 self.stray(value);
+                self.doubtful(name, value);
             }
         }
     }
@@ -157,6 +140,9 @@ impl Shell<'_, '_> {
             }
             if usage.is_empty() {
                 self.stray(field);
+                if let Some((_, flag)) = line.doubtful.iter().find(|(place, _)| *place == at) {
+                    self.doubtful(flag, field);
+                }
             }
             if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
                 let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
@@ -173,6 +159,34 @@ impl Shell<'_, '_> {
             && let Some(address) = host::parse_url(&field.word)
         {
             self.connect(address, Purpose::Fetch, Some(&field.word), field.span.clone());
+        }
+    }
+
+    /// A value that may belong to a flag that the model does not have.
+    pub(crate) fn doubtful(&mut self, flag: &str, value: &Field) {
+        if names_command(flag) {
+            self.word_text(&shell_value(value));
+        } else if !names_key(flag) {
+            self.stray_path(value);
+        }
+    }
+
+    /// The value of a flag that the model does not have, and that names a file: it may be read, or run.
+    fn stray_path(&mut self, field: &Field) {
+        let start = field.word.known_start();
+        let at = usize::from(start.starts_with('@'));
+        let is_file = ["/", "~/", "../"]
+            .iter()
+            .any(|sign| start.get(at..).is_some_and(|start| start.starts_with(sign)));
+        if !is_file || start.contains([' ', ':', '\n']) {
+            return;
+        }
+        let file = field.from(at);
+        let name = file.word.known_part().rsplit('/').next().unwrap_or_default();
+        if crate::shell::simple::is_shell(name) {
+            self.run(&[file], None);
+        } else {
+            self.read_file(&file, Access::Content);
         }
     }
 
@@ -208,7 +222,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn mark(&mut self, run: usize, mark: Mark) {
+    pub(crate) fn mark(&mut self, run: usize, mark: Mark) {
         if let Some(run) = self.out.run_mut(run) {
             run.marks.insert(mark);
         }
@@ -219,7 +233,15 @@ impl Shell<'_, '_> {
         let is_stream = field.text() == Some("-");
         for does in usage {
             match does {
-                Does::Reads(access) if !is_stream => self.read_file(field, *access),
+                Does::Reads(access) if !is_stream => {
+                    // Many programs read more words from `@file`.
+                    let start = field.word.known_start();
+                    if start.starts_with("@/") || start.starts_with("@~") {
+                        self.read_file(&field.from(1), *access);
+                    } else {
+                        self.read_file(field, *access);
+                    }
+                }
                 Does::Writes(change) if !is_stream => self.write_file(field, *change),
                 Does::Deletes(scope) => {
                     let could = Bound::just(EffectKind::Deletes);
@@ -231,7 +253,13 @@ impl Shell<'_, '_> {
                 Does::Package(registry) => self.package(field, *registry),
                 Does::AtFile => self.at_file(field),
                 Does::FieldFile => self.field_file(field),
-                Does::Shell | Does::RemoteShell | Does::Program => {
+                Does::Program => {
+                    if is_foreign(self, &field.word) {
+                        self.opaque(Why::Code, Bound::ALL, field.span.clone());
+                    }
+                    self.word_text(field);
+                }
+                Does::Shell | Does::RemoteShell => {
                     self.word_text(field);
                 }
                 Does::Code(language) => self.code(*language, field),
@@ -248,15 +276,24 @@ impl Shell<'_, '_> {
                         self.mark(context.run, *mark);
                     }
                 }
+                Does::MarksIfContains(part, mark) => {
+                    if field.word.known_part().contains(part) {
+                        self.mark(context.run, *mark);
+                    }
+                }
                 Does::OpaqueInput => {}
                 other => self.fixed(&[*other], context),
             }
         }
     }
 
-    fn sql(&mut self, field: &Field) {
+    pub(crate) fn sql(&mut self, field: &Field) {
         match field.text() {
-            Some(text) => self.push(Action::Sql(text.to_owned()), field.span.clone()),
+            Some(text) => {
+                self.push(Action::Sql(text.to_owned()), field.span.clone());
+                let text = text.to_owned();
+                crate::sql::reach(self, &text, field);
+            }
             None => self.opaque(Why::Value, Bound::just(EffectKind::Sql), field.span.clone()),
         }
     }
@@ -318,7 +355,11 @@ impl Shell<'_, '_> {
         };
         let more: Vec<Word> = match &text {
             Some(word) => match word.text() {
-                Some(text) => text.split_whitespace().take(64).map(Word::known).collect(),
+                Some(text) => {
+                    let is_blank = |character: char| character.is_whitespace() || character == '\0';
+                    let words = text.split(is_blank).filter(|word| !word.is_empty());
+                    words.take(64).map(Word::known).collect()
+                }
                 None => vec![Output::Text(word.clone()).into_value()],
             },
             None => vec![Word::unknown()],
@@ -343,6 +384,20 @@ impl Shell<'_, '_> {
         url: Option<&Word>,
         span: Span,
     ) {
+        // What the words of the command were made of leaves the machine with them.
+        let is_made = purpose == Purpose::Fetch && self.words_read;
+        let purpose = if is_made { Purpose::Send } else { purpose };
+        if let Some(inner) = url.and_then(inner_url) {
+            let address = host::parse_host(&inner, "");
+            let connection = Connection {
+                host: address.host,
+                port: address.port,
+                scheme: address.scheme,
+                purpose: Purpose::Fetch,
+                url: Some(inner),
+            };
+            self.push(Action::Connects(connection), span.clone());
+        }
         if address.host.is_unknown() || address.host.known_part().is_empty() {
             let could = Bound::just(EffectKind::Connects);
             self.opaque(Why::Value, could, span.clone());
@@ -399,6 +454,28 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// Data goes to a file or to a URL.
+    pub(crate) fn copies_to(&mut self, field: &Field) {
+        match host::parse_url(&field.word) {
+            Some(address) => {
+                let span = field.span.clone();
+                self.connect(address, Purpose::Send, Some(&field.word), span);
+            }
+            None => self.write_file(field, Change::Content),
+        }
+    }
+
+    /// A mark for the command that runs what is analysed now.
+    pub(crate) fn mark_parent(&mut self, mark: Mark) {
+        let parent = self.parent;
+        let is_it = |effect: &crate::effect::Effect| {
+            effect.at.command == parent && matches!(effect.action, Action::Runs(_))
+        };
+        if let Some(at) = self.out.effects.all().iter().rposition(is_it) {
+            self.mark(at, mark);
+        }
+    }
+
     fn at_file(&mut self, field: &Field) {
         if field.word.known_start().starts_with('@') {
             let file = field.from(1);
@@ -446,7 +523,11 @@ impl Shell<'_, '_> {
         let Some(value) = value else { return };
         match means {
             Some(Meaning::Command) if is_command(&value.word) => {
-                self.word_text(&shell_value(value));
+                let text = shell_value(value);
+                if is_foreign(self, &text.word) {
+                    self.opaque(Why::Code, Bound::ALL, text.span.clone());
+                }
+                self.word_text(&text);
             }
             Some(Meaning::Code(language)) => self.script(language, value, None),
             _ => {}
@@ -504,6 +585,7 @@ impl Shell<'_, '_> {
             Output::Text(word) => self.code(language, &Field::new(word.clone(), span.clone())),
             Output::File(word) => {
                 let field = Field::new(word.clone(), span.clone());
+                self.opaque(Why::Code, Bound::ALL, span.clone());
                 self.script(language, &field, None);
             }
             Output::Network(connections) => {
@@ -546,7 +628,8 @@ impl Shell<'_, '_> {
     pub(crate) fn known_script(&mut self, language: Language, field: &Field) {
         let path = self.resolve(&field.word);
         let Some(path) = path.resolved.text() else { return };
-        if let Some(output) = self.written.get(path).cloned() {
+        if let Some(output) = self.written.get(path).cloned().or_else(|| self.fetched_output(path))
+        {
             return match output.as_ref() {
                 Output::File(_) => {}
                 _ => self.run_output(language, &output, &field.span),
@@ -697,6 +780,52 @@ pub(crate) fn is_path(word: &Word) -> bool {
 fn is_local_file(word: &Word) -> bool {
     let start = word.known_start();
     start.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"))
+}
+
+/// A URL in the query or path of another one: `?url=http://…`.
+fn inner_url(url: &Word) -> Option<Word> {
+    let text = url.known_part();
+    let outer = text.find("://")? + 3;
+    let rest = text.get(outer..)?;
+    let at = rest.find("http://").or_else(|| rest.find("https://"))?;
+    let inner = rest.get(at..)?.split(['&', ' ', '"', '\'']).next()?;
+    Some(Word::known(inner))
+}
+
+/// Flags for keys and settings of the program itself, which it does not print.
+fn names_key(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["key", "cert", "config", "identity", "credential", "token", "auth", "secret", "ca"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+/// Flags whose name says that their value runs: `--exec`, `--pre-hook`.
+fn names_command(flag: &str) -> bool {
+    let flag = flag.to_ascii_lowercase();
+    flag.starts_with("--")
+        && ["exec", "command", "-cmd", "pipe", "hook", "pager", "editor", "program", "filter"]
+            .iter()
+            .any(|word| flag.contains(word))
+}
+
+/// Whether a program is neither known nor in the project or the system: it can be anything.
+fn is_foreign(shell: &Shell<'_, '_>, word: &Word) -> bool {
+    let first = word.known_start().split_whitespace().next().unwrap_or_default();
+    if !first.starts_with(['/', '~']) {
+        return false;
+    }
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let path = shell.resolve(&Word::known(first)).resolved;
+    let is_system = ["/usr/", "/bin/", "/sbin/", "/opt/", "/lib", "/nix/", "/snap/"]
+        .iter()
+        .any(|folder| path.known_start().starts_with(folder));
+    let is_own = shell
+        .out
+        .ground
+        .workspace
+        .is_some_and(|own| path.known_start().starts_with(own.trim_end_matches('/')));
+    !is_system && !is_own && crate::programs::find(name).is_none()
 }
 
 /// `!cmd` is how aliases and helpers of git write shell text.

@@ -32,10 +32,11 @@ impl Shell<'_, '_> {
                 self.declare(name, arguments)
             }
             "unset" => {
-                arguments
-                    .iter()
-                    .filter_map(Field::text)
-                    .for_each(|name| drop(self.variables.remove(name)));
+                for field in arguments {
+                    let Some(name) = field.text() else { continue };
+                    self.variables.remove(name);
+                    self.removes(name, field);
+                }
                 Output::Nothing
             }
             "alias" => self.alias(arguments),
@@ -87,6 +88,18 @@ impl Shell<'_, '_> {
             run.knowledge = crate::effect::Knowledge::Modelled;
         }
         Some(output)
+    }
+
+    /// A variable that is removed, if that turns something off.
+    fn removes(&mut self, name: &str, field: &Field) {
+        let matters = matches!(name, "HISTFILE" | "HISTSIZE" | "PROMPT_COMMAND")
+            || name.ends_with("_BASE_URL")
+            || name.starts_with("CALLGATE");
+        if matters {
+            let name = Word::known(format!("env:{name}"));
+            let setting = Setting { name, value: None, reach: Reach::Command };
+            self.push(Action::Sets(setting), field.span.clone());
+        }
     }
 
     fn cd(&mut self, arguments: &[Field]) -> Output {
@@ -202,7 +215,12 @@ impl Shell<'_, '_> {
                     let Some((value, after)) = after.split_first() else { return Output::Unknown };
                     return self.split_string(value, after);
                 }
-                "-u" | "--unset" => rest = after.get(1..).unwrap_or_default(),
+                "-u" | "--unset" => {
+                    if let Some(field) = after.first() {
+                        self.removes(field.text().unwrap_or_default(), field);
+                    }
+                    rest = after.get(1..).unwrap_or_default();
+                }
                 "-C" | "--chdir" => {
                     if let Some(folder) = after.first() {
                         self.folder = self.resolve(&folder.word).resolved;
@@ -262,6 +280,12 @@ impl Shell<'_, '_> {
         if arguments.is_empty() {
             self.reads_environment(arguments);
             return Output::Unknown;
+        }
+        if let [flag, option, ..] = arguments
+            && flag.text() == Some("+o")
+            && option.text() == Some("history")
+        {
+            self.removes("HISTFILE", option);
         }
         let dashes = arguments.iter().position(|field| field.text() == Some("--"));
         if let Some(at) = dashes {
@@ -439,7 +463,12 @@ impl Shell<'_, '_> {
                 }
                 is_names.then(|| Word::known("."))?
             }
-            "ls" => return Some(Output::Text(one_name())),
+            // `ls folder/*` prints whole paths, `ls folder` only names.
+            "ls" => {
+                let pattern = operands().find(|field| !field.word.is_known());
+                let word = pattern.map_or_else(one_name, |field| field.word.clone());
+                return Some(Output::Text(word));
+            }
             "grep" | "rg" => {
                 let lists = arguments.iter().any(|field| {
                     field.text().is_some_and(|text| {

@@ -4,7 +4,7 @@
 //! aliases, the working directory, the output of `echo` and of decoders. Both sides of a
 //! condition count.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::analysis::Analysis;
@@ -81,6 +81,18 @@ pub(crate) struct Shell<'a, 'g> {
     choices: usize,
     /// Inside a branch that may not run.
     branches: usize,
+    /// The words of the command at hand were made of what a command read.
+    pub(crate) words_read: bool,
+    /// Variables whose value a command has read.
+    pub(crate) read_variables: HashSet<String>,
+    /// Folders that came from another host.
+    pub(crate) fetched: Vec<Fetched>,
+}
+
+/// A folder whose files came from another host.
+pub(crate) struct Fetched {
+    pub(crate) folder: String,
+    pub(crate) output: Rc<Output>,
 }
 
 impl<'a, 'g> Shell<'a, 'g> {
@@ -100,6 +112,9 @@ impl<'a, 'g> Shell<'a, 'g> {
             choice: 0,
             choices: 1,
             branches: 0,
+            words_read: false,
+            read_variables: HashSet::new(),
+            fetched: Vec::new(),
         }
     }
 
@@ -248,7 +263,7 @@ impl<'a, 'g> Shell<'a, 'g> {
                 shell.simple(assigns, words, &command.redirects, &command.span, input.clone())
             });
         }
-        let streams = self.redirects(&command.redirects, input);
+        let streams = self.redirects(&command.redirects, input, Change::Content);
         let output = match &command.form {
             Form::Subshell(list) => self.scoped(|shell| shell.list(list, streams.input)),
             Form::Group(list) => self.list(list, streams.input),
@@ -272,6 +287,7 @@ impl<'a, 'g> Shell<'a, 'g> {
                     locator: self.locator.clone(),
                 };
                 self.functions.insert(name.clone(), function);
+                self.replaces_program(name, &command.span);
                 Output::Nothing
             }
             Form::Test(words) => {
@@ -359,6 +375,7 @@ impl<'a, 'g> Shell<'a, 'g> {
 
     /// The value of a variable. Values that are used again and again use up the budget.
     pub(crate) fn lookup(&mut self, name: &str, index: Option<&str>) -> Option<Word> {
+        self.words_read |= self.read_variables.contains(name);
         let value = self.lookup_free(name, index)?;
         let length = value.known_part().len();
         if length > 64 && !self.out.take_bytes(length) {
@@ -484,8 +501,31 @@ impl<'a, 'g> Shell<'a, 'g> {
         }
     }
 
+    /// Whether something was read since there were that many effects.
+    pub(crate) fn has_read(&self, before: usize) -> bool {
+        self.out.since(before).iter().any(|effect| {
+            matches!(&effect.action, Action::Reads(path, Access::Content | Access::Tree)
+                if path.resolved.text() != Some("/proc/self/environ"))
+        })
+    }
+
+    /// A function that takes the place of a program.
+    fn replaces_program(&mut self, name: &str, span: &Span) {
+        if name == "callgate" || crate::programs::find(name).is_some() {
+            let name = Word::known(format!("function:{name}"));
+            let setting = Setting { name, value: None, reach: Reach::Command };
+            let span = self.place(span);
+            self.push(Action::Sets(setting), span);
+        }
+    }
+
     pub(crate) fn apply_assign(&mut self, assign: &Assign) {
+        let before = self.out.effects.all().len();
         let (value, list) = self.assigned(assign);
+        let is_made = value.misses_value() && (self.has_read(before) || self.words_read);
+        if is_made && self.read_variables.len() < 64 {
+            self.read_variables.insert(assign.name.clone());
+        }
         if super::settings::runs_something(&assign.name) {
             let span = self.place(&assign.span);
             self.sets_environment(&assign.name, value.clone(), span);
@@ -504,15 +544,21 @@ impl<'a, 'g> Shell<'a, 'g> {
 
     // Redirections.
 
-    pub(crate) fn redirects(&mut self, redirects: &[Redirect], input: Input) -> Streams {
+    /// Opens files. The change is what standard output does to the file that it goes to.
+    pub(crate) fn redirects(
+        &mut self,
+        redirects: &[Redirect],
+        input: Input,
+        change: Change,
+    ) -> Streams {
         let mut streams = Streams { input, outputs: Vec::new(), is_cut: false };
         for redirect in redirects {
-            self.redirect(redirect, &mut streams);
+            self.redirect(redirect, &mut streams, change);
         }
         streams
     }
 
-    fn redirect(&mut self, redirect: &Redirect, streams: &mut Streams) {
+    fn redirect(&mut self, redirect: &Redirect, streams: &mut Streams, printed: Change) {
         let span = self.place(&redirect.span);
         let is_output = redirect.fd.is_none_or(|fd| fd == 1);
         match &redirect.target {
@@ -534,6 +580,8 @@ impl<'a, 'g> Shell<'a, 'g> {
             Target::Write(word) | Target::Append(word) => {
                 let change = if matches!(redirect.target, Target::Append(_)) {
                     Change::Append
+                } else if is_output {
+                    printed
                 } else {
                     Change::Content
                 };
@@ -568,6 +616,9 @@ impl<'a, 'g> Shell<'a, 'g> {
     fn open_input(&mut self, field: &Field, span: Span) -> Rc<Output> {
         if let Some(stream) = &field.stream {
             return Rc::clone(stream);
+        }
+        if field.text() == Some("/dev/null") {
+            return Rc::new(Output::Nothing);
         }
         if self.device(field, &span) {
             return Rc::new(Output::Unknown);
@@ -638,6 +689,12 @@ impl<'a, 'g> Shell<'a, 'g> {
     }
 
     pub(crate) fn read_file(&mut self, field: &Field, access: Access) {
+        let start = field.word.known_start();
+        let is_url = ["http://", "https://", "ftp://"].iter().any(|sign| start.starts_with(sign));
+        if is_url && let Some(address) = crate::host::parse_url(&field.word) {
+            let span = field.span.clone();
+            return self.connect(address, crate::effect::Purpose::Fetch, Some(&field.word), span);
+        }
         let quiet = is_quiet_device(field.word.known_start());
         if field.stream.is_none() && !quiet {
             let could = Bound::just(EffectKind::Reads);

@@ -11,6 +11,12 @@ pub(crate) struct Line {
     pub(crate) operands: Vec<Field>,
     /// Flags that the model does not have, with the value that is in the same word.
     pub(crate) unknown: Vec<(String, Option<Field>)>,
+    /// Operands right behind a flag that the model does not have: they may be its value.
+    pub(crate) doubtful: Vec<(usize, String)>,
+    /// All words behind the program's name.
+    pub(crate) words: Vec<Field>,
+    /// The names of the sub-commands as they were given: `remote add`.
+    sub_command: String,
 }
 
 /// A flag that was given.
@@ -30,6 +36,9 @@ impl Line {
             flags: Vec::new(),
             operands: Vec::new(),
             unknown: Vec::new(),
+            doubtful: Vec::new(),
+            words: fields.to_vec(),
+            sub_command: String::new(),
         };
         let mut reader = Reader { fields, at: 0, line };
         reader.words();
@@ -42,9 +51,8 @@ impl Line {
     }
 
     /// The sub-command: `remote add`.
-    pub(crate) fn sub_command(&self) -> String {
-        let names = self.models.iter().skip(1).filter_map(|model| model.names.first().copied());
-        names.collect::<Vec<_>>().join(" ")
+    pub(crate) fn sub_command(&self) -> &str {
+        &self.sub_command
     }
 
     /// What the operands mean, with the flags that were given.
@@ -81,7 +89,9 @@ impl Reader<'_> {
     }
 
     fn words(&mut self) {
+        let mut is_doubtful = false;
         while let Some(field) = self.next() {
+            let unknown = self.line.unknown.len();
             let style = self.style();
             let start = field.word.known_start();
             let is_flag = start.len() > 1 && start.starts_with('-');
@@ -91,18 +101,28 @@ impl Reader<'_> {
                     return;
                 }
                 self.flag(&field, style);
+                is_doubtful = self.line.unknown.len() > unknown;
+                continue;
             } else if self.prefix(&field) {
             } else if style == Style::Bundle && self.at == 1 && is_bundle(start) {
                 self.bundle(&field, 0);
             } else if let Some(sub) = self.sub(&field) {
                 self.line.models.push(sub);
+                if !self.line.sub_command.is_empty() {
+                    self.line.sub_command.push(' ');
+                }
+                self.line.sub_command.push_str(field.text().unwrap_or_default());
             } else {
+                if is_doubtful && let Some((name, None)) = self.line.unknown.last() {
+                    self.line.doubtful.push((self.line.operands.len(), name.clone()));
+                }
                 self.line.operands.push(field);
                 if style == Style::Posix {
                     self.take_rest();
                     return;
                 }
             }
+            is_doubtful = false;
         }
     }
 
@@ -161,12 +181,30 @@ impl Reader<'_> {
                 let joined = has_value.then(|| field.from(name_end + 1));
                 self.given(flag, name, joined);
             }
+            _ if style == Style::SingleDash && self.joined_flag(field) => {}
             _ if is_long => {
                 let joined = has_value.then(|| field.from(name_end + 1));
                 self.line.unknown.push((name.to_owned(), joined));
             }
             _ => self.bundle(field, 1),
         }
+    }
+
+    /// `-javaagent:x.jar`, `-oDIR`: the value begins right behind the name.
+    fn joined_flag(&mut self, field: &Field) -> bool {
+        let start = field.word.known_start();
+        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
+        let found = flags.filter(|flag| flag.value == Value::Joined).find_map(|flag| {
+            let is_prefix = |name: &&&str| name.len() > 2 && start.starts_with(**name);
+            flag.names.iter().find(is_prefix).map(|name| (flag, *name))
+        });
+        let Some((flag, name)) = found else { return false };
+        self.line.flags.push(Given {
+            flag,
+            spelling: name.to_owned(),
+            values: vec![field.from(name.len())],
+        });
+        true
     }
 
     /// Letters that are flags of their own: `-rf`, `-ofile`.

@@ -41,7 +41,8 @@ impl Shell<'_, '_> {
         }
         let host = match registry {
             Registry::Npm => npm_host(field.word.known_part()),
-            Registry::Go => go_host(field.word.known_part()),
+            Registry::GoRun if !field.word.known_part().contains('@') => None,
+            Registry::Go | Registry::GoRun => go_host(field.word.known_part()),
             Registry::Image => image_host(field.word.known_part()),
             Registry::Pip if is_path(&field.word) || is_archive(field.word.known_part()) => None,
             Registry::Pip => Some(concat!("pypi", ".org")),
@@ -96,8 +97,45 @@ fn go_host(text: &str) -> Option<&str> {
         return None;
     }
     let host = text.split('/').next()?;
-    Some(if host.contains('.') { host } else { "proxy.golang.org" })
+    // The proxy serves what everybody can see; these hosts have hardly anything else.
+    let is_usual = GO_HOSTS.contains(&host) || !host.contains('.');
+    Some(if is_usual { "proxy.golang.org" } else { host })
 }
+
+/// Hosts in the names of Go packages that many projects use.
+const GO_HOSTS: &[&str] = &[
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "golang.org",
+    "google.golang.org",
+    "cloud.google.com",
+    "gopkg.in",
+    "go.uber.org",
+    "k8s.io",
+    "sigs.k8s.io",
+    "honnef.co",
+    "mvdan.cc",
+    "gotest.tools",
+    "go.opentelemetry.io",
+    "gorm.io",
+    "modernc.org",
+    "entgo.io",
+    "istio.io",
+    "helm.sh",
+    "rsc.io",
+    "go.etcd.io",
+    "go.mongodb.org",
+    "filippo.io",
+    "gocloud.dev",
+    "gonum.org",
+    "gvisor.dev",
+    "buf.build",
+    "connectrpc.com",
+    "go.dev",
+    "golang.zx2c4.com",
+];
 
 fn image_host(text: &str) -> Option<&str> {
     let first = text.split('/').next()?;

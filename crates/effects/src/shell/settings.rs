@@ -25,6 +25,12 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         "git" => git(&bare.to_ascii_lowercase()),
         "alias" | "function" => Some(Meaning::Command),
         "npm" => npm(bare),
+        "go" => matches!(bare, "GOPROXY" | "GONOSUMDB" | "GOSUMDB" | "GOINSECURE" | "GOPRIVATE")
+            .then_some(Meaning::Host),
+        "yarn" => matches!(bare, "npmRegistryServer" | "registry" | "httpProxy" | "httpsProxy")
+            .then_some(Meaning::Host),
+        "bundle" | "composer" => Some(Meaning::Host),
+        "apt" => bare.contains("Invoke").then_some(Meaning::Command),
         "ssh" => matches!(
             bare.to_ascii_lowercase().as_str(),
             "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"

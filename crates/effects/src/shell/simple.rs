@@ -1,7 +1,7 @@
 //! Simple commands: from words to the program that runs.
 
 use crate::bound::Bound;
-use crate::effect::{Access, Knowledge, Purpose, Run, SubCommand, Why};
+use crate::effect::{Access, Change, Knowledge, Purpose, Run, SubCommand, Why};
 use crate::host;
 use crate::marks::Marks;
 use crate::model::Language;
@@ -24,20 +24,26 @@ impl Shell<'_, '_> {
         _span: &Span,
         input: Input,
     ) -> Output {
+        let before = self.out.effects.all().len();
+        let outer = std::mem::take(&mut self.words_read);
         let mut fields = Vec::with_capacity(words.len());
         for word in words {
             self.fields(word, &mut fields);
         }
-        let streams = self.redirects(redirects, input);
+        self.words_read |= self.has_read(before);
+        let printed = if prints_nothing(&fields) { Change::Empty } else { Change::Content };
+        let streams = self.redirects(redirects, input, printed);
         if fields.is_empty() {
             assigns.iter().for_each(|assign| self.apply_assign(assign));
-            // `> file` empties it; a lone `< file` prints it in zsh.
+            self.words_read = outer;
+            // A lone `< file` prints it in zsh.
             return self.deliver(Output::Nothing, &streams.outputs);
         }
         for assign in assigns {
             self.environment_of_command(assign);
         }
         let output = self.run(&fields, streams.input);
+        self.words_read = outer;
         if streams.is_cut { self.deliver(output, &streams.outputs) } else { output }
     }
 
@@ -95,7 +101,10 @@ impl Shell<'_, '_> {
         };
         let run = self.out.push_run(run, span, self.parent);
         let output = match program.text() {
-            Some(name) => self.dispatch(name, fields, run, input),
+            Some(name) => {
+                self.builds_fetched(name, fields);
+                self.dispatch(name, fields, run, input)
+            }
             None => self.unknown_program(first, fields),
         };
         self.parent = outer;
@@ -136,6 +145,9 @@ impl Shell<'_, '_> {
         let before = self.out.effects.all().len();
         if let Some(model) = find_model(name) {
             let output = self.apply(model, fields, run, input.clone());
+            if runs_tasks(name) {
+                self.tasks(fields, run);
+            }
             return self.printed(name, fields, &input, before).unwrap_or(output);
         }
         if let Some(output) = self.printed(name, fields, &input, before) {
@@ -144,6 +156,10 @@ impl Shell<'_, '_> {
         }
         if let Some(first) = fields.first().filter(|first| is_path(&first.word)) {
             self.known_script(Language::Shell, first);
+        }
+        self.tasks(fields, run);
+        if let Some(at) = inner_command(fields) {
+            self.run(fields.get(at..).unwrap_or_default(), input);
         }
         self.show_arguments(fields);
         self.downloads(before)
@@ -166,7 +182,13 @@ impl Shell<'_, '_> {
             Some(equals) if start.starts_with('-') || assignment(field).is_some() => equals + 1,
             _ => usize::from(start.starts_with('@')),
         };
-        let value = if value_at > 0 { field.from(value_at) } else { field.clone() };
+        let at = usize::from(
+            value_at > 0 && start.get(value_at..).is_some_and(|it| it.starts_with('@')),
+        );
+        let value = if value_at > 0 { field.from(value_at + at) } else { field.clone() };
+        if value_at > 0 && start.starts_with("--") {
+            self.doubtful(start.get(..value_at - 1).unwrap_or_default(), &value);
+        }
         if let Some(address) = host::parse_url(&value.word) {
             return self.connect(address, Purpose::Fetch, Some(&value.word), field.span.clone());
         }
@@ -174,6 +196,74 @@ impl Shell<'_, '_> {
             self.read_file(&value, Access::Content);
         }
     }
+}
+
+/// `: > file` and `cat /dev/null > file` leave nothing in the file.
+fn prints_nothing(fields: &[Field]) -> bool {
+    let words: Option<Vec<&str>> = fields.iter().map(Field::text).collect();
+    matches!(
+        words.as_deref(),
+        Some([] | [":" | "true"] | ["cat", "/dev/null"] | ["echo", "-n"] | ["printf", ""])
+    ) || matches!(words.as_deref(), Some(["echo" | "printf", "-n", ""]))
+}
+
+/// Programs whose words may be tasks of a framework.
+fn runs_tasks(name: &str) -> bool {
+    matches!(
+        name,
+        "rake"
+            | "rails"
+            | "php"
+            | "python"
+            | "python3"
+            | "bundle"
+            | "npx"
+            | "pnpm"
+            | "yarn"
+            | "npm"
+            | "bun"
+            | "mix"
+            | "uv"
+            | "poetry"
+            | "pipenv"
+            | "liquibase"
+            | "knex"
+            | "typeorm"
+            | "docker"
+            | "docker-compose"
+            | "sequelize"
+            | "sequelize-cli"
+            | "django-admin"
+            | "artisan"
+            | "composer"
+            | "flask"
+    )
+}
+
+/// The shells.
+pub(crate) fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash" | "csh" | "tcsh" | "fish" | "rbash"
+    )
+}
+
+/// Where the command begins that an unknown program may run: `wrapper sh -c TEXT`.
+fn inner_command(fields: &[Field]) -> Option<usize> {
+    (1..fields.len().min(16)).find(|at| {
+        let Some(text) = fields.get(*at).and_then(Field::text) else { return false };
+        let name = text.rsplit('/').next().unwrap_or(text);
+        let next = fields.get(at + 1).and_then(Field::text);
+        if is_shell(name) {
+            return text.starts_with('/') || next.is_none_or(|next| next.starts_with('-'));
+        }
+        let runs_code = matches!(name, "python" | "python3" | "node" | "perl" | "ruby" | "php");
+        if runs_code {
+            return next.is_some_and(|next| matches!(next, "-c" | "-e" | "-r"));
+        }
+        let acts = matches!(name, "rm" | "sudo" | "dd" | "shred" | "chmod" | "chown" | "env");
+        acts && next.is_some()
+    })
 }
 
 fn looks_like_path(word: &Word) -> bool {

