@@ -5,7 +5,8 @@ use std::fmt;
 
 use callgate_call::fold;
 
-use crate::known::KNOWN;
+use crate::known::{KNOWN, USUAL};
+use crate::known_arguments::OTHERS;
 
 /// What a tool does, in the words of policies: `@shell`, `@read` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,8 +76,9 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What an argument carries.
+/// What an argument carries. Policies write it with an `@`: `@command`, `@path` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Role {
     /// A command line, or a list of its words.
     Command,
@@ -92,6 +94,41 @@ pub enum Role {
     Content,
 }
 
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 6] =
+        [Self::Command, Self::Path, Self::Url, Self::Query, Self::Pattern, Self::Content];
+
+    /// The word policies use, without the `@`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Path => "path",
+            Self::Url => "url",
+            Self::Query => "query",
+            Self::Pattern => "pattern",
+            Self::Content => "content",
+        }
+    }
+
+    /// The role of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == word)
+    }
+
+    /// The names that tools in general give to such an argument. They count where the catalogue does
+    /// not know the tool.
+    pub fn usual_arguments(self) -> &'static [&'static str] {
+        USUAL.iter().find(|(role, _)| *role == self).map_or(&[], |(_, names)| names)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.as_str())
+    }
+}
+
 /// One known tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -101,12 +138,32 @@ pub struct Entry {
     pub kinds: Vec<Kind>,
     /// Which argument carries what; `$` is the free text of a custom tool.
     pub roles: Vec<(String, Role)>,
+    /// Its other arguments; `None` if they are not known.
+    pub others: Option<Vec<String>>,
 }
 
 impl Entry {
     /// An entry of that name and those kinds, with no roles yet.
     pub fn new(name: &str, kinds: &[Kind]) -> Self {
-        Self { name: fold(name.trim()), kinds: kinds.to_vec(), roles: Vec::new() }
+        Self { name: fold(name.trim()), kinds: kinds.to_vec(), roles: Vec::new(), others: None }
+    }
+
+    /// The names of all its arguments; `None` if only some of them are known, or if it takes free text.
+    pub fn arguments(&self) -> Option<Vec<&str>> {
+        let others = self.others.as_ref()?;
+        let outer = |path| str::split(path, ['.', '[']).next().unwrap_or(path);
+        let mut names: Vec<&str> = Vec::new();
+        for name in
+            self.roles.iter().map(|(path, _)| outer(path)).chain(others.iter().map(|it| &**it))
+        {
+            if name == "$" {
+                return None;
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Some(names)
     }
 
     /// The same entry, with one more argument known.
@@ -131,6 +188,12 @@ impl Catalogue {
             for name in *names {
                 let roles = roles.iter().map(|(argument, role)| ((*argument).to_owned(), *role));
                 catalogue.add(Entry { roles: roles.collect(), ..Entry::new(name, kinds) });
+            }
+        }
+        for (names, others) in OTHERS {
+            for name in *names {
+                let others = others.iter().map(|other| (*other).to_owned()).collect();
+                catalogue.add(Entry { others: Some(others), ..Entry::new(name, &[]) });
             }
         }
         catalogue
@@ -173,6 +236,9 @@ impl Catalogue {
         };
         extend_new(&mut known.kinds, entry.kinds);
         extend_new(&mut known.roles, entry.roles);
+        if let Some(others) = entry.others {
+            extend_new(known.others.get_or_insert_default(), others);
+        }
     }
 }
 
@@ -210,6 +276,19 @@ mod tests {
     }
 
     #[test]
+    fn arguments_are_listed_for_tools_that_exist() {
+        let catalogue = Catalogue::builtin();
+        for name in OTHERS.iter().flat_map(|(names, _)| *names) {
+            let is_known = KNOWN.iter().any(|(names, ..)| names.contains(name));
+            assert!(is_known, "{name}");
+        }
+        let bash = catalogue.entry("bash").unwrap().arguments().unwrap();
+        assert_eq!(bash.first(), Some(&"command"));
+        assert!(bash.contains(&"description") && !bash.contains(&"cmd"), "{bash:?}");
+        assert_eq!(catalogue.entry("apply_patch").unwrap().arguments(), None);
+    }
+
+    #[test]
     fn one_name_of_two_agents_adds_up() {
         let extra = Entry::new("Bash", &[Kind::Sql]).role("statement", Role::Query);
         let catalogue = Catalogue::builtin().with([extra]);
@@ -225,5 +304,9 @@ mod tests {
             assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
         }
         assert_eq!(Kind::from_word("Shell"), None);
+        for role in Role::ALL {
+            assert_eq!(Role::from_word(role.as_str()), Some(role));
+            assert!(!role.usual_arguments().is_empty(), "{role}");
+        }
     }
 }

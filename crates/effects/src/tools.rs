@@ -111,7 +111,8 @@ impl Entry {
         self.kinds.contains(&kind)
     }
 
-    fn roles_of(&self, role: Role) -> impl Iterator<Item = &str> {
+    /// The arguments that carry this role, by path: `command`, `edits[*].path`.
+    pub fn roles_of(&self, role: Role) -> impl Iterator<Item = &str> {
         self.roles.iter().filter(move |(_, known)| *known == role).map(|(path, _)| path.as_str())
     }
 }

@@ -82,8 +82,15 @@ fn compile_rule(
     let tools = tools.map(|patterns| compile_tools(patterns, compare, kinds, problems));
     let cleaner = sanitize::compile(&source, problems);
     let terms = terms::compile(&source, problems);
+    let is_shell = |tool: &At<String>| tool.value == Kind::Shell.to_string();
+    let is_about_shells = source.tools.iter().flatten().any(is_shell);
     let when = match source.when.take() {
-        Some(when) => condition::compile(&when, problems).map(Some),
+        Some(when) => condition::compile(&when, problems).map(|mut when| {
+            if is_about_shells {
+                when.read_command_as_role();
+            }
+            Some(when)
+        }),
         None => Some(None),
     };
     let surfaces = surfaces(&source, when.as_ref().and_then(Option::as_ref), problems);

@@ -3,9 +3,10 @@
 use std::cell::OnceCell;
 
 use callgate_call::ToolCall;
-use callgate_effects::{Bound, Effects, Entry, Ground, analyse};
+use callgate_effects::{Bound, Effects, Entry, Ground, Role, analyse};
 
 use crate::names::Name;
+use crate::roles::{self, Carrier};
 
 /// The most tools of the catalogue that one name is compared with.
 const MAX_TOOLS: usize = 4;
@@ -16,6 +17,8 @@ pub(crate) struct CallEffects<'c> {
     call: &'c ToolCall,
     bound: OnceCell<Bound>,
     list: OnceCell<Vec<Effects>>,
+    /// The arguments of each role, in the order of [`Role::ALL`].
+    carriers: [OnceCell<Vec<Carrier>>; Role::ALL.len()],
 }
 
 /// What the catalogue knows about a name.
@@ -39,12 +42,27 @@ impl Tool<'_> {
 
 impl<'c> CallEffects<'c> {
     pub(crate) fn new(call: &'c ToolCall) -> Self {
-        Self { call, bound: OnceCell::new(), list: OnceCell::new() }
+        Self { call, bound: OnceCell::new(), list: OnceCell::new(), carriers: Default::default() }
     }
 
     /// What a tool of this name can do at most.
     pub(crate) fn bound(&self, name: &Name<'_>) -> Bound {
         *self.bound.get_or_init(|| name.tool(MAX_TOOLS).bound())
+    }
+
+    /// The arguments that carry a role.
+    pub(crate) fn carriers(&self, role: Role, name: &Name<'_>) -> &[Carrier] {
+        let cell = Role::ALL.iter().zip(&self.carriers).find(|(known, _)| **known == role);
+        let find = || roles::carriers(role, name, MAX_TOOLS, self.call);
+        cell.map_or(&[], |(_, cell)| cell.get_or_init(find))
+    }
+
+    /// Whether a tool of this name can have an argument of this role.
+    pub(crate) fn may_carry(&self, role: Role, name: &Name<'_>) -> bool {
+        match name.tool(MAX_TOOLS) {
+            Tool::Known(entry) => roles::may_carry(entry, role),
+            Tool::Unknown(_) => true,
+        }
     }
 
     /// What the call would do, once for every way to read its name.

@@ -137,6 +137,7 @@ impl Policies {
                 policy.rules.iter().for_each(|rule| servers.add_rule(&rule.names));
                 examples.check(&policy, &servers, &mut problems);
                 warnings.extend(spans.check(&policy, source, served));
+                warnings.extend(lint::unknown_arguments(&policy, catalogue, source));
                 policies.push(policy);
             }
             diagnostics.extend(problems.into_list());

@@ -15,6 +15,7 @@ mod operators;
 mod permits;
 mod pydantic;
 mod python_sdk;
+mod roles;
 mod sanitize;
 mod scope;
 mod sketch;
