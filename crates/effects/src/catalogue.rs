@@ -5,6 +5,7 @@ use std::fmt;
 
 use callgate_call::fold;
 
+use crate::bound::{Bound, EffectKind};
 use crate::known::{KNOWN, USUAL};
 use crate::known_arguments::OTHERS;
 
@@ -31,11 +32,13 @@ pub enum Kind {
     Agent,
     /// Belongs to an MCP server. No entry has this kind: the name's server part tells.
     Mcp,
+    /// Leaves the sandbox of its agent. No entry has this kind: the arguments of a call decide.
+    Escalate,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Shell,
         Self::Read,
         Self::Write,
@@ -46,6 +49,7 @@ impl Kind {
         Self::Sql,
         Self::Agent,
         Self::Mcp,
+        Self::Escalate,
     ];
 
     /// The word policies use, without the `@`.
@@ -61,6 +65,19 @@ impl Kind {
             Self::Sql => "sql",
             Self::Agent => "agent",
             Self::Mcp => "mcp",
+            Self::Escalate => "escalate",
+        }
+    }
+
+    /// The roles of the arguments that show what a tool of this kind does.
+    fn roles(self) -> &'static [Role] {
+        match self {
+            Self::Shell => &[Role::Command],
+            Self::Read | Self::Delete | Self::Search => &[Role::Path],
+            Self::Write | Self::Edit => &[Role::Path, Role::Content],
+            Self::Fetch => &[Role::Url],
+            Self::Sql => &[Role::Query],
+            Self::Agent | Self::Mcp | Self::Escalate => &[],
         }
     }
 
@@ -140,12 +157,20 @@ pub struct Entry {
     pub roles: Vec<(String, Role)>,
     /// Its other arguments; `None` if they are not known.
     pub others: Option<Vec<String>>,
+    /// What it can do in addition to what its kinds say.
+    pub effects: Bound,
 }
 
 impl Entry {
     /// An entry of that name and those kinds, with no roles yet.
     pub fn new(name: &str, kinds: &[Kind]) -> Self {
-        Self { name: fold(name.trim()), kinds: kinds.to_vec(), roles: Vec::new(), others: None }
+        Self {
+            name: fold(name.trim()),
+            kinds: kinds.to_vec(),
+            roles: Vec::new(),
+            others: None,
+            effects: Bound::NONE,
+        }
     }
 
     /// The names of all its arguments; `None` if only some of them are known, or if it takes free text.
@@ -166,6 +191,36 @@ impl Entry {
         Some(names)
     }
 
+    /// The same entry, with the usual names for the arguments that its kinds need and that it does not
+    /// name: a shell without a command would show no effects.
+    #[must_use]
+    pub fn with_usual_roles(mut self) -> Self {
+        let needed = self.kinds.iter().flat_map(|kind| kind.roles()).copied();
+        for role in needed.collect::<Vec<_>>() {
+            if !self.roles.iter().any(|(_, known)| *known == role) {
+                let usual = role.usual_arguments().iter();
+                self.roles.extend(usual.map(|argument| ((*argument).to_owned(), role)));
+            }
+        }
+        self
+    }
+
+    /// The same entry, with kinds for everything that it can do: its arguments then show it.
+    pub(crate) fn acting(&self) -> Self {
+        let kinds = [
+            (EffectKind::Runs, Kind::Shell),
+            (EffectKind::Reads, Kind::Read),
+            (EffectKind::Writes, Kind::Write),
+            (EffectKind::Deletes, Kind::Delete),
+            (EffectKind::Connects, Kind::Fetch),
+            (EffectKind::Sql, Kind::Sql),
+        ];
+        let more = kinds.iter().filter(|(effect, _)| self.effects.contains(*effect));
+        let mut entry = self.clone();
+        extend_new(&mut entry.kinds, more.map(|(_, kind)| *kind).collect());
+        entry.with_usual_roles()
+    }
+
     /// The same entry, with one more argument known.
     pub fn role(mut self, argument: &str, role: Role) -> Self {
         self.roles.push((argument.to_owned(), role));
@@ -178,6 +233,8 @@ impl Entry {
 pub struct Catalogue {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
+    /// The entries that were added to the built-in ones.
+    extra: Vec<Entry>,
 }
 
 impl Catalogue {
@@ -202,9 +259,15 @@ impl Catalogue {
     /// The same catalogue with more tools.
     pub fn with(mut self, extra: impl IntoIterator<Item = Entry>) -> Self {
         for entry in extra {
+            self.extra.push(entry.clone());
             self.add(entry);
         }
         self
+    }
+
+    /// The entries that were added to the built-in ones.
+    pub fn extra(&self) -> &[Entry] {
+        &self.extra
     }
 
     /// What a tool is; empty for an unknown one. The name must be folded.
@@ -236,6 +299,7 @@ impl Catalogue {
         };
         extend_new(&mut known.kinds, entry.kinds);
         extend_new(&mut known.roles, entry.roles);
+        known.effects = known.effects.or(entry.effects);
         if let Some(others) = entry.others {
             extend_new(known.others.get_or_insert_default(), others);
         }
@@ -271,7 +335,8 @@ mod tests {
         for entry in Catalogue::builtin().entries {
             assert_eq!(entry.name, fold(&entry.name));
             assert!(!entry.kinds.is_empty() || entry.roles.is_empty(), "{}", entry.name);
-            assert!(!entry.kinds.contains(&Kind::Mcp), "{}", entry.name);
+            let is_of_calls = |kind: &Kind| matches!(kind, Kind::Mcp | Kind::Escalate);
+            assert!(!entry.kinds.iter().any(is_of_calls), "{}", entry.name);
         }
     }
 

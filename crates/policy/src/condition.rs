@@ -31,6 +31,7 @@ use crate::tri::{Possible, Tri};
 pub(crate) use argument::{ArgumentCondition, regex_hint};
 pub(crate) use compile::compile;
 pub use compile::condition_keys;
+use escalates::EscalatesCondition;
 pub use leaf::KeyDoc;
 pub(crate) use leaf::{Evidence, IndexHint, LeafCondition};
 pub(crate) use list::Leaf;
@@ -55,6 +56,15 @@ impl Condition {
             Self::Not(part) => part.read_command_as_role(),
             Self::Leaf(Leaf::Argument(argument)) => argument.read_command_as_role(),
             Self::Leaf(_) => {}
+        }
+    }
+
+    /// The same condition, for calls that leave the sandbox of their agent.
+    pub(crate) fn escalates_and(when: Option<Self>) -> Self {
+        let escalates = Self::Leaf(Leaf::Escalates(EscalatesCondition));
+        match when {
+            None => escalates,
+            Some(when) => Self::All(vec![escalates, when]),
         }
     }
 

@@ -22,5 +22,6 @@ mod sketch;
 mod starter;
 mod support;
 mod text;
+mod tools;
 mod waiting;
 mod wrappers;

@@ -69,3 +69,35 @@ fn policy_check_warns_about_an_argument_that_a_tool_does_not_have() {
     assert!(ran.stderr.contains("p.yaml:5:18"), "{}", ran.stderr);
     assert!(ran.stderr.contains("`Bash` has: command, description, "), "{}", ran.stderr);
 }
+
+#[test]
+fn tools_of_the_config_are_known_to_rules() {
+    let config = "policy: p\nrules:\n  - { id: no-rm, tool: \"@shell\", when: { arg: \"@command\", contains: rm }, verdict: deny }\ntools:\n  deploy: { kind: \"@shell\", args: { cmdline: \"@command\" } }\n";
+    let args = ["check", "--config", "c.yaml", "--tool", "deploy", "--input"];
+    let judged = |config: &str, input: &str| {
+        let ran = Test::new(&[&args[..], &[input]].concat()).file("c.yaml", config).run();
+        (ran.code, ran.stderr)
+    };
+    assert_eq!(judged(config, r#"{"cmdline":"rm x"}"#).0, 1);
+    assert_eq!(judged(config, r#"{"cmdline":"ls"}"#).0, 0);
+    let (code, stderr) = judged(&config.replace("@command\" } }", "@comand\" } }"), "{}");
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("c.yaml:5:47") && stderr.contains("did you mean `@command`?"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn escalating_calls_are_a_kind_of_tools() {
+    let policy = "policy: p\nrules:\n  - { id: stay-inside, tool: \"@escalate\", verdict: deny }\n";
+    for (tool, input, code) in [
+        ("Bash", json!({ "command": "ls", "dangerouslyDisableSandbox": true }), 1),
+        ("exec_command", json!({ "cmd": "ls", "sandbox_permissions": "require_escalated" }), 1),
+        ("Bash", json!({ "command": "claude --dangerously-skip-permissions -p hi" }), 1),
+        ("Bash", json!({ "command": "ls", "dangerouslyDisableSandbox": false }), 0),
+        ("Read", json!({ "file_path": "a", "dangerouslyDisableSandbox": true }), 0),
+    ] {
+        assert_eq!(judged(policy, tool, &input).0, code, "{tool} {input}");
+    }
+}
