@@ -83,7 +83,7 @@ fn tools_of_the_config_are_known_to_rules() {
     let (code, stderr) = judged(&config.replace("@command\" } }", "@comand\" } }"), "{}");
     assert_eq!(code, 2);
     assert!(
-        stderr.contains("c.yaml:5:47") && stderr.contains("did you mean `@command`?"),
+        stderr.contains("c.yaml:5:46") && stderr.contains("did you mean `@command`?"),
         "{stderr}"
     );
 }
