@@ -31,4 +31,4 @@ pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
-pub use origin::{Identity, Origin, OriginFields, Surface, Who};
+pub use origin::{EffectHints, Identity, Origin, OriginFields, Surface, Who};

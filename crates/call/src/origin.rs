@@ -108,6 +108,32 @@ pub struct OriginFields {
     pub provider: Option<String>,
     /// The model that made the call.
     pub model: Option<String>,
+    /// What an MCP server says its tool does.
+    pub effect_hints: EffectHints,
+}
+
+/// What an MCP server says one of its tools does, in the annotations of its definition. It can make a
+/// tool appear more dangerous than its name, never less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EffectHints {
+    /// It is explicitly not read-only: `readOnlyHint: false`.
+    pub writes: bool,
+    /// It may destroy something: `destructiveHint: true`.
+    pub destroys: bool,
+    /// It talks to the outside: `openWorldHint: true`.
+    pub connects: bool,
+}
+
+impl EffectHints {
+    /// What either of them says.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            writes: self.writes || other.writes,
+            destroys: self.destroys || other.destroys,
+            connects: self.connects || other.connects,
+        }
+    }
 }
 
 impl OriginFields {
@@ -123,6 +149,7 @@ impl OriginFields {
             home: None,
             provider: None,
             model: None,
+            effect_hints: EffectHints::default(),
         }
     }
 }
@@ -131,6 +158,15 @@ impl Origin {
     /// An origin with these fields.
     pub fn new(facts: OriginFields) -> Self {
         Self(Arc::new(facts))
+    }
+
+    /// The same origin, with what a server says about the tool.
+    #[must_use]
+    pub fn with_effect_hints(mut self, hints: EffectHints) -> Self {
+        if self.effect_hints != hints {
+            Arc::make_mut(&mut self.0).effect_hints = hints;
+        }
+        self
     }
 
     /// An origin with only the surface known.

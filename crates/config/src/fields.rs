@@ -116,6 +116,12 @@ pub(crate) enum Kind {
     Paths,
     /// Files, globs, built-in policies and inline ones.
     Policies,
+    /// One or more kinds of tools.
+    ToolKinds,
+    /// A mapping of arguments to roles.
+    ArgumentRoles,
+    /// One or more effects, or `none`.
+    Effects,
 }
 
 /// The smallest and the largest number.
@@ -158,6 +164,9 @@ pub(crate) const ENTRY: &str = "[]";
 
 /// What a provider's name looks like: it is a part of paths.
 const PROVIDER_NAME: &str = "^[a-z0-9_-]+$";
+
+/// What a tool's name looks like.
+const TOOL_NAME: &str = "^\\S(.*\\S)?$";
 
 const CALLS: Counts = Counts(1, 100_000);
 const CONNECTIONS: Counts = Counts(1, 1_000_000);
@@ -227,6 +236,38 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "[builtin:starter]",
         doc: "The policies: files, globs, `builtin:starter`, or policies as mappings. With an empty list nothing is judged. Without it: the policy in this file, or else `builtin:starter`.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "tools",
+        kind: Kind::Named(TOOL_NAME),
+        default: "",
+        example: "",
+        doc: "[Tools](#tools) that callgate does not know, or does not know completely, by their own name: those of your agents, and those of the servers under `mcp.servers`.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "tools.*.kind",
+        kind: Kind::ToolKinds,
+        default: "",
+        example: "\"@shell\"",
+        doc: "The kind of the tool, or a list of kinds. Rules on that kind then cover it, and its arguments show the effects of that kind.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "tools.*.args",
+        kind: Kind::ArgumentRoles,
+        default: "",
+        example: "{ cmdline: \"@command\" }",
+        doc: "Which argument carries what: a [role](policy.md#argument-roles) for each. For a role that the kind needs and that is missing here, the usual names count.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "tools.*.effects",
+        kind: Kind::Effects,
+        default: "",
+        example: "none",
+        doc: "What the tool can do in addition to what its kind says. With `none` and no kind, it can do nothing: rules on effects never apply to it, and its calls are streamed as they arrive.",
         applies: Applies::AtReload,
     },
     Field {

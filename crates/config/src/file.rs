@@ -4,12 +4,14 @@ mod denial;
 mod lists;
 pub(crate) mod mcp;
 mod read;
+pub(crate) mod tools;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
+use callgate_effects::Entry;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
 use callgate_policy::{POLICY_KEYS, Source};
@@ -45,6 +47,8 @@ pub struct Written {
     pub(crate) gateway: WrittenGateway,
     pub(crate) audit: WrittenAudit,
     pub(crate) mcp: WrittenMcp,
+    /// Tools for the catalogue.
+    pub(crate) tools: Vec<Entry>,
     pub(crate) denial: WrittenDenial,
 }
 
@@ -150,6 +154,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         gateway: gateway(&file.section("gateway", problems), problems),
         audit: audit(&file.section("audit", problems), problems),
         mcp: mcp::mcp(&file.section("mcp", problems), problems),
+        tools: tools::tools(&file, problems),
         denial: denial::denial(&file.section("denial", problems), problems),
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use callgate_call::Surface;
-use callgate_effects::Catalogue;
+use callgate_effects::{Catalogue, Entry};
 use callgate_policy::yaml::{At, Node, Problems};
 use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, effects_pack, starter};
 
@@ -63,6 +63,8 @@ pub(crate) struct Gathered {
     watched: Vec<Watched>,
     /// Every file that was read.
     files: Vec<PathBuf>,
+    /// Tools that the config adds to the catalogue.
+    tools: Vec<Entry>,
 }
 
 /// Where in `sources` the policies are.
@@ -77,6 +79,11 @@ impl Gathered {
     pub(crate) fn config(&mut self, source: Source, path: &Path) {
         self.files.push(path.to_owned());
         self.sources.push(source);
+    }
+
+    /// Tools that the config adds to the catalogue.
+    pub(crate) fn tools(&mut self, tools: &[Entry]) {
+        self.tools = tools.to_vec();
     }
 
     pub(crate) fn starter(&mut self) {
@@ -202,7 +209,8 @@ impl Gathered {
         let compiled = {
             let documents: Vec<Document<'_>> =
                 self.parts.iter().filter_map(|part| part.document(&self.sources)).collect();
-            Policies::compile_documents(&documents, &Catalogue::builtin(), served)
+            let catalogue = Catalogue::builtin().with(self.tools.iter().cloned());
+            Policies::compile_documents(&documents, &catalogue, served)
         };
         match compiled {
             Err(problems) => Err((self.sources, problems)),

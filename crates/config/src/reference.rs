@@ -36,6 +36,26 @@ const FOOT: &str = "
 The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may be in the same file as the settings: then that policy is in force. \
 With `policies` they may not: a policy is then an entry of that list, as a mapping, or a file. See [policies](policy.md).
 
+## Tools
+
+callgate knows the tools of common agents and MCP servers: what [kind](policy.md#kinds-of-tools) each is, and which argument carries what. Any other tool has \
+the effects that its arguments show by themselves, so rules on effects hold its calls back until their arguments are complete. `tools:` adds to what is known:
+
+```yaml
+tools:
+  get_weather: { effects: none }
+  deploy: { kind: \"@shell\", args: { cmdline: \"@command\" } }
+  archive: { kind: [\"@read\", \"@delete\"], args: { \"files[*].name\": \"@path\" } }
+  notify: { effects: [connects] }
+```
+
+`get_weather` streams again. Rules on `@shell`, on `@command` and on what a command would do now cover `deploy`. `notify` can only connect: its arguments are searched for hosts, and nothing else.
+
+- A name is compared like those in rules. It stands for the agents' own tool and for the tool of every server under `mcp.servers`, never for a tool of another server.
+- Kinds: `@shell`, `@read`, `@write`, `@edit`, `@delete`, `@fetch`, `@search`, `@sql`, `@agent`. Effects: `runs`, `reads`, `writes`, `deletes`, `connects`, `sets`, `sql`.
+- For a tool that callgate knows, `kind` and `args` add to what is known; its `effects` cannot be changed.
+- Policies that are given with `--policy` are judged without a config, and so without `tools:`.
+
 ## MCP servers
 
 Where `mcp:` says nothing, every server and tool may be used, each tool is held to the first definition that was seen of it, and what is found is recorded. \
@@ -127,6 +147,9 @@ fn takes(field: &Field) -> String {
         Kind::CountOrNone(counts) => format!("{} or `none`", count(counts.range())),
         Kind::Paths => "a list of URL paths".to_owned(),
         Kind::Policies => "a list".to_owned(),
+        Kind::ToolKinds => "a kind or a list of kinds".to_owned(),
+        Kind::ArgumentRoles => "a mapping of arguments to roles".to_owned(),
+        Kind::Effects => "`none`, an effect or a list of effects".to_owned(),
     }
 }
 

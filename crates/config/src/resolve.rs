@@ -164,6 +164,7 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
 
 /// What the policies of the config are.
 fn gather(written: &Written, path: &Path, gathered: &mut Gathered, problems: &mut Problems<'_>) {
+    gathered.tools(&written.tools);
     match (&written.policies, &written.own_policy) {
         (Some(list), _) => gathered.listed(&list.value, path, problems),
         (None, Some(own)) => gathered.inline(vec![own.clone()]),

@@ -1,8 +1,10 @@
 //! The JSON Schema of the config file, made from the table of fields.
 
+use callgate_effects::{EffectKind, Role};
 use serde_json::{Map, Value, json};
 
 use crate::fields::{ANY, ENTRY, Field, Kind, in_section};
+use crate::file::tools::kinds;
 
 /// The JSON Schema (draft 2020-12) of `callgate.yaml`.
 pub fn schema() -> Value {
@@ -60,6 +62,8 @@ fn value(written: &str, kind: Kind) -> Option<Value> {
             let items = items.map(|item| item.trim().trim_matches('"'));
             Some(items.filter(|item| !item.is_empty()).collect())
         }
+        (_, Kind::ArgumentRoles) => Some(json!({ "cmdline": "@command" })),
+        (text, Kind::ToolKinds) => Some(text.trim_matches('"').into()),
         (text, _) => Some(text.into()),
     }
 }
@@ -117,11 +121,25 @@ fn kind(field: &Field) -> Value {
         Kind::Count(counts) => count(counts.range()),
         Kind::CountOrNone(counts) => or_none(count(counts.range())),
         Kind::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
+        Kind::ToolKinds => one_or_more(kinds().iter().map(ToString::to_string).collect()),
+        Kind::ArgumentRoles => json!({
+            "type": "object",
+            "additionalProperties": { "enum": Role::ALL.map(|role| role.to_string()) },
+        }),
+        Kind::Effects => {
+            let words = EffectKind::WORDS.map(|(word, _)| word.to_owned());
+            one_or_more([vec!["none".to_owned()], words.to_vec()].concat())
+        }
         Kind::Policies => json!({
             "type": "array",
             "items": { "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/policy" }] },
         }),
     }
+}
+
+fn one_or_more(words: Vec<String>) -> Value {
+    let one = json!({ "enum": words });
+    json!({ "anyOf": [one.clone(), { "type": "array", "minItems": 1, "items": one }] })
 }
 
 /// The keys of a policy, as far as a schema helps: `callgate policy check` knows the rest.

@@ -22,6 +22,19 @@ pub enum EffectKind {
     Opaque,
 }
 
+impl EffectKind {
+    /// The kinds that a tool can have, with the words that policies use for them.
+    pub const WORDS: [(&'static str, Self); 7] = [
+        ("runs", Self::Runs),
+        ("reads", Self::Reads),
+        ("writes", Self::Writes),
+        ("deletes", Self::Deletes),
+        ("connects", Self::Connects),
+        ("sets", Self::Sets),
+        ("sql", Self::Sql),
+    ];
+}
+
 /// A set of kinds of effects: what a tool can do at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Bound(u8);
@@ -62,6 +75,12 @@ impl Bound {
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    /// What is in this set and not in the other.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether the kind is in the set.

@@ -5,7 +5,9 @@ use std::fmt;
 
 use callgate_call::fold;
 
-use crate::known::KNOWN;
+use crate::bound::{Bound, EffectKind};
+use crate::known::{KNOWN, USUAL};
+use crate::known_arguments::OTHERS;
 
 /// What a tool does, in the words of policies: `@shell`, `@read` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,11 +32,13 @@ pub enum Kind {
     Agent,
     /// Belongs to an MCP server. No entry has this kind: the name's server part tells.
     Mcp,
+    /// Leaves the sandbox of its agent. No entry has this kind: the arguments of a call decide.
+    Escalate,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Shell,
         Self::Read,
         Self::Write,
@@ -45,6 +49,7 @@ impl Kind {
         Self::Sql,
         Self::Agent,
         Self::Mcp,
+        Self::Escalate,
     ];
 
     /// The word policies use, without the `@`.
@@ -60,6 +65,19 @@ impl Kind {
             Self::Sql => "sql",
             Self::Agent => "agent",
             Self::Mcp => "mcp",
+            Self::Escalate => "escalate",
+        }
+    }
+
+    /// The roles of the arguments that show what a tool of this kind does.
+    fn roles(self) -> &'static [Role] {
+        match self {
+            Self::Shell => &[Role::Command],
+            Self::Read | Self::Delete | Self::Search => &[Role::Path],
+            Self::Write | Self::Edit => &[Role::Path, Role::Content],
+            Self::Fetch => &[Role::Url],
+            Self::Sql => &[Role::Query],
+            Self::Agent | Self::Mcp | Self::Escalate => &[],
         }
     }
 
@@ -75,8 +93,9 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What an argument carries.
+/// What an argument carries. Policies write it with an `@`: `@command`, `@path` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Role {
     /// A command line, or a list of its words.
     Command,
@@ -92,6 +111,41 @@ pub enum Role {
     Content,
 }
 
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 6] =
+        [Self::Command, Self::Path, Self::Url, Self::Query, Self::Pattern, Self::Content];
+
+    /// The word policies use, without the `@`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Path => "path",
+            Self::Url => "url",
+            Self::Query => "query",
+            Self::Pattern => "pattern",
+            Self::Content => "content",
+        }
+    }
+
+    /// The role of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == word)
+    }
+
+    /// The names that tools in general give to such an argument. They count where the catalogue does
+    /// not know the tool.
+    pub fn usual_arguments(self) -> &'static [&'static str] {
+        USUAL.iter().find(|(role, _)| *role == self).map_or(&[], |(_, names)| names)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.as_str())
+    }
+}
+
 /// One known tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -101,12 +155,70 @@ pub struct Entry {
     pub kinds: Vec<Kind>,
     /// Which argument carries what; `$` is the free text of a custom tool.
     pub roles: Vec<(String, Role)>,
+    /// Its other arguments; `None` if they are not known.
+    pub others: Option<Vec<String>>,
+    /// What it can do in addition to what its kinds say.
+    pub effects: Bound,
 }
 
 impl Entry {
     /// An entry of that name and those kinds, with no roles yet.
     pub fn new(name: &str, kinds: &[Kind]) -> Self {
-        Self { name: fold(name.trim()), kinds: kinds.to_vec(), roles: Vec::new() }
+        Self {
+            name: fold(name.trim()),
+            kinds: kinds.to_vec(),
+            roles: Vec::new(),
+            others: None,
+            effects: Bound::NONE,
+        }
+    }
+
+    /// The names of all its arguments; `None` if only some of them are known, or if it takes free text.
+    pub fn arguments(&self) -> Option<Vec<&str>> {
+        let others = self.others.as_ref()?;
+        let outer = |path| str::split(path, ['.', '[']).next().unwrap_or(path);
+        let mut names: Vec<&str> = Vec::new();
+        for name in
+            self.roles.iter().map(|(path, _)| outer(path)).chain(others.iter().map(|it| &**it))
+        {
+            if name == "$" {
+                return None;
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Some(names)
+    }
+
+    /// The same entry, with the usual names for the arguments that its kinds need and that it does not
+    /// name: a shell without a command would show no effects.
+    #[must_use]
+    pub fn with_usual_roles(mut self) -> Self {
+        let needed = self.kinds.iter().flat_map(|kind| kind.roles()).copied();
+        for role in needed.collect::<Vec<_>>() {
+            if !self.roles.iter().any(|(_, known)| *known == role) {
+                let usual = role.usual_arguments().iter();
+                self.roles.extend(usual.map(|argument| ((*argument).to_owned(), role)));
+            }
+        }
+        self
+    }
+
+    /// The same entry, with kinds for everything that it can do: its arguments then show it.
+    pub(crate) fn acting(&self) -> Self {
+        let kinds = [
+            (EffectKind::Runs, Kind::Shell),
+            (EffectKind::Reads, Kind::Read),
+            (EffectKind::Writes, Kind::Write),
+            (EffectKind::Deletes, Kind::Delete),
+            (EffectKind::Connects, Kind::Fetch),
+            (EffectKind::Sql, Kind::Sql),
+        ];
+        let more = kinds.iter().filter(|(effect, _)| self.effects.contains(*effect));
+        let mut entry = self.clone();
+        extend_new(&mut entry.kinds, more.map(|(_, kind)| *kind).collect());
+        entry.with_usual_roles()
     }
 
     /// The same entry, with one more argument known.
@@ -121,6 +233,8 @@ impl Entry {
 pub struct Catalogue {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
+    /// The entries that were added to the built-in ones.
+    extra: Vec<Entry>,
 }
 
 impl Catalogue {
@@ -133,15 +247,27 @@ impl Catalogue {
                 catalogue.add(Entry { roles: roles.collect(), ..Entry::new(name, kinds) });
             }
         }
+        for (names, others) in OTHERS {
+            for name in *names {
+                let others = others.iter().map(|other| (*other).to_owned()).collect();
+                catalogue.add(Entry { others: Some(others), ..Entry::new(name, &[]) });
+            }
+        }
         catalogue
     }
 
     /// The same catalogue with more tools.
     pub fn with(mut self, extra: impl IntoIterator<Item = Entry>) -> Self {
         for entry in extra {
+            self.extra.push(entry.clone());
             self.add(entry);
         }
         self
+    }
+
+    /// The entries that were added to the built-in ones.
+    pub fn extra(&self) -> &[Entry] {
+        &self.extra
     }
 
     /// What a tool is; empty for an unknown one. The name must be folded.
@@ -173,6 +299,10 @@ impl Catalogue {
         };
         extend_new(&mut known.kinds, entry.kinds);
         extend_new(&mut known.roles, entry.roles);
+        known.effects = known.effects.or(entry.effects);
+        if let Some(others) = entry.others {
+            extend_new(known.others.get_or_insert_default(), others);
+        }
     }
 }
 
@@ -205,8 +335,22 @@ mod tests {
         for entry in Catalogue::builtin().entries {
             assert_eq!(entry.name, fold(&entry.name));
             assert!(!entry.kinds.is_empty() || entry.roles.is_empty(), "{}", entry.name);
-            assert!(!entry.kinds.contains(&Kind::Mcp), "{}", entry.name);
+            let is_of_calls = |kind: &Kind| matches!(kind, Kind::Mcp | Kind::Escalate);
+            assert!(!entry.kinds.iter().any(is_of_calls), "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn arguments_are_listed_for_tools_that_exist() {
+        let catalogue = Catalogue::builtin();
+        for name in OTHERS.iter().flat_map(|(names, _)| *names) {
+            let is_known = KNOWN.iter().any(|(names, ..)| names.contains(name));
+            assert!(is_known, "{name}");
+        }
+        let bash = catalogue.entry("bash").unwrap().arguments().unwrap();
+        assert_eq!(bash.first(), Some(&"command"));
+        assert!(bash.contains(&"description") && !bash.contains(&"cmd"), "{bash:?}");
+        assert_eq!(catalogue.entry("apply_patch").unwrap().arguments(), None);
     }
 
     #[test]
@@ -225,5 +369,9 @@ mod tests {
             assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
         }
         assert_eq!(Kind::from_word("Shell"), None);
+        for role in Role::ALL {
+            assert_eq!(Role::from_word(role.as_str()), Some(role));
+            assert!(!role.usual_arguments().is_empty(), "{role}");
+        }
     }
 }

@@ -265,6 +265,14 @@ impl Effects {
         self.push_always(effect);
     }
 
+    /// The effects of these kinds, and what cannot be read.
+    pub(crate) fn within(mut self, bound: Bound) -> Self {
+        let bound = bound.with(EffectKind::Opaque);
+        self.list.retain(|effect| bound.contains(effect.action.kind()));
+        self.kinds = self.kinds.and(bound);
+        self
+    }
+
     /// Adds an effect and returns where it is.
     pub(crate) fn push_always(&mut self, effect: Effect) -> usize {
         self.kinds = self.kinds.with(effect.action.kind());

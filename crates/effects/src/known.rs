@@ -7,6 +7,75 @@ use Role::{Command, Content, Path, Pattern, Query, Url};
 
 type Line = (&'static [&'static str], &'static [Kind], &'static [(&'static str, Role)]);
 
+/// What tools that are not in the catalogue usually call the argument of a role.
+pub(crate) const USUAL: &[(Role, &[&str])] = &[
+    (
+        Command,
+        &[
+            "command",
+            "cmd",
+            "commands",
+            "commands[*]",
+            "CommandLine",
+            "commandLine",
+            "command_line",
+            "shell_command",
+            "argv",
+            "script",
+            "action.command",
+        ],
+    ),
+    (
+        Path,
+        &[
+            "path",
+            "paths[*]",
+            "file_path",
+            "filePath",
+            "filepath",
+            "file",
+            "files[*]",
+            "filename",
+            "file_name",
+            "absolute_path",
+            "AbsolutePath",
+            "relative_path",
+            "target_file",
+            "TargetFile",
+            "notebook_path",
+            "directory",
+            "dir",
+            "dir_path",
+            "folder",
+            "source",
+            "destination",
+            "src",
+            "dest",
+            "old_path",
+            "new_path",
+        ],
+    ),
+    (Url, &["url", "Url", "urls[*]", "uri", "href", "link", "endpoint", "base_url"]),
+    (Query, &["query", "q", "sql", "statement", "queries[*]"]),
+    (Pattern, &["pattern", "regex", "glob"]),
+    (
+        Content,
+        &[
+            "content",
+            "contents",
+            "text",
+            "body",
+            "data",
+            "file_text",
+            "new_string",
+            "newString",
+            "new_str",
+            "patch",
+            "diff",
+        ],
+    ),
+];
+
 /// Names that are used alike, what they are, and which argument carries what.
 pub(crate) const KNOWN: &[Line] = &[
     // Claude Code, and the tools Anthropic defines.

@@ -29,6 +29,7 @@ mod ground;
 pub mod host;
 mod hosts;
 mod known;
+mod known_arguments;
 mod marks;
 pub mod model;
 mod patch;

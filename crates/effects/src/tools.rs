@@ -48,6 +48,12 @@ pub fn analyse(
     };
     let call = Call { name: fold(name), arguments, value };
     match entry {
+        // What is declared is shown by its own arguments and by whatever others show by themselves.
+        Some(entry) if !entry.effects.is_empty() => {
+            known::analyse(&mut analysis, &call, &entry.acting());
+            unknown::analyse(&mut analysis, &call);
+            return analysis.finish().within(bound);
+        }
         Some(entry) => known::analyse(&mut analysis, &call, entry),
         None => unknown::analyse(&mut analysis, &call),
     }
@@ -96,7 +102,7 @@ impl Kind {
             Self::Fetch => Bound::of(&[EffectKind::Connects, EffectKind::Reads]),
             Self::Search => Bound::just(EffectKind::Reads),
             Self::Sql => Bound::just(EffectKind::Sql),
-            Self::Agent => Bound::NONE,
+            Self::Agent | Self::Escalate => Bound::NONE,
         }
     }
 }
@@ -104,14 +110,15 @@ impl Kind {
 impl Entry {
     /// What the tool can do at most.
     pub fn bound(&self) -> Bound {
-        self.kinds.iter().fold(Bound::NONE, |bound, kind| bound.or(kind.bound()))
+        self.kinds.iter().fold(self.effects, |bound, kind| bound.or(kind.bound()))
     }
 
     fn is(&self, kind: Kind) -> bool {
         self.kinds.contains(&kind)
     }
 
-    fn roles_of(&self, role: Role) -> impl Iterator<Item = &str> {
+    /// The arguments that carry this role, by path: `command`, `edits[*].path`.
+    pub fn roles_of(&self, role: Role) -> impl Iterator<Item = &str> {
         self.roles.iter().filter(move |(_, known)| *known == role).map(|(path, _)| path.as_str())
     }
 }

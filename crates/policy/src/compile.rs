@@ -78,13 +78,25 @@ fn compile_rule(
         Some(Verdict::Allow) => Compare::Exactly,
         _ => Compare::Spellings,
     };
-    let tools = source.tools.as_deref();
+    let escalates = escalates(source.tools.as_deref().unwrap_or_default(), problems);
+    let tools = source.tools.as_deref().filter(|_| !escalates);
     let tools = tools.map(|patterns| compile_tools(patterns, compare, kinds, problems));
     let cleaner = sanitize::compile(&source, problems);
     let terms = terms::compile(&source, problems);
+    let is_shell = |tool: &At<String>| tool.value == Kind::Shell.to_string();
+    let is_about_shells = source.tools.iter().flatten().any(is_shell);
     let when = match source.when.take() {
-        Some(when) => condition::compile(&when, problems).map(Some),
+        Some(when) => condition::compile(&when, problems).map(|mut when| {
+            if is_about_shells {
+                when.read_command_as_role();
+            }
+            Some(when)
+        }),
         None => Some(None),
+    };
+    let when = match (when, escalates) {
+        (Some(when), true) => Some(Some(Condition::escalates_and(when))),
+        (when, _) => when,
     };
     let surfaces = surfaces(&source, when.as_ref().and_then(Option::as_ref), problems);
     if problems.len() > before {
@@ -122,6 +134,20 @@ fn compile_rule(
         blocks: source.blocks,
         id,
     })
+}
+
+/// Whether the rule is about `@escalate`: not about certain tools, but about calls with arguments that
+/// leave the sandbox of an agent.
+fn escalates(tools: &[At<String>], problems: &mut Problems<'_>) -> bool {
+    let word = Kind::Escalate.to_string();
+    let Some(named) = tools.iter().find(|tool| tool.value == word) else { return false };
+    if tools.len() > 1 {
+        problems
+            .add(named.span, format!("`{word}` with other tools in one rule"))
+            .label("the arguments of a call decide about this, not its name")
+            .hint("write a rule of its own, or use the condition `escalates: true`");
+    }
+    true
 }
 
 /// The surfaces of a rule. Only the texts of MCP servers are inspected: on any other surface a

@@ -28,9 +28,10 @@ mod writes;
 use crate::judgement::Matched;
 use crate::tri::{Possible, Tri};
 
-pub(crate) use argument::regex_hint;
+pub(crate) use argument::{ArgumentCondition, regex_hint};
 pub(crate) use compile::compile;
 pub use compile::condition_keys;
+use escalates::EscalatesCondition;
 pub use leaf::KeyDoc;
 pub(crate) use leaf::{Evidence, IndexHint, LeafCondition};
 pub(crate) use list::Leaf;
@@ -46,6 +47,37 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
+    /// Reads `arg: command` as `arg: "@command"`, everywhere in this condition.
+    pub(crate) fn read_command_as_role(&mut self) {
+        match self {
+            Self::Any(parts) | Self::All(parts) => {
+                parts.iter_mut().for_each(Self::read_command_as_role);
+            }
+            Self::Not(part) => part.read_command_as_role(),
+            Self::Leaf(Leaf::Argument(argument)) => argument.read_command_as_role(),
+            Self::Leaf(_) => {}
+        }
+    }
+
+    /// The same condition, for calls that leave the sandbox of their agent.
+    pub(crate) fn escalates_and(when: Option<Self>) -> Self {
+        let escalates = Self::Leaf(Leaf::Escalates(EscalatesCondition));
+        match when {
+            None => escalates,
+            Some(when) => Self::All(vec![escalates, when]),
+        }
+    }
+
+    /// Every condition on an argument in it.
+    pub(crate) fn arguments(&self) -> Vec<&ArgumentCondition> {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().flat_map(Self::arguments).collect(),
+            Self::Not(part) => part.arguments(),
+            Self::Leaf(Leaf::Argument(argument)) => vec![argument],
+            Self::Leaf(_) => Vec::new(),
+        }
+    }
+
     /// Whether the condition holds.
     pub(crate) fn holds(&self, scene: &Scene<'_>) -> Tri {
         match self {

@@ -3,12 +3,19 @@
 use std::cell::OnceCell;
 
 use callgate_call::ToolCall;
-use callgate_effects::{Bound, Effects, Entry, Ground, analyse};
+use callgate_effects::{Bound, EffectKind, Effects, Entry, Ground, Role, analyse};
 
 use crate::names::Name;
+use crate::roles::{self, Carrier};
 
 /// The most tools of the catalogue that one name is compared with.
 const MAX_TOOLS: usize = 4;
+
+/// Effects that can destroy something.
+const DESTROYS: Bound = Bound::just(EffectKind::Writes)
+    .with(EffectKind::Deletes)
+    .with(EffectKind::Runs)
+    .with(EffectKind::Sql);
 
 /// What a call's name means, and what the call would do.
 #[derive(Debug)]
@@ -16,6 +23,8 @@ pub(crate) struct CallEffects<'c> {
     call: &'c ToolCall,
     bound: OnceCell<Bound>,
     list: OnceCell<Vec<Effects>>,
+    /// The arguments of each role, in the order of [`Role::ALL`].
+    carriers: [OnceCell<Vec<Carrier>>; Role::ALL.len()],
 }
 
 /// What the catalogue knows about a name.
@@ -39,12 +48,30 @@ impl Tool<'_> {
 
 impl<'c> CallEffects<'c> {
     pub(crate) fn new(call: &'c ToolCall) -> Self {
-        Self { call, bound: OnceCell::new(), list: OnceCell::new() }
+        Self { call, bound: OnceCell::new(), list: OnceCell::new(), carriers: Default::default() }
     }
 
     /// What a tool of this name can do at most.
     pub(crate) fn bound(&self, name: &Name<'_>) -> Bound {
-        *self.bound.get_or_init(|| name.tool(MAX_TOOLS).bound())
+        *self.bound.get_or_init(|| {
+            let tool = name.tool(MAX_TOOLS);
+            tool.bound().or(self.hinted(&tool))
+        })
+    }
+
+    /// The arguments that carry a role.
+    pub(crate) fn carriers(&self, role: Role, name: &Name<'_>) -> &[Carrier] {
+        let cell = Role::ALL.iter().zip(&self.carriers).find(|(known, _)| **known == role);
+        let find = || roles::carriers(role, name, MAX_TOOLS, self.call);
+        cell.map_or(&[], |(_, cell)| cell.get_or_init(find))
+    }
+
+    /// Whether a tool of this name can have an argument of this role.
+    pub(crate) fn may_carry(&self, role: Role, name: &Name<'_>) -> bool {
+        match name.tool(MAX_TOOLS) {
+            Tool::Known(entry) => roles::may_carry(entry, role),
+            Tool::Unknown(_) => true,
+        }
     }
 
     /// What the call would do, once for every way to read its name.
@@ -55,14 +82,43 @@ impl<'c> CallEffects<'c> {
                 let own = entry.map_or(name.own(), |entry| &entry.name);
                 analyse(own, entry, &self.call.arguments, &ground)
             };
-            match name.tool(MAX_TOOLS) {
+            let tool = name.tool(MAX_TOOLS);
+            let mut list: Vec<Effects> = match &tool {
                 Tool::Known(entry) => vec![read(Some(entry))],
                 Tool::Unknown(entries) => {
                     let entries = entries.iter().map(|entry| Some(*entry));
                     std::iter::once(None).chain(entries).map(read).collect()
                 }
+            };
+            let effects = self.hinted(&tool);
+            if !effects.is_empty() {
+                let hinted = Entry { effects, ..Entry::new(name.own(), &[]) };
+                list.push(read(Some(&hinted)));
             }
+            list
         })
+    }
+
+    /// What the tool can do according to its server, in addition to what is known. A server's word
+    /// never takes anything away.
+    fn hinted(&self, tool: &Tool<'_>) -> Bound {
+        let hints = self.call.origin.effect_hints;
+        let known = match tool {
+            Tool::Known(entry) => entry.bound(),
+            Tool::Unknown(_) => Bound::NONE,
+        };
+        let mut hinted = Bound::NONE;
+        // A tool that is known to change something is destructive in that way.
+        if hints.destroys && known.and(DESTROYS).is_empty() {
+            hinted = hinted.with(EffectKind::Writes).with(EffectKind::Deletes);
+        }
+        if hints.writes {
+            hinted = hinted.with(EffectKind::Writes);
+        }
+        if hints.connects {
+            hinted = hinted.with(EffectKind::Connects);
+        }
+        hinted.without(known)
     }
 }
 

@@ -7,13 +7,12 @@
 mod arguments;
 mod names;
 
+use callgate_call::Arguments;
 use callgate_call::json::Value;
-use callgate_call::{Arguments, ToolCall};
 
 use crate::condition::Condition;
-use crate::extra::ExtraInput;
 use crate::names::Name;
-use crate::rule::{NameCheck, Rule};
+use crate::rule::{NameCheck, Question, Rule};
 use arguments::ArgumentIndex;
 use names::NameIndex;
 
@@ -105,20 +104,16 @@ impl NameHits<'_> {
 
     /// The rules to evaluate for a whole call and its extra input, each once, in the order of the
     /// file.
-    pub(crate) fn candidates<'c>(
-        mut self,
-        call: &'c ToolCall,
-        extra: &'c [ExtraInput],
-    ) -> Vec<Candidate> {
+    pub(crate) fn candidates(mut self, question: &Question<'_>) -> Vec<Candidate> {
         let crowd: usize = self.hinted.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
         }
         let read = match (crowd > CROWD, &self.index.arguments) {
             (true, Some(arguments)) => {
-                let inputs = std::iter::once(&call.arguments);
-                let inputs = inputs.chain(extra.iter().map(|extra| &extra.input));
-                let read = |input: &'c Arguments| Some((input, input.value().ok()?));
+                let inputs = std::iter::once(&question.call.arguments);
+                let inputs = inputs.chain(question.extra.iter().map(|extra| &extra.input));
+                let read = |input| Some((input, Arguments::value(input).ok()?));
                 let roots: Option<Vec<(&Arguments, &Value)>> = inputs.map(read).collect();
                 roots.map(|roots| (arguments, roots))
             }
@@ -132,7 +127,8 @@ impl NameHits<'_> {
             }
             Some((arguments, roots)) => {
                 let name_check = NameCheck::Needed;
-                let hits = roots.into_iter().flat_map(|(input, root)| arguments.find(input, root));
+                let find = |(input, root)| arguments.find(input, root, question);
+                let hits = roots.into_iter().flat_map(find);
                 self.plain.extend(hits.map(|rule| Candidate { rule, name_check }));
             }
         }

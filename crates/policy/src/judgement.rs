@@ -138,7 +138,8 @@ pub struct RuleError {
 /// The argument that made a rule match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matched {
-    /// The argument's path as written in the rule, or the kind of condition.
+    /// The argument's path as written in the rule, the argument that carries the role in the rule, or
+    /// the kind of condition.
     pub path: String,
     /// Its value as text, with secrets redacted, truncated to [`Matched::MAX_CHARS`] characters.
     pub value: String,

@@ -70,6 +70,7 @@ mod pattern;
 mod permit;
 mod policies;
 mod policy;
+mod roles;
 mod rule;
 mod sanitize;
 mod server_offer;

@@ -1,5 +1,7 @@
 //! Warnings about rules that are valid but probably a mistake.
 
+mod arguments;
+
 use std::collections::HashMap;
 
 use callgate_call::Surface;
@@ -12,6 +14,8 @@ use crate::policy::Policy;
 use crate::rule::{Rule, RuleRole};
 use crate::source::PolicySource;
 use crate::verdict::Verdict;
+
+pub(crate) use arguments::unknown_arguments;
 
 /// The spans of the rules of one policy, taken before they are compiled.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! The path to an argument: `command`, `options.path`, `items[0].name`, `items[*].name`, `$`, and
-//! the fields of the call's context: `context.cwd`.
+//! the fields of the call's context: `context.cwd`. `@command` is whatever argument has that role.
 
 use callgate_call::json::{Value, equal_ignoring_case};
+use callgate_effects::Role;
 
 use crate::tri::Tri;
 
@@ -12,6 +13,8 @@ pub(crate) enum Path {
     Argument(Vec<Step>),
     /// A field of the context.
     Context(ContextField),
+    /// The arguments that carry a role. Which ones these are depends on the tool.
+    Role(Role),
 }
 
 /// One step into a value.
@@ -62,6 +65,11 @@ impl Path {
                 format!("unknown context field `{field}`; for an argument write `$.{text}`")
             });
         }
+        if let Some(word) = text.strip_prefix('@') {
+            return Role::from_word(word).map(Self::Role).ok_or_else(|| {
+                format!("unknown role `{text}`; for an argument of that name write `$.{text}`")
+            });
+        }
         match text.strip_prefix('$') {
             Some("") => Ok(Self::Argument(Vec::new())),
             Some(rest) if rest.starts_with('[') => steps(rest).map(Self::Argument),
@@ -90,7 +98,7 @@ impl Path {
         holds: &mut impl FnMut(PathItem<'v>) -> Tri,
     ) -> Tri {
         match self {
-            Self::Context(_) => Tri::False,
+            Self::Context(_) | Self::Role(_) => Tri::False,
             Self::Argument(steps) if steps.is_empty() => everything(root, holds),
             Self::Argument(_) if matches!(root, Value::String(_)) => Tri::False,
             Self::Argument(steps) => walk(steps, root, holds),
@@ -108,9 +116,122 @@ impl Path {
     /// The first key along the path that only some programs take for the key in the path.
     pub(crate) fn unclear_key<'v>(&self, root: &'v Value) -> Option<&'v str> {
         match self {
-            Self::Context(_) => None,
+            Self::Context(_) | Self::Role(_) => None,
             Self::Argument(steps) => unclear_key(steps, root),
         }
+    }
+}
+
+/// Where a value is in the arguments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    /// The position of the member or element at each level.
+    pub(crate) steps: Vec<usize>,
+    /// The first key on the way that only some programs take for the key in the path.
+    pub(crate) unclear_key: Option<String>,
+}
+
+impl Place {
+    /// The value there.
+    pub(crate) fn value<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+        self.steps.iter().try_fold(root, |value, at| match value {
+            Value::Object(members) => members.get(*at).map(|(_, member)| member),
+            Value::Array(items) => items.get(*at),
+            _ => None,
+        })
+    }
+
+    /// The path to it, as a rule would write it.
+    pub(crate) fn path(&self, root: &Value) -> String {
+        let (mut path, mut value) = (String::new(), root);
+        for at in &self.steps {
+            let inner = match value {
+                Value::Object(members) => members.get(*at).map(|(key, member)| {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    path.push_str(&format!("{dot}{key}"));
+                    member
+                }),
+                Value::Array(items) => {
+                    path.push_str(&format!("[{at}]"));
+                    items.get(*at)
+                }
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            value = inner;
+        }
+        if path.is_empty() { "$".to_owned() } else { path }
+    }
+
+    /// The elements of a list; the place itself for anything else.
+    pub(crate) fn elements(self, root: &Value) -> Vec<Self> {
+        match self.value(root) {
+            Some(Value::Array(items)) => (0..items.len()).map(|at| self.inside(at)).collect(),
+            _ => vec![self],
+        }
+    }
+
+    fn inside(&self, at: usize) -> Self {
+        let mut place = self.clone();
+        place.steps.push(at);
+        place
+    }
+
+    fn unless_exact(mut self, key: &str) -> Self {
+        self.unclear_key.get_or_insert_with(|| key.to_owned());
+        self
+    }
+}
+
+impl Path {
+    /// Adds every place that any program may read at this path. A single value counts as a list of
+    /// one, and a value of another type than the path expects has no such place. `$` is the free text
+    /// of a custom tool.
+    pub(crate) fn places(&self, root: &Value, found: &mut Vec<Place>) {
+        match (self, root) {
+            (Self::Argument(steps), Value::String(_)) if steps.is_empty() => {
+                found.push(Place::default());
+            }
+            (Self::Argument(steps), Value::Object(_)) if !steps.is_empty() => {
+                add_places(steps, root, Place::default(), found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Recursion is bounded: by the path, and for prototypes by the depth of the JSON.
+fn add_places(steps: &[Step], value: &Value, place: Place, found: &mut Vec<Place>) {
+    let Some((step, rest)) = steps.split_first() else { return found.push(place) };
+    match (step, value) {
+        (Step::Key(key), Value::Object(members)) => {
+            let has_exact = members.iter().any(|(name, _)| name == key);
+            for (at, (name, member)) in members.iter().enumerate() {
+                let inner = place.inside(at);
+                match member {
+                    _ if name == key => add_places(rest, member, inner, found),
+                    _ if equal_ignoring_case(name, key) => {
+                        add_places(rest, member, inner.unless_exact(name), found);
+                    }
+                    Value::Object(_) if name == "__proto__" && !has_exact => {
+                        add_places(steps, member, inner.unless_exact(name), found);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (Step::Index(at), Value::Array(items)) => {
+            if let Some(item) = items.get(*at) {
+                add_places(rest, item, place.inside(*at), found);
+            }
+        }
+        (Step::Each, Value::Array(items)) => {
+            for (at, item) in items.iter().enumerate() {
+                add_places(rest, item, place.inside(at), found);
+            }
+        }
+        (Step::Each, other) => add_places(rest, other, place, found),
+        _ => {}
     }
 }
 

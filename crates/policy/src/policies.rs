@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_call::{OriginFields, Surface};
-use callgate_effects::Catalogue;
+use callgate_effects::{Catalogue, Entry};
 
 use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};
@@ -23,6 +23,8 @@ pub struct Policies {
     policies: Vec<Policy>,
     texts: TextRules,
     servers: Servers,
+    /// The tools that the operator added to the catalogue.
+    pub(crate) tools: Vec<Entry>,
     pub(crate) digest: String,
 }
 
@@ -137,6 +139,7 @@ impl Policies {
                 policy.rules.iter().for_each(|rule| servers.add_rule(&rule.names));
                 examples.check(&policy, &servers, &mut problems);
                 warnings.extend(spans.check(&policy, source, served));
+                warnings.extend(lint::unknown_arguments(&policy, catalogue, source));
                 policies.push(policy);
             }
             diagnostics.extend(problems.into_list());
@@ -144,8 +147,9 @@ impl Policies {
         let texts = TextRules::of(texts, &mut diagnostics);
         match diagnostics.is_empty() {
             true => {
-                let digest = Self::digest_of(&policies);
-                Ok((Self { policies, texts, servers, digest }, warnings))
+                let tools = catalogue.extra().to_vec();
+                let digest = Self::digest_of(&policies, &tools);
+                Ok((Self { policies, texts, servers, tools, digest }, warnings))
             }
             false => Err(diagnostics),
         }

@@ -126,7 +126,7 @@ impl Policy {
         }
         let candidates = self
             .index(surface)
-            .map(|index| index.find(&question.name).candidates(question.call, question.extra))
+            .map(|index| index.find(&question.name).candidates(question))
             .unwrap_or_default();
         self.judge_among(question, &candidates)
     }
@@ -173,7 +173,7 @@ impl Policy {
         let surface = question.call.origin.surface;
         let counts = |rule: &Rule| !rule.restricts() || counts(rule);
         let found = self.index(surface).map(|index| index.find(&question.name));
-        let candidates = found.map(|it| it.candidates(question.call, question.extra));
+        let candidates = found.map(|it| it.candidates(question));
         let mut candidates = candidates.unwrap_or_default();
         candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(counts));
         let mut outcome = self.judge_among(question, &candidates);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::{Surface, ToolCall};
+use callgate_call::{Arguments, Surface, ToolCall};
 
 use crate::actors::Actors;
 use crate::condition::{Claims, Condition, EffectReading, Scene, SceneEffects};
@@ -118,6 +118,11 @@ impl<'c> Question<'c> {
     /// The same question, with extra input.
     pub(crate) fn with_extra(self, extra: &'c [ExtraInput]) -> Self {
         Self { extra, ..self }
+    }
+
+    /// The arguments of the call.
+    pub(crate) fn input(&self) -> &'c Arguments {
+        &self.call.arguments
     }
 
     /// The same question, without extra input.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use callgate_call::Surface;
+use callgate_effects::Entry;
 use sha2::{Digest, Sha256};
 
 use crate::policies::Policies;
@@ -84,7 +85,7 @@ impl Policies {
         &self.digest
     }
 
-    pub(crate) fn digest_of(policies: &[Policy]) -> String {
+    pub(crate) fn digest_of(policies: &[Policy], tools: &[Entry]) -> String {
         let mut hash = Sha256::new();
         for policy in policies {
             hash.update(policy.name.as_bytes());
@@ -95,6 +96,10 @@ impl Policies {
                 hash.update([0]);
                 hash.update(rule.whole);
             }
+        }
+        // What is known about tools decides as much as the rules do.
+        for tool in tools {
+            hash.update(format!("{tool:?}").as_bytes());
         }
         let bytes: [u8; 32] = hash.finalize().into();
         bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
@@ -118,7 +123,17 @@ impl Policies {
         }
         let texts = before.texts().iter().filter(|rule| rule.acts());
         changes.weakened.extend(texts.filter_map(|rule| self.text_weakened(before, rule)));
+        changes.weakened.extend(self.tools_weakened(before));
         changes
+    }
+
+    /// A tool that the operator declares otherwise than before may show less of what it does.
+    fn tools_weakened(&self, before: &Self) -> Option<String> {
+        let has = |tools: &[Entry], tool: &Entry| tools.contains(tool);
+        let is_new = |tool: &&Entry| !has(&before.tools, tool);
+        let is_gone = |tool: &&Entry| !has(&self.tools, tool) && !tool.bound().is_empty();
+        let changed = self.tools.iter().find(is_new).or(before.tools.iter().find(is_gone));
+        changed.map(|tool| format!("tool {} is declared otherwise", tool.name))
     }
 
     /// Every policy and rule by name, with its hash.

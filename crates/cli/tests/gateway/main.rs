@@ -46,3 +46,4 @@ mod routes;
 mod servers;
 mod strangers;
 mod support;
+mod tools;

@@ -80,6 +80,11 @@ impl<'n> Section<'n> {
         entries.find(|(known, _)| known.name == key).map(|(known, _)| known.span)
     }
 
+    /// Whether it is a mapping without any key.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.as_ref().is_some_and(|fields| fields.entries.is_empty())
+    }
+
     /// Whether it is there, and a mapping.
     pub(super) fn is_read(&self) -> bool {
         self.fields.is_some()

@@ -287,3 +287,34 @@ fn the_api_has_no_tcp_yet() {
         assert_eq!(problems(&format!("api: {{ listen: {path} }}")), [], "{path}");
     }
 }
+
+#[test]
+fn tools_for_the_catalogue() {
+    let found = problems(
+        r#"tools:
+  get_weather: { effects: none }
+  deploy: { kind: "@shell", args: { cmdline: "@command" } }
+  archive: { kind: ["@read", "@delete"], args: { "files[*].name": "@path", $: "@content" } }
+  notify: { effects: [connects, reads] }
+  Bash: { args: { script: "@command" } }
+"#,
+    );
+    assert_eq!(found, []);
+    for (text, message) in [
+        ("x: { kind: shell }", "unknown kind `shell`"),
+        ("x: { kind: '@mcp' }", "unknown kind `@mcp`"),
+        ("x: { args: { a: '@comand' } }", "unknown role `@comand`"),
+        ("x: { args: { 'a[0]': '@path' } }", "`a[0]` is not an argument"),
+        ("x: { effects: [delets] }", "unknown effect `delets`"),
+        ("x: { effects: [none, reads] }", "`none` with other effects"),
+        ("x: {}", "`tools.x` says nothing about the tool"),
+        ("x: { efects: none }", "unknown key `efects`"),
+        ("bash: { effects: none }", "the effects of `bash` cannot be changed"),
+        ("mcp__a__b: { effects: none }", "`mcp__a__b` names a server, too"),
+    ] {
+        let found = problems(&format!("tools:\n  {text}\n"));
+        assert_eq!(found.first().map(|(it, ..)| it.as_str()), Some(message), "{text}: {found:?}");
+    }
+    let twice = problems("tools:\n  a: { effects: none }\n  A: { effects: none }\n");
+    assert_eq!(twice[0].0, "a second tool `A`");
+}

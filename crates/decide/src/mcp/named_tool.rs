@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_audit::{Code, Kind, McpFacts, Record, RecordId};
-use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
+use callgate_call::{Arguments, Certainty, EffectHints, ToolCall, ToolName};
 use callgate_policy::{LimitKey, wrapped_calls};
 use callgate_registry::ItemIdentity;
 
@@ -123,11 +123,11 @@ impl Inner {
             resolved_tool = self.resolve_tool(&settings, &subject.call.name);
         }
         let subject = match &resolved_tool {
-            ResolvedTool::One(_) => {
+            ResolvedTool::One(_) | ResolvedTool::Ambiguous(_) => {
                 let call = resolved_tool.read(subject.call.clone());
                 Arc::new(Subject { call, ..(*subject).clone() })
             }
-            ResolvedTool::Unknown | ResolvedTool::Ambiguous(_) => subject,
+            ResolvedTool::Unknown => subject,
         };
         let failures = self.check_call(&settings, &subject.call, &resolved_tool);
         let who = &subject.call.origin.who;
@@ -274,8 +274,13 @@ fn is_spelled_mcp(name: &ToolName) -> bool {
 }
 
 impl ResolvedTool {
-    /// The call with the server and tool that its name refers to, if there is exactly one.
+    /// The call with the server and tool that its name refers to, if there is exactly one, and with
+    /// what servers say about the tool.
     pub(crate) fn read(&self, mut call: ToolCall) -> ToolCall {
+        let known = self.tools().filter_map(|tool| tool.known.as_ref());
+        let hints = known.map(|known| known.inspection.effects);
+        let hints = hints.fold(call.origin.effect_hints, EffectHints::or);
+        call.origin = call.origin.with_effect_hints(hints);
         if let Self::One(tool) = self
             && let Ok(name) = call.name.clone().meaning(&tool.server, &tool.tool, tool.certainty)
         {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_audit::McpFacts;
-use callgate_call::{OriginFields, Who};
+use callgate_call::{OriginFields, ToolCall, Who};
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Glance, StoreError};
 
@@ -103,7 +103,7 @@ impl McpSession {
         let rate = settings.rate(&self.server).filter(|_| is_new && !counted);
         let rate = rate.map(|rate| rate_key(&self.context.origin.who, &self.server, rate));
         Resolved {
-            subject: Arc::clone(subject),
+            subject: with_hints(subject, tool.known.as_ref()),
             target: Target::Server(Box::new(tool)),
             failures,
             rate: rate.into_iter().collect(),
@@ -133,6 +133,21 @@ impl McpSession {
         let hints = known.map(|known| known.inspection.hints).unwrap_or_default();
         ToolRole::of(settings.server(&self.server), tool, hints)
     }
+}
+
+/// The call, with what its server says about the tool.
+fn with_hints(subject: &Arc<Subject>, known: Option<&KnownTool>) -> Arc<Subject> {
+    let hints = known.map(|known| known.inspection.effects).unwrap_or_default();
+    if hints == subject.call.origin.effect_hints {
+        return Arc::clone(subject);
+    }
+    let mut subject = (**subject).clone();
+    let hinted = |call: &mut ToolCall| {
+        call.origin = call.origin.clone().with_effect_hints(hints);
+    };
+    hinted(&mut subject.call);
+    subject.readings.iter_mut().for_each(|other| hinted(&mut other.call));
+    Arc::new(subject)
 }
 
 /// The bucket of a server's rate. Each principal has its own, so that nobody uses up the rate of

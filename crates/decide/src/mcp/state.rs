@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use callgate_audit::RecordId;
-use callgate_call::{fold, json::Value};
+use callgate_call::{EffectHints, fold, json::Value};
 use callgate_effects::Catalogue;
 use callgate_policy::NameReader;
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinStatus, Registry, Version};
@@ -96,6 +96,8 @@ pub(crate) struct Inspection {
     /// The findings that remain once invisible characters are removed.
     pub(crate) remaining: Vec<Finding>,
     pub(crate) hints: ToolHints,
+    /// What the server says the tool does.
+    pub(crate) effects: EffectHints,
     /// The tools of other servers at the time of the inspection.
     others: Arc<Known>,
 }
@@ -327,7 +329,9 @@ impl Inspection {
             Some(stripped) => inspect_definition(&stripped, &others),
             None => findings.clone(),
         };
-        Self { findings, remaining, hints: hints(definition), others }
+        let annotations = Annotations::of(definition);
+        let (hints, effects) = (annotations.hints(), annotations.effects());
+        Self { findings, remaining, hints, effects, others }
     }
 }
 
@@ -335,14 +339,34 @@ fn key(server: &str, whole: &str) -> String {
     format!("{server}\0{whole}")
 }
 
-/// The hints that a definition's annotations set to `true`.
-fn hints(definition: &str) -> ToolHints {
-    let Ok(value) = Value::parse(definition) else { return ToolHints::default() };
-    let is_set = |hint: &str| {
-        let annotations = value.get("annotations");
-        annotations.and_then(|it| it.get(hint)) == Some(&Value::Bool(true))
-    };
-    ToolHints { read_only: is_set("readOnlyHint"), open_world: is_set("openWorldHint") }
+/// The annotations of a definition. Only what is written counts: a hint that is missing has a default
+/// in the protocol, and most servers leave all of them out.
+struct Annotations(Option<Value>);
+
+impl Annotations {
+    fn of(definition: &str) -> Self {
+        let value = Value::parse(definition).ok();
+        Self(value.and_then(|value| value.get("annotations").cloned()))
+    }
+
+    fn is(&self, hint: &str, wanted: bool) -> bool {
+        self.0.as_ref().and_then(|it| it.get(hint)) == Some(&Value::Bool(wanted))
+    }
+
+    fn hints(&self) -> ToolHints {
+        ToolHints {
+            read_only: self.is("readOnlyHint", true),
+            open_world: self.is("openWorldHint", true),
+        }
+    }
+
+    fn effects(&self) -> EffectHints {
+        EffectHints {
+            writes: self.is("readOnlyHint", false),
+            destroys: self.is("destructiveHint", true),
+            connects: self.is("openWorldHint", true),
+        }
+    }
 }
 
 /// Microseconds since 1970.

@@ -2,20 +2,22 @@
 
 mod compile;
 mod explain;
+mod role;
 mod unknown;
 
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson};
+use callgate_effects::Role;
 
 use super::{Claims, Evidence, IndexHint, KeyDoc, LeafCondition, Scene};
-use crate::diagnostic::Problems;
+use crate::diagnostic::{Problems, Span};
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::number::may_become_null;
 use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Path, PathItem, everything};
 use crate::source::read::Fields;
-use crate::tri::Tri;
+use crate::tri::{Possible, Tri};
 
 pub(crate) use compile::regex_hint;
 
@@ -23,8 +25,9 @@ pub(crate) use compile::regex_hint;
 #[derive(Debug, Clone)]
 pub(crate) struct ArgumentCondition {
     path: Path,
-    /// The path as written in the rule.
+    /// The path as written in the rule, and where.
     written: String,
+    span: Span,
     name: OperatorName,
     operator: Operator,
     /// The operand as written in the rule, as JSON.
@@ -44,13 +47,14 @@ impl LeafCondition for ArgumentCondition {
         match &self.path {
             Path::Context(_) => Evidence::Context,
             path if path.is_all() => Evidence::WholeInput,
-            Path::Argument(_) => Evidence::Arguments,
+            Path::Argument(_) | Path::Role(_) => Evidence::Arguments,
         }
     }
 
     fn holds(&self, scene: &Scene<'_>) -> Tri {
         let positive = match &self.path {
             Path::Context(field) => self.holds_in_context(*field, scene),
+            Path::Role(role) => self.holds_in_role(*role, scene),
             Path::Argument(_) => Tri::any(scene.inputs(&self.path).map(|input| {
                 input.value().map_or(Tri::Unknown, |root| self.holds_in(root, input, scene))
             })),
@@ -58,8 +62,19 @@ impl LeafCondition for ArgumentCondition {
         if self.name.negated { !positive } else { positive }
     }
 
+    fn possible(&self, scene: &Scene<'_>) -> Possible {
+        match self.path {
+            Path::Context(_) => Possible::only(self.holds(scene)),
+            Path::Argument(_) => Possible::OPEN,
+            Path::Role(role) => self.possible_in_role(role, scene),
+        }
+    }
+
     /// The first value for which the operator holds.
     fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
+        if let Path::Role(role) = self.path {
+            return self.matched_in_role(role, scene);
+        }
         let mut matched = None;
         for root in scene.inputs(&self.path).filter_map(|input| input.value().ok()) {
             self.path.each(root, &mut |item| {
@@ -83,7 +98,7 @@ impl LeafCondition for ArgumentCondition {
     /// `exists` also hold for arguments in which there is nothing to find.
     fn index_hint(&self) -> Option<IndexHint<'_>> {
         let searches = !matches!(self.operator, Operator::Exists(_) | Operator::Compare(..));
-        let in_arguments = matches!(self.path, Path::Argument(_));
+        let in_arguments = !matches!(self.path, Path::Context(_));
         (in_arguments && searches && !self.name.negated)
             .then_some(IndexHint { path: &self.path, operator: &self.operator })
     }
@@ -99,6 +114,19 @@ impl LeafCondition for ArgumentCondition {
 }
 
 impl ArgumentCondition {
+    /// Reads `arg: command` as `arg: "@command"`. Rules on `@shell` mean the command, whatever a tool
+    /// calls it.
+    pub(super) fn read_command_as_role(&mut self) {
+        if self.path == Path::parse(Role::Command.as_str()).unwrap_or(Path::Role(Role::Command)) {
+            self.path = Path::Role(Role::Command);
+        }
+    }
+
+    /// The path, and where it is in the rule.
+    pub(crate) fn path(&self) -> (&Path, Span) {
+        (&self.path, self.span)
+    }
+
     /// Whether the operator, without its `not_`, holds for a value in this input.
     fn holds_in(&self, root: &Value, input: &Arguments, scene: &Scene<'_>) -> Tri {
         let embedded = |value: &Value| scene.embedded_json(input, value);
@@ -167,7 +195,7 @@ impl ArgumentCondition {
 
     fn matched_at(&self, item: PathItem<'_>) -> Option<Matched> {
         match item {
-            PathItem::Value(value) => self.first_holding(value),
+            PathItem::Value(value) => self.first_holding(value, &self.written),
             PathItem::Key(key) => {
                 let holds = !self.name.negated && self.operator.holds_key(key) == Tri::True;
                 holds.then(|| Matched::new(&self.written, key))
@@ -177,13 +205,13 @@ impl ArgumentCondition {
     }
 
     /// The scalar for which the operator holds: in a list, the first such element.
-    fn first_holding(&self, value: &Value) -> Option<Matched> {
+    fn first_holding(&self, value: &Value, path: &str) -> Option<Matched> {
         if let Value::Array(items) = value {
-            return items.iter().find_map(|item| self.first_holding(item));
+            return items.iter().find_map(|item| self.first_holding(item, path));
         }
         let scalar = Scalar::of(value)?;
         let holds = self.name.negated || self.operator.holds_scalar(scalar) == Tri::True;
-        holds.then(|| Matched::new(&self.written, scalar.text()))
+        holds.then(|| Matched::new(path, scalar.text()))
     }
 }
 

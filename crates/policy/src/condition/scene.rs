@@ -2,7 +2,7 @@
 
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
-use callgate_effects::{Bound, EffectKind, Effects};
+use callgate_effects::{Bound, EffectKind, Effects, Role};
 
 use crate::effects::CallEffects;
 use crate::extra::ExtraInput;
@@ -11,6 +11,7 @@ use crate::moment::Moment;
 use crate::names::Name;
 use crate::operator::Scalar;
 use crate::path::{ContextField, Path};
+use crate::roles::Carrier;
 
 /// Everything a condition can look at. Cheap to copy: one is made for each rule that is judged.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +62,16 @@ impl<'c> SceneEffects<'c> {
     /// What a tool of this name can do at most.
     pub(crate) fn bound(&self) -> Bound {
         self.call.bound(self.name)
+    }
+
+    /// The arguments that carry a role.
+    pub(crate) fn carriers(&self, role: Role) -> &'c [Carrier] {
+        self.call.carriers(role, self.name)
+    }
+
+    /// Whether a tool of this name can have an argument of this role.
+    pub(crate) fn may_carry(&self, role: Role) -> bool {
+        self.call.may_carry(role, self.name)
     }
 
     /// Whether a tool of this name can leave the sandbox: it runs commands, or starts agents.

@@ -13,7 +13,7 @@ use regex::{RegexSet, RegexSetBuilder};
 use crate::condition::Condition;
 use crate::operator::{LiteralValue, Operator, Scalar};
 use crate::path::{Path, PathItem, everything};
-use crate::rule::Rule;
+use crate::rule::{Question, Rule};
 use crate::tri::Tri;
 
 /// The rules with index hints, by argument path.
@@ -40,23 +40,27 @@ impl ArgumentIndex {
     }
 
     /// Every rule with a hint that may hold, each once.
-    pub(super) fn find(&self, input: &Arguments, root: &Value) -> Vec<u32> {
+    pub(super) fn find(
+        &self,
+        input: &Arguments,
+        root: &Value,
+        question: &Question<'_>,
+    ) -> Vec<u32> {
         let mut hits = FoundRules { seen: Vec::new(), list: Vec::new(), rules: self.rules };
         for (path, path_index) in &self.paths {
-            path.each(root, &mut |found| {
-                path_index.find_at(found, &mut hits);
-                let PathItem::Value(value) = found else { return };
-                match input.embedded_json(value) {
-                    None => {}
-                    Some((_, EmbeddedJson::Unclear)) => hits.add(&path_index.all),
-                    Some((_, EmbeddedJson::Value(inside))) => {
-                        everything(inside, &mut |found| {
-                            path_index.find_at(found, &mut hits);
-                            Tri::False
-                        });
+            if let Path::Role(role) = path {
+                let carriers = question.effects.carriers(*role, &question.name);
+                for carrier in carriers.iter().filter(|_| std::ptr::eq(input, question.input())) {
+                    for text in carrier.commands() {
+                        path_index.find_scalar(Scalar::Text(text), &mut hits);
+                    }
+                    if let Some(value) = carrier.value(root) {
+                        path_index.find_in(PathItem::Value(value), input, &mut hits);
                     }
                 }
-            });
+                continue;
+            }
+            path.each(root, &mut |found| path_index.find_in(found, input, &mut hits));
         }
         hits.list
     }
@@ -178,6 +182,22 @@ struct PathIndex {
 }
 
 impl PathIndex {
+    /// What an item says, and the JSON in it.
+    fn find_in(&self, found: PathItem<'_>, input: &Arguments, hits: &mut FoundRules) {
+        self.find_at(found, hits);
+        let PathItem::Value(value) = found else { return };
+        match input.embedded_json(value) {
+            None => {}
+            Some((_, EmbeddedJson::Unclear)) => hits.add(&self.all),
+            Some((_, EmbeddedJson::Value(inside))) => {
+                everything(inside, &mut |found| {
+                    self.find_at(found, hits);
+                    Tri::False
+                });
+            }
+        }
+    }
+
     fn find_at(&self, found: PathItem<'_>, hits: &mut FoundRules) {
         match found {
             PathItem::Value(value) => self.find(value, hits),

@@ -190,7 +190,10 @@ const TESTS: [&str; 41] = [
 ];
 /// Keys that some programs treat as another key.
 const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
-const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
+const PATHS: [&str; 9] =
+    ["a", "a.b", "'a[*].b'", "b", "$", "context.hour", "'@command'", "'@path'", "command"];
+/// Keys of arguments that carry a role.
+const ROLE_KEYS: [&str; 7] = ["command", "cmd", "Command", "commands", "path", "file_path", "args"];
 
 /// Conditions of the other kinds.
 const LEAVES: [&str; 13] = [
@@ -279,6 +282,8 @@ fn input() -> impl Strategy<Value = String> {
             .prop_map(|(a, b, key)| format!(r#"{{"{key}":{a},"b":{b}}}"#)),
         3 => (value(), value(), prop::sample::select(&ODD_KEYS))
             .prop_map(|(a, other, key)| format!(r#"{{"a":{a},"{key}":{other}}}"#)),
+        4 => (value(), value(), prop::sample::subsequence(ROLE_KEYS.to_vec(), 2))
+            .prop_map(|(a, b, keys)| format!(r#"{{"{}":{a},"{}":{b}}}"#, keys[0], keys[1])),
         1 => prop::sample::select(vec!["", "[1]", r#"{"a":"#]).prop_map(str::to_owned),
     ]
 }

@@ -279,3 +279,39 @@ fn a_tool_is_known_as_soon_as_another_process_has_listed_it() {
     shim.listed("notes", &[READ]);
     assert_eq!(gateway.decider.resolve_name(&name).unwrap().server, "notes");
 }
+
+/// A tool of a declared server keeps to the catalogue; its server can only say that it does more.
+#[test]
+fn annotations_add_effects_to_a_tool_and_remove_none() {
+    let rules = "  - { id: no-deletes, when: { deletes: '**' }, verdict: deny }\n";
+    let mut settings = settings(CheckAction::Allow);
+    settings.servers.push(entry("files"));
+    let world = World::with_rules(settings, rules);
+    let tool = |name: &str, annotations: &str| {
+        format!(r#"{{"name":"{name}","description":"A tool.","annotations":{{{annotations}}}}}"#)
+    };
+    let plain = tool("get_file", "");
+    let destroys = tool("tidy", r#""destructiveHint":true"#);
+    let lies = tool("delete_file", r#""readOnlyHint":true,"destructiveHint":false"#);
+    let files = world.listed("files", &[&plain, &destroys, &lies]);
+    let stopped = |tool: &str| {
+        let denial = call_with(&files, tool, r#"{"path":"/srv/x"}"#).err();
+        denial.and_then(|denial| denial.rule).unwrap_or_default()
+    };
+    assert_eq!(stopped("get_file"), "");
+    assert_eq!(stopped("tidy"), "no-deletes");
+    assert_eq!(stopped("delete_file"), "no-deletes");
+    // The model's own call of that tool is judged alike.
+    let decided = |tool: &str| {
+        let origin = Origin::new(OriginFields::at(Surface::Response));
+        let name = ToolName::parse(&format!("mcp__files__{tool}")).unwrap();
+        let arguments = Arguments::json(r#"{"path":"/srv/x"}"#);
+        let (id, caller) = (CallId::from("c"), None);
+        let made = ToolCall { id, name, arguments, origin: origin.clone(), caller };
+        let mut decider = world.decider.response_decider(Context::new(origin)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        matches!(runtime.block_on(decider.decide(made)), Decision::Allow(_))
+    };
+    assert!(decided("get_file"));
+    assert!(!decided("tidy"));
+}

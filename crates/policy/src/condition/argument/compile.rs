@@ -1,5 +1,6 @@
 //! From `arg` and an operator to a condition.
 
+use callgate_effects::Role;
 use globset::GlobBuilder;
 use regex::RegexBuilder;
 
@@ -15,7 +16,8 @@ use crate::source::read::{At, Fields, boolean, number, text, word, wrong};
 pub(super) const KEYS: &[KeyDoc] = &[
     KeyDoc {
         keys: &["arg"],
-        meaning: "a path to an argument, with exactly one of the operators below",
+        meaning: "a path to an argument or a [role](#argument-roles), with exactly one of the \
+                  operators below",
     },
     KeyDoc { keys: &["param_path", "operator", "value"], meaning: "the long form of the same" },
     KeyDoc {
@@ -66,8 +68,8 @@ pub(super) fn compile(
     let Parts { path: written, operator: name, operand } = parts?;
     let path = compile_path(&written, problems);
     let operator = compile_operator(name, operand, problems);
-    let (written, operand) = (written.value, operand.to_json());
-    Some(ArgumentCondition { path: path?, written, name, operator: operator?, operand })
+    let (At { value: written, span }, operand) = (written, operand.to_json());
+    Some(ArgumentCondition { path: path?, written, span, name, operator: operator?, operand })
 }
 
 /// `{ arg: path, equals: x }`
@@ -138,6 +140,12 @@ fn compile_path(path: &At<String>, problems: &mut Problems<'_>) -> Option<Path> 
             let known = CONTEXT.iter().map(|(word, _)| *word);
             did_you_mean(field, known.clone())
                 .unwrap_or_else(|| format!("known: {}", known.collect::<Vec<_>>().join(", ")))
+        });
+        let hint = hint.or_else(|| {
+            let roles = Role::ALL.map(|role| role.to_string());
+            let near = did_you_mean(&path.value, roles.iter().map(String::as_str));
+            let known = || format!("known: {}", roles.join(", "));
+            path.value.starts_with('@').then(|| near.unwrap_or_else(known))
         });
         let hint = hint.unwrap_or_else(|| "like `options.path`, `items[*].name` or `$`".into());
         problems

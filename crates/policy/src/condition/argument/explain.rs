@@ -3,6 +3,7 @@
 use callgate_call::json::{Value, quote};
 
 use super::ArgumentCondition;
+use super::role::Seen;
 use crate::condition::Scene;
 use crate::denial::cut;
 use crate::explain::TestExplanation;
@@ -15,6 +16,7 @@ use crate::wrapper;
 /// Something the operator was compared with.
 enum Compared<'c> {
     Argument(&'c Value),
+    /// The key of a member, or the words of a command, joined.
     Key(&'c str),
     Context(Scalar<'c>),
 }
@@ -54,6 +56,15 @@ impl ArgumentCondition {
             let scalar = scene.context(field).into_iter();
             return scalar
                 .map(|it| (self.operator.holds_scalar(it), Compared::Context(it)))
+                .collect();
+        }
+        if let Path::Role(role) = self.path {
+            let seen = self.compared_in_role(role, scene).into_iter();
+            return seen
+                .map(|(holds, seen)| match seen {
+                    Seen::Value(value) => (holds, Compared::Argument(value)),
+                    Seen::Text(text) => (holds, Compared::Key(text)),
+                })
                 .collect();
         }
         let mut compared = Vec::new();

@@ -9,6 +9,7 @@ use crate::denial::cut;
 use crate::number::{describe, may_become_null};
 use crate::operator::{Operator, Scalar};
 use crate::path::{Path, PathItem};
+use crate::roles::Carrier;
 use crate::tri::Tri;
 
 /// The most characters of a key or a value that a reason repeats.
@@ -23,7 +24,7 @@ impl ArgumentCondition {
             (Path::Context(field), _) if is_claim(*field, scene) => {
                 "the session is only claimed".to_owned()
             }
-            (Path::Argument(_), Some(unreadable)) => unreadable.to_string(),
+            (Path::Argument(_) | Path::Role(_), Some(unreadable)) => unreadable.to_string(),
             _ => match (self.unclear_value(scene), self.unclear_key(scene)) {
                 (Some(why), _) => format!("`{path}`: {why}"),
                 (None, Some(key)) => {
@@ -35,6 +36,10 @@ impl ArgumentCondition {
     }
 
     fn unclear_key(&self, scene: &Scene<'_>) -> Option<String> {
+        if let Path::Role(role) = self.path {
+            let mut carriers = scene.effects.carriers(role).iter();
+            return carriers.find_map(Carrier::unclear_key).map(|key| cut(key, MAX_SHOWN));
+        }
         let roots = scene.inputs(&self.path).filter_map(|input| input.value().ok());
         let mut keys = roots.filter_map(|root| self.path.unclear_key(root));
         keys.next().map(|key| cut(key, MAX_SHOWN))
@@ -43,6 +48,16 @@ impl ArgumentCondition {
     /// What is unclear about the first value that programs read in different ways.
     fn unclear_value(&self, scene: &Scene<'_>) -> Option<String> {
         let mut unclear = None;
+        if let (Path::Role(role), Ok(root)) = (&self.path, scene.call.arguments.value()) {
+            let input = &scene.call.arguments;
+            let carriers = scene.effects.carriers(*role).iter();
+            let mut values = carriers.filter_map(|carrier| carrier.value(root));
+            return values.find_map(|value| {
+                let embedded = scene.embedded_json(input, value);
+                let embedded = embedded.and_then(|it| self.unclear_embedded(value, it));
+                self.unclear_in(value).or(embedded)
+            });
+        }
         for input in scene.inputs(&self.path) {
             let Ok(root) = input.value() else { continue };
             self.path.each(root, &mut |item| {
