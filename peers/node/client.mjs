@@ -1,4 +1,4 @@
-// A session of an official TypeScript client with each server it is told, one after the other.
+// A session of an official TypeScript client with each server it is given, one after the other.
 //
 //   node client.mjs v1|v2 '[{ "command": [...] } or { "url": "...", "transport": "http" or "sse" }, "calls": [...] }]'
 //

@@ -1,4 +1,4 @@
-"""A session of a Python client with each server it is told, one after the other.
+"""A session of a Python client with each server it is given, one after the other.
 
     python client.py mcp|fastmcp '[{ "command": [...] } or { "url": "...", "transport": "http" or "sse" }, "calls": [...] }]'
 

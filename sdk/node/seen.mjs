@@ -4,7 +4,7 @@ import { clean } from './shared.mjs';
 
 /**
  * A program may run a call as soon as the client says it is complete, so calls seen early count when
- * the stream breaks afterwards, and are told apart when the final message has them otherwise.
+ * the stream breaks afterwards, and are counted separately when the final message has them otherwise.
  */
 export class Seen {
   final = [];
@@ -20,7 +20,7 @@ export class Seen {
     if (into === this.final || !into.some((entry) => entry.key === key)) into.push({ key, call });
   }
 
-  /** A call that a program reads by hand and may be told twice, in the same words. */
+  /** A call that a program reads by hand and may get twice, in the same words. */
   callOnce(position, name, input) {
     const key = JSON.stringify([position, [clean(name), clean(input)]]);
     if (!this.final.some((entry) => entry.key === key)) this.call(this.final, position, name, input);

@@ -48,7 +48,7 @@ class Seen:
     """What one client saw.
 
     A program may run a call as soon as the client says it is complete, so calls seen early count
-    when the stream breaks afterwards, and are told apart when the final message has them otherwise.
+    when the stream breaks afterwards, and are counted separately when the final message has them otherwise.
     """
 
     def __init__(self):
@@ -62,7 +62,7 @@ class Seen:
             into.append(entry)
 
     def call_once(self, position, name, arguments):
-        """A call that a program reads by hand and may be told twice, in the same words."""
+        """A call that a program reads by hand and may get twice, in the same words."""
         entry = (position, [clean(name), clean(arguments)])
         if entry not in self.final:
             self.final.append(entry)

@@ -90,7 +90,7 @@ fn run_one(Job { name, mut command }: Job) -> Result<Ended> {
     Ok(Ended { took, failure: Some(output) })
 }
 
-/// What cargo is told to build tests. Always of the whole workspace: of single packages, cargo builds
+/// The arguments of cargo to build tests. Always of the whole workspace: of single packages, cargo builds
 /// libraries with other features.
 pub(crate) const BUILD: [&str; 4] = ["test", "--workspace", "--no-run", "--quiet"];
 
@@ -121,7 +121,8 @@ pub(crate) fn of_documentation(workspace: &Workspace) -> Job {
 
 /// The job that a message of cargo is about, if it is about a test binary.
 fn job(line: &str) -> Result<Option<Job>> {
-    let message: Value = serde_json::from_str(line).context("cargo says what is no JSON")?;
+    let message: Value =
+        serde_json::from_str(line).context("cargo printed something that is not JSON")?;
     let text = |path: &str| message.pointer(path).and_then(Value::as_str);
     let is_test = message.pointer("/profile/test").and_then(Value::as_bool) == Some(true);
     let Some(executable) = text("/executable").filter(|_| is_test) else { return Ok(None) };
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn all_run_and_those_that_fail_are_told() {
+    fn all_run_and_those_that_fail_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mark = |number| format!("touch {}/{number}", folder.path().display());
         let mut jobs: Vec<Job> = (0..20).map(|number| shell("fine", &mark(number))).collect();

@@ -27,7 +27,7 @@ const FLAGS: &str = "-Cpasses=sancov-module \
 /// Longest input. Longer ones are slower and find nothing new here.
 const MAX_LEN: usize = 8 * 1024;
 
-/// Runs every target, or one, for so many seconds.
+/// Runs every target, or one, for this many seconds.
 pub(crate) fn fuzz(workspace: &Workspace, seconds: u64, only: Option<&str>) -> Result<()> {
     if only == Some(differential::NAME) {
         return differential::run(workspace, seconds);

@@ -4,11 +4,11 @@
 //! below `.tools` (see [`setup`]) and says so.
 
 mod bench;
-mod beside;
 mod binaries;
 mod check;
 mod fuzz;
 mod instructions;
+mod parallel;
 mod setup;
 mod steps;
 mod test;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::beside::{Aside, Ended, Lane};
+use crate::parallel::{Aside, Ended, Lane};
 
 /// How long something took.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Steps {
     done: Vec<Took>,
     /// Parts of steps, of which the slowest are listed at the end.
     parts: Vec<Took>,
-    beside: Option<Lane>,
+    parallel: Option<Lane>,
 }
 
 /// How many of the slowest parts are listed.
@@ -32,19 +32,19 @@ const SLOWEST: usize = 10;
 
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), done: Vec::new(), parts: Vec::new(), beside: None }
+        Self { begun: Instant::now(), done: Vec::new(), parts: Vec::new(), parallel: None }
     }
 
-    /// Begins to run steps beside those that follow.
-    pub(crate) fn run_beside(&mut self, asides: &'static [Aside]) {
+    /// Starts steps that run in parallel to those that follow.
+    pub(crate) fn run_in_parallel(&mut self, asides: &'static [Aside]) {
         let names: Vec<&str> = asides.iter().map(|aside| aside.name).collect();
-        eprintln!("\n== beside all else: {}", names.join(", "));
-        self.beside = Some(Lane::start(asides));
+        eprintln!("\n== in parallel: {}", names.join(", "));
+        self.parallel = Some(Lane::start(asides));
     }
 
-    /// Does `work` and reports it under `name`, unless what runs beside has failed.
+    /// Does `work` and reports it under `name`, unless a parallel step has failed.
     pub(crate) fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        while let Some(ended) = self.beside.as_ref().and_then(Lane::ended) {
+        while let Some(ended) = self.parallel.as_ref().and_then(Lane::ended) {
             self.note(ended)?;
         }
         eprintln!("\n== {name}");
@@ -59,11 +59,11 @@ impl Steps {
         self.parts.extend(parts);
     }
 
-    /// Waits until the step called `name` has ended, which runs beside.
+    /// Waits until the parallel step called `name` has ended.
     pub(crate) fn wait_for(&mut self, name: &str) -> Result<()> {
         while !self.done.iter().any(|done| done.name == name) {
-            let ended = self.beside.as_ref().and_then(Lane::wait);
-            self.note(ended.with_context(|| format!("no step `{name}` runs beside"))?)?;
+            let ended = self.parallel.as_ref().and_then(Lane::wait);
+            self.note(ended.with_context(|| format!("no step `{name}` runs in parallel"))?)?;
         }
         Ok(())
     }
@@ -74,9 +74,9 @@ impl Steps {
         Ok(())
     }
 
-    /// Waits for what runs beside, and prints what was done.
+    /// Waits for the parallel steps, and prints what was done.
     pub(crate) fn finish(mut self) -> Result<()> {
-        while let Some(ended) = self.beside.as_ref().and_then(Lane::wait) {
+        while let Some(ended) = self.parallel.as_ref().and_then(Lane::wait) {
             self.note(ended)?;
         }
         eprintln!("\nall passed");

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::beside::Aside;
 use crate::binaries::Job;
+use crate::parallel::Aside;
 use crate::setup::Clients;
 use crate::steps::{Steps, Took, run};
 use crate::workspace::Workspace;
@@ -25,9 +25,9 @@ pub(crate) enum Extent {
 /// Seconds that each fuzz target gets when all is tested.
 const FUZZ_SECONDS: u64 = 20;
 
-/// What has a build of its own, or only downloads, runs beside lints and tests: neither uses all
+/// What has a build of its own, or only downloads, runs in parallel to lints and tests: neither uses all
 /// cores all the time. One after the other, because more at once would only share the same cores.
-const BESIDE: [Aside; 2] = [
+const IN_PARALLEL: [Aside; 2] = [
     Aside { name: SET_UP, words: &["setup"] },
     Aside { name: "instruction counts", words: &["guard"] },
 ];
@@ -39,7 +39,7 @@ pub(crate) fn test(workspace: &Workspace, extent: Extent) -> Result<()> {
     steps.step("tidy", || tidy::tidy(workspace))?;
     steps.step("formatting", || check::formatting(workspace))?;
     steps.step("lock file", || lock_file(workspace))?;
-    steps.run_beside(&BESIDE);
+    steps.run_in_parallel(&IN_PARALLEL);
     let mut jobs = steps
         .step("build and lints", || binaries::build(workspace.linting_cargo(&binaries::BUILD)))?;
     jobs.push(binaries::of_documentation(workspace));

@@ -9,6 +9,7 @@ mod drift;
 pub(crate) mod files;
 mod links;
 mod marks;
+mod phrases;
 mod proofs;
 
 use anyhow::{Result, bail};
@@ -25,6 +26,7 @@ pub(crate) fn tidy(workspace: &Workspace) -> Result<()> {
     wrong.extend(crates::toolchain(&workspace.root)?);
     for file in &files {
         wrong.extend(marks::check(file));
+        wrong.extend(phrases::check(file));
         wrong.extend(proofs::check(file));
         wrong.extend(links::check(&workspace.root, file));
         wrong.extend(too_big(file));

@@ -50,7 +50,7 @@ impl Workspace {
     pub(crate) fn linting_cargo(&self, args: &[&str]) -> Command {
         let mut command = self.cargo(args);
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy_path());
-        // How `cargo clippy` hands on what stands behind its `--`.
+        // How `cargo clippy` passes on what follows its `--`.
         command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
         // What is built once, from nothing, has no use for notes on how to build it again.
         command.env("CARGO_INCREMENTAL", "0");
@@ -63,7 +63,7 @@ impl Workspace {
     }
 }
 
-/// Beside the cargo that runs us.
+/// Next to the cargo that runs this program.
 fn clippy_path() -> PathBuf {
     cargo_path().with_file_name("clippy-driver")
 }

@@ -203,8 +203,8 @@ impl<'a> CompiledFilter<'a> {
 
 fn has_rule(record: &Record, rule: &str) -> bool {
     let Some(verdict) = &record.verdict else { return false };
-    let beside = verdict.audits.iter().chain(&verdict.shadows).chain(&verdict.sanitized);
-    beside.map(|hit| &hit.rule).chain([&verdict.rule]).any(|it| it.as_deref() == Some(rule))
+    let others = verdict.audits.iter().chain(&verdict.shadows).chain(&verdict.sanitized);
+    others.map(|hit| &hit.rule).chain([&verdict.rule]).any(|it| it.as_deref() == Some(rule))
 }
 
 fn matches(pattern: &Option<Pattern>, text: Option<&str>) -> bool {

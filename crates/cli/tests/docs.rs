@@ -237,15 +237,15 @@ impl Place {
         for ((call, expected), answer) in lines.iter().zip(answers) {
             let answer: Value = serde_json::from_str(answer).unwrap();
             let rule = answer["rule"].as_str().unwrap_or("(default)");
-            let beside = |list: &str, sign: &str| -> String {
+            let paired = |list: &str, sign: &str| -> String {
                 let hits = answer[list].as_array().into_iter().flatten();
                 hits.map(|hit| format!(" {sign}{}", hit["rule"].as_str().unwrap_or("?"))).collect()
             };
             let got = format!(
                 "{} {rule}{}{}",
                 answer["verdict"].as_str().unwrap_or("error"),
-                beside("audits", "audit:"),
-                beside("shadows", "shadow:")
+                paired("audits", "audit:"),
+                paired("shadows", "shadow:")
             );
             assert_eq!(got, *expected, "{at}: {call}\n{answer:#}");
         }

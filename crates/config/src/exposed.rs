@@ -184,7 +184,7 @@ mod tests {
         set(&target, 0o644);
         set(dir.path(), 0o777);
         assert_eq!(check(&link).first().map(|it| it.path.clone()), Some(dir.path().to_owned()));
-        assert_eq!(among(&[link.clone(), link]).len(), 1, "each is told once");
+        assert_eq!(among(&[link.clone(), link]).len(), 1, "each is reported once");
     }
 
     #[test]

@@ -226,7 +226,7 @@ fn read_providers(node: &Node, problems: &mut Problems<'_>) -> Vec<WrittenProvid
     read.collect()
 }
 
-/// What signs requests is for Amazon, and in the place of a key.
+/// Signing is for Amazon only, and replaces a key.
 fn check_signing(provider: &WrittenProvider, problems: &mut Problems<'_>) {
     let Some(sign) = &provider.sign else { return };
     let name = &provider.name.value;

@@ -230,7 +230,7 @@ fn base_url_of(provider: &WrittenProvider) -> Option<&Url> {
     provider.base_url.as_ref().map(|at| &at.value)
 }
 
-/// What goes up in the place of the clients' keys.
+/// The credentials sent to the provider instead of the clients' keys.
 fn own_key(provider: &WrittenProvider) -> Option<ApiKey> {
     match &provider.sign {
         Some(At { value: Sign::Aws, .. }) => {

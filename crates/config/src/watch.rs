@@ -66,7 +66,7 @@ enum Nudge {
 /// The waits of a watch.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
-    /// A file is written in several steps; look when it has been quiet for so long.
+    /// A file is written in several steps: it is read after this long without a change.
     quiet: Duration,
     /// Look after so long even if it never gets quiet.
     patience: Duration,
@@ -213,7 +213,7 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
     }
 
     /// Watches something else. What was watched before keeps what was seen of it, so that a change
-    /// since then is one. A new file may have changed after somebody read it, in what `began` then:
+    /// since then is one. A new file may have changed after it was read (at `began`):
     /// says whether there is one, which counts as changed.
     fn take_over(&mut self, watched: Vec<Watched>, began: SystemTime) -> bool {
         self.watched = watched;

@@ -188,7 +188,7 @@ mod tests {
             buckets.take(&of_hostile(n), start);
             assert!(buckets.0.len() <= MAX_BUCKETS);
         }
-        assert!(buckets.is_empty(&mine, start), "somebody else's bucket stays as it is");
+        assert!(buckets.is_empty(&mine, start), "another key's bucket stays as it is");
         assert!(buckets.is_empty(&last, start), "the emptier half stays");
     }
 

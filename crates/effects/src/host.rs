@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn remote_paths_are_told_from_local_ones() {
+    fn remote_paths_are_distinguished_from_local_ones() {
         let remote = |text: &str| parse_remote_path(&text.into()).map(|address| shown(&address));
         assert_eq!(remote("git@host:x/y").as_deref(), Some("ssh host:22 x/y"));
         assert_eq!(remote("host:").as_deref(), Some("ssh host:22 "));

@@ -42,7 +42,7 @@ impl Core {
                     }
                     if piece.carrier == Carrier::Listed && piece.host == Host::Client {
                         if has_stray {
-                            let why = "another call stands beside a piece of it";
+                            let why = "another call is next to a piece of it";
                             self.refuse_piece(piece.slot, why);
                         } else if reading.skipped_by_some_clients {
                             self.mark_skipped_by_some(piece.slot);
@@ -58,7 +58,7 @@ impl Core {
                 }
                 What::End(slot) => {
                     if has_stray {
-                        self.refuse_end(*slot, "another call stands beside its end");
+                        self.refuse_end(*slot, "another call is next to its end");
                     }
                     self.ends(*slot);
                 }
@@ -353,7 +353,8 @@ impl Core {
             return self.refuse(slot, "it is too large to be put in order");
         }
         if self.several_lanes && self.needs_id_to_differ(slot) {
-            return self.refuse(slot, "calls in several choices cannot be told apart by their ids");
+            return self
+                .refuse(slot, "calls in several choices cannot be distinguished by their ids");
         }
         let several_lanes = self.several_lanes;
         let Some(call) = self.call_mut(slot) else { return };

@@ -61,7 +61,7 @@ pub enum RequestedForm {
     Body,
 }
 
-/// What becomes of a frame that cannot be read.
+/// What happens to a frame that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// It is withheld with all it may belong to.

@@ -62,7 +62,7 @@ pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
             problems
                 .add(id.span, format!("a second rule `{}`", id.value))
                 .label(format!("the first is on line {line}"))
-                .hint("ids are told to people and must be unique in the file");
+                .hint("notices and records name the id, so it must be unique in the file");
         }
     }
 }

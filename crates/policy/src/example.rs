@@ -62,7 +62,7 @@ impl Examples {
             };
             match example.call.build(rule) {
                 Err(why) => {
-                    problems.add(example.span, format!("this example is no call: {why}"));
+                    problems.add(example.span, format!("this example is not a call: {why}"));
                 }
                 Ok(call) => example.compare(rule, &call, servers, problems),
             }

@@ -117,7 +117,7 @@ impl Judgement {
             let times = |call: &ToolCall| found(call).map(|clean| clean.kinds.len());
             if times(&reading.call) != times(call) {
                 let label = &reading.label;
-                self.refuse(&format!("{label}: something stands there that cannot be replaced"));
+                self.refuse(&format!("{label}: its value cannot be replaced"));
                 break;
             }
         }
@@ -171,6 +171,6 @@ fn place_of(extra: &[ExtraInput], judge: impl Fn(&[ExtraInput]) -> Judgement) ->
     match alone.map(|it| (&it.place, it.input.value())) {
         Some((place, Ok(_))) => format!("in `{place}`"),
         Some((place, Err(why))) => format!("`{place}` cannot be read ({why})"),
-        None => "in what goes along with it".to_owned(),
+        None => "in the data sent with it".to_owned(),
     }
 }

@@ -196,7 +196,7 @@ impl From<ClientBodyError> for Refusal {
     }
 }
 
-/// Marks a refused response, so that clients do not retry it in vain.
+/// Marks a refused response, so that clients do not retry it.
 pub(crate) fn mark_refused(headers: &mut HeaderMap, dialect: Dialect) {
     let name = HeaderName::from_static("x-should-retry");
     headers.insert(name, HeaderValue::from_static("false"));

@@ -211,7 +211,7 @@ pub enum Flaw {
     #[error("it cannot be read: {0}")]
     Unreadable(json::Error),
     /// An object has a duplicate key.
-    #[error("a key stands twice in one object, and clients keep either")]
+    #[error("a key occurs twice in one object, and clients differ in which one they keep")]
     DuplicateKey,
     /// An integer that a double cannot hold.
     #[error("an integer beyond 2^53 is read as different numbers by different clients")]

@@ -8,7 +8,7 @@ use callgate_scan::Set;
 
 const TEXT: &str = "The model explains how the parser works: it reads one frame, finds the text in \
                     it, and hands it on. `let x = frame.data()?;` is all there is to it. Then, on \
-                    2026-11-15, somebody asked for more: 12 items, each with a name. ";
+                    2026-11-15, someone asked for more: 12 items, each with a name. ";
 
 fn main() {
     for detectors in

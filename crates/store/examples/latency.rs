@@ -111,7 +111,7 @@ fn open_append_close() {
         }
         drop(gateway);
         report(
-            if running { "beside a gateway: open to close" } else { "alone: open to close" },
+            if running { "with a gateway running: open to close" } else { "alone: open to close" },
             times,
         );
     }

@@ -15,7 +15,7 @@ use crate::state::{State, StateEntry};
 
 /// Writes until the queue is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>) {
-    // However this thread ends, no caller waits for it in vain.
+    // However this thread ends, no caller keeps waiting for it.
     let _closing = Closing(Arc::clone(shared));
     let mut last_tick = Instant::now();
     let mut pace = Pace::new(shared.settings.durability);

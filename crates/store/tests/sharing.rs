@@ -81,7 +81,7 @@ fn pin_all(audit: &Store, who: &str) {
     }
 }
 
-/// Takes tokens until there are none, and tells of each.
+/// Takes tokens until there are none, and reports each.
 fn take_all(audit: &Store) {
     // Nothing comes back within the test: one in a thousand hours.
     let bucket = Bucket { key: [1; 32], burst: TOKENS, calls: 1, seconds: 3_600_000 };

@@ -13,13 +13,13 @@ use callgate_testkit::sdk;
 const USAGE: &str = "\
 usage: differential [options]
 
-  --seconds N                stop after so many seconds (60)
-  --bodies N                 stop after so many bodies of each dialect and mode
+  --seconds N                stop after N seconds (60)
+  --bodies N                 stop after N bodies of each dialect and mode
   --one DIALECT MODE NUMBER  try only the body with this number, as a finding names it
   --seed N                   begin with this seed; without it, every run tries something new
   --dialect NAME             only this dialect; may be repeated
   --skip TEXT                only count violations of clients with TEXT in their name
-  --minimise N               make so many violations of each client and kind smaller (3)
+  --minimise N               minimise N violations of each client and kind (3)
   --folder PATH              where findings are written (target/differential)
 ";
 

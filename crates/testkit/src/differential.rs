@@ -63,7 +63,7 @@ pub struct Plan {
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
 pub enum Effort {
-    /// After so many streams of most dialects (more of some), and a quarter as many whole bodies.
+    /// After this many streams of most dialects (more of some), and a quarter as many whole bodies.
     Bodies(usize),
     /// At a time.
     Until(Instant),

@@ -284,7 +284,7 @@ impl Gateway {
         holds(self)
     }
 
-    /// Writes a file of its folder as editors do: beside it, then in its place.
+    /// Writes a file of its folder as editors do: under another name, then renamed over it.
     pub fn replace(&self, name: &str, text: &str) {
         let fresh = self.folder().join(format!(".{name}.new"));
         fs::write(&fresh, text).unwrap();
@@ -315,7 +315,7 @@ impl Gateway {
     pub fn restart(mut self) -> Self {
         self.signal("TERM");
         assert!(self.ended().is_some(), "the gateway does not end; it said:\n{}", self.said());
-        // A setup to put in the place of the one that goes on; it is dropped with this gateway.
+        // A setup to replace the one that goes on; it is dropped with this gateway.
         let empty = Setup::bare(&self.setup.binary);
         std::mem::replace(&mut self.setup, empty).start()
     }

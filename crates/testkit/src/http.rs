@@ -1,4 +1,4 @@
-//! A client that does no more than it is told: HTTP/1.1 over plain TCP.
+//! A client that sends exactly what the test asks for: HTTP/1.1 over plain TCP.
 //!
 //! It sends what a test wrote, byte for byte, and gives back what came, with the framing taken off
 //! and nothing else. It follows nothing, decodes nothing and retries nothing.
@@ -112,7 +112,7 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -150,7 +150,7 @@ impl Exchange {
         let mut reader = BufReader::new(stream);
         let (status, headers) = loop {
             let (status, headers) = head(&mut reader)?;
-            // What goes before the answer is none.
+            // An interim response is not the answer.
             if !(100..200).contains(&status) {
                 break (status, headers);
             }

@@ -36,7 +36,7 @@ pub fn bodies(dialect: Dialect, said: &Said<'_>) -> Vec<(&'static str, Vec<u8>)>
     bodies
 }
 
-/// Text in pieces of so many characters.
+/// Text in pieces of this many characters.
 fn pieces(text: &str, size: usize) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(size).map(|piece| piece.iter().collect()).collect()
@@ -153,7 +153,7 @@ fn ollama(text: &str, calls: &[Called<'_>], done: bool) -> Value {
     line
 }
 
-/// It as a stream, its text and arguments in pieces of so many characters.
+/// It as a stream, its text and arguments in pieces of this many characters.
 pub fn stream(dialect: Dialect, said: &Said<'_>, size: usize) -> Vec<u8> {
     let (framing, events) = match dialect {
         Dialect::Anthropic => (Framing::Sse, messages(said, size)),

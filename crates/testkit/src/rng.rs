@@ -23,7 +23,7 @@ impl Rng {
         usize::try_from(self.next() % bound).unwrap()
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     pub(crate) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

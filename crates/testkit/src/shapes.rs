@@ -3,7 +3,7 @@
 use callgate_dialect::Dialect;
 use callgate_wire::{Frame, Framing, Limits, Sniffer, Splitter};
 
-/// How a body is told.
+/// How a body is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// As it is in the corpus.
@@ -81,7 +81,7 @@ fn escaped_stream(framing: Framing, body: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// JSON with its keys escaped. What is no JSON comes out somehow.
+/// JSON with its keys escaped. The result for other input does not matter.
 fn escaped(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     let mut rest = json;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frame_is_told_otherwise() {
+    fn every_frame_is_written_differently() {
         let stream = b"event: x\ndata: {\"a\":1}\n\n: c\n\ndata: [DONE]\n\n";
         let got = Shape::Escaped.of(Dialect::OpenAiChat, stream).unwrap();
         let want = "event: x\ndata: {\"\\u0061\":1}\n\n: c\n\ndata: [DONE]\n\n";

@@ -1,4 +1,4 @@
-//! A client of the gateway's API that does no more than it is told, and checks nothing.
+//! A client of the gateway's API that sends exactly what the test asks for, and checks nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -66,7 +66,7 @@ fn send(socket: &Path, method: &str, target: &str, body: &str) -> UnixStream {
 pub struct Feed(BufReader<UnixStream>);
 
 impl Feed {
-    /// Asks for one; `query` is what stands behind the path.
+    /// Asks for one; `query` is what follows the path.
     #[track_caller]
     pub fn open(socket: &Path, query: &str) -> Self {
         let stream = send(socket, "GET", &format!("/api/v1/feed{query}"), "");

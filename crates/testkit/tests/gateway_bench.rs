@@ -26,7 +26,7 @@ fn every_frame_arrives_through_every_proxy() {
     assert!(said.contains("every frame arrived as it was sent"), "{said}");
 }
 
-/// What cargo built beside this test, which lies in `deps`.
+/// What cargo built next to the folder `deps`, which contains this test.
 fn built(name: &str) -> Option<PathBuf> {
     let us = std::env::current_exe().ok()?;
     Some(us.parent()?.parent()?.join(name)).filter(|path| path.exists())

@@ -74,7 +74,7 @@ export const TOOLS = [
   tool("json_schema_2020_12_tool", "Has a schema with everything in it", SCHEMA),
 ];
 
-/// How far a call has come, for whoever asked to know.
+/// The progress of a call, for clients that asked for it.
 export async function progress(progressToken, notify) {
   for (const progress of [0, 50, 100]) {
     if (progressToken !== undefined) {

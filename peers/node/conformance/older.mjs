@@ -23,7 +23,7 @@ const TOOLS = [
   tool("test_elicitation", "Asks the client's user", wanted("message")),
   tool("test_elicitation_sep1034_defaults", "Asks with answers that are filled in"),
   tool("test_elicitation_sep1330_enums", "Asks with answers to choose from"),
-  tool("test_reconnection", "Hangs up, and answers whoever comes back"),
+  tool("test_reconnection", "Hangs up, and answers a client that comes back"),
 ];
 
 const DEFAULTS = {

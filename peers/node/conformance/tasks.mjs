@@ -111,7 +111,7 @@ export async function call(name, given, { mcpReq }, capabilities) {
     given = { user };
   }
   if (capabilities.extensions?.[EXTENSION]) return { resultType: "task", ...new Task(name, given).told() };
-  // Whoever does not know tasks gets the result itself where there is one to be had at once.
+  // A client without tasks gets the result itself if there is one at once.
   if (name === "slow_compute") return WORK[name]({ cancelled: new Promise(() => {}) }, given);
   throw missing();
 }

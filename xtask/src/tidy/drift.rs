@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_of_flags_is_told() {
+    fn a_struct_of_flags_is_reported() {
         let flags: String = (0..=FLAGS).map(|at| format!("    a{at}: bool,\n")).collect();
         let file = File::new("a.rs", format!("struct A {{\n{flags}}}\n").into_bytes());
         assert_eq!(check(&file), ["a.rs:1: a struct with 4 fields, 4 of them flags"]);
     }
 
     #[test]
-    fn length_is_told() {
+    fn length_is_reported() {
         let body = "    x();\n".repeat(FILE);
         let file = File::new("a.rs", format!("fn a() {{\n{body}}}\n").into_bytes());
         assert_eq!(check(&file).len(), 2);

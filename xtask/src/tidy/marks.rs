@@ -1,4 +1,4 @@
-//! Left-over markers, paths of somebody's machine, hosts that tools must not be pointed at.
+//! Left-over markers, paths of one machine, hosts that tools must not be pointed at.
 //!
 //! The words are written in two pieces, so that this file does not find itself.
 
@@ -15,7 +15,7 @@ const MARKERS: [&str; 7] = [
     concat!("HA", "CK"),
 ];
 
-/// Folders that exist on one machine. Rules speak of the home of root, so only parts of it are here.
+/// Folders that exist on one machine. Rules mention the home of root, so only parts of it are here.
 const MACHINES: [&str; 5] = [
     concat!("/wo", "rk/"),
     concat!("/fa", "rm/"),

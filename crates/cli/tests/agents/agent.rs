@@ -20,7 +20,7 @@ pub(crate) enum Agent {
 
 /// How an agent gets at its model and its two servers.
 pub(crate) struct Surroundings<'a> {
-    /// The gateway, in the place of every provider.
+    /// The gateway, used as every provider.
     pub(crate) gateway: &'a str,
     /// What it starts for the server `shim`.
     pub(crate) shim: &'a [String],
@@ -126,7 +126,7 @@ const QUESTION: &str = "Do what is to be done.";
 
 fn claude_code(command: &mut Command, at: &Surroundings<'_>, turn: Turn) {
     command.env("ANTHROPIC_BASE_URL", at.gateway).env("ANTHROPIC_API_KEY", "sk-ant-none");
-    // It does not skip its own questions for root, unless it is told that this is a sandbox.
+    // It does not skip its own questions for root, unless a variable says that this is a sandbox.
     command.env("IS_SANDBOX", "1");
     for name in [
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",

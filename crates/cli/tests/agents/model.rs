@@ -80,12 +80,12 @@ impl Model {
     /// The first turn of which the request does not tell yet: a question that is asked again gets
     /// the same answer.
     fn next(&self, body: &str) -> &[Said] {
-        let is_told = |turn: &&Vec<Said>| {
+        let is_shown = |turn: &&Vec<Said>| {
             turn.iter().filter_map(Said::id).any(|id| body.contains(&format!("\"{id}\"")))
         };
         self.script
             .iter()
-            .find(|turn| !is_told(turn))
+            .find(|turn| !is_shown(turn))
             .map_or(&[Said::Text(FAREWELL)], Vec::as_slice)
     }
 }

@@ -65,7 +65,7 @@ fn assert_joined(world: &World<'_>) {
 }
 
 /// Calls that are denied in the answer are not run. The agent runs what is left and goes on, and the
-/// model is told the reasons with its next question.
+/// model gets the reasons with its next question.
 #[track_caller]
 pub(crate) fn denied_in_the_answer(agent: Agent, installed: &Installed) {
     let turn = vec![
@@ -104,7 +104,7 @@ fn assert_parts_say_something(question: &Value) {
 }
 
 /// A turn of which nothing is left ends with the notice. When the user goes on, the model learns
-/// what became of its call.
+/// what happened to its call.
 #[track_caller]
 pub(crate) fn nothing_left(agent: Agent, installed: &Installed) {
     let turn = vec![Said::call(agent, "call_find", FIND, "in-answers")];
@@ -161,7 +161,7 @@ pub(crate) fn called_by_a_program(installed: &Installed) {
     for server in [&SHIM, &WEB] {
         assert!(!text.contains(server.hidden), "{} is offered", server.hidden);
     }
-    // They are written beside the calls, a moment later; Codex ends its servers as soon as it is done.
+    // They are written a moment after the calls; Codex ends its servers as soon as it is done.
     let strays = world.wait_for("uncorrelated_execution");
     let servers: Vec<&Value> = strays.iter().map(|stray| &stray["tool"]["server"]).collect();
     assert_eq!(servers, [SHIM.name]);

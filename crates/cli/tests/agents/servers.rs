@@ -73,7 +73,7 @@ impl Server {
     }
 }
 
-/// A server that is started, and writes down what it is told.
+/// A server that is started, and writes down what it receives.
 pub(crate) struct Started {
     received: PathBuf,
     pub(crate) command: Vec<String>,

@@ -111,7 +111,7 @@ impl<'a> World<'a> {
         fs::exists(self.work.path().join(name)).unwrap()
     }
 
-    /// What `callgate mcp calls` tells of this kind, oldest first.
+    /// What `callgate mcp calls` lists of this kind, oldest first.
     #[track_caller]
     pub(crate) fn records(&self, kind: &str) -> Vec<Value> {
         let ran = self.gateway.run(&["mcp", "calls", "--json", "--type", kind]);

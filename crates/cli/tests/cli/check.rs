@@ -53,7 +53,7 @@ fn a_policy_is_for_those_it_names() {
     };
     assert_eq!(given(r#"{"tool":"Read","user":"ann"}"#), 1);
     assert_eq!(given(r#"{"tool":"Read","user":"bob"}"#), 0);
-    assert_eq!(given(r#"{"tool":"Read"}"#), 0, "whoever runs it is known, and is not ann");
+    assert_eq!(given(r#"{"tool":"Read"}"#), 0, "the user who runs it is known, and is not ann");
 }
 
 /// A rule that states what it blocks, and a text of the operator's own.
@@ -169,7 +169,7 @@ fn json_says_everything() {
 }
 
 #[test]
-fn audits_and_shadows_pass_and_are_told() {
+fn audits_and_shadows_pass_and_are_reported() {
     let ran = check(&["--tool", "Write", "--input", r#"{"file_path":"a"}"#, "--json"]).run();
     assert_eq!((ran.code, &ran.json()[0]["audits"][0]["rule"]), (0, &json!("watch-writes")));
     let ran = check(&["--tool", "WebFetch", "--json"]).run();
@@ -250,7 +250,7 @@ fn many_calls_get_one_line_each_and_the_strictest_code() {
 }
 
 #[test]
-fn a_line_that_is_no_call_is_an_error_and_the_rest_is_judged() {
+fn a_line_that_is_not_a_call_is_an_error_and_the_rest_is_judged() {
     let calls = "{\"tool\":\"nuke\"}\nnot json\n{\"tool\":\"Read\"}";
     let ran = check(&["--jsonl", "-"]).stdin(calls).run();
     let lines = ran.json();

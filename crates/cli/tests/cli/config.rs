@@ -121,7 +121,7 @@ fn the_policies_of_the_config_judge() {
 }
 
 #[test]
-fn named_files_and_globs_beside_the_config() {
+fn named_files_and_globs_relative_to_the_config() {
     let ran = Test::new(&["policy", "list", "--json", "--config", "etc/c.yaml"])
         .file("etc/c.yaml", "policies: ['rules/*.yaml']\n")
         .file("etc/rules/b.yaml", "policy: b\nrules: [{ id: b, tool: x, verdict: deny }]\n")

@@ -156,9 +156,9 @@ fn the_thoughts_of_a_denied_call_go_with_it() {
         let call = json!({"index": 0, "id": "tool_0_Bash", "type": "function",
             "function": {"name": "Bash", "arguments": arguments}});
         let thought = |id: &str| json!({"type": "reasoning.encrypted", "data": "abc", "id": id});
-        let beside = json!([thought("tool_0_Bash"), thought("other")]);
+        let details = json!([thought("tool_0_Bash"), thought("other")]);
         let later = json!([thought("tool_0_Bash")]);
-        let delta = json!({"content": "", "tool_calls": [call], "reasoning_details": beside});
+        let delta = json!({"content": "", "tool_calls": [call], "reasoning_details": details});
         chunk(delta, json!(null))
             + &chunk(json!({"content": "", "reasoning_details": later}), json!(null))
             + &chunk(json!({}), json!("tool_calls"))

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::Test;
 
-/// An address on which nobody answers, and then somebody may.
+/// An address on which nothing answers at first.
 fn address() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -82,7 +82,7 @@ fn a_gateway_that_answers() {
 }
 
 #[test]
-fn somebody_else_answers() {
+fn another_program_answers() {
     let (listener, address) = address();
     let other = thread::spawn(move || drop(listener.accept().unwrap()));
     let ran = Test::new(&["doctor"]).env("CALLGATE_LISTEN", &address).run();
@@ -96,7 +96,7 @@ fn somebody_else_answers() {
 }
 
 #[test]
-fn a_store_that_is_none() {
+fn a_store_that_is_not_a_store() {
     let (listener, address) = address();
     drop(listener);
     let ran = Test::new(&["doctor", "--config", "c.yaml", "--json"])
@@ -120,7 +120,7 @@ fn a_broken_config() {
     assert!(ran.stderr.ends_with("error: the config is rejected: 1 problem\n"), "{}", ran.stderr);
 }
 
-/// What is wrong with the policy is told, and what can be told beside it.
+/// Reports what is wrong with the policy, and everything else that can be known.
 #[test]
 fn a_broken_policy() {
     let (listener, address) = address();

@@ -296,7 +296,7 @@ fn json_lines() {
 }
 
 #[test]
-fn a_denial_by_name_is_told_at_once_and_its_arguments_later() {
+fn a_denial_by_name_is_reported_at_once_and_its_arguments_later() {
     let test = filter("anthropic").with(&["--json"]).stdin(anthropic("nuke", &HARMLESS));
     let told = test.run().told();
     assert_eq!((&told[0]["rule"], &told[0]["tool_input"]), (&json!("no-nuke"), &json!(null)));

@@ -84,7 +84,7 @@ fn an_expiry_that_makes_no_sense() {
     }
 }
 
-/// The login name of whoever runs the tests, as the system says it.
+/// The login name of the user who runs the tests, according to the system.
 pub(crate) fn login() -> String {
     let ran = std::process::Command::new("id").arg("-un").output().unwrap();
     String::from_utf8(ran.stdout).unwrap().trim().to_owned()

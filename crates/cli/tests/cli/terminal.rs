@@ -90,7 +90,7 @@ fn every_table_fits_its_terminal() {
     audit.append(call("Bash", r#"{"command":"make deploy"}"#, Action::Deny)).wait().unwrap();
     drop(audit);
     let ran = Test::again(ran, &["keys", "add", "a-long-name-for-a-key", "--config", "c.yaml"])
-        .with(&["--org", "an-organisation", "--team", "the-team-of-teams", "--user", "somebody"])
+        .with(&["--org", "an-organisation", "--team", "the-team-of-teams", "--user", "someuser"])
         .run();
     let tables: [&[&str]; 11] = [
         &["calls"],

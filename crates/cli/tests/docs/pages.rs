@@ -13,7 +13,7 @@ pub(crate) struct Page {
 /// A fenced block.
 pub(crate) struct Block {
     pub(crate) line: usize,
-    /// What stands behind the fence's backticks.
+    /// What follows the fence's backticks.
     pub(crate) info: String,
     pub(crate) text: String,
     /// The paragraph before it.

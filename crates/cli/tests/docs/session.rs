@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::like;
 
-/// Stands before the exit code, behind everything a command prints.
+/// Printed after the output of a command, before its exit code.
 const MARK: &str = "--- the command ended with";
 
 /// No command of a page takes longer, on a slow machine.

@@ -15,7 +15,7 @@ const PORT: &str = "8484";
 const ANTHROPIC: &str = "https://api.anthropic.com";
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// What stands in the place of the network for one page.
+/// Replaces the network for one page.
 pub(crate) struct World {
     upstream: Upstream,
     port: u16,
@@ -30,7 +30,7 @@ impl World {
         Self { upstream, port }
     }
 
-    /// The page with this world's addresses in the place of the real ones.
+    /// The page with this world's addresses instead of the real ones.
     pub(crate) fn settle(&self, page: &mut Page) {
         for block in &mut page.blocks {
             block.text = self.settled(&block.text);

@@ -290,5 +290,5 @@ fn clients_that_read_nothing_cost_little_and_cancel_their_upstreams_when_they_le
     assert!(grown < 64 * MIB, "{} KiB for {CLIENTS} clients", grown >> 10);
     drop(streams);
     let told = |upstream: &Upstream| upstream.left() == CLIENTS;
-    assert!(upstream.wait_until(told), "{} of {CLIENTS} are told", upstream.left());
+    assert!(upstream.wait_until(told), "{} of {CLIENTS} have left", upstream.left());
 }

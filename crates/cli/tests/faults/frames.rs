@@ -28,7 +28,7 @@ pub(crate) fn block(path: &str) -> Vec<u8> {
     block.into_bytes()
 }
 
-/// A turn with so many frames of text in it before its call: the answer, and how long it is.
+/// A turn with this many frames of text in it before its call: the answer, and how long it is.
 pub(crate) fn long_turn(path: &str, frames: usize) -> (Answer, usize) {
     let turn = turns("read_file", r#"{"path":"a file"}"#).into_iter().find(|turn| turn.0 == path);
     let (answer, body) = crate::support::emptied(turn.unwrap().1);
@@ -42,7 +42,7 @@ pub(crate) fn long_turn(path: &str, frames: usize) -> (Answer, usize) {
     (answer.send(&text[cut..]), length)
 }
 
-/// Reads a stream of so many bytes to its end, and forgets it; looks at the memory of the gateway
+/// Reads a stream of this many bytes to its end, and forgets it; looks at the memory of the gateway
 /// after a tenth, and then for the most there is.
 fn read_long(gateway: &Gateway, path: &str, length: usize) -> (usize, usize) {
     let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();

@@ -24,7 +24,7 @@ pub(crate) fn raise_own_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Lets a gateway write files only up to so many bytes; `None` takes the bound away.
+/// Lets a gateway write files only up to this many bytes; `None` takes the bound away.
 pub(crate) fn bound_files(gateway: &Gateway, bytes: Option<u64>) {
     let pid = Pid::from_raw(i32::try_from(gateway.id()).unwrap());
     // It has the bounds of this process.

@@ -62,7 +62,7 @@ fn serve(setup: &Setup) -> Output {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_told_at_the_start() {
+fn a_folder_that_may_not_be_written_is_reported_at_the_start() {
     let Some(runner) = bound_by_modes() else { return };
     let setup = apart(&server(), "").under(&[&BOUNDED[..], runner].concat());
     mode(&setup.folder().join("state"), 0o555);
@@ -71,11 +71,11 @@ fn a_folder_that_may_not_be_written_is_told_at_the_start() {
 }
 
 #[test]
-fn a_store_that_may_not_be_written_is_told_at_the_start() {
+fn a_store_that_may_not_be_written_is_reported_at_the_start() {
     let Some(runner) = bound_by_modes() else { return };
     // A store that was used, and is now as on a file system mounted for reading.
     let setup = apart(&server(), "").under(&[&BOUNDED[..], runner].concat());
-    assert!(setup.run(&["keys", "add", "somebody"]).status.success());
+    assert!(setup.run(&["keys", "add", "someuser"]).status.success());
     let state = setup.folder().join("state");
     for file in fs::read_dir(&state).unwrap() {
         mode(&file.unwrap().path(), 0o444);
@@ -86,14 +86,14 @@ fn a_store_that_may_not_be_written_is_told_at_the_start() {
 }
 
 #[test]
-fn a_disk_without_room_is_told_at_the_start() {
+fn a_disk_without_room_is_reported_at_the_start() {
     let bounded = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
     let setup = apart(&server(), "").under(&[&BOUNDED[..], &["sh", "-c", bounded, "sh"]].concat());
     says_what_to_do(&serve(&setup), &[]);
 }
 
 #[test]
-fn a_store_that_is_something_else_is_told_at_the_start() {
+fn a_store_that_is_something_else_is_reported_at_the_start() {
     let setup = apart(&server(), "").under(&BOUNDED);
     let store = setup.folder().join("state/callgate.db");
     fs::create_dir(&store).unwrap();
@@ -105,16 +105,16 @@ fn a_store_that_is_something_else_is_told_at_the_start() {
 }
 
 #[test]
-fn a_store_that_another_program_keeps_is_told_at_the_start() {
+fn a_store_that_another_program_keeps_is_reported_at_the_start() {
     let setup = apart(&server(), "").under(&BOUNDED);
-    assert!(setup.run(&["keys", "add", "somebody"]).status.success());
+    assert!(setup.run(&["keys", "add", "someuser"]).status.success());
     let locked = lock(&setup.folder().join("state/callgate.db"));
     says_what_to_do(&serve(&setup), &["locked"]);
     drop(locked);
 }
 
 #[test]
-fn a_store_that_vanishes_and_may_not_be_made_anew_denies_and_recovers() {
+fn a_store_that_vanishes_and_cannot_be_recreated_denies_and_recovers() {
     let Some(runner) = bound_by_modes() else { return };
     let upstream = server();
     for durability in ["disk", "process"] {

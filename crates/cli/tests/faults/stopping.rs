@@ -77,7 +77,7 @@ fn it_waits_no_longer_than_the_timeout() {
     assert_eq!(gateway.ended().and_then(|status| status.code()), Some(0));
     is_cut(exchange);
     is_sound(&gateway);
-    // What became of the stream is on record.
+    // The outcome of the stream is recorded.
     let store = Location::Sqlite(gateway.folder().join("callgate.db"));
     let turns = Filter { kinds: vec![Kind::Turn], ..Filter::default() };
     assert_eq!(Reader::open(&store).unwrap().records(&turns).unwrap().len(), 1);

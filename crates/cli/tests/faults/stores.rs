@@ -144,11 +144,11 @@ pub(crate) struct StoreLock {
 
 /// Holds every lock of a store, in the order in which its writers take them.
 pub(crate) fn lock(store: &Path) -> StoreLock {
-    let beside = |ending: &str| format!("{}{ending}", store.display());
-    let state = Connection::open(beside(".state")).unwrap();
+    let sibling = |ending: &str| format!("{}{ending}", store.display());
+    let state = Connection::open(sibling(".state")).unwrap();
     state.busy_timeout(Duration::from_secs(60)).unwrap();
     state.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let journal = File::open(beside(".journal/lock")).unwrap();
+    let journal = File::open(sibling(".journal/lock")).unwrap();
     journal.lock().unwrap();
     StoreLock { _journal: journal, _state: state }
 }

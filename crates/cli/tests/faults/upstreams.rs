@@ -1,4 +1,4 @@
-//! Upstreams that break off, stall or send rubbish: the client is told in its API's form, no held
+//! Upstreams that break off, stall or send rubbish: the client gets an error in its API's form, no held
 //! call gets out, and the next request is served as if nothing had been.
 
 use std::time::Duration;
@@ -22,7 +22,7 @@ const PLACES: [&str; 3] = ["text", "call", "end"];
 /// How it breaks there.
 const BREAKS: [&str; 6] = ["cut", "reset", "stall", "chunk", "huge-chunk", "gzip"];
 
-/// Heads that are none. The provider cannot be asked then.
+/// Invalid heads. The provider cannot be asked then.
 const HEADS: [&str; 7] = [
     "silence",
     "close",
@@ -93,7 +93,7 @@ fn broken(turn: Answer, how: &str, place: &str) -> Answer {
     }
 }
 
-/// A head that is none.
+/// An invalid head.
 fn head(model: &str) -> Answer {
     let no_pause = Duration::ZERO;
     let line = || b"x-filler: 0123456789012345678901234567890123456789\r\n".to_vec();
@@ -203,7 +203,7 @@ fn streams_that_break_inside_a_live_call_end_in_an_error() {
 }
 
 #[test]
-fn heads_that_are_none_are_refused_in_the_providers_form() {
+fn invalid_heads_are_refused_in_the_providers_form() {
     let upstream = faulty_server();
     let gateway = gateway(&upstream, HELD, TIMEOUTS);
     goes_on(&gateway, "the start");
@@ -234,7 +234,7 @@ fn an_upstream_that_comes_back_is_used_again() {
     for path in [MESSAGES, CHAT] {
         is_refusal(&ask_for(path, "fine").send(gateway.address()), path, 502);
     }
-    // Somebody else on that port, for a moment: it takes connections and says nothing.
+    // Another program on that port, for a moment: it takes connections and sends nothing.
     let Ok(other) = std::net::TcpListener::bind(address) else { return };
     for path in [MESSAGES, CHAT] {
         is_refusal(&ask_for(path, "fine").send(gateway.address()), path, 504);

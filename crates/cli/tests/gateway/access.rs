@@ -230,7 +230,7 @@ pub(crate) fn principal(gateway: &Gateway) -> Value {
 }
 
 #[test]
-fn a_key_can_stand_in_the_place_of_the_providers() {
+fn a_key_can_be_sent_instead_of_the_providers() {
     let upstream = server();
     let url = upstream.url();
     let config = format!(

@@ -59,7 +59,7 @@ fn a_user_of_this_machine_is_known_by_the_login_name() {
     }
 }
 
-/// Only root can start a program as somebody else.
+/// Only root can start a program as another user.
 #[test]
 fn another_user_of_this_machine_is_another_principal() {
     const NOBODY: u32 = 65_534;
@@ -72,7 +72,7 @@ fn another_user_of_this_machine_is_another_principal() {
     assert!(!answer.contains("tool_use\""), "{answer}");
 }
 
-/// Somebody without a name may be anybody.
+/// A caller without a name may be anyone.
 #[test]
 fn a_user_without_a_login_name_is_not_known() {
     const NAMELESS: u32 = 4_000_000_001;

@@ -42,7 +42,7 @@ fn doctored(ran: &std::process::Output) -> Value {
 }
 
 #[test]
-fn a_gateway_tells_of_itself() {
+fn a_gateway_describes_itself() {
     let upstream = model();
     let mut gateway = setup(&upstream, DENY, "").start();
     let socket = socket::of(&gateway);
@@ -207,7 +207,7 @@ fn a_gateway_with_another_config_is_not_used() {
     assert_eq!(socket::get(&socket, HEALTH).1["feeds"], 0);
 }
 
-/// Answers every request as the gateway would whose health it was given, and tells of a record that
+/// Answers every request as the gateway would whose health it was given, and reports a record that
 /// never was.
 const FAKE: &str = r#"
 import json, os, socket, sys
@@ -257,7 +257,7 @@ fn tail_reads_the_store(gateway: &Gateway) {
 #[test]
 fn a_forger_is_not_believed() {
     let (upstream, folder) = (model(), TempDir::new().unwrap());
-    // An agent that runs as the same user can put its own socket in the place of the gateway's.
+    // An agent that runs as the same user can replace the gateway's socket by its own.
     let socket = folder.path().join("api.sock");
     let gateway = at(&upstream, ALLOW, &socket).start();
     let health = socket::get(&socket, HEALTH).1;
@@ -291,7 +291,7 @@ fn another_user_is_refused() {
     let (upstream, folder) = (model(), TempDir::new().unwrap());
     let socket = folder.path().join("api.sock");
     let _gateway = at(&upstream, ALLOW, &socket).start();
-    // The modes keep others out already. What if somebody has opened them?
+    // The modes keep others out already. What if they were changed?
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&socket, Permissions::from_mode(0o666)).unwrap();
     let program = "import socket, sys\n\
@@ -323,7 +323,7 @@ fn a_feed_ends_with_its_gateway_and_says_where_to_go_on() {
 }
 
 #[test]
-fn there_are_so_many_feeds_and_no_more() {
+fn the_number_of_feeds_is_limited() {
     let upstream = model();
     let gateway = setup(&upstream, ALLOW, "").start();
     let socket = socket::of(&gateway);

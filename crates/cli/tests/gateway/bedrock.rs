@@ -1,4 +1,4 @@
-//! Amazon Bedrock: binary streams judged, and requests signed anew.
+//! Amazon Bedrock: binary streams judged, and requests signed again.
 
 use callgate_dialect::Dialect;
 use callgate_testkit::clients;
@@ -58,7 +58,7 @@ fn a_denied_call_is_taken_out_of_a_binary_stream() {
 }
 
 #[test]
-fn a_signed_request_is_signed_anew() {
+fn a_signed_request_is_signed_again() {
     let upstream = upstream();
     let setup = setup(&upstream, ", sign: aws")
         .env("AWS_ACCESS_KEY_ID", KEY_ID)
@@ -83,7 +83,7 @@ fn a_signed_request_is_signed_anew() {
 }
 
 #[test]
-fn a_signed_request_that_cannot_be_signed_anew_is_refused_with_the_way_out() {
+fn a_signed_request_that_cannot_be_signed_again_is_refused_with_the_way_out() {
     let upstream = upstream();
     let gateway = setup(&upstream, "").start();
     let reply = ask(SIGNED).send(gateway.address());
@@ -109,7 +109,7 @@ fn credentials_that_are_missing_stop_the_start() {
 fn what_cannot_be_signed_stops_the_start() {
     let upstream = upstream();
     let Err(said) = setup(&upstream, ", sign: aws, api_key_env: PATH").try_start() else {
-        panic!("it started with a key beside the signature");
+        panic!("it started with a key in addition to the signature");
     };
     assert!(said.contains("has both `api_key_env` and `sign`"), "{said}");
     assert!(said.contains("callgate.yaml:3:"), "{said}");

@@ -80,7 +80,7 @@ fn not_as_allowed(policies: &Policies, case: &Case, body: &[u8]) -> Option<Strin
         return None;
     }
     if case.about.allow == Allow::Refused && ends_safely(case, body) {
-        // How it is refused hangs on whether it was allowed before the odd thing came.
+        // How it is refused depends on whether it was allowed before the odd thing came.
         return None;
     }
     // A notice names the record, which a gate alone does not have.

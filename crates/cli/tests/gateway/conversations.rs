@@ -20,7 +20,7 @@ struct Talk {
     script: &'static Scripted,
     /// Its place in [`MODES`].
     mode: usize,
-    /// Whether the gateway is started anew between its first turn and its second.
+    /// Whether the gateway is restarted between its first turn and its second.
     restarted: bool,
 }
 
@@ -91,7 +91,7 @@ impl Talk {
 
     /// Whether the client has read the notice of every turn that lost a call, also behind a call that
     /// it got, where the API takes that back.
-    fn is_told(&self, turn: usize, result: &Value) -> bool {
+    fn gets_result(&self, turn: usize, result: &Value) -> bool {
         let is_denied = self.script.denied.get(turn).is_some_and(|denied| !denied.is_empty());
         let dialect = sdk::dialect_of(self.client);
         let is_explained = MODES[self.mode] == "explain" && dialect.text_follows_calls();
@@ -122,14 +122,14 @@ fn take_turn(
             .iter()
             .map(|call| call[0].as_str().unwrap())
             .collect();
-        let is_right = result["error"].is_null() && seen == left && talk.is_told(turn, result);
+        let is_right = result["error"].is_null() && seen == left && talk.gets_result(turn, result);
         (!is_right).then(|| format!("{}, turn {turn}: {result}", talk.name()))
     };
     talks.iter().filter_map(wrong).collect()
 }
 
 /// What is missing in the last request of a conversation: an error result, with the reason, for
-/// every denied call of both turns. Where the provider keeps the history, a result is told once.
+/// every denied call of both turns. Where the provider keeps the history, a result is sent once.
 fn not_told(talk: &Talk, requests: &[Request]) -> Option<String> {
     let id = talk.id();
     let mark = format!("#{id}]");

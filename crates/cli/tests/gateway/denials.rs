@@ -1,4 +1,4 @@
-//! How a denial is worded: in the response, when it comes back, and in the place of blocked content.
+//! How a denial is worded: in the response, when it comes back, and instead of blocked content.
 
 use callgate_testkit::http::Ask;
 use callgate_testkit::provider::{Block, Provider};

@@ -34,7 +34,7 @@ fn a_store_that_everybody_can_write_is_not_used() {
         assert!(said.contains("can be written by other users"), "{name}: {said}");
         assert!(said.contains("hint: run `chmod go-w"), "{said}");
     }
-    // Whoever can write to `/tmp` cannot replace the files of others there.
+    // Users who can write to `/tmp` cannot replace the files of others there.
     let setup = setup(&upstream, ALLOW, "");
     chmod(setup.folder(), 0o1777);
     setup.start();

@@ -34,7 +34,7 @@ fn error_statuses_pass_with_headers_and_body() {
 }
 
 #[test]
-fn an_error_that_is_no_json_passes() {
+fn an_error_that_is_not_json_passes() {
     let upstream = Upstream::always(
         Answer::new(502).header("content-type", "text/html").send("<h1>Bad Gateway</h1>"),
     );
@@ -275,7 +275,7 @@ fn a_stream_that_breaks_inside_a_call_shows_no_call() {
 }
 
 #[test]
-fn a_stream_that_breaks_inside_a_live_call_is_told() {
+fn a_stream_that_breaks_inside_a_live_call_is_reported() {
     for path in [MESSAGES, CHAT] {
         for step in [Step::Cut, Step::Reset] {
             let upstream = Upstream::always(broken(path, step));
@@ -288,7 +288,7 @@ fn a_stream_that_breaks_inside_a_live_call_is_told() {
 }
 
 #[test]
-fn a_stream_that_breaks_inside_its_text_is_told() {
+fn a_stream_that_breaks_inside_its_text_is_reported() {
     // To some clients a stream that just ends is a whole message.
     for (path, answer) in turns("read_file", "{}") {
         for framing in [Framing::Chunked, Framing::Length] {
@@ -313,7 +313,7 @@ fn a_stream_that_breaks_inside_its_text_is_told() {
 }
 
 #[test]
-fn a_response_that_breaks_before_its_first_byte_is_told() {
+fn a_response_that_breaks_before_its_first_byte_is_reported() {
     for path in [MESSAGES, CHAT] {
         for kind in ["text/event-stream", "application/json"] {
             for step in [Step::Cut, Step::Reset] {

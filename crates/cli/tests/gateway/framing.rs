@@ -1,4 +1,4 @@
-//! Where one response ends and what is none: corners of HTTP that could lead around the gate.
+//! Where one response ends, and what is not a response: corners of HTTP that could bypass the gate.
 
 use callgate_testkit::http::Ask;
 use callgate_testkit::upstream::{Answer, Framing, Upstream};
@@ -57,7 +57,7 @@ fn a_body_where_there_is_none_does_not_pass() {
 }
 
 #[test]
-fn what_comes_behind_a_body_is_no_answer_to_the_next_request() {
+fn what_follows_a_body_does_not_answer_the_next_request() {
     // A second answer behind the first, on a connection that is used again.
     let safe = completion("read_file");
     let evil = completion("delete_all");

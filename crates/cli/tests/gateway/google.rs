@@ -33,7 +33,7 @@ fn post(gateway: &Gateway, path: &str, body: &Value) -> String {
 }
 
 /// The client sends back what it got; the provider gets what it had sent, and an error result for
-/// the call it is told of again. As a body, as events and as a list, plain and in an envelope.
+/// the call it gets again. As a body, as events and as a list, plain and in an envelope.
 #[test]
 fn a_gemini_turn_goes_up_as_the_provider_made_it() {
     let wrap = |document: Value, wrapped: bool| match wrapped {
@@ -123,7 +123,7 @@ fn a_kept_interaction_is_gone_on_from() {
         assert_eq!(sent["input"][0]["type"], "function_result", "{sent}");
         assert_eq!(sent["input"][0]["call_id"], "i1");
         assert_eq!(sent["input"][1]["content"][0]["text"], "Why?");
-        // Another interaction is none of its business.
+        // Another interaction is not concerned.
         let other =
             json!({ "model": "gemini-x", "input": "Hi.", "previous_interaction_id": "v1_other" });
         post(&gateway, path, &other);

@@ -40,7 +40,7 @@ fn a_response_is_masked_and_the_record_does_not_tell_the_text() {
         let gateway = gateway(&upstream, MASK, "");
         let reply = ask(path).send(gateway.address());
         assert_eq!(reply.status, 200);
-        // In a stream each piece of the text stands in a frame of its own.
+        // In a stream each piece of the text is in a frame of its own.
         assert!(
             !reply.text().contains("ghp_") && !reply.text().contains("0123456789"),
             "{}",
@@ -179,7 +179,7 @@ fn a_request_is_masked_before_the_model_sees_it() {
             let sent = upstream.request();
             let sent = String::from_utf8(sent.body).unwrap();
             assert!(!sent.contains("ghp_"), "{sent}");
-            // The same places with the same words in the place of the secret, nothing else.
+            // The same places with the same words instead of the secret, nothing else.
             let text = serde_json::from_str::<Value>(&sent).unwrap();
             let masked =
                 if path == MESSAGES { &text["system"] } else { &text["messages"][0]["content"] };
@@ -259,7 +259,7 @@ fn a_rule_for_responses_reads_no_request() {
     assert_eq!(upstream.request().body, body);
 }
 
-/// Calls that were taken out come back, and what is said beside them is masked.
+/// Removed calls come back, and the text next to them is masked.
 #[test]
 fn restoring_and_masking_go_together() {
     let policy = format!(

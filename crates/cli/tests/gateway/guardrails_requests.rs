@@ -11,7 +11,7 @@ const GEMINI: &str = "/v1beta/models/m:generateContent";
 const MASK: &str = "policy: p\nrules: []\ntext:\n  - { id: no-word, in: request, keywords: [xyzzy], verdict: mask, reason: Not that word. }\n";
 const BLOCK: &str = "policy: p\nrules: []\ntext:\n  - { id: no-word, in: request, keywords: [xyzzy], verdict: block, reason: Not that word. }\n";
 
-/// Requests in which `xyzzy` stands where somebody may say it.
+/// Requests with `xyzzy` in every place for text.
 const SAID: [(&str, &str); 44] = [
     (
         "/model/amazon.nova-canvas/invoke",

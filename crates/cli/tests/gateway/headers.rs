@@ -120,7 +120,7 @@ fn turns_at(path: &str) -> Answer {
 }
 
 #[test]
-fn a_part_of_a_body_is_not_handed_on() {
+fn a_part_of_a_body_is_not_forwarded() {
     // A provider that answers with a part nevertheless: its beginning is not known.
     for (path, answer) in whole_turns("delete_all", "{}") {
         let (_, body) = emptied(answer);

@@ -11,10 +11,10 @@ rules:
   - { id: no-shell, surface: inbound, tool: '@shell', verdict: deny, reason: No shell here., hint: Use the build tool. }
   - { id: no-search, surface: inbound, tool: 'web_search*', verdict: deny, reason: The web is closed. }
   - { id: no-hosted, surface: inbound, server: github, verdict: deny, reason: Not from the provider. }
-  - { id: seen, surface: inbound, tool: watched, verdict: audit, reason: Somebody wants to know. }
+  - { id: seen, surface: inbound, tool: watched, verdict: audit, reason: Someone wants to know. }
 ";
 
-/// Three denied ways to offer something in each API, beside something harmless.
+/// Three denied ways to offer something in each API, next to something harmless.
 fn offers(path: &str) -> Vec<(Value, &'static str)> {
     match path {
         MESSAGES => vec![
@@ -144,7 +144,7 @@ fn harmless_tools_pass_untouched() {
     assert_eq!(seen(), 1);
 }
 
-/// A request that no rule speaks of is not even read.
+/// A request that no rule concerns is not even read.
 #[test]
 fn rules_of_other_surfaces_leave_requests_alone() {
     let upstream = server(CHAT);

@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[test]
-fn health_and_readiness_are_told() {
+fn health_and_readiness_are_reported() {
     let upstream = Upstream::always(Answer::new(200));
     let gateway = gateway(&upstream, ALLOW, "");
     for path in ["/healthz", "/readyz"] {
@@ -128,7 +128,7 @@ fn an_idle_gateway_ends_at_once() {
 }
 
 #[test]
-fn a_port_in_use_is_told() {
+fn a_port_in_use_is_reported() {
     let upstream = Upstream::always(Answer::new(200));
     let address = upstream.address().to_string();
     let said = setup(&upstream, ALLOW, "").listen(&address).try_start().expect_err("it started");
@@ -137,7 +137,7 @@ fn a_port_in_use_is_told() {
 }
 
 #[test]
-fn a_store_that_cannot_be_written_is_told() {
+fn a_store_that_cannot_be_written_is_reported() {
     let upstream = Upstream::always(Answer::new(200));
     let setup = setup(&upstream, ALLOW, "");
     let config = std::fs::read_to_string(setup.folder().join("callgate.yaml")).unwrap();

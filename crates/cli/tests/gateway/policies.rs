@@ -160,7 +160,7 @@ fn a_stream_keeps_the_policy_it_began_with_or_the_newer_one() {
 }
 
 #[test]
-fn a_broken_policy_at_the_start_is_told_and_nothing_runs() {
+fn a_broken_policy_at_the_start_is_reported_and_nothing_runs() {
     let upstream = chat_server();
     let broken = "policy: broken\nrules: [ { id: x, verdict: perhaps } ]\n";
     let said = setup(&upstream, broken, "").try_start().expect_err("it started");
@@ -168,7 +168,7 @@ fn a_broken_policy_at_the_start_is_told_and_nothing_runs() {
 }
 
 #[test]
-fn a_broken_setting_at_the_start_is_told_and_nothing_runs() {
+fn a_broken_setting_at_the_start_is_reported_and_nothing_runs() {
     let upstream = chat_server();
     let said = setup(&upstream, ALLOW, "on_deny: shout").try_start().expect_err("it started");
     assert!(said.contains("callgate.yaml") && said.contains("on_deny"), "{said}");

@@ -101,7 +101,7 @@ fn a_reload_tells_what_changed_and_what_got_weaker() {
 }
 
 #[test]
-fn a_setting_that_stops_less_is_told_too() {
+fn a_setting_that_stops_less_is_reported_too() {
     let upstream = Upstream::always(whole_turns("delete_all", "{}")[0].1.clone());
     let gateway = gateway(&upstream, ALLOW, "mcp: { deny_servers: [git, mail] }");
     let config = std::fs::read_to_string(gateway.folder().join("callgate.yaml")).unwrap();
@@ -136,12 +136,16 @@ fn a_session_has_a_beginning_and_an_end() {
     let ended = |gateway: &Gateway| of_kind(gateway, "session_ended").len();
     assert!(gateway.wait_until(|gateway| ended(gateway) == 2), "both have ended");
     assert_eq!(with("one").send(gateway.address()).status, 200);
-    assert_eq!(of_kind(&gateway, "session_started").len(), 3, "whoever comes back begins anew");
+    assert_eq!(
+        of_kind(&gateway, "session_started").len(),
+        3,
+        "a client that comes back starts a new session"
+    );
 }
 
 /// Tokens as each API tells them: read from a cache, and thought in.
 #[test]
-fn tokens_from_a_cache_and_for_thinking_are_told_apart() {
+fn tokens_from_a_cache_and_for_thinking_are_counted_separately() {
     let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "t", "input": {} });
     let usage = json!({
         "input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 100,

@@ -68,7 +68,7 @@ fn another_address_of_a_provider_takes_effect() {
 }
 
 #[test]
-fn limits_and_what_becomes_of_large_arguments_take_effect() {
+fn limits_and_the_treatment_of_large_arguments_take_effect() {
     let upstream = calls("write", r#"{"text":"0123456789012345678901234567890123456789"}"#);
     let gateway = gateway(&upstream, ALLOW, "limits: { arguments: 1MiB }\noversize: deny");
     assert!(passes(&gateway));
@@ -80,7 +80,7 @@ fn limits_and_what_becomes_of_large_arguments_take_effect() {
 }
 
 #[test]
-fn how_a_denial_is_told_takes_effect() {
+fn the_wording_of_a_denial_takes_effect() {
     let upstream = calls("delete_all", "{}");
     let gateway = gateway(&upstream, DENY, "");
     let explains = |gateway: &Gateway| {
@@ -95,7 +95,7 @@ fn how_a_denial_is_told_takes_effect() {
 fn settings_that_need_a_restart_are_reported_until_they_are_set_back() {
     let gateway = gateway(&calls("any", "{}"), ALLOW, "");
     assert_eq!(health(&gateway)["restart_needed"], json!([]));
-    // `doctor` looks where the file says; the gateway was told where to listen, so that is no change.
+    // `doctor` looks where the file says; the gateway got its address by a flag, so that is no change.
     extend(&gateway, &format!("listen: {}", gateway.address()));
     let before = extend(
         &gateway,

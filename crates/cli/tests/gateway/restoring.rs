@@ -90,7 +90,7 @@ fn a_turn_is_restored_only_for_whom_it_was_made() {
         let upstream = server(Provider::scripted());
         let gateway = gateway(&upstream, POLICY, "");
         let messages = given(&gateway, path, "all by name");
-        let (status, _) = post(&gateway, path, "somebody else", &messages);
+        let (status, _) = post(&gateway, path, "someone else", &messages);
         assert_eq!(status, 400, "{path}: restored for another credential");
         let sent = String::from_utf8(upstream.requests().pop().unwrap().body).unwrap();
         assert!(!sent.contains("1_1a"), "{path}: {sent}");

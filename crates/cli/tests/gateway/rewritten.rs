@@ -12,7 +12,7 @@ use crate::support::{CHAT, MESSAGES, gateway};
 
 const RESPONSES: &str = "/v1/responses";
 
-/// How a provider of Responses tells of its items.
+/// How a provider of Responses reports its items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     /// Texts in pieces, as OpenAI does.
@@ -187,7 +187,7 @@ fn references_must_be_to_the_whole_turn() {
         let sent = sent_back(how, "", |items| [refer(&items), outputs.clone()].concat());
         assert!(is_restored(&sent), "{how:?}: {sent:?}");
         for rewrite in [
-            // Another text beside them, a part of them, and one that is not of the turn.
+            // Another text next to them, a part of them, and one that is not of the turn.
             &(|items: Vec<Value>| [refer(&items), vec![message("msg_9", "Done.")]].concat())
                 as &dyn Fn(Vec<Value>) -> Vec<Value>,
             &|items| refer(&items[1..2]),

@@ -264,7 +264,7 @@ fn without_a_config_file_the_starter_policy_judges() {
     let upstream = Upstream::always(
         whole_turns("bash", r#"{"command":"rm -rf / --no-preserve-root"}"#)[0].1.clone(),
     );
-    // The providers are all this config speaks of.
+    // The config contains only the providers.
     let url = upstream.url();
     let config =
         format!("providers:\n  anthropic: {{ base_url: \"{url}\", dialect: anthropic }}\n");
@@ -276,7 +276,7 @@ fn without_a_config_file_the_starter_policy_judges() {
     assert!(kinds.iter().all(|kind| *kind == "text"), "{}", reply.text());
 }
 
-/// Some servers route by the end of a path. What they would answer is not handed on unjudged.
+/// Some servers route by the end of a path. Their answer is not forwarded unjudged.
 #[test]
 fn a_path_that_ends_like_an_inspected_one_is_refused() {
     let upstream =

@@ -240,7 +240,7 @@ impl Api {
     }
 }
 
-/// The call that the client keeps stands before or behind the one it does not get, and the other
+/// The call that the client keeps comes before or after the one it does not get, and the other
 /// conversation differs in one thing.
 #[test]
 fn a_call_id_in_common_puts_nothing_into_another_conversation() {
@@ -270,7 +270,7 @@ fn a_call_id_in_common_puts_nothing_into_another_conversation() {
 
 /// Without ids there is nothing but the turn itself.
 #[test]
-fn turns_without_ids_are_told_apart() {
+fn turns_without_ids_are_distinguished() {
     let anonymous = |call: Call| Call { id: "", ..call };
     let other = Call { path: "b", ..anonymous(READ) };
     for api in [&GEMINI, &OLLAMA] {
@@ -302,10 +302,10 @@ fn a_turn_without_the_notice_is_another_one() {
         let (history, sent) = api.talk(&gateway, &upstream, "two", &READ);
         assert_eq!(sent, history, "{}", api.path);
         // That something of a kept turn is in the request is recorded.
-        let is_told = |gateway: &Gateway| {
+        let is_recorded = |gateway: &Gateway| {
             let records = [gateway.calls(), gateway.events()].concat();
             records.iter().any(|record| record.to_string().contains("not restored"))
         };
-        assert!(gateway.wait_until(is_told), "{}: {:?}", api.path, gateway.calls());
+        assert!(gateway.wait_until(is_recorded), "{}: {:?}", api.path, gateway.calls());
     }
 }

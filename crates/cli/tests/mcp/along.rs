@@ -1,4 +1,4 @@
-//! What a client sends beside the arguments of its calls: rules that look at all of a call's input see
+//! What a client sends in addition to the arguments of its calls: rules that look at all of a call's input see
 //! it.
 
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn calls_in(received: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_secret_beside_the_arguments_is_found_and_the_reason_says_where() {
+fn a_secret_outside_the_arguments_is_found_and_the_reason_says_where() {
     let answer =
         json!({ "q": { "action": "accept", "content": { "note": format!("it is {SECRET}") } } });
     let place = Place::new(DENY, "");
@@ -60,7 +60,7 @@ fn a_secret_beside_the_arguments_is_found_and_the_reason_says_where() {
 }
 
 #[test]
-fn honest_calls_pass_byte_for_byte_with_all_that_goes_along() {
+fn honest_calls_pass_byte_for_byte_with_their_extra_input() {
     // A policy that allows little, and one that is easily alarmed.
     let policy = "policy: p\ndefault: deny\nrules:\n  - { id: echoes, tool: echo, server: s, when: { arg: text, exists: true }, verdict: allow }\n  - { id: no-dates, surface: mcp, priority: 1, when: { arg: $, matches: '\\d{4}-\\d\\d-\\d\\d' }, verdict: deny }\n  - { id: no-keys, surface: mcp, priority: 1, when: { secret: any }, verdict: deny }\n";
     let place = Place::new(policy, "");
@@ -74,7 +74,7 @@ fn honest_calls_pass_byte_for_byte_with_all_that_goes_along() {
 }
 
 #[test]
-fn what_is_found_beside_the_arguments_is_replaced_there() {
+fn matches_outside_the_arguments_are_replaced_in_place() {
     let place = Place::new(MASK, "");
     let mut wrapped = place.scripted("s", simple());
     let line = |id: u32, params: &str| {
@@ -171,7 +171,7 @@ fn asked(place: &Place, method: &str, params: &Value) -> Wrapped {
     wrapped
 }
 
-/// What the server got for an answer, as it stands on the line.
+/// What the server got for an answer, as written on the line.
 fn answered(mut wrapped: Wrapped) -> String {
     // What was said before the answer to this has arrived.
     wrapped.ask("tools/list", json!({}));
@@ -199,7 +199,7 @@ fn questions() -> [(&'static str, Value, String); 3] {
 }
 
 #[test]
-fn a_denied_answer_does_not_reach_the_server_which_is_told_that_none_comes() {
+fn a_denied_answer_does_not_reach_the_server_which_gets_an_error() {
     for (method, params, result) in questions() {
         let place = Place::new(DENY, "mcp: { sampling: allow }");
         let mut wrapped = asked(&place, method, &params);

@@ -1,4 +1,4 @@
-//! The API of the gateway beside shims and `callgate mcp serve`: one answer, one feed.
+//! The API of the gateway together with shims and `callgate mcp serve`: one answer, one feed.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn feeds(gateway: &Gateway) -> Value {
 fn the_socket_says_what_the_tools_say() {
     let (gateway, place, _upstream) = gateway();
     ask().send(gateway.address());
-    // A record tells of its turn, too, which is written behind it.
+    // A record names its turn, too, which is written after it.
     assert!(gateway.wait_until(|gateway| !gateway.turns().is_empty()));
     let mut server = place.serve();
     let record = gateway.calls()[0]["id"].clone();
@@ -85,7 +85,7 @@ fn the_socket_says_what_the_tools_say() {
 }
 
 #[test]
-fn the_feed_tells_of_gateways_and_shims() {
+fn the_feed_reports_gateways_and_shims() {
     let (gateway, place, _upstream) = gateway();
     let socket = socket::of(&gateway);
     let mut feed = Feed::open(&socket, "?after=0");
@@ -152,7 +152,7 @@ fn tail_reads_the_feed_and_survives_its_gateway() {
 }
 
 #[test]
-fn tail_shows_each_record_once_whoever_tells_it() {
+fn tail_shows_each_record_once_whatever_its_source() {
     let (mut gateway, place, _upstream) = gateway();
     let tail = Lines::start(&mut gateway.command(&["tail", "--json", "--limit", "1000"]));
     assert!(gateway.wait_until(|gateway| feeds(gateway) == 1), "tail does not use the feed");

@@ -266,7 +266,7 @@ fn clients_get_from_every_server_what_they_get_without_callgate() {
     with_every_client(|client| every_server_through(client, &peers));
 }
 
-/// Each kind of transport has a gateway of its own: a server that is declared twice would speak of
+/// Each kind of transport has a gateway of its own: a server that is declared twice would mention
 /// tools that another one has.
 fn over(peers: &Peers, sites: &[Site]) {
     let denied: Vec<_> = sites.iter().map(|site| (site.id, site.denied)).collect();

@@ -94,7 +94,7 @@ fn a_server_that_fails_some_fails_the_same_behind_callgate() {
     }
 }
 
-/// Where the suite is the server and looks at what it is sent: callgate stands before it, and an
+/// Where the suite is the server and looks at what it is sent: callgate is in front of it, and an
 /// official client before callgate.
 #[test]
 fn what_a_server_gets_from_callgate_is_what_the_revisions_ask_for() {

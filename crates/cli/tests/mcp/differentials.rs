@@ -84,10 +84,10 @@ fn rows(server: &Server) -> Vec<Row> {
         call.replacen(id, &format!("{id}.5"), 1).into_bytes()
     });
     row("no id but null", By::Nobody, &|call, id| call.replacen(id, "null", 1).into_bytes());
-    row("a key beside the others", By::Python, &swap("{", "{\"extra\":1,"));
+    row("a key next to the others", By::Python, &swap("{", "{\"extra\":1,"));
     row("a result too", By::Python, &swap("{", "{\"result\":{},"));
     row(
-        "a number that is none",
+        "a number that is not one",
         By::Python,
         &swap("\"arguments\":{", "\"_meta\":{\"x\":NaN},\"arguments\":{"),
     );

@@ -54,7 +54,7 @@ fn an_execution_is_joined_to_the_models_call_by_its_id() {
             let params = json!({ "name": "echo", "arguments": arguments, "_meta": meta });
             assert_eq!(text_of(&wrapped.ask("tools/call", params)), "done");
         };
-        // The client has written the arguments anew: the id alone tells.
+        // The client has rewritten the arguments: only the id shows the match.
         call("toolu_1", "something else");
         call("toolu_2", "of no model");
         wrapped.end();

@@ -43,7 +43,7 @@ fn a_server_that_does_not_end_is_ended() {
 }
 
 #[test]
-fn a_signal_is_handed_on() {
+fn a_signal_is_forwarded() {
     let place = Place::new(ALLOW, "");
     let script = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(42))\nprint('{\"jsonrpc\":\"2.0\",\"method\":\"notifications/ready\"}', flush=True)\ntime.sleep(600)";
     let wrapped = place.wrap("s", &[], &["python3", "-c", script]);

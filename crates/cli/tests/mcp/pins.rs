@@ -146,7 +146,7 @@ fn a_prompt_too_is_held_to_what_its_own_server_shows() {
 }
 
 #[test]
-fn whoever_asks_for_the_last_page_alone_has_not_seen_the_list() {
+fn a_client_that_asks_for_the_last_page_alone_has_not_seen_the_list() {
     let place = Place::new(ALLOW, "");
     let mut wrapped =
         place.scripted("s", with_tools(json!([tool("echo", "Says."), tool("time", "Tells.")])));

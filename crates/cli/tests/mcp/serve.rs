@@ -228,7 +228,7 @@ fn what_cannot_be_answered_says_what_next() {
 }
 
 #[test]
-fn rules_are_told_as_they_were_written_but_for_secrets() {
+fn rules_are_shown_as_written_without_secrets() {
     let key = ["AKI", "AIOSFODNN7ABCDEFG"].concat();
     let policy = format!("# My rules.\n{POLICY}# key: {key}\n");
     let place = Place::new(&policy, "");

@@ -1,4 +1,4 @@
-//! Messages that peers read differently are never handed on as they came.
+//! Messages that peers read differently are never forwarded unchanged.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn a_call_hidden_from_us_is_hidden_from_the_server() {
 }
 
 #[test]
-fn whoever_asked_is_told() {
+fn the_side_that_asked_gets_an_error() {
     let place = Place::new(DENY, "");
     let mut wrapped = place.scripted("s", simple());
     wrapped.hello();
@@ -74,7 +74,7 @@ fn answers_that_cannot_be_read_are_withheld() {
     }
     wrapped.say(r#"{"jsonrpc":"2.0","id":50,"method":"tools/call","params":{"name":"echo"}}"#);
     let answer = wrapped.hear();
-    assert_eq!(answer["id"], 50, "what nobody asked for is not handed on: {answer}");
+    assert_eq!(answer["id"], 50, "an answer without a request is not forwarded: {answer}");
     wrapped.end();
 }
 
@@ -118,7 +118,7 @@ pub(crate) const SPELLINGS: [&str; 7] = [
 ];
 
 #[test]
-fn a_method_in_another_spelling_is_not_handed_on() {
+fn a_method_in_another_spelling_is_not_forwarded() {
     let place = Place::new(DENY, "");
     let mut wrapped = place.scripted("s", simple());
     wrapped.hello();
@@ -216,7 +216,7 @@ fn a_call_under_a_method_that_nobody_knows_is_judged_as_a_call() {
                 );
             }
         }
-        // Honest ones are handed on as they are.
+        // Honest ones are forwarded unchanged.
         for (method, params) in lookalikes("echo_notes") {
             for answer in [wrapped.ask(method, params.clone()), client.ask(method, params.clone())]
             {

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A folder with a config, and a command that is wrapped.
 pub(crate) struct Place {
     path: PathBuf,
-    /// Removed with it; absent where the folder is somebody else's.
+    /// Removed with it; absent if the folder is not its own.
     _folder: Option<TempDir>,
 }
 
@@ -111,7 +111,7 @@ impl Place {
         fs::write(self.path().join("callgate.yaml"), config).unwrap();
     }
 
-    /// The command that wraps a command, for whoever starts it.
+    /// The command that wraps a command, for the client that starts it.
     pub(crate) fn wrapping(&self, server: &str, command: &[String]) -> Vec<String> {
         let config = self.path().join("callgate.yaml");
         let config = config.to_str().unwrap();

@@ -184,13 +184,13 @@ fn the_reader_takes_every_field_of_the_table() {
     }
 }
 
-/// A file with one setting in it, and what that needs beside it.
+/// A file with one setting in it, and the settings that it requires.
 pub(crate) fn yaml(path: &str, value: &str) -> String {
     let (sections, key) = path.rsplit_once('.').unwrap_or(("", path));
     file(sections, &[vec![(key, value)], companions(path)].concat())
 }
 
-/// The same without the setting; an empty config if it needs nothing beside it.
+/// The same without the setting; an empty config if it requires no other.
 pub(crate) fn yaml_without(path: &str) -> String {
     let (sections, _) = path.rsplit_once('.').unwrap_or(("", path));
     let companions = companions(path);

@@ -259,10 +259,10 @@ fn files_that_cannot_be_read() {
 
 /// Every setting says truly whether a process that runs can take it over.
 #[test]
-fn what_only_a_restart_applies_is_told_apart() {
+fn settings_that_need_a_restart_are_listed_separately() {
     let shim = Process::Shim { server: "openai" };
     for field in fields::all().filter(|field| !field.example.is_empty()) {
-        // The settings beside it must not hide what it changes.
+        // The other settings must not hide what it changes.
         let place = Place::new();
         let resolved = |text: String| {
             let path = place.dir.path().join("callgate.yaml");

@@ -58,7 +58,7 @@ impl Place {
 
 #[track_caller]
 fn changed(receiver: &Receiver<()>) {
-    receiver.recv_timeout(SOON).expect("a change is told");
+    receiver.recv_timeout(SOON).expect("a change is reported");
 }
 
 #[track_caller]
@@ -119,7 +119,7 @@ fn deleted_and_made_again() {
         place.write("sub/p.yaml", &format!("two, written {number} times before"));
         changes.recv_timeout(NOT_YET).is_ok()
     });
-    assert!(noticed, "a change is told");
+    assert!(noticed, "a change is reported");
 }
 
 /// As Kubernetes mounts a config: the file links through `..data`, which is turned.

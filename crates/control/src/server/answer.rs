@@ -89,8 +89,8 @@ impl Answers {
         let mut health = self.host.health();
         health.feeds = MAX_FEEDS.saturating_sub(self.feeds.available_permits());
         let answer_json = serde_json::to_string(&health);
-        let answer_json =
-            answer_json.map_err(|error| Problem::new(format!("cannot be told: {error}")))?;
+        let answer_json = answer_json
+            .map_err(|error| Problem::new(format!("cannot be written as JSON: {error}")))?;
         Ok(json(StatusCode::OK, answer_json))
     }
 

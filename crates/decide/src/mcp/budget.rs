@@ -37,7 +37,7 @@ impl Default for RecordBudgets {
         let budget = |what, max| RecordBudget { what, max, requested: AtomicU64::new(0) };
         Self {
             // Enough to see what a peer does.
-            withheld: budget("messages that were not handed on", 64),
+            withheld: budget("messages that were not forwarded", 64),
             findings: budget("findings in what the server says", 1024),
             server_requests: budget("requests of the server", 1024),
             sent: budget("messages of the client that rules had something to say to", 1024),

@@ -99,7 +99,7 @@ fn calls_are_known_in_any_spelling() {
 }
 
 #[test]
-fn quoted_text_that_cannot_be_read_is_withheld_if_it_speaks_of_calls() {
+fn quoted_text_that_cannot_be_read_is_withheld_if_it_mentions_calls() {
     for (raw, left) in [
         (r#"{"tool_calls":[{"id":"c"}"#, ""),
         (r#"[{"type":"shell_call","action":{}},"#, ""),

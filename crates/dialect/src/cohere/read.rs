@@ -122,8 +122,8 @@ impl Read for Reader {
             _ => return Err(Unreadable::Foreign),
         }
         self.has_read_any = true;
-        let beside = body.delta.message.iter().flat_map(|message| &message.entries);
-        for entry in beside {
+        let siblings = body.delta.message.iter().flat_map(|message| &message.entries);
+        for entry in siblings {
             self.stray_entry(entry, data, &mut reading)?;
         }
         Ok(reading)

@@ -58,7 +58,7 @@ fn the_word_null_is_no_arguments() {
 }
 
 #[test]
-fn a_plan_is_no_answer() {
+fn a_plan_is_not_an_answer() {
     let plan =
         read(&[r#"{"type":"tool-plan-delta","delta":{"message":{"tool_plan":"I"}}}"#]).unwrap();
     assert_eq!((plan.text.is_some(), plan.text_lane), (true, super::PLAN));

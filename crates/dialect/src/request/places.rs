@@ -9,7 +9,7 @@ use crate::json::Edits;
 /// What the placement needs to know about a block of a message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlacedBlock {
-    /// Where it stands.
+    /// Its position in the request.
     pub(crate) span: Span,
     /// Whether it is a text.
     pub(crate) is_text: bool,

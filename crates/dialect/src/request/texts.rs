@@ -240,7 +240,7 @@ impl Texts<'_> {
         let is_thought = !thoughts.is_empty() && thoughts.iter().all(|thought| *thought);
         // If it has two types, only one of them is right, and it is unknown which.
         let is = |test: fn(&str) -> bool| all_of(&kinds, test);
-        if is(is_no_text) || (by == Author::Model && (is(comes_back) || is_thought)) {
+        if is(is_never_text) || (by == Author::Model && (is(comes_back) || is_thought)) {
             return;
         }
         // Only the model thinks: thinking by others is ordinary text. An item without a role is the
@@ -279,7 +279,7 @@ impl Texts<'_> {
                 // A call that the model made.
                 "input" | "arguments" if by == Author::Model => {}
                 // A message with only a role has other members for calls and thinking.
-                key if (is_strange || roles.is_empty()) && !is_known && !is_no_text_key(key) => {
+                key if (is_strange || roles.is_empty()) && !is_known && !is_never_text_key(key) => {
                     self.strings(member.value);
                 }
                 _ => {}
@@ -296,7 +296,7 @@ impl Texts<'_> {
             match folded(&member).as_str() {
                 // Ranked documents may have any form.
                 "documents" => self.result(member.value),
-                key if HOW.contains(&key) || is_no_text_key(key) => {}
+                key if HOW.contains(&key) || is_never_text_key(key) => {}
                 _ => self.strings(member.value),
             }
         }
@@ -311,7 +311,7 @@ impl Texts<'_> {
             }
             Some(Kind::Object) => {
                 for member in members(self.body, value) {
-                    if !is_no_text_key(&folded(&member)) {
+                    if !is_never_text_key(&folded(&member)) {
                         self.strings(member.value);
                     }
                 }
@@ -444,7 +444,7 @@ const KINDS: [&str; 30] = [
 ];
 
 /// Whether this kind is not text, or is a call.
-fn is_no_text(kind: &str) -> bool {
+fn is_never_text(kind: &str) -> bool {
     kind.ends_with("tool_use") || kind.ends_with("_call") || NO_TEXT.contains(&kind)
 }
 
@@ -465,7 +465,7 @@ const NO_TEXT: [&str; 13] = [
 ];
 
 /// Members that are names, or contain data or something that must come back unchanged: never text.
-fn is_no_text_key(key: &str) -> bool {
+fn is_never_text_key(key: &str) -> bool {
     NO_TEXT_KEYS.contains(&key) || ENVELOPES.contains(&key)
 }
 

@@ -243,7 +243,7 @@ impl Reader {
                     // The content with which it is added may be incomplete.
                     piece.arguments = ArgumentsPiece::None;
                     if !known.remember_sketch(item, data)? {
-                        piece.refuse = Some("it cannot be told what it begins with");
+                        piece.refuse = Some("the start of its arguments is unknown");
                     }
                 }
                 reading.takes(item.span, item.called());

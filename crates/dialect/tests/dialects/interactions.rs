@@ -72,7 +72,7 @@ fn whole(events: &[&[Value]]) -> Vec<Value> {
 }
 
 #[test]
-fn a_notice_is_a_step_in_the_place_of_the_call() {
+fn a_notice_is_a_step_in_place_of_the_call() {
     let events =
         whole(&[&[created()], &text(0, "hi"), &call(1, "evil"), &[completed("requires_action")]]);
     let (left, run) = deny(OnDeny::Explain, &events);

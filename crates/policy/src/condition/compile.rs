@@ -78,7 +78,7 @@ fn report_strays(
     let mut keys = fields.entries.iter().map(|(key, _)| key);
     if let Some(stray) = keys.find(|key| !belongs(&key.name) && known.contains(&key.name.as_str()))
     {
-        problems.add(stray.span, format!("`{}` does not belong beside `{head}`", stray.name));
+        problems.add(stray.span, format!("`{}` cannot be combined with `{head}`", stray.name));
     }
 }
 

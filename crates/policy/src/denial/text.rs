@@ -21,7 +21,7 @@ pub struct DenialText {
 pub struct DenialTextParts {
     /// The text about a denied call.
     pub text: Option<Template>,
-    /// The text in the place of content that a text rule blocked.
+    /// The text that replaces content that a text rule blocked.
     pub content: Option<Template>,
     /// Whom to ask.
     pub contact: Option<String>,
@@ -44,7 +44,7 @@ impl DenialTextParts {
         Template::read(text, CALL_PLACES, MAX_CALL)
     }
 
-    /// Reads the text in the place of blocked content.
+    /// Reads the text that replaces blocked content.
     pub fn content_template(text: &str) -> Result<Template, TemplateError> {
         Template::read(text, CONTENT_PLACES, MAX_CONTENT)
     }

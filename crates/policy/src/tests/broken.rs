@@ -226,7 +226,7 @@ error: a second rule `a`
 5 |   - id: a
   |         ^ the first is on line 3
   |
-  = hint: ids are told to people and must be unique in the file
+  = hint: notices and records name the id, so it must be unique in the file
 "#,
     );
 }

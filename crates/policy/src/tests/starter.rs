@@ -63,7 +63,7 @@ fn daily_work_passes() {
     }
 }
 
-/// What JSON files say is no path and no command of the call that writes them.
+/// The content of a JSON file is neither a path nor a command of the call that writes it.
 #[test]
 fn writing_json_passes() {
     let policies = policies(&starter().text);

@@ -22,7 +22,7 @@ fn strictness_goes_from_deny_over_ask_and_review_to_allow() {
     for (place, stricter) in words.iter().enumerate() {
         for milder in &words[..=place] {
             let policies = rules(&[&rule(milder).replace("id: ", "id: m-"), &rule(stricter)]);
-            assert_eq!(policies.verdict("t", "").as_str(), *stricter, "beside {milder}");
+            assert_eq!(policies.verdict("t", "").as_str(), *stricter, "with {milder}");
         }
     }
 }

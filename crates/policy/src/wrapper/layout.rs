@@ -173,7 +173,7 @@ fn member<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<(&'v str, &'v Va
             return Err(format!("a key differs from `{key}` only in case"));
         }
         if let Some((other, _)) = found.replace((name.as_str(), member)) {
-            return Err(format!("`{other}` stands beside `{name}`"));
+            return Err(format!("`{other}` is given in addition to `{name}`"));
         }
     }
     Ok(found)

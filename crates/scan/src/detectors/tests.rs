@@ -26,7 +26,7 @@ fn each_finds_its_samples_and_nothing_more() {
             let text = format!("{}{secret}{}", sample.before, sample.after);
             let expected = format!("{}[REDACTED:{}]{}", sample.before, detector.name, sample.after);
             let got = set.clean(&text);
-            assert_eq!(set.clean(&got), got, "what replaces a secret is none");
+            assert_eq!(set.clean(&got), got, "the replacement of a secret is not a secret");
             if got != expected {
                 wrong.push(format!("{text}\n  became   {got}\n  expected {expected}"));
             }
@@ -60,7 +60,7 @@ fn each_detector_refuses_similar_texts() {
 fn names_are_words_and_unique() {
     let mut seen = HashSet::new();
     for detector in all() {
-        assert!(seen.insert(detector.name), "{} stands twice", detector.name);
+        assert!(seen.insert(detector.name), "{} is listed twice", detector.name);
         let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         assert!(detector.name.chars().all(word), "{}", detector.name);
     }

@@ -54,7 +54,7 @@ fn phrases(
     let own_text = context.place.is_own_text();
     // Matches that mean nothing on their own in a text that is passed on: a request to send
     // something.
-    let mut beside = Findings::default();
+    let mut ambiguous = Findings::default();
     rules::each(&read.text, &mut |hit| {
         if !is_new(&hit.span) {
             return;
@@ -63,7 +63,7 @@ fn phrases(
         let Some(mut severity) = severity else {
             if hit.rule.class == Class::Exfiltration {
                 let span = read.span(text, &hit.span);
-                beside.add(hit.rule.class, Severity::Medium, span, hit.rule.what.into());
+                ambiguous.add(hit.rule.class, Severity::Medium, span, hit.rule.what.into());
             }
             return;
         };
@@ -88,7 +88,7 @@ fn phrases(
         findings.add(Class::SensitivePath, severity, span, what);
     });
     if findings.has(|it| it.class == Class::SensitivePath) {
-        beside.drain().into_iter().for_each(|finding| findings.keep(finding));
+        ambiguous.drain().into_iter().for_each(|finding| findings.keep(finding));
     }
 }
 

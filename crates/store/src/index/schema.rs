@@ -11,7 +11,7 @@ pub(crate) const VERSION: i64 = 5;
 /// The tables can be rebuilt from the journal at any time.
 const TABLES: &str = "
 -- Up to where the journal was indexed: one row. `first` is the first record that is in the index, `seq`
--- the last, with its spot and its hash. `generation` counts how often it was begun anew, `pruned` how
+-- the last, with its spot and its hash. `generation` counts how often it was rebuilt, `pruned` how
 -- often names were removed.
 CREATE TABLE filled (
     one INTEGER PRIMARY KEY CHECK (one = 1),

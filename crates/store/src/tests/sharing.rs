@@ -226,7 +226,7 @@ fn full_buckets_are_forgotten_and_empty_ones_kept() {
 }
 
 fn flow(session: &str) -> FlowName {
-    FlowName { owner: "somebody".to_owned(), name: session.to_owned() }
+    FlowName { owner: "someuser".to_owned(), name: session.to_owned() }
 }
 
 fn step(at: i64, tool: &str) -> FlowStep {

@@ -75,7 +75,7 @@ fn named(case: &str, rounds: usize) {
     flow(stream, mask, at_once, rounds);
 }
 
-/// Texts of one body. So many that the cost would show if each were compared with all others.
+/// Texts of one body. Enough that the cost would show if each were compared with all others.
 const TEXTS: usize = 300;
 
 /// One body with many texts, each of them masked.
@@ -100,7 +100,7 @@ fn time(stream: &Stream, mask: Option<&str>, rounds: usize) -> f64 {
     start.elapsed().as_nanos() as f64 / (rounds * BATCH) as f64
 }
 
-/// A stream of text, so many frames to a push; a round is as many pushes as make a batch.
+/// A stream of text, this many frames to a push; a round is as many pushes as make a batch.
 fn flow(stream: &Stream, mask: Option<&str>, at_once: usize, rounds: usize) {
     let policies = mask.map_or_else(drive::allow_all, drive::policies);
     let mut settings = drive::settings(OnDeny::Explain);
@@ -230,7 +230,7 @@ fn empty() -> Run {
     }
 }
 
-/// Batches of text, a new turn after so many.
+/// Batches of text, a new turn after this many.
 fn pump(dialect: Dialect, open: &str, batch: &str, (rounds, turn): (usize, usize)) {
     let policies: Policies = drive::allow_all();
     let mut gate = self::gate(dialect);

@@ -20,7 +20,7 @@ usage: gateway [options]
   --dialects A,B       of burst and live: messages, chat, responses, gemini, ollama, converse
                        (messages,chat)
   --rules N            rules of callgate's policy (100)
-  --callgate FILE      the binary (beside this program, else the one on the path)
+  --callgate FILE      the binary (next to this program, else the one on the path)
   --nginx FILE         the binary (the one on the path)
   --json FILE          also write everything that was measured there
 ";
@@ -58,7 +58,7 @@ impl Args {
             proxies: Kind::ALL.to_vec(),
             dialects: vec![Api::Messages, Api::Chat],
             rules: 100,
-            callgate: beside_us("callgate"),
+            callgate: next_to_this_program("callgate"),
             nginx: "nginx".into(),
             json: None,
         };
@@ -104,7 +104,7 @@ fn chosen<T: Copy>(value: &str, all: &[T], word: impl Fn(&T) -> &'static str) ->
 }
 
 /// A program that was built together with this one: examples lie one folder further down.
-fn beside_us(name: &str) -> PathBuf {
+fn next_to_this_program(name: &str) -> PathBuf {
     let built = std::env::current_exe().ok().and_then(|us| Some(us.parent()?.parent()?.join(name)));
     built.filter(|path| path.exists()).unwrap_or_else(|| name.into())
 }

@@ -1,4 +1,4 @@
-//! The proxy anyone would write on hyper in an hour: heads and bodies are handed on, nothing is
+//! The proxy anyone would write on hyper in an hour: heads and bodies are forwarded, nothing is
 //! looked at. It runs in a process of its own: `gateway bytecopy LISTEN UPSTREAM`.
 
 use std::net::SocketAddr;

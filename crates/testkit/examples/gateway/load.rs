@@ -135,7 +135,7 @@ pub(crate) async fn stream(target: SocketAddr, plan: Plan, arrives: Arrives) -> 
     Ok(check.script().len())
 }
 
-/// Reads so many streams of one plan, one after the other on one connection. Gives the number of
+/// Reads this many streams of one plan, one after the other on one connection. Gives the number of
 /// frames.
 pub(crate) async fn repeated(target: SocketAddr, plan: Plan, times: usize) -> Result<usize> {
     let mut wire = Wire::connect(target).await?;

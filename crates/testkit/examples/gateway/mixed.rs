@@ -49,7 +49,7 @@ pub(crate) struct Sizes {
     calls: usize,
     /// Of each kind before anything is measured, on each stream.
     warm_up: usize,
-    /// A proxy that took hardly any CPU for so long has done all its work. Longer than a second in a
+    /// A proxy that took hardly any CPU for this long has done all its work. Longer than a second in a
     /// full run, for that is how often callgate's store tidies up.
     quiet: Duration,
 }
@@ -134,7 +134,7 @@ impl Run {
         Ok(Self { proxy, calls: 0, quiet, cpu })
     }
 
-    /// So many streams, each so many answers one after the other, as fast as they go.
+    /// `streams` streams, each with `answers` answers one after the other, as fast as they go.
     async fn repeat(&mut self, streams: usize, mix: Mix, times: usize) -> Result<Spent> {
         let mut running = JoinSet::new();
         for _ in 0..streams {
@@ -148,7 +148,7 @@ impl Run {
         Ok(self.spent(frames).await)
     }
 
-    /// So many live streams, each so many answers one after the other.
+    /// `streams` live streams, each with `answers` answers one after the other.
     async fn live(&mut self, streams: usize, times: usize, sent: &Sent) -> Result<Live> {
         sent.clear(streams);
         let mut running = JoinSet::new();
@@ -171,7 +171,7 @@ impl Run {
         Ok(Live { spent, calls: calls.context("a call was not completed")? })
     }
 
-    /// What it took for so many frames, since it came to rest the last time.
+    /// What this many frames took since the proxy was last idle.
     async fn spent(&mut self, frames: usize) -> Spent {
         let now = self.proxy.cpu_at_rest(self.quiet).await;
         let before = std::mem::replace(&mut self.cpu, now);

@@ -1,4 +1,4 @@
-//! What one request asks of the upstream. It travels as the model's name, which every proxy hands
+//! What one request asks of the upstream. It travels as the model's name, which every proxy passes
 //! on as it is.
 
 use crate::script::{Api, Script};
@@ -6,12 +6,12 @@ use crate::script::{Api, Script};
 /// One stream or answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// So many text frames, as fast as they go.
+    /// This many text frames, as fast as they go.
     Burst { api: Api, frames: usize },
-    /// So many text frames, `gap_ms` apart, beginning `delay_us` after the request. The times at
+    /// This many text frames, `gap_ms` apart, beginning `delay_us` after the request. The times at
     /// which they are sent are noted under `stream`.
     Live { api: Api, stream: usize, frames: usize, gap_ms: u64, delay_us: u64 },
-    /// Text, then a call with so many bytes of arguments, each frame a little after the last.
+    /// Text, then a call with this many bytes of arguments, each frame a little after the last.
     Call { stream: usize, bytes: usize, delay_us: u64 },
     /// Text and a call, as fast as they go.
     Mixed { mix: Mix },
@@ -36,7 +36,7 @@ pub(crate) struct Mix {
 /// Text frames in front of a call.
 const TEXT_BEFORE_CALL: usize = 5;
 
-/// Before this a plan stands in a request.
+/// Precedes a plan in a request.
 const MARK: &str = "\"model\":\"bench.";
 
 const TOOLS: &str = r#","tools":[{"name":"Bash","description":"Runs a command","input_schema":{"type":"object","properties":{"command":{"type":"string"},"description":{"type":"string"}},"required":["command"]}}]"#;
@@ -84,7 +84,7 @@ impl Plan {
             }
             _ => String::new(),
         };
-        let asked = "Which file has the function, and what should become of it?";
+        let asked = "Which file has the function, and what should change in it?";
         let messages = match self.api() {
             Api::Responses => format!(r#""input":"{asked}""#),
             Api::Gemini => {

@@ -1,4 +1,4 @@
-//! What stands between the two ends, each as a process of its own on a core of its own.
+//! The proxies between the two ends, each as a process of its own on a core of its own.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// A proxy rests when it takes less than this from one look to the next. One that never does is
-/// measured as it is after so many looks.
+/// measured as it is after this many looks.
 const RESTING: Duration = Duration::from_millis(2);
 const LOOKS: usize = 20;
 
@@ -155,7 +155,7 @@ impl Proxy {
         self.processes().into_iter().map(measure::cpu).sum()
     }
 
-    /// The same once they have hardly taken any more for so long: work that was left for later
+    /// The same once they have hardly taken any more for this long: work that was left for later
     /// counts too.
     pub(crate) async fn cpu_at_rest(&self, quiet: Duration) -> Duration {
         let mut cpu = self.cpu();

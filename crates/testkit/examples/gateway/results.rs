@@ -27,9 +27,9 @@ pub(crate) enum Metric {
     JsonP50,
     /// Text and a call in one answer, as fast as they go: CPU.
     MixedBurst,
-    /// Live streams of these, so many: CPU, and how long the last frame of the call takes.
+    /// This many live streams of these: CPU, and how long the last frame of the call takes.
     MixedLive(Streams, Figure),
-    /// Answers of little more than a call, so many streams: how many a second of CPU.
+    /// This many streams of answers that are little more than a call: how many a second of CPU.
     Calls(Streams),
     Base,
     Idle,

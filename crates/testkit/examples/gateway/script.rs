@@ -30,7 +30,7 @@ const TEXT: usize = 100;
 pub(crate) const TEXTS: usize = 64;
 
 const PROSE: &str = "the answer goes on for a while with words that nobody reads at this hour, \
-    and then it names the file in which the function lives and says what should become of it; ";
+    and then it names the file in which the function lives and says what should change in it; ";
 
 impl Api {
     pub(crate) const ALL: [Self; 6] =
@@ -177,7 +177,7 @@ fn text_frame(api: Api, at: usize) -> Bytes {
     }
 }
 
-/// Some text of exactly `len` bytes, as it stands in JSON: now and then with an escape.
+/// Some text of exactly `len` bytes, as written in JSON: now and then with an escape.
 fn text(at: usize, len: usize) -> String {
     let mut text = String::new();
     match at % 8 {

@@ -42,7 +42,7 @@ pub(crate) struct Upstream {
 pub(crate) struct Sent(Arc<Mutex<Vec<Vec<Instant>>>>);
 
 impl Sent {
-    /// Makes room for so many streams and forgets the earlier ones.
+    /// Makes room for this many streams and forgets the earlier ones.
     pub(crate) fn clear(&self, streams: usize) {
         *self.lock() = vec![Vec::new(); streams];
     }

@@ -32,7 +32,7 @@ impl Drop for Awake {
     }
 }
 
-/// Does nothing, as fast as possible, until whoever started it is gone.
+/// Does nothing, as fast as possible, until the process that started it is gone.
 pub(crate) fn spin() -> Result<()> {
     thread::spawn(|| {
         loop {

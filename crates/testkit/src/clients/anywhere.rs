@@ -1,5 +1,5 @@
-//! A program of somebody's own that runs whatever has a name and looks like a call, wherever it
-//! stands. No official client does. What the provider runs, what tools gave back, and what an API
+//! A home-made program that runs whatever has a name and looks like a call, wherever it
+//! is. No official client does. What the provider runs, what tools gave back, and what an API
 //! repeats of the request is nothing to run even here.
 
 use callgate_dialect::Dialect;
@@ -21,7 +21,7 @@ pub(super) fn calls<'a>(
     found
 }
 
-/// What a whole body stands under.
+/// The key under which a whole body is.
 const BODY: &str = "response or interaction";
 
 const INPUTS: [&str; 4] = ["input", "arguments", "parameters", "args"];

@@ -89,7 +89,7 @@ fn done(((name, whole), pieces): (Call, String), ends: Ends) -> Call {
     (name, if arguments.is_empty() { "{}".to_owned() } else { arguments })
 }
 
-/// Every object that looks like a call, wherever it stands.
+/// Every object that looks like a call, wherever it is.
 fn anything(value: &Value) -> Vec<Call> {
     match value {
         Value::Object(object) => {

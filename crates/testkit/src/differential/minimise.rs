@@ -23,7 +23,7 @@ pub(super) fn minimise(pool: &mut Pool, sample: &Sample, violation: &Violation) 
         match first_that_shows(pool, &least, next, violation) {
             Some((place, body)) => {
                 least.body = body;
-                // Those before it were in vain, and most of them still are.
+                // The attempts before it did not help, and most of them still would not.
                 tried += place;
             }
             None => tried += count,

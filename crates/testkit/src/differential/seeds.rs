@@ -1,4 +1,4 @@
-//! What the bodies are made from: the corpus, and streams with calls that can be told apart.
+//! What the bodies are made from: the corpus, and streams with calls that can be distinguished.
 
 use std::collections::{BTreeMap, BTreeSet};
 

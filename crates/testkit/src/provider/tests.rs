@@ -24,7 +24,7 @@ fn ask(path: &str, body: &Value) -> (u16, Vec<u8>) {
 const FIRST: &str = "[script two #1] Please.";
 
 #[test]
-fn turns_are_told_alike_streamed_and_whole() {
+fn turns_are_the_same_streamed_and_whole() {
     let calls = [("read", r#"{"path":"x"}"#), ("delete", r#"{"path": "y", "n": 1.0}"#)];
     let calls = calls.map(|(name, input)| (name.to_owned(), input.to_owned()));
     for (path, dialect) in

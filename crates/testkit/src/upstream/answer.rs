@@ -26,7 +26,7 @@ pub enum Step {
     Send(Vec<u8>),
     /// Sends them one at a time.
     Dribble(Vec<u8>),
-    /// Sends these bytes so many times, with a pause behind each.
+    /// Sends these bytes this many times, with a pause after each.
     Repeat(Vec<u8>, usize, Duration),
     /// Waits.
     Pause(Duration),

@@ -32,7 +32,7 @@ pub(crate) fn connection(
     handler: &dyn Fn(&Request) -> Answer,
     shared: &Shared,
 ) {
-    // A peer that takes nothing for so long is a test that hangs.
+    // A peer that takes nothing for this long is a test that hangs.
     stream.set_write_timeout(Some(PATIENCE)).ok();
     let mut reader = BufReader::new(stream);
     while let Ok(Some(request)) = Request::read(&mut reader, number) {

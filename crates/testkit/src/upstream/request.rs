@@ -31,7 +31,7 @@ impl Request {
         Some(header.1.as_str())
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -64,7 +64,7 @@ impl Request {
             return read_chunks(reader);
         }
         let length = self.header("content-length").map_or(Ok(0), str::parse);
-        let length: usize = length.map_err(|_| bad("content-length is no number"))?;
+        let length: usize = length.map_err(|_| bad("content-length is not a number"))?;
         if length > BODY {
             return Err(bad("the body is too large"));
         }

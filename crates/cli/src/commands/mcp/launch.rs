@@ -26,7 +26,7 @@ pub(super) fn run(args: &args::Launch) -> Result<Exit> {
     Err(hinted(format!("cannot start `{program}`: {error}"), "look at the file and what runs it"))
 }
 
-/// Where this very program is, whatever has become of its file.
+/// The path of this program, even if its file was moved or replaced.
 #[cfg(target_os = "linux")]
 const OURSELVES: &str = "/proc/self/exe";
 

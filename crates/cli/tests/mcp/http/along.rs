@@ -1,4 +1,4 @@
-//! What a client sends beside the arguments of its calls, over HTTP.
+//! What a client sends in addition to the arguments of its calls, over HTTP.
 
 use callgate_testkit::upstream::{Answer, Step};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn answering(with: &str) -> Value {
 }
 
 #[test]
-fn what_goes_along_with_a_call_is_judged_and_replaced() {
+fn extra_input_of_a_call_is_judged_and_replaced() {
     let server = Server::new(Era::Modern);
     let gateway = server.gateway(DENY, "");
     let mut client = Client::modern(&gateway);

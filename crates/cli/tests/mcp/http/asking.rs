@@ -1,4 +1,4 @@
-//! What a server asks of a client, on a stream of its own (`GET`) or beside an answer.
+//! What a server asks of a client, on a stream of its own (`GET`) or next to an answer.
 
 use std::sync::Mutex;
 
@@ -90,7 +90,7 @@ fn a_question_that_gives_orders_is_declined() {
 }
 
 #[test]
-fn a_question_beside_an_answer_is_judged_as_well() {
+fn a_question_next_to_an_answer_is_judged_as_well() {
     let server = Server::with(Era::Legacy, |_, said| {
         let done = text(said, "done");
         (said["method"] == "tools/call")
@@ -159,7 +159,12 @@ fn a_lost_answer_can_be_asked_for_again_and_is_judged_again() {
     for (from, expected) in [("1", "found again"), ("1", "found again"), ("2", "withheld")] {
         let reply = client.send(&client.bare("GET").header("last-event-id", from));
         let answers = events(&reply.text());
-        assert_eq!(answers.len(), 1, "what nobody asked is not handed on: {}", reply.text());
+        assert_eq!(
+            answers.len(),
+            1,
+            "an answer without a request is not forwarded: {}",
+            reply.text()
+        );
         assert!(text_of(&answers[0]).contains(expected), "{from}: {}", reply.text());
         assert!(!reply.text().contains("id_rsa"));
     }

@@ -60,7 +60,7 @@ fn is_answered(server: &Server, client: &Client) -> bool {
 }
 
 #[test]
-fn whoever_has_many_conversations_makes_room_with_their_own() {
+fn a_key_with_many_sessions_loses_its_own_oldest() {
     let server = asking();
     let setup = server.setup(ALLOW, "", "conversations: 3").listen("0.0.0.0:0");
     let [quiet, loud] = ["quiet", "loud"].map(|name| add_key(&setup, name));
@@ -77,7 +77,10 @@ fn whoever_has_many_conversations_makes_room_with_their_own() {
         ask.header("x-callgate-session", session).send(gateway.address());
     }
     assert!(is_answered(&server, &first), "nobody else makes room");
-    assert!(!is_answered(&server, &many[0]), "the oldest of whoever has many is forgotten");
+    assert!(
+        !is_answered(&server, &many[0]),
+        "the oldest session of the key that has many is forgotten"
+    );
     let mut newest = client(&loud);
     let _stream = asked(&mut newest);
     assert!(is_answered(&server, &newest), "the newest is not");
@@ -96,7 +99,7 @@ fn what_is_odd_is_logged_up_to_a_bound() {
     assert_eq!(logged(&gateway.said()), 64);
 }
 
-/// Lists within lists, so many levels.
+/// Lists within lists, this many levels.
 fn nested(levels: usize) -> String {
     format!("{}{}", "[".repeat(levels), "]".repeat(levels))
 }
@@ -144,7 +147,7 @@ fn memory(gateway: &Gateway) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn conversations_that_see_the_same_list_hold_it_once() {
-    let says = "This one says what it was told, and nothing else. ".repeat(40);
+    let says = "This one says what it received, and nothing else. ".repeat(40);
     let tools: Vec<Value> = (0..300).map(|at| tool(&format!("tool_{at}"), &says)).collect();
     let server = Server::new(Era::Legacy);
     server.show(tools);

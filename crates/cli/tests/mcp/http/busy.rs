@@ -14,7 +14,7 @@ use crate::support::text_of;
 /// Takes long enough to look at for many small calls.
 const LARGE: usize = 24 << 20;
 
-/// Somebody leaves after so many small calls.
+/// A client leaves after this many small calls.
 const LEAVES: usize = 4;
 
 /// How an answer comes.
@@ -80,13 +80,13 @@ fn a_large_answer_holds_nobody_else_up() {
         let mut slow = one.open(&one.post(&calling(101, "slow").to_string()));
         assert!(slow.read_until("working"));
         server.upstream().release();
-        // Whoever speaks in the same conversation waits.
+        // A request of the same session waits.
         let same = note(&one, 102, "echo", &Arc::default());
         let (mut served, mut slow) = (0, Some(slow));
         while !begun.load(Ordering::SeqCst) {
             assert_eq!(text_of(&other.call("echo", json!({}))), "done");
             served += 1;
-            // By now it is looked at, and somebody leaves.
+            // By now it is looked at, and a client leaves.
             if let Some(slow) = slow.take_if(|_| served == LEAVES) {
                 slow.leave();
             }

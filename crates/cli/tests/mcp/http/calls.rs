@@ -105,7 +105,7 @@ fn what_is_no_business_of_the_server_does_not_go_to_it() {
 }
 
 #[test]
-fn two_names_of_a_conversation_are_none() {
+fn two_session_ids_are_refused() {
     let server = Server::new(Era::Legacy);
     let gateway = server.gateway(ALLOW, "");
     let client = Client::legacy(&gateway);

@@ -9,7 +9,7 @@ use crate::support::text_of;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
 
 #[test]
-fn the_token_of_the_config_goes_in_the_place_of_the_clients() {
+fn the_token_of_the_config_replaces_the_clients() {
     let server = Server::new(Era::Modern);
     let setup = server.setup(ALLOW, "bearer_env: THE_TOKEN", "").env("THE_TOKEN", "operators");
     let gateway = server.start(setup);
@@ -35,7 +35,7 @@ fn without_one_the_clients_token_goes_on() {
 }
 
 #[test]
-fn a_server_that_wants_oauth_is_told_of_and_nobody_is_sent_to_sign_in() {
+fn a_server_that_wants_oauth_is_reported_and_no_client_is_sent_to_sign_in() {
     let challenge = "Bearer resource_metadata=\"https://mcp.example.com/.well-known/x\"";
     let server = Server::with(Era::Legacy, move |_, _| {
         Some(Answer::new(401).header("www-authenticate", challenge).send("no"))
@@ -125,7 +125,7 @@ fn a_server_that_is_not_there() {
 }
 
 #[test]
-fn the_status_of_a_server_is_handed_on_with_its_text() {
+fn the_status_of_a_server_is_forwarded_with_its_text() {
     for (status, body, kind) in [
         (
             404,
@@ -204,7 +204,7 @@ fn the_text_of_an_error_is_looked_at_too() {
 }
 
 #[test]
-fn a_server_that_wants_to_speak_another_protocol_is_no_server() {
+fn a_server_with_another_protocol_is_refused() {
     let switch =
         "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
     let server = Server::with(Era::Legacy, move |request, said| {

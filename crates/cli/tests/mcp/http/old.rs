@@ -170,7 +170,7 @@ fn before_the_first_call_the_tools_are_listed_on_the_same_stream() {
         server.heard().into_iter().map(|it| it.json()).find(|it| it["method"] == "tools/list");
     assert!(own.unwrap()["id"].as_str().unwrap().starts_with("callgate-"));
     assert!(!client.stream.reply().text().contains("callgate-"), "that answer is not the client's");
-    // The server says that they are others now: they are listed anew where it is spoken to.
+    // The server says that they are others now: they are listed again at the next request.
     *server.tools.lock().unwrap() = vec![tool("echo", "Sends it away.")];
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     server.stream.lock().unwrap().say(format!("data: {changed}\n\n"));
@@ -192,9 +192,9 @@ fn a_refused_question_is_answered_where_the_server_is_spoken_to() {
     client.ask(1, "initialize", json!({}));
     let wants = r#"{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}"#;
     server.stream.lock().unwrap().say(format!("data: {wants}\n\n"));
-    let is_told = |request: &Request| request.json()["id"] == "s1";
-    assert!(server.upstream.wait_until(|_| server.heard().iter().any(is_told)));
-    let told = server.heard().into_iter().find(is_told).unwrap();
+    let is_answer = |request: &Request| request.json()["id"] == "s1";
+    assert!(server.upstream.wait_until(|_| server.heard().iter().any(is_answer)));
+    let told = server.heard().into_iter().find(is_answer).unwrap();
     assert_eq!(told.path, "/messages?session=abc");
     assert_eq!(told.json()["error"]["code"], -1);
     client.ask(2, "ping", json!({}));
@@ -202,7 +202,7 @@ fn a_refused_question_is_answered_where_the_server_is_spoken_to() {
 }
 
 #[test]
-fn a_place_that_is_not_the_servers_is_not_handed_on() {
+fn a_place_that_is_not_the_servers_is_not_forwarded() {
     let evil = Upstream::always(Answer::new(202));
     for beginning in [
         format!("event: endpoint\ndata: {}/messages\n\n: x\n\n", evil.url()),
@@ -217,7 +217,7 @@ fn a_place_that_is_not_the_servers_is_not_handed_on() {
     }
     assert!(evil.requests().is_empty());
 
-    // A second place is none: the client stays where it is.
+    // A second place is ignored: the client stays where it is.
     let server = Old::new(ENDPOINT);
     let gateway = server.start(server.setup(ALLOW));
     let mut client = Client::open(&gateway, None);
@@ -262,7 +262,7 @@ fn a_client_that_goes_away_ends_the_servers_stream() {
 }
 
 #[test]
-fn clients_of_the_newer_transport_are_told_to_fall_back() {
+fn clients_of_the_newer_transport_are_made_to_fall_back() {
     let server = Old::new(ENDPOINT);
     let gateway = server.start(server.setup(ALLOW));
     let reply = Ask::post("/mcp/s", "{}").send(gateway.address());

@@ -37,7 +37,7 @@ fn a_changed_definition_is_hidden_and_refused_until_it_is_trusted() {
 }
 
 #[test]
-fn whoever_asks_for_the_last_page_alone_has_not_seen_the_list() {
+fn a_client_that_asks_for_the_last_page_alone_has_not_seen_the_list() {
     for era in [Era::Legacy, Era::Modern] {
         let changed = Arc::new(AtomicBool::new(false));
         let is_changed = Arc::clone(&changed);

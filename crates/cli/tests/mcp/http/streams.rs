@@ -12,7 +12,7 @@ fn calling(id: u64) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "echo" } })
 }
 
-/// A stream with everything that may stand in one beside messages; the answer has two lines.
+/// A stream with everything that may be in one in addition to messages; the answer has two lines.
 fn stream() -> String {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
     let done = text(&json!({ "id": 1 }), "dön\\u0065").replace(",\"result\"", ",\n\"result\"");
@@ -124,7 +124,7 @@ fn a_list_in_a_stream_is_judged_like_any_other() {
 }
 
 #[test]
-fn what_is_no_message_stays_out_of_the_stream() {
+fn only_messages_enter_the_stream() {
     let server = Server::with(Era::Legacy, |_, said| {
         let call = said["method"] == "tools/call";
         let done = text(said, "done");

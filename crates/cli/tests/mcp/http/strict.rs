@@ -1,4 +1,4 @@
-//! What two peers would read differently is not handed on, either way.
+//! What two peers would read differently is not forwarded in either direction.
 
 use callgate_testkit::http::Ask;
 use callgate_testkit::upstream::{Answer, Coding};
@@ -41,7 +41,7 @@ fn odd_messages_of_the_client_are_refused() {
         let reply = client.say(body);
         let expected = match body.len() > 65_536 {
             true => 413,
-            // Its parameters are read later, where somebody waits for an answer.
+            // Its parameters are read later, where a client waits for an answer.
             false if shown.contains("\"Name\"") => 200,
             false => 400,
         };
@@ -98,7 +98,7 @@ fn a_body_that_is_not_plainly_json_is_refused() {
     assert_eq!(call.header("content-encoding"), None);
     let reply = client
         .send(&client.post(CALL).header("content-type", "application/json; charset=\"UTF-8\""));
-    assert_eq!(reply.status, 415, "two of them are none, whatever they say");
+    assert_eq!(reply.status, 415, "two of them are refused, whatever they contain");
 }
 
 /// A call whose answer is this, with what it is sent as.
@@ -115,7 +115,7 @@ fn answered(answer: Answer, settings: &str) -> Value {
 }
 
 #[test]
-fn odd_answers_of_the_server_are_withheld_and_the_client_is_told() {
+fn odd_answers_of_the_server_are_withheld_and_the_client_gets_an_error() {
     let done = text(&json!({ "id": 1 }), "done");
     let twice = done.replace("\"result\":", "\"result\":{},\"result\":");
     let nan = done.replace("\"isError\"", "").replace("\"content\":", "\"x\":NaN,\"content\":");
@@ -155,7 +155,7 @@ fn is_withheld(answer: &Value, shown: &str) {
         !answer.to_string().contains("\"done\"") && !answer.to_string().contains("xxxx"),
         "{shown}: {answer}"
     );
-    assert_eq!(answer["id"], 1, "whoever waits is told: {shown}: {answer}");
+    assert_eq!(answer["id"], 1, "the waiting client gets an error: {shown}: {answer}");
     assert!(answer.to_string().contains("withheld"), "{shown}: {answer}");
 }
 
@@ -191,7 +191,7 @@ fn a_small_body_that_becomes_a_huge_one_is_refused() {
 }
 
 #[test]
-fn a_method_in_another_spelling_is_not_handed_on() {
+fn a_method_in_another_spelling_is_not_forwarded() {
     for era in [Era::Legacy, Era::Modern] {
         let server = Server::new(era);
         let gateway = server.gateway(DENY, "");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::access::add_key;
 use super::support::{ALLOW, Client, Era, Server, result};
 
-/// A server that begins a task for every call, and tells whoever asks.
+/// A server that begins a task for every call, and reports it on request.
 fn server(era: Era) -> Server {
     Server::with(era, |_, said| {
         let task = |id: &Value| json!({ "taskId": id, "status": "working" });

@@ -78,7 +78,7 @@ fn a_greeting_that_gives_orders_comes_without_them() {
 }
 
 #[test]
-fn an_answer_to_something_else_is_not_handed_on() {
+fn an_answer_to_something_else_is_not_forwarded() {
     let server = Server::with(Era::Modern, |_, said| {
         (said["method"] == "tools/call")
             .then(|| Answer::json(200, text(&json!({ "id": 4711 }), "not yours")))

@@ -31,7 +31,7 @@ impl Place {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let said =
             lines.find_map(|line| Some(line.strip_prefix("listening on http://")?.to_owned()));
-        // Whoever writes must be read.
+        // A peer that writes must be read.
         std::thread::spawn(move || lines.for_each(drop));
         let address = said.expect("it does not listen");
         Listening { child, address: address.strip_suffix("/mcp").unwrap().parse().unwrap() }
@@ -120,7 +120,7 @@ fn what_another_site_or_the_wrong_form_asks_is_refused() {
 }
 
 #[test]
-fn a_subscription_is_told_of_a_changed_policy_and_of_the_end() {
+fn a_subscription_reports_a_changed_policy_and_the_end() {
     let place = Place::new(POLICY, "");
     let mut server = place.listen("127.0.0.1:0");
     let wanted = json!({ "notifications": { "resourceSubscriptions": ["config://rules"] } });
@@ -137,7 +137,7 @@ fn a_subscription_is_told_of_a_changed_policy_and_of_the_end() {
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
 
-/// Whoever reaches it from elsewhere reads all that it tells.
+/// Anyone who reaches it from elsewhere can read everything it reports.
 #[test]
 fn on_any_other_address_a_key_is_needed() {
     let place = Place::new(POLICY, "");

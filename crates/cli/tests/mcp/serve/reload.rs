@@ -1,4 +1,4 @@
-//! Policies that change while the server runs, and who is told.
+//! Policies that change while the server runs, and who learns of it.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn updated(uri: &str) -> Value {
 }
 
 #[test]
-fn a_changed_policy_is_told_and_in_force() {
+fn a_changed_policy_is_reported_and_in_force() {
     let place = Place::new(POLICY, "");
     let mut server = place.serve();
     server.hello();
@@ -59,7 +59,7 @@ fn a_changed_policy_is_told_and_in_force() {
 }
 
 #[test]
-fn a_listener_of_the_newer_revisions_is_told() {
+fn a_listener_of_the_newer_revisions_is_notified() {
     let place = Place::new(POLICY, "");
     let mut server = place.serve();
     let listen = |id: &str, uris: Value| {
@@ -83,7 +83,7 @@ fn a_listener_of_the_newer_revisions_is_told() {
     let off = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "one" } });
     server.say(off.to_string());
 
-    // Somebody else's call is recorded, and the policy changes: only the first is listened for.
+    // Another client's call is recorded, and the policy changes: only the first is listened for.
     place.rules(POLICY);
     let mut notes = place.scripted("notes", simple());
     notes.hello();

@@ -84,9 +84,9 @@ fn a_whole_section() {
 fn how_servers_are_started_and_reached() {
     let place = Place::with(WHOLE);
     let servers = place.load().unwrap().mcp_servers;
-    let beside = place.dir.path().join("bin/github-mcp-server");
+    let relative = place.dir.path().join("bin/github-mcp-server");
     let github = &servers[0];
-    assert_eq!(github.command.as_deref(), beside.to_str(), "a path is beside the config");
+    assert_eq!(github.command.as_deref(), relative.to_str(), "a path is relative to the config");
     assert_eq!(
         (github.args.as_slice(), github.env.as_slice()),
         (["stdio", "", "3"].map(str::to_owned).as_slice(), ["GITHUB_TOKEN".to_owned()].as_slice())

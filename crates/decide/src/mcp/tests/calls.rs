@@ -71,7 +71,11 @@ fn the_first_of_several_reasons_is_given_and_all_are_recorded() {
         let others: Vec<&str> =
             verdict.audits.iter().filter_map(|hit| hit.rule.as_deref()).collect();
         for check in &checks[1..] {
-            assert!(others.contains(check), "{check} is not beside {}: {others:?}", checks[0]);
+            assert!(
+                others.contains(check),
+                "{check} is not listed after {}: {others:?}",
+                checks[0]
+            );
         }
     }
 }

@@ -9,7 +9,7 @@
 //! | `tool_policy: denylist`, `denied_tools: [{server, tool}]` | `deny_tools` |
 //! | server allow and deny lists | `allow_servers`, `deny_servers` |
 //! | `version_pinning: {enabled, on_change, auto_trust_first}` | `pins`; not enabled is `on_change: Allow` |
-//! | `rate_limits: {enabled, default_rpm, default_burst}` | `default_rate`; not enabled is none |
+//! | `rate_limits: {enabled, default_rpm, default_burst}` | `default_rate`; not enabled means no limit |
 //! | `rate_limits.per_server: {name: {calls_per_minute, burst}}` | `rates` by name, or a server's `rate` |
 
 use super::super::*;

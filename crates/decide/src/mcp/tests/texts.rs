@@ -16,7 +16,7 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
     let ticket = call(&session, "echo").unwrap();
     let before = world.records().len();
     assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
-    assert_eq!(world.records().len(), before, "nothing was found, nothing is told");
+    assert_eq!(world.records().len(), before, "nothing was found, so nothing is recorded");
     let hidden = "{\"structuredContent\":{\"a\":\"b\u{1b}[31mc\"}}";
     let clean = r#"{"structuredContent":{"a":"bc"}}"#;
     assert_eq!(session.result(&ticket, hidden), Inspected::Replace(clean.to_owned()));

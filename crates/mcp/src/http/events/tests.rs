@@ -15,7 +15,7 @@ fn characters_that_end_a_line_for_some_are_escaped() {
 }
 
 /// The forwarded bytes of a stream that arrives in pieces, and every message that was allowed.
-fn handed_on(stream: &[u8], piece: usize) -> (Vec<u8>, Vec<Value>) {
+fn forwarded(stream: &[u8], piece: usize) -> (Vec<u8>, Vec<Value>) {
     let mut splitter = Splitter::new(Framing::Sse, 4096);
     let (mut out, mut passed) = (Vec::new(), Vec::new());
     for piece in stream.chunks(piece.max(1)) {
@@ -134,8 +134,8 @@ proptest! {
         piece in 1..20usize,
     ) {
         let stream = fragments.concat();
-        let (out, passed) = handed_on(&stream, stream.len());
-        prop_assert_eq!(&handed_on(&stream, piece).0, &out, "cuts change what is handed on");
+        let (out, passed) = forwarded(&stream, stream.len());
+        prop_assert_eq!(&forwarded(&stream, piece).0, &out, "cuts change what is forwarded");
         for lines in [Lines::Standard, Lines::Python, Lines::LineFeeds] {
             for data in client(&out, lines) {
                 let Ok(read) = serde_json::from_str::<Value>(data.trim_start_matches('\u{feff}')) else { continue };
@@ -155,7 +155,7 @@ proptest! {
 #[test]
 fn allowed_messages_are_read_by_every_client() {
     let stream = b"id: 1\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"fine\"}\r\n\r\n: x\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"edit\"}\n\n";
-    let (out, passed) = handed_on(stream, 3);
+    let (out, passed) = forwarded(stream, 3);
     assert_eq!(passed.len(), 3);
     for lines in [Lines::Standard, Lines::Python, Lines::LineFeeds] {
         let read =

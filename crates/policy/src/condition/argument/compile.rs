@@ -124,7 +124,7 @@ fn long_form<'n>(fields: &Fields<'n>, problems: &mut Problems<'_>) -> Option<Par
     }
     for (key, _) in fields.entries {
         if OPERATORS.iter().any(|(word, _)| *word == key.name) {
-            problems.add(key.span, format!("`{}` does not belong beside `param_path`", key.name));
+            problems.add(key.span, format!("`{}` cannot be combined with `param_path`", key.name));
         }
     }
     let operator = text(fields.get("operator")?, "`operator`", problems)?;

@@ -252,7 +252,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "text for whoever is an AI",
+        "text addressed to AI readers",
         &[
             "if you are an ai",
             "if you are a language",
@@ -444,7 +444,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the model is told to run a command",
+        "tells the model to run a command",
         &[
             "you must run",
             "you must execute",

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Api, Script, TEXTS, messages_ending, messages_frame, messages_text, stop, text};
 
-/// Arguments come in pieces of this many bytes; long ones in about so many longer pieces.
+/// Arguments come in pieces of this many bytes; long ones in about this many longer pieces.
 /// Real pieces are shorter; with these a call arrives in a time worth waiting for.
 const PIECE: usize = 200;
 const PIECES: usize = 50;

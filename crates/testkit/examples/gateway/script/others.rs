@@ -1,4 +1,4 @@
-//! The other APIs: what stands before and behind the text, and a frame of it.
+//! The other APIs: the frames before and after the text, and a frame of text.
 
 use bytes::Bytes;
 use callgate_wire::Style;

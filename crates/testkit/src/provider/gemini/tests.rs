@@ -39,7 +39,7 @@ fn both() -> String {
 }
 
 #[test]
-fn a_turn_is_told_streamed_and_whole() {
+fn a_turn_is_written_streamed_and_whole() {
     let (_, whole) = ask("generateContent", &format!(r#"{{"contents":[{FIRST}]}}"#));
     let (_, stream) = ask("streamGenerateContent", &format!(r#"{{"contents":[{FIRST}]}}"#));
     for body in [&whole, &stream] {

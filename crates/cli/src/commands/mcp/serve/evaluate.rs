@@ -1,4 +1,4 @@
-//! The tool `evaluate`: what would become of a call.
+//! The tool `evaluate`: how the policies would judge a call.
 
 use anyhow::Result;
 use callgate_call::ToolCall;

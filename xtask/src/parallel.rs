@@ -1,4 +1,4 @@
-//! Steps that run beside others. Each is a command of this program in a process of its own, so that
+//! Steps that run in parallel. Each is a command of this program in a process of its own, so that
 //! what it says is kept and shown in one piece when it ends.
 
 use std::process::Command;
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::steps::said_by;
 
-/// A step to run beside others.
+/// A step to run in parallel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aside {
     pub(crate) name: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct Ended {
     pub(crate) result: Result<()>,
 }
 
-/// Steps that run one after the other, beside everything else. After a failure none is begun.
+/// Steps that run one after the other, in parallel to everything else. After a failure, no other is started.
 ///
 /// To drop it waits for the one that runs: killed, it would leave compilers behind.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Drop for Lane {
         let Some(thread) = self.thread.take() else { return };
         let is_over = matches!(self.ended.try_recv(), Err(TryRecvError::Disconnected));
         if !is_over {
-            eprintln!("\nwaiting for the step that runs beside");
+            eprintln!("\nwaiting for the step that runs in parallel");
         }
         thread.join().ok();
     }
@@ -88,7 +88,7 @@ fn run_all(asides: &[Aside], stop: &AtomicBool, ended: &Sender<Ended>) {
 fn run_one(Aside { name, words }: Aside) -> Result<()> {
     let us = std::env::current_exe().context("this program does not know where it is")?;
     let (status, said) = said_by(Command::new(us).args(words))?;
-    eprint!("\n== {name} (ran beside)\n{said}");
+    eprint!("\n== {name} (ran in parallel)\n{said}");
     if !status.success() {
         bail!("`cargo xtask {}` ended with {status}", words.join(" "));
     }
@@ -99,7 +99,7 @@ fn run_one(Aside { name, words }: Aside) -> Result<()> {
 mod tests {
     use std::time::Duration;
 
-    use crate::beside::Aside;
+    use crate::parallel::Aside;
     use crate::steps::Steps;
 
     // The program that is run is the one of these tests: it lists them, or does not know the word.
@@ -108,18 +108,18 @@ mod tests {
     const LATER: Aside = Aside { name: "later", words: &["--list"] };
 
     #[test]
-    fn what_runs_beside_is_waited_for() {
+    fn parallel_steps_are_waited_for() {
         let mut steps = Steps::new();
-        steps.run_beside(&[FINE, LATER]);
+        steps.run_in_parallel(&[FINE, LATER]);
         steps.wait_for("fine").unwrap();
         steps.step("main", || Ok(())).unwrap();
         steps.finish().unwrap();
     }
 
     #[test]
-    fn a_failure_beside_is_told_by_name_and_stops_all() {
+    fn a_parallel_failure_is_reported_by_name_and_stops_all() {
         let mut steps = Steps::new();
-        steps.run_beside(&[FINE, BAD, LATER]);
+        steps.run_in_parallel(&[FINE, BAD, LATER]);
         steps.wait_for("fine").unwrap();
         let told = steps.wait_for("bad").unwrap_err();
         assert!(
@@ -128,16 +128,16 @@ mod tests {
         assert!(steps.wait_for("later").is_err(), "it is not begun");
 
         let mut steps = Steps::new();
-        steps.run_beside(&[BAD]);
+        steps.run_in_parallel(&[BAD]);
         while steps.step("main", || Ok(())).is_ok() {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
     #[test]
-    fn a_failure_beside_all_that_passed_fails_at_the_end() {
+    fn a_parallel_failure_fails_at_the_end() {
         let mut steps = Steps::new();
-        steps.run_beside(&[BAD]);
+        steps.run_in_parallel(&[BAD]);
         assert!(steps.finish().is_err());
     }
 }
