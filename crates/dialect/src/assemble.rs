@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use callgate_call::json::decode_into;
 use callgate_call::{Arguments, CallId, Caller, NameError, Origin, ToolCall, ToolName};
+use memchr::memchr2;
 use sha2::{Digest, Sha256};
 
 use crate::event::{ArgumentsPiece, Canonical, Piece};
@@ -145,7 +146,7 @@ impl Assembly {
 
     fn add_arguments(&mut self, piece: &ArgumentsPiece, limit: usize) -> Added {
         let before = self.document;
-        let mut added = String::new();
+        let start = self.arguments.len();
         match piece {
             ArgumentsPiece::None => return Added::More,
             // An empty repetition, or one that comes before there is anything.
@@ -159,37 +160,41 @@ impl Assembly {
             ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
                 self.whole_then_more |= self.arguments_begun();
                 self.had_whole = true;
-                added.push_str(text);
+                self.arguments.push_str(text);
             }
             ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
-                self.garbled |= !decode_into(raw, &mut self.half, &mut added);
-                self.whole_then_more |= self.had_whole && !added.is_empty();
+                self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
+                self.whole_then_more |= self.had_whole && self.arguments.len() > start;
                 self.free_text |= matches!(piece, ArgumentsPiece::Free(_));
             }
         }
+        let added = self.arguments.get(start..).unwrap_or_default();
         self.begun |= !added.is_empty();
-        self.document = if self.free_text { Document::Free } else { before.feed(&added) };
-        if self.arguments.len() + added.len() > limit {
-            // The beginning is stored for the record.
-            if !std::mem::replace(&mut self.oversize, true) && self.repeats {
-                self.digest = Some(Sha256::new_with_prefix(&self.arguments));
-            }
-            let mut keep = self.arguments.len().min(1024);
-            while !self.arguments.is_char_boundary(keep) {
-                keep -= 1;
-            }
-            self.arguments.truncate(keep);
-        }
-        if let Some(digest) = &mut self.digest {
-            digest.update(&added);
-        }
-        if !self.oversize {
-            self.arguments.push_str(&added);
-        }
+        self.document = if self.free_text { Document::Free } else { before.feed(added) };
+        self.bound_arguments(start, limit);
         match (before, self.document) {
             (Document::Complete, _) => Added::Excess,
             (_, Document::Complete) => Added::Completes,
             _ => Added::More,
+        }
+    }
+
+    /// Takes back what was added from `start` on if the arguments are longer than the limit. Their
+    /// beginning is kept for the record, and the digest of all of them if copies may follow.
+    fn bound_arguments(&mut self, start: usize, limit: usize) {
+        let (old, added) = self.arguments.split_at(start);
+        if self.arguments.len() > limit
+            && !std::mem::replace(&mut self.oversize, true)
+            && self.repeats
+        {
+            self.digest = Some(Sha256::new_with_prefix(old));
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(added);
+        }
+        if self.oversize {
+            let keep = self.arguments.floor_char_boundary(start.min(KEPT));
+            self.arguments.truncate(keep);
         }
     }
 
@@ -337,6 +342,9 @@ impl Assembly {
     }
 }
 
+/// How many bytes of arguments are kept of a call whose arguments are too long.
+const KEPT: usize = 1024;
+
 /// Why a call with differing copies is refused.
 pub const COPIES_DIFFER: &str = "its copies differ";
 
@@ -359,8 +367,18 @@ enum Document {
 }
 
 impl Document {
-    fn feed(self, text: &str) -> Self {
-        text.bytes().fold(self, Self::step)
+    fn feed(mut self, text: &str) -> Self {
+        let mut rest = text.as_bytes();
+        loop {
+            if let Self::Open { string: true, escape: false, .. } = self {
+                // Nothing else in a string changes anything.
+                let Some(at) = memchr2(b'"', b'\\', rest) else { return self };
+                rest = rest.get(at..).unwrap_or_default();
+            }
+            let Some((byte, after)) = rest.split_first() else { return self };
+            self = self.step(*byte);
+            rest = after;
+        }
     }
 
     #[inline]

@@ -38,4 +38,4 @@ fn lower_priority() {
 
 const EVERY: Duration = Duration::from_secs(2);
 /// This many records are worth a transaction, even while more are coming.
-const BATCH: u64 = 16 * 1024;
+const BATCH: u64 = 64 * 1024;

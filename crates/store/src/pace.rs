@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use crate::queue::Queue;
 use crate::settings::Durability;
 
-/// Decides when the next batch is taken. A sync costs the same for one record as for a hundred, and wakes
-/// two threads. While calls come one right after the other, each sync would carry one of them; then the
-/// writer pauses before the next one, so that it carries several. A call that comes alone, and calls that
-/// come together, never wait for others.
+/// Decides when the next batch is taken. A sync costs the same for one record as for a hundred, and
+/// blocks and wakes threads several times. While calls come one right after the other, each sync
+/// would carry one or two of them; then the writer waits a little after the first, so that it carries
+/// several. A call that comes alone, and calls that come together, never wait for others.
 #[derive(Debug)]
 pub(crate) struct Pace {
     durability: Durability,
@@ -26,20 +26,25 @@ impl Pace {
 
     /// Waits until the next batch should be taken, but no longer than this if nothing comes.
     pub(crate) fn gather(&mut self, queue: &Queue, timeout: Duration) {
-        if self.durability == Durability::Disk && self.small >= MANY {
-            thread::sleep(PAUSE);
-            if !queue.is_urgent() {
-                self.small = 0;
-            }
-        }
         queue.wait(timeout);
+        if self.pauses() && queue.is_urgent() {
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn pauses(&self) -> bool {
+        self.durability == Durability::Disk && self.small >= MANY
     }
 
     /// A batch of this many entries was written.
     pub(crate) fn wrote(&mut self, entries: usize) {
         let is_soon = |before: Instant| before.elapsed() < SOON + PAUSE;
+        // Nothing else came in the pause: it was for nothing.
+        let is_alone = self.pauses() && entries < 2;
         self.small = match self.wrote.replace(Instant::now()) {
-            Some(before) if entries < LARGE && is_soon(before) => self.small.saturating_add(1),
+            Some(before) if entries < LARGE && is_soon(before) && !is_alone => {
+                self.small.saturating_add(1)
+            }
             _ => 0,
         };
     }
@@ -47,9 +52,9 @@ impl Pace {
 
 /// Batches that follow each other within this time follow one right after the other.
 const SOON: Duration = Duration::from_millis(1);
-/// After this many small batches the writer pauses before the next one: fewer than that are a few calls that
-/// happened to come together.
-const MANY: u32 = 8;
+/// After this many small batches the writer pauses before the next one: fewer than that are a few
+/// calls that happened to come together.
+const MANY: u32 = 4;
 /// A batch of this many entries is worth its sync.
 const LARGE: usize = 16;
 /// How long the writer pauses: ten times as long as a sync takes on a fast disk.
@@ -75,10 +80,20 @@ mod tests {
     }
 
     #[test]
-    fn the_pause_ends_when_nothing_comes_in_it() {
-        let (mut pace, queue) = (Pace::new(Durability::Disk), Queue::default());
-        pace.small = MANY;
-        pace.gather(&queue, Duration::ZERO);
-        assert_eq!(pace.small, 0);
+    fn the_pauses_end_when_one_gathers_nothing() {
+        let mut pace = Pace::new(Durability::Disk);
+        (0..=MANY).for_each(|_| pace.wrote(1));
+        assert!(pace.pauses());
+        pace.wrote(2);
+        assert!(pace.pauses());
+        pace.wrote(1);
+        assert!(!pace.pauses());
+    }
+
+    #[test]
+    fn nothing_pauses_without_a_sync() {
+        let mut pace = Pace::new(Durability::Process);
+        (0..=MANY).for_each(|_| pace.wrote(1));
+        assert!(!pace.pauses());
     }
 }
