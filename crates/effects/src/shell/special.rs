@@ -249,10 +249,8 @@ impl Shell<'_, '_> {
             "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
                 self.mark(context.run, Mark::Credentials);
             }
-            "terraform" if line.sub_command().starts_with("state") => {
-                if line.words.iter().any(|word| word.text() == Some("pull")) {
-                    self.mark(context.run, Mark::Credentials);
-                }
+            "terraform" if line.words.iter().any(|word| word.text() == Some("pull")) => {
+                self.mark(context.run, Mark::Credentials);
             }
             "docker" if line.sub_command().ends_with("inspect") => {
                 let shows = |field: &Field| field.word.known_part().contains(".Env");
