@@ -1,11 +1,17 @@
 //! Globs against paths of which parts may be unknown.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::ground::Ground;
 use crate::path::{Case, Path};
 use crate::truth::Truth;
 use crate::word::{Fill, Word};
+
+mod fast;
+
+use fast::{FastSet, Known};
 
 /// How a rule uses the answer, where the ground is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +46,23 @@ enum Root {
     Anywhere,
 }
 
+impl Root {
+    /// Where a glob begins, and the rest of it.
+    fn of(text: &str) -> (Self, &str) {
+        if text == "~" || text.starts_with("~/") {
+            (Self::Home, text.get(1..).unwrap_or_default())
+        } else if text.starts_with('/') {
+            (Self::Absolute, text)
+        } else if text == "workspace" || text.starts_with("workspace/") {
+            (Self::Workspace, text.get("workspace".len()..).unwrap_or_default())
+        } else if text.starts_with("**") {
+            (Self::Anywhere, text)
+        } else {
+            (Self::Workspace, text)
+        }
+    }
+}
+
 /// A part of a pattern or of a path, between slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
@@ -65,17 +88,7 @@ impl PathPattern {
     }
 
     fn new(text: &str) -> Self {
-        let (root, rest) = if text == "~" || text.starts_with("~/") {
-            (Root::Home, text.get(1..).unwrap_or_default())
-        } else if text.starts_with('/') {
-            (Root::Absolute, text)
-        } else if text == "workspace" || text.starts_with("workspace/") {
-            (Root::Workspace, text.get("workspace".len()..).unwrap_or_default())
-        } else if text.starts_with("**") {
-            (Root::Anywhere, text)
-        } else {
-            (Root::Workspace, text)
-        };
+        let (root, rest) = Root::of(text);
         let parts: Vec<Part> = rest
             .split('/')
             .filter(|part| !part.is_empty() && *part != ".")
@@ -102,10 +115,13 @@ impl PathPattern {
             Root::Absolute if path.start == Start::Relative => Truth::No,
             Root::Anywhere | Root::Absolute => self.compare(&path.whole, path.case),
             Root::Home => {
-                path.home.as_ref().map_or(Truth::No, |rest| self.compare(rest, path.case))
+                let Some(rest) = &path.home else { return Truth::No };
+                self.compare(path.home_parts.get_or_init(|| Readings::new(rest)), path.case)
             }
             Root::Workspace => match &path.workspace {
-                Place::Inside(rest) => self.compare(rest, path.case),
+                Place::Inside(rest, parts) => {
+                    self.compare(parts.get_or_init(|| Readings::new(rest)), path.case)
+                }
                 Place::Outside => Truth::No,
                 Place::Relative if stance == Stance::Restricts => {
                     self.compare(&path.whole, path.case)
@@ -122,11 +138,25 @@ impl PathPattern {
         let Some(across) = &path.across else {
             return Truth::from_bool(covers(&self.parts, &path.within, case));
         };
+        if !self.may_end_like(&path.within, case) && !self.may_end_like(across, case) {
+            return Truth::No;
+        }
         if covers(&self.parts, across, case) && covers(&self.parts, &path.within, case) {
             return Truth::Yes;
         }
         let may = meets(&self.parts, &path.within, case) || meets(&self.parts, across, case);
         if may { Truth::Unknown } else { Truth::No }
+    }
+}
+
+impl PathPattern {
+    /// Whether the last names allow a match. Most patterns end with a name that the path does not have.
+    fn may_end_like(&self, path: &[Part], case: Case) -> bool {
+        match (self.parts.last(), path.last()) {
+            (Some(Part::One(one)), Some(Part::One(two))) => ends_fit(one, two, case),
+            (Some(Part::One(_)), None) => false,
+            _ => true,
+        }
     }
 }
 
@@ -145,7 +175,8 @@ struct Prepared {
     text: Option<String>,
     start: Start,
     whole: Readings,
-    home: Option<Readings>,
+    home: Option<Word>,
+    home_parts: OnceCell<Readings>,
     workspace: Place,
     case: Case,
 }
@@ -181,7 +212,8 @@ impl Prepared {
             text: path.text().map(str::to_owned),
             start: if is_absolute { Start::Absolute } else { Start::Relative },
             whole: Readings::new(path),
-            home: below_home(path, ground).map(|rest| Readings::new(&rest)),
+            home: below_home(path, ground),
+            home_parts: OnceCell::new(),
             workspace: below_workspace(path, ground),
             case,
         }
@@ -189,35 +221,59 @@ impl Prepared {
 }
 
 /// A list of globs, and of exceptions that begin with `!`.
+///
+/// They are read when a path is first compared: known paths need another form than paths with gaps.
 #[derive(Debug, Clone, Default)]
 pub struct PathSet {
-    patterns: Patterns,
-    exceptions: Patterns,
+    globs: Vec<String>,
+    known: OnceLock<(FastSet, FastSet)>,
+    partly: OnceLock<(Patterns, Patterns)>,
 }
 
 impl PathSet {
     /// Reads globs; `!glob` is an exception.
     pub fn new<'t>(globs: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut set = Self::default();
-        for glob in globs {
-            match glob.strip_prefix('!') {
-                Some(exception) => set.exceptions.add(exception),
-                None => set.patterns.add(glob),
-            }
-        }
-        set
+        Self { globs: globs.into_iter().map(str::to_owned).collect(), ..Self::default() }
     }
 
     /// Whether a path matches one of the globs and no exception.
     pub fn matches(&self, path: &Path, ground: &Ground<'_>, stance: Stance) -> Truth {
-        each_form(path, |word| {
-            let prepared = Prepared::new(word, path.case, ground);
-            match self.patterns.matches(&prepared, stance) {
-                Truth::No => Truth::No,
-                _ if self.exceptions.matches(&prepared, stance) == Truth::Yes => Truth::No,
-                found => found,
-            }
+        each_form(path, |word| match word.text() {
+            Some(text) => self.matches_known(&Known::new(text, path.case, ground), stance),
+            None => self.matches_partly(&Prepared::new(word, path.case, ground), stance),
         })
+    }
+
+    fn matches_known(&self, path: &Known<'_>, stance: Stance) -> Truth {
+        let (globs, exceptions) =
+            self.known.get_or_init(|| (FastSet::new(self.list()), FastSet::new(self.exceptions())));
+        match globs.matches(path, stance) {
+            Truth::No => Truth::No,
+            _ if exceptions.matches(path, stance) == Truth::Yes => Truth::No,
+            found => found,
+        }
+    }
+
+    fn matches_partly(&self, path: &Prepared, stance: Stance) -> Truth {
+        let (patterns, exceptions) = self.partly.get_or_init(|| {
+            let (mut patterns, mut exceptions) = (Patterns::default(), Patterns::default());
+            self.list().for_each(|glob| patterns.add(glob));
+            self.exceptions().for_each(|glob| exceptions.add(glob));
+            (patterns, exceptions)
+        });
+        match patterns.matches(path, stance) {
+            Truth::No => Truth::No,
+            _ if exceptions.matches(path, stance) == Truth::Yes => Truth::No,
+            found => found,
+        }
+    }
+
+    fn list(&self) -> impl Iterator<Item = &str> {
+        self.globs.iter().map(String::as_str).filter(|glob| !glob.starts_with('!'))
+    }
+
+    fn exceptions(&self) -> impl Iterator<Item = &str> {
+        self.globs.iter().filter_map(|glob| glob.strip_prefix('!'))
     }
 }
 
@@ -293,17 +349,20 @@ fn contains(text: &str, needle: &str, case: Case) -> bool {
 
 /// What is below the home directory. Without a ground, the usual places count as homes.
 fn below_home(path: &Word, ground: &Ground<'_>) -> Option<Word> {
-    let start = path.known_start();
+    home_length(path.known_start(), ground).map(|length| path.from(length))
+}
+
+/// How many bytes of a path are the home directory.
+fn home_length(start: &str, ground: &Ground<'_>) -> Option<usize> {
     if start == "~" || start.starts_with("~/") {
-        return Some(path.from(1));
+        return Some(1);
     }
     if let Some(home) = ground.home {
         let home = home.trim_end_matches('/');
         let rest = start.strip_prefix(home)?;
-        return (rest.is_empty() || rest.starts_with('/')).then(|| path.from(home.len()));
+        return (rest.is_empty() || rest.starts_with('/')).then_some(home.len());
     }
-    let length = usual_home(start)?;
-    Some(path.from(length))
+    usual_home(start)
 }
 
 fn usual_home(start: &str) -> Option<usize> {
@@ -322,7 +381,7 @@ fn usual_home(start: &str) -> Option<usize> {
 
 /// Where a path is, seen from the workspace.
 enum Place {
-    Inside(Readings),
+    Inside(Word, OnceCell<Readings>),
     Outside,
     /// Relative to an unknown folder.
     Relative,
@@ -336,7 +395,7 @@ fn below_workspace(path: &Word, ground: &Ground<'_>) -> Place {
         if let Some(rest) = start.strip_prefix(workspace)
             && (rest.is_empty() || rest.starts_with('/'))
         {
-            return Place::Inside(Readings::new(&path.from(workspace.len())));
+            return Place::Inside(path.from(workspace.len()), OnceCell::new());
         }
     }
     if start.starts_with(['/', '~']) || start == ".." || start.starts_with("../") {
@@ -456,8 +515,8 @@ fn covers(pattern: &[Part], path: &[Part], case: Case) -> bool {
 
 /// Whether the pattern matches something that the path can be, and the path shows a part of it.
 fn meets(pattern: &[Part], path: &[Part], case: Case) -> bool {
-    let may = walk(pattern, path, &|one, two| signs_meet(one, two, case), Deep::ByAnything);
-    may && pattern.iter().any(|one| path.iter().any(|two| is_evidence(one, two, case)))
+    pattern.iter().any(|one| path.iter().any(|two| is_evidence(one, two, case)))
+        && walk(pattern, path, &|one, two| signs_meet(one, two, case), Deep::ByAnything)
 }
 
 /// How an unknown number of parts in the path is matched.
@@ -526,7 +585,19 @@ fn is_long(part: &Part) -> bool {
     matches!(part, Part::One(signs) if signs.len() > MAX_ITEMS)
 }
 
+/// Whether the ends of two names allow a match: a quick way to say no.
+fn ends_fit(one: &[Sign], two: &[Sign], case: Case) -> bool {
+    let fits = |one: Option<&Sign>, two: Option<&Sign>| match (one, two) {
+        (Some(Sign::Letter(one)), Some(Sign::Letter(two))) => same(*one, *two, case),
+        _ => true,
+    };
+    fits(one.first(), two.first()) && fits(one.last(), two.last())
+}
+
 fn signs_cover(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
+    if !ends_fit(pattern, path, case) {
+        return false;
+    }
     table(
         pattern,
         path,
@@ -543,6 +614,9 @@ fn signs_meet(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
     // `*` and `?` of the shell do not match a leading dot.
     let is_hidden = pattern.first() == Some(&Sign::Letter('.'));
     if is_hidden && matches!(path.first(), Some(Sign::Star | Sign::Any)) {
+        return false;
+    }
+    if !ends_fit(pattern, path, case) {
         return false;
     }
     table(
@@ -711,5 +785,27 @@ mod tests {
         };
         let set = PathSet::new(["~/.ssh/id_*"]);
         assert_eq!(set.matches(&path, &GROUND, Stance::Restricts), Truth::Yes);
+    }
+
+    fn slow(glob: &str, path: &str, case: Case, stance: Stance) -> Truth {
+        let set = PathSet::new([glob]);
+        set.matches_partly(&Prepared::new(&Word::known(path), case, &GROUND), stance)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn known_paths_are_compared_alike_in_both_ways(
+            glob in "(~|workspace|/|\\*\\*)?(/(\\*\\*|\\*|[aAb*?]{1,4}|\\.env|[ab]\\{c,d\\})){0,4}",
+            path in "(~|/home/u|/w/app|/|\\.\\.)?(/([aAbcd]{1,3}|\\.env)){0,4}",
+            ignores in proptest::bool::ANY,
+        ) {
+            let case = if ignores { Case::Ignored } else { Case::Sensitive };
+            let set = PathSet::new([glob.as_str()]);
+            let known = Known::new(&path, case, &GROUND);
+            let fast = set.matches_known(&known, Stance::Restricts);
+            proptest::prop_assert_eq!(fast, slow(&glob, &path, case, Stance::Restricts));
+            let allows = set.matches_known(&known, Stance::Allows) == Truth::Yes;
+            proptest::prop_assert_eq!(allows, slow(&glob, &path, case, Stance::Allows) == Truth::Yes);
+        }
     }
 }

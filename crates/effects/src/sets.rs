@@ -38,8 +38,13 @@ pub const PATHS: &[(&str, &[&str])] = &[
 ];
 
 /// All sets of hosts.
-pub const HOSTS: &[(&str, &[&str])] =
-    &[("registries", REGISTRIES), ("metadata", METADATA), ("local", LOCAL), ("drops", DROPS)];
+pub const HOSTS: &[(&str, &[&str])] = &[
+    ("registries", REGISTRIES),
+    ("metadata", METADATA),
+    ("local", LOCAL),
+    ("drops", DROPS),
+    ("apis", APIS),
+];
 
 /// Private keys, tokens, credential stores, histories, and the environment of other processes.
 const SECRETS: &[&str] = &[
@@ -552,6 +557,37 @@ const METADATA: &[&str] = &[
     "metadata.azure.com",
     "metadata.packet.net",
     "kubernetes.default.svc",
+];
+
+/// APIs that take the token of their user with every request.
+const APIS: &[&str] = &[
+    "api.github.com",
+    "uploads.github.com",
+    "gitlab.com",
+    "api.bitbucket.org",
+    "api.openai.com",
+    "api.anthropic.com",
+    "generativelanguage.googleapis.com",
+    "*.googleapis.com",
+    "api.mistral.ai",
+    "openrouter.ai",
+    "huggingface.co",
+    "api.cloudflare.com",
+    "api.digitalocean.com",
+    "api.heroku.com",
+    "api.vercel.com",
+    "api.netlify.com",
+    "api.stripe.com",
+    "slack.com",
+    "api.linear.app",
+    "api.notion.com",
+    "*.atlassian.net",
+    "sentry.io",
+    "api.datadoghq.com",
+    "api.twilio.com",
+    "api.sendgrid.com",
+    "discord.com",
+    "api.telegram.org",
 ];
 
 /// This machine and private networks.

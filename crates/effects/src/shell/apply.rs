@@ -60,7 +60,7 @@ impl Shell<'_, '_> {
         self.downloads(before)
     }
 
-    fn describe(&mut self, line: &Line, run: usize) {
+    fn describe(&mut self, line: &Line<'_>, run: usize) {
         let known = line.flags.iter().filter_map(|given| given.flag.names.first().copied());
         let mut flags: Vec<String> = known.map(str::to_owned).collect();
         flags.extend(line.unknown.iter().map(|(name, _)| name.clone()));
@@ -72,7 +72,7 @@ impl Shell<'_, '_> {
     }
 
     /// `git -C folder`: what follows is relative to it.
-    fn folders(&mut self, line: &Line) {
+    fn folders(&mut self, line: &Line<'_>) {
         for given in &line.flags {
             if given.flag.does.contains(&Does::Folder)
                 && let Some(field) = given.values.first()
@@ -82,7 +82,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn flags(&mut self, line: &Line, context: &Context) {
+    fn flags(&mut self, line: &Line<'_>, context: &Context) {
         for given in &line.flags {
             let runs_words = given.flag.does.iter().any(|does| takes_words(*does));
             if runs_words {
@@ -120,7 +120,7 @@ impl Shell<'_, '_> {
         self.positional = positional;
     }
 
-    fn operands(&mut self, line: &Line, context: &Context) {
+    fn operands(&mut self, line: &Line<'_>, context: &Context) {
         let Some(meaning) = line.meaning() else { return };
         let count = line.operands.len();
         for (at, field) in line.operands.iter().enumerate() {
@@ -687,7 +687,7 @@ impl Shell<'_, '_> {
 }
 
 /// `{}` of `find -exec` is a file below the folder where the search begins.
-fn found_files(line: &Line, given: &Given) -> Vec<Field> {
+fn found_files(line: &Line<'_>, given: &Given) -> Vec<Field> {
     if given.flag.value != Value::ToSemicolon {
         return given.values.clone();
     }
@@ -697,7 +697,7 @@ fn found_files(line: &Line, given: &Given) -> Vec<Field> {
 }
 
 /// A file that a search finds: `folder/…/*.o`, or `folder/*` if it may be any.
-fn found_file(line: &Line, mut folder: Word) -> Word {
+fn found_file(line: &Line<'_>, mut folder: Word) -> Word {
     folder.push('/');
     match name_test(line) {
         Some(pattern) => {
@@ -711,7 +711,7 @@ fn found_file(line: &Line, mut folder: Word) -> Word {
 }
 
 /// The pattern that names must have.
-fn name_test(line: &Line) -> Option<Word> {
+fn name_test(line: &Line<'_>) -> Option<Word> {
     let given = line.flags.iter().find(|given| {
         matches!(given.spelling.as_str(), "-name" | "-iname")
             && given.values.first().and_then(Field::text).is_some_and(|text| text != "*")

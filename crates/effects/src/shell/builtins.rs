@@ -34,7 +34,7 @@ impl Shell<'_, '_> {
             "unset" => {
                 for field in arguments {
                     let Some(name) = field.text() else { continue };
-                    self.variables.remove(name);
+                    Rc::make_mut(&mut self.variables).remove(name);
                     self.removes(name, field);
                 }
                 Output::Nothing
@@ -271,7 +271,8 @@ impl Shell<'_, '_> {
                 Some(words) => words.next().map_or_else(Word::default, Word::known),
                 None => names_of(input),
             };
-            self.variables.insert(name.clone(), Variable { values: vec![value], list: None });
+            let variable = Variable { values: vec![value], list: None };
+            Rc::make_mut(&mut self.variables).insert(name.clone(), variable);
         }
         Output::Nothing
     }

@@ -61,7 +61,8 @@ pub(crate) type Input = Option<Rc<Output>>;
 
 pub(crate) struct Shell<'a, 'g> {
     pub(crate) out: &'a mut Analysis<'g>,
-    pub(crate) variables: HashMap<String, Variable>,
+    /// Shared with the shells around this one until one of them changes it.
+    pub(crate) variables: Rc<HashMap<String, Variable>>,
     pub(crate) functions: HashMap<String, Function>,
     pub(crate) aliases: HashMap<String, String>,
     /// Files that the text itself has written, by resolved path.
@@ -99,7 +100,7 @@ impl<'a, 'g> Shell<'a, 'g> {
     pub(crate) fn new(out: &'a mut Analysis<'g>, folder: Word) -> Self {
         Self {
             out,
-            variables: HashMap::new(),
+            variables: Rc::default(),
             functions: HashMap::new(),
             aliases: HashMap::new(),
             written: HashMap::new(),
@@ -218,7 +219,7 @@ impl<'a, 'g> Shell<'a, 'g> {
 
     /// Runs something in a subshell: what it changes in the shell is undone.
     pub(crate) fn scoped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let variables = self.variables.clone();
+        let variables = Rc::clone(&self.variables);
         let folder = self.folder.clone();
         let result = run(self);
         self.variables = variables;
@@ -326,7 +327,7 @@ impl<'a, 'g> Shell<'a, 'g> {
         if values.is_empty() {
             values.push(Word::unknown());
         }
-        self.variables.insert(name.to_owned(), Variable { values, list: None });
+        Rc::make_mut(&mut self.variables).insert(name.to_owned(), Variable { values, list: None });
         self.branch(|shell| shell.list(body, input));
         Output::Unknown
     }
@@ -462,7 +463,8 @@ impl<'a, 'g> Shell<'a, 'g> {
     /// Gives a variable a value. In a branch, the values that it had stay possible.
     pub(crate) fn assign(&mut self, name: &str, value: Word) {
         let value = if value.known_part().len() > MAX_VALUE { Word::unknown() } else { value };
-        let known = self.variables.get_mut(name);
+        let variables = Rc::make_mut(&mut self.variables);
+        let known = variables.get_mut(name);
         match known {
             Some(known) if self.branches > 0 => {
                 known.list = None;
@@ -471,8 +473,7 @@ impl<'a, 'g> Shell<'a, 'g> {
                 }
             }
             _ => {
-                self.variables
-                    .insert(name.to_owned(), Variable { values: vec![value], list: None });
+                variables.insert(name.to_owned(), Variable { values: vec![value], list: None });
             }
         }
     }
@@ -531,7 +532,9 @@ impl<'a, 'g> Shell<'a, 'g> {
             self.sets_environment(&assign.name, value.clone(), span);
         }
         self.assign(&assign.name, value);
-        if let (Some(list), Some(variable)) = (list, self.variables.get_mut(&assign.name)) {
+        if let Some(list) = list
+            && let Some(variable) = Rc::make_mut(&mut self.variables).get_mut(&assign.name)
+        {
             variable.list = Some(list);
         }
     }

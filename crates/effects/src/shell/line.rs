@@ -4,7 +4,7 @@ use crate::model::{Flag, Model, Operands, Style, Value};
 use crate::shell::expand::Field;
 
 /// A command line, taken apart.
-pub(crate) struct Line {
+pub(crate) struct Line<'f> {
     /// The model of the program, of its sub-command, and so on.
     pub(crate) models: Vec<&'static Model>,
     pub(crate) flags: Vec<Given>,
@@ -14,7 +14,7 @@ pub(crate) struct Line {
     /// Operands right behind a flag that the model does not have: they may be its value.
     pub(crate) doubtful: Vec<(usize, String)>,
     /// All words behind the program's name.
-    pub(crate) words: Vec<Field>,
+    pub(crate) words: &'f [Field],
     /// The names of the sub-commands as they were given: `remote add`.
     sub_command: String,
 }
@@ -28,16 +28,16 @@ pub(crate) struct Given {
     pub(crate) values: Vec<Field>,
 }
 
-impl Line {
+impl<'f> Line<'f> {
     /// Takes the words behind the program's name apart.
-    pub(crate) fn read(model: &'static Model, fields: &[Field]) -> Self {
+    pub(crate) fn read(model: &'static Model, fields: &'f [Field]) -> Self {
         let line = Self {
             models: vec![model],
             flags: Vec::new(),
             operands: Vec::new(),
             unknown: Vec::new(),
             doubtful: Vec::new(),
-            words: fields.to_vec(),
+            words: fields,
             sub_command: String::new(),
         };
         let mut reader = Reader { fields, at: 0, line };
@@ -73,7 +73,7 @@ impl Line {
 struct Reader<'f> {
     fields: &'f [Field],
     at: usize,
-    line: Line,
+    line: Line<'f>,
 }
 
 impl Reader<'_> {

@@ -186,7 +186,7 @@ const BUILDERS: &[&str] = &[
 ];
 
 impl Shell<'_, '_> {
-    pub(crate) fn special(&mut self, line: &Line, fields: &[Field], context: &Context) {
+    pub(crate) fn special(&mut self, line: &Line<'_>, fields: &[Field], context: &Context) {
         let Some(name) = line.models.first().and_then(|model| model.names.first()).copied() else {
             return;
         };
@@ -249,10 +249,8 @@ impl Shell<'_, '_> {
             "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
                 self.mark(context.run, Mark::Credentials);
             }
-            "terraform" if line.sub_command().starts_with("state") => {
-                if line.words.iter().any(|word| word.text() == Some("pull")) {
-                    self.mark(context.run, Mark::Credentials);
-                }
+            "terraform" if line.words.iter().any(|word| word.text() == Some("pull")) => {
+                self.mark(context.run, Mark::Credentials);
             }
             "docker" if line.sub_command().ends_with("inspect") => {
                 let shows = |field: &Field| field.word.known_part().contains(".Env");
@@ -288,7 +286,7 @@ impl Shell<'_, '_> {
     }
 
     /// `sudo bash`: everything that follows has the rights of root.
-    fn root_shell(&mut self, line: &Line, context: &Context) {
+    fn root_shell(&mut self, line: &Line<'_>, context: &Context) {
         let is_shell = |field: &Field| {
             field.text().is_some_and(|text| {
                 crate::shell::simple::is_shell(text.rsplit('/').next().unwrap_or(text))
@@ -303,7 +301,7 @@ impl Shell<'_, '_> {
     }
 
     /// `kill -9 -1` ends every process, `kill 1` the first one.
-    fn kills_all(&mut self, line: &Line, context: &Context) {
+    fn kills_all(&mut self, line: &Line<'_>, context: &Context) {
         let last = line.words.last().and_then(Field::text);
         if line.words.is_empty() || matches!(last, Some("-1" | "1")) && line.words.len() < 4 {
             self.mark(context.run, Mark::Power);
@@ -311,7 +309,7 @@ impl Shell<'_, '_> {
     }
 
     /// `npm pkg set scripts.x=TEXT`: the text runs with the next `npm run x`.
-    fn sets_script(&mut self, line: &Line) {
+    fn sets_script(&mut self, line: &Line<'_>) {
         let mut words = line.words.iter().filter_map(Field::text);
         if words.next() != Some("pkg") || words.next() != Some("set") {
             return;
@@ -327,7 +325,7 @@ impl Shell<'_, '_> {
     }
 
     /// `pip install -r URL`
-    fn requirements(&mut self, line: &Line) {
+    fn requirements(&mut self, line: &Line<'_>) {
         for given in &line.flags {
             let is_list = matches!(given.spelling.as_str(), "-r" | "--requirement" | "-c");
             if is_list
@@ -339,7 +337,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn copies_from_container(&mut self, line: &Line) {
+    fn copies_from_container(&mut self, line: &Line<'_>) {
         let is_local = |field: &&Field| !field.word.known_part().contains(':');
         if let [source, target] = line.operands.as_slice() {
             if let Some(source) = Some(source).filter(is_local) {
@@ -352,7 +350,7 @@ impl Shell<'_, '_> {
     }
 
     /// `fd PATTERN -x COMMAND`: the command gets each file that the pattern finds.
-    fn found_by_fd(&mut self, line: &Line) {
+    fn found_by_fd(&mut self, line: &Line<'_>) {
         let is_run = |spelling: &str| matches!(spelling, "-x" | "--exec" | "-X" | "--exec-batch");
         let Some(given) = line.flags.iter().find(|given| is_run(&given.spelling)) else { return };
         let pattern = line.operands.first().map_or("", |field| field.word.known_part());
@@ -368,8 +366,8 @@ impl Shell<'_, '_> {
     }
 
     /// Installers that take packages from any URL.
-    fn installs_urls(&mut self, line: &Line) {
-        for field in &line.words {
+    fn installs_urls(&mut self, line: &Line<'_>) {
+        for field in line.words {
             let text = field.word.known_part();
             let Some(at) = text.find("http://").or_else(|| text.find("https://")) else { continue };
             let rest = text.get(at..).unwrap_or_default();
@@ -392,7 +390,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn git(&mut self, line: &Line, context: &Context) {
+    fn git(&mut self, line: &Line<'_>, context: &Context) {
         let has = |names: &[&str]| {
             line.flags.iter().any(|given| names.contains(&given.spelling.as_str()))
                 || line.unknown.iter().any(|(name, _)| names.contains(&name.as_str()))
@@ -518,7 +516,7 @@ impl Shell<'_, '_> {
     }
 
     /// A request of PowerShell that carries something.
-    fn web_request(&mut self, line: &Line) {
+    fn web_request(&mut self, line: &Line<'_>) {
         let value = |name: &str| {
             let is_it = |spelling: &str| spelling.eq_ignore_ascii_case(name);
             let given = line.flags.iter().find(|given| is_it(&given.spelling))?;
@@ -540,7 +538,7 @@ impl Shell<'_, '_> {
     }
 
     /// `cp /dev/null FILE` empties the file.
-    fn copies_nothing(&mut self, line: &Line) {
+    fn copies_nothing(&mut self, line: &Line<'_>) {
         if let [source, target] = line.operands.as_slice()
             && source.text() == Some("/dev/null")
         {
@@ -549,7 +547,7 @@ impl Shell<'_, '_> {
     }
 
     /// `dd if=/dev/null of=FILE` empties the file.
-    fn writes_nothing(&mut self, line: &Line) {
+    fn writes_nothing(&mut self, line: &Line<'_>) {
         let value = |name: &str| {
             let given = line.flags.iter().find(|given| given.spelling == name)?;
             given.values.first().cloned()
@@ -560,7 +558,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn kubectl(&mut self, line: &Line, context: &Context) {
+    fn kubectl(&mut self, line: &Line<'_>, context: &Context) {
         let first = line.operands.first().and_then(Field::text).unwrap_or_default();
         let noun = first.split('/').next().unwrap_or(first);
         match line.sub_command() {
@@ -619,7 +617,7 @@ impl Shell<'_, '_> {
     }
 
     /// All services of AWS name what they destroy alike.
-    fn aws(&mut self, line: &Line, context: &Context) {
+    fn aws(&mut self, line: &Line<'_>, context: &Context) {
         let mut words = line.words.iter().filter_map(Field::text);
         let Some(verb) = words.find(|word| word.contains('-') && !word.starts_with('-')) else {
             return;
@@ -631,7 +629,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn cloud(&mut self, line: &Line, context: &Context) {
+    fn cloud(&mut self, line: &Line<'_>, context: &Context) {
         let destroys = |word: &str| {
             let verb = word.rsplit(':').next().unwrap_or(word);
             matches!(verb, "-purge" | "delete" | "destroy" | "purge" | "terminate" | "delete-batch")
@@ -643,7 +641,7 @@ impl Shell<'_, '_> {
     }
 
     /// Without a name of their own, downloads are called as in the URL.
-    fn named_downloads(&mut self, line: &Line) {
+    fn named_downloads(&mut self, line: &Line<'_>) {
         let is_named = line.flags.iter().any(|given| {
             matches!(given.spelling.as_str(), "-O" | "--output-document" | "-o" | "--out")
         });
@@ -676,7 +674,7 @@ impl Shell<'_, '_> {
     }
 
     /// An archive from another host: everything in the folder comes from there.
-    fn unpacked(&mut self, line: &Line, context: &Context) {
+    fn unpacked(&mut self, line: &Line<'_>, context: &Context) {
         let archive = line.words.iter().find_map(|field| {
             let path = self.resolve(&field.word);
             let output = path.resolved.text().and_then(|path| self.written.get(path))?;

@@ -28,6 +28,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         "bedrock_invoke" => with_head(bodies("bedrock-invoke", "eventstream")),
         "policy" => vec![callgate_policy::starter().text.into_bytes()],
         "inspect" => poison(),
+        "effects" => calls(),
         "mcp_events" => with_head(answers()),
         _ => Vec::new(),
     });
@@ -60,6 +61,24 @@ fn poison() -> Vec<Vec<u8>> {
         let entries = lines.filter(|line| line.starts_with(b"{") && line.len() < MAX_LEN);
         seeds.extend(entries.map(<[u8]>::to_vec));
     }
+    seeds
+}
+
+/// The inputs of the corpus' calls: the text of a command, or the arguments as JSON.
+fn calls() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for file in ["hostile.jsonl", "harmless.jsonl"] {
+        let text = fs::read_to_string(corpus::root().join("calls").join(file)).unwrap();
+        for line in text.lines() {
+            let Ok(call) = serde_json::from_str::<Value>(line) else { continue };
+            let Some(input) = call.get("input") else { continue };
+            let command =
+                ["command", "cmd", "CommandLine"].iter().find_map(|key| input.get(key)?.as_str());
+            let seed = command.map_or_else(|| input.to_string(), str::to_owned);
+            seeds.push(seed.into_bytes());
+        }
+    }
+    seeds.retain(|seed| seed.len() < MAX_LEN);
     seeds
 }
 
