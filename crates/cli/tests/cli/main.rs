@@ -20,6 +20,7 @@ mod keys;
 mod mcp;
 mod policy;
 mod records;
+mod relax;
 mod slips;
 mod spellings;
 mod store;

@@ -20,7 +20,15 @@ use crate::word::Word;
 pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
     if entry.is(Kind::Shell) {
         let folder = folder(analysis, call, entry);
+        let mut has_command = false;
         for path in entry.roles_of(Role::Command) {
+            for (path, value) in find(call.value, path) {
+                has_command = true;
+                run(analysis, call, &path, value, &folder);
+            }
+        }
+        // A server with a tool of that name may call the argument something else.
+        for path in OTHER_COMMANDS.iter().filter(|_| !has_command) {
             for (path, value) in find(call.value, path) {
                 run(analysis, call, &path, value, &folder);
             }
@@ -72,6 +80,10 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         }
     }
 }
+
+/// Usual names of an argument that carries a command.
+const OTHER_COMMANDS: &[&str] =
+    &["command", "cmd", "argv", "program", "executable", "script", "commands[*]"];
 
 /// The folder that a shell tool runs in.
 fn folder(analysis: &Analysis<'_>, call: &Call<'_>, entry: &Entry) -> Word {
