@@ -79,7 +79,7 @@ fn the_process_and_the_port_of_the_gateway_are_known() {
     let (_model, gateway) = gateway("policies: []\n", &[]);
     let socket = socket::of(&gateway);
     let judged = |command: String| {
-        let call = json!({ "tool": "Bash", "input": { "command": command } });
+        let call = json!({ "tool": "Bash", "arguments": { "command": command } });
         socket::post(&socket, "/api/v1/evaluate", &call).1
     };
     let denied = judged(format!("kill -9 {}", gateway.id()));

@@ -105,3 +105,17 @@ fn its_name_is_reserved() {
     let messages: Vec<&str> = problems.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(messages, ["the name `self-protection` is reserved"]);
 }
+
+/// Prints how long the rules take to load.
+#[test]
+fn it_loads_quickly() {
+    let load = || {
+        let policies = policies(NOTHING);
+        let started = std::time::Instant::now();
+        let protected = policies.protected(&installation());
+        (started.elapsed(), protected.is_ok())
+    };
+    let (best, _) = (0..10).map(|_| load()).min().unwrap();
+    println!("self-protection loads in {best:?}");
+    assert!(best.as_millis() < 100, "{best:?}");
+}
