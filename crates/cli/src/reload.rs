@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use callgate_config::{Error, PolicySet, Resolved, StartSettings, Watch, Watched};
+use callgate_config::{Error, PolicySet, Protect, Resolved, StartSettings, Watch, Watched};
 use callgate_decide::mcp::McpSettings;
 use callgate_decide::{Decider, InForce, PolicyFile, PolicySource, login};
 use callgate_policy::Source;
@@ -117,7 +117,7 @@ impl<R: Running> Reloader<R> {
         restart_needed: Vec<String>,
         weakened: Vec<String>,
     ) -> Vec<Watched> {
-        let source = source(&resolved.policies);
+        let source = source(&resolved);
         let weakened = self.decider.swap(in_force(&mut resolved), &source, weakened);
         tracing::info!(policies = source.detail, "policies and settings loaded");
         for lost in weakened {
@@ -164,13 +164,17 @@ pub(crate) fn warn_of_exposed(policies: &PolicySet) {
 }
 
 /// Which policies, and whose files they are, for the record.
-pub(crate) fn source(policies: &PolicySet) -> PolicySource {
+pub(crate) fn source(resolved: &Resolved) -> PolicySource {
+    let policies = &resolved.policies;
     let named = |source: &&Source| !source.name.starts_with("builtin:");
     let files = policies.sources.iter().filter(named).map(|source| file(&source.name)).collect();
-    let detail = match policies.origins.is_empty() {
+    let mut detail = match policies.origins.is_empty() {
         true => "none".to_owned(),
         false => policies.origins.join(", "),
     };
+    if resolved.protect == Protect::Off {
+        detail.push_str("; self-protection is off");
+    }
     PolicySource { detail, files }
 }
 

@@ -51,9 +51,10 @@ impl Error {
     /// What to do about it, beyond what the message says.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoSuchPolicy(_) => {
-                Some("the built-in policies are `builtin:starter` and `builtin:effects`")
-            }
+            Self::NoSuchPolicy(_) => Some(
+                "the built-in policies are `builtin:starter`, `builtin:strict`, `builtin:read-only`, \
+                 `builtin:ci`, `builtin:data` and `builtin:quiet`",
+            ),
             Self::Variable { .. } => Some("correct it, or unset it"),
             Self::Exposed { .. } => Some("without --strict this is only a warning"),
             Self::Unreadable { .. } | Self::Rejected(_) => None,

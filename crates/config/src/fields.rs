@@ -11,6 +11,7 @@ use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 use callgate_store::Durability;
 
+use crate::protect::Protect;
 use crate::resolve::{McpServer, Resolved};
 use crate::words::{Sign, words_of};
 
@@ -235,7 +236,15 @@ const FIELDS: &[Field] = &[
         kind: Kind::Policies,
         default: "",
         example: "[builtin:starter]",
-        doc: "The policies: files, globs, `builtin:starter`, or policies as mappings. With an empty list nothing is judged. Without it: the policy in this file, or else `builtin:starter`.",
+        doc: "The policies: files, globs, [built-in policies](policy.md#built-in-policies) such as `builtin:starter`, or policies as mappings. `{ use: builtin:starter, disable: [...], except: [...] }` relaxes a built-in policy. With an empty list, only callgate itself is protected. Without it: the policy in this file, or else `builtin:starter`.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "protect",
+        kind: Kind::Words(words_of::<Protect>),
+        default: "on",
+        example: "off",
+        doc: "[Self-protection](policy.md#self-protection): agents cannot change callgate's files or stop it, whatever the policies say. `off` also makes `policies: []` judge nothing.",
         applies: Applies::AtReload,
     },
     Field {

@@ -14,13 +14,14 @@ use callgate_dialect::Dialect;
 use callgate_effects::Entry;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
-use callgate_policy::{POLICY_KEYS, Source};
+use callgate_policy::{POLICY_KEYS, Relaxation, Source};
 use callgate_proxy::{Inbound, Mode};
 use callgate_store::Durability;
 use url::Url;
 
 use crate::aws;
 use crate::fields::{self, ANY};
+use crate::protect::Protect;
 use crate::providers;
 use crate::words::Sign;
 use denial::WrittenDenial;
@@ -38,6 +39,7 @@ pub struct Written {
     pub(crate) policies: Option<At<Vec<WrittenPolicy>>>,
     /// The policy that shares the file with the settings.
     pub(crate) own_policy: Option<Node>,
+    pub(crate) protect: Option<At<Protect>>,
     pub(crate) inbound: Option<At<Inbound>>,
     pub(crate) on_deny: Option<At<OnDeny>>,
     pub(crate) malformed: Option<At<Malformed>>,
@@ -81,6 +83,8 @@ pub(crate) struct WrittenProvider {
 pub(crate) enum WrittenPolicy {
     /// A file, a glob or a built-in policy.
     Named(At<String>),
+    /// A built-in policy with something taken away.
+    Relaxed(Relaxation),
     /// A policy.
     Inline(Node),
 }
@@ -145,6 +149,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         providers: fields.get("providers").map(|n| read_providers(n, problems)).unwrap_or_default(),
         policies,
         own_policy,
+        protect: file.word("protect", problems),
         inbound: file.word("inbound", problems),
         on_deny: file.word("on_deny", problems),
         malformed: file.word("malformed", problems),
@@ -194,6 +199,9 @@ fn policies(node: &Node, problems: &mut Problems<'_>) -> At<Vec<WrittenPolicy>> 
     let mut value = Vec::new();
     for item in list(node, "`policies`", problems) {
         match &item.value {
+            _ if Relaxation::is_one(item) => {
+                value.extend(Relaxation::read(item, problems).map(WrittenPolicy::Relaxed));
+            }
             Yaml::Map(_) => value.push(WrittenPolicy::Inline(item.clone())),
             _ => value.extend(
                 callgate_policy::yaml::text(item, "an entry of `policies`", problems)

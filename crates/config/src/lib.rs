@@ -31,6 +31,7 @@ mod file;
 mod find;
 mod glob;
 mod policies;
+mod protect;
 mod providers;
 mod quantity;
 mod reference;
@@ -44,7 +45,8 @@ pub use error::{Error, Rejected};
 pub use exposed::Exposed;
 pub use file::Written;
 pub use find::{FILE, find, user_folder};
-pub use policies::{PolicySet, load_policies};
+pub use policies::{PolicySet, Relaxed, load_policies};
+pub use protect::Protect;
 pub use quantity::duration;
 pub use reference::reference;
 pub use resolve::{

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use callgate_call::Surface;
 use callgate_effects::{Catalogue, Entry};
 use callgate_policy::yaml::{At, Node, Problems};
-use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, effects_pack, starter};
+use callgate_policy::{
+    Diagnostic, Document, Policies, Relaxation, Source, Span, Warning, builtin, builtins,
+};
 
 use crate::error::{Error, Rejected};
 use crate::exposed::{self, Exposed};
@@ -17,7 +19,6 @@ use crate::watch::Watched;
 /// The prefix of policies that come with the binary.
 const BUILTIN: &str = "builtin:";
 const STARTER: &str = "builtin:starter";
-const EFFECTS: &str = "builtin:effects";
 
 /// Policies that are compiled, and where they came from.
 #[derive(Debug)]
@@ -32,18 +33,30 @@ pub struct PolicySet {
     pub warnings: Vec<Warning>,
     /// The texts, to draw warnings in.
     pub sources: Vec<Source>,
-    /// Which of the files, the config's own among them, other users can change.
+    /// What entries of `policies` take away from built-in policies, one text for each.
+    pub relaxed: Vec<Relaxed>,
+    /// The files that were read, the config's own among them.
+    pub files: Vec<PathBuf>,
+    /// Which of them other users can change.
     pub exposed: Vec<Exposed>,
 }
 
-/// Reads and compiles the named policy files, or `builtin:starter`.
+/// A built-in policy with something taken away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relaxed {
+    /// Its name.
+    pub policy: String,
+    /// What is taken away, in a few words.
+    pub what: String,
+}
+
+/// Reads and compiles the named policy files and built-in policies.
 pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
     let mut gathered = Gathered::default();
     for file in files {
         let name = file.to_string_lossy();
         match name.strip_prefix(BUILTIN) {
-            Some(_) if name == STARTER => gathered.starter(),
-            Some(_) if name == EFFECTS => gathered.effects(),
+            Some(_) if gathered.whole_builtin(&name) => {}
             Some(_) => return Err(Error::NoSuchPolicy(name.into_owned())),
             None => gathered.file(find::read(file, "policy")?, file),
         }
@@ -60,6 +73,7 @@ pub(crate) struct Gathered {
     sources: Vec<Source>,
     parts: Vec<Part>,
     origins: Vec<String>,
+    relaxed: Vec<Relaxed>,
     watched: Vec<Watched>,
     /// Every file that was read.
     files: Vec<PathBuf>,
@@ -87,16 +101,34 @@ impl Gathered {
     }
 
     pub(crate) fn starter(&mut self) {
-        self.builtin(starter());
+        self.whole_builtin(STARTER);
     }
 
-    fn effects(&mut self) {
-        self.builtin(effects_pack());
+    /// Adds a built-in policy as it is, if there is one of that name.
+    fn whole_builtin(&mut self, name: &str) -> bool {
+        let Some(source) = builtin(name) else { return false };
+        let policy = At { value: name.to_owned(), span: Span::default() };
+        let whole = Relaxation::none(policy).apply(&source, &mut Problems::new(&source));
+        self.add_builtin(name.to_owned(), source, whole);
+        true
     }
 
-    fn builtin(&mut self, source: Source) {
-        self.origins.push(source.name.clone());
-        self.parts.push(Part::File(self.sources.len()));
+    /// Adds what an entry of `policies` leaves of a built-in policy.
+    fn relaxed_builtin(&mut self, relaxed: &Relaxation, problems: &mut Problems<'_>) {
+        let name = &relaxed.policy;
+        let Some(source) = builtin(&name.value) else { return no_such(name, problems) };
+        let left = relaxed.apply(&source, problems);
+        let mut origin = name.value.clone();
+        if let Some(what) = relaxed.describe() {
+            origin = format!("{origin} ({what})");
+            self.relaxed.push(Relaxed { policy: name.value.clone(), what });
+        }
+        self.add_builtin(origin, source, left);
+    }
+
+    fn add_builtin(&mut self, origin: String, source: Source, policy: Option<Node>) {
+        self.origins.push(origin);
+        self.parts.push(Part::Inline(self.sources.len(), policy.into_iter().collect()));
         self.sources.push(source);
     }
 
@@ -125,13 +157,12 @@ impl Gathered {
     ) {
         for entry in list {
             match entry {
+                WrittenPolicy::Relaxed(relaxed) => self.relaxed_builtin(relaxed, problems),
                 WrittenPolicy::Inline(node) => self.inline(vec![node.clone()]),
-                WrittenPolicy::Named(text) if text.value == STARTER => self.starter(),
-                WrittenPolicy::Named(text) if text.value == EFFECTS => self.effects(),
                 WrittenPolicy::Named(text) if text.value.starts_with(BUILTIN) => {
-                    problems
-                        .add(text.span, format!("unknown policy `{}`", text.value))
-                        .hint(format!("the built-in policies are `{STARTER}` and `{EFFECTS}`"));
+                    if !self.whole_builtin(&text.value) {
+                        no_such(text, problems);
+                    }
                 }
                 WrittenPolicy::Named(text) if is_glob(&text.value) => {
                     self.glob(text, config, problems);
@@ -187,8 +218,9 @@ impl Gathered {
                 self.sources.push(source);
             }
             Err(error) => {
-                let hint = match STARTER.strip_prefix(BUILTIN) == Some(text.value.as_str()) {
-                    true => format!("did you mean `{STARTER}`?"),
+                let builtin = format!("{BUILTIN}{}", text.value);
+                let hint = match builtins().any(|known| known == builtin) {
+                    true => format!("did you mean `{builtin}`?"),
                     false => "paths are relative to the folder of this file".to_owned(),
                 };
                 problems.add(text.span, error.to_string()).hint(hint);
@@ -216,10 +248,19 @@ impl Gathered {
             Err(problems) => Err((self.sources, problems)),
             Ok((policies, warnings)) => {
                 let compiled = (!self.parts.is_empty()).then_some(policies);
-                let Self { sources, mut origins, watched, files, .. } = self;
+                let Self { sources, mut origins, relaxed, watched, files, .. } = self;
                 origins.dedup();
                 let exposed = exposed::among(&files);
-                Ok(PolicySet { compiled, origins, watched, warnings, sources, exposed })
+                Ok(PolicySet {
+                    compiled,
+                    origins,
+                    relaxed,
+                    watched,
+                    warnings,
+                    sources,
+                    files,
+                    exposed,
+                })
             }
         }
     }
@@ -234,6 +275,19 @@ impl Part {
             }
         }
     }
+}
+
+/// Policies without a rule, which know the tools of agents.
+pub(crate) fn no_rules() -> Result<Policies, (Vec<Source>, Vec<Diagnostic>)> {
+    let compiled = Policies::compile_documents(&[], &Catalogue::builtin(), &[]);
+    compiled.map(|(policies, _)| policies).map_err(|problems| (Vec::new(), problems))
+}
+
+fn no_such(name: &At<String>, problems: &mut Problems<'_>) {
+    let known: Vec<String> = builtins().map(|name| format!("`{name}`")).collect();
+    problems
+        .add(name.span, format!("unknown policy `{}`", name.value))
+        .hint(format!("the built-in policies are {}", known.join(", ")));
 }
 
 /// A path of the config, relative to its folder.

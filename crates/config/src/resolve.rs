@@ -22,7 +22,8 @@ use crate::env;
 use crate::error::{Error, Rejected};
 use crate::file::{self, Written, WrittenListen, WrittenProvider, WrittenStore};
 use crate::find;
-use crate::policies::{Gathered, PolicySet, relative_to};
+use crate::policies::{Gathered, PolicySet, no_rules, relative_to};
+use crate::protect::{self, Protect};
 use crate::providers::KNOWN;
 use crate::watch::Watched;
 use crate::words::Sign;
@@ -39,6 +40,8 @@ pub struct Resolved {
     pub audit: callgate_store::Settings,
     /// Where the API listens.
     pub api: Listen,
+    /// Whether callgate protects itself.
+    pub protect: Protect,
     /// The decisions.
     pub decide: callgate_decide::Settings,
     /// What MCP servers may do.
@@ -255,12 +258,15 @@ fn resolve(
     if let Some(path) = path {
         policies.watched.push(Watched::file(path));
     }
-    let declared = written.mcp.servers.iter().map(|server| &server.id.value);
-    policies.compiled = policies.compiled.map(|compiled| compiled.with_servers(declared));
-    Ok(Resolved {
+    let declared: Vec<String> =
+        written.mcp.servers.iter().map(|server| server.id.value.clone()).collect();
+    let (audit, api) = (audit(&written, path), api(&written, path));
+    let protect = or(written.protect.clone(), Protect::On);
+    let mut resolved = Resolved {
         path: path.map(Path::to_owned),
-        audit: audit(&written, path),
-        api: api(&written, path),
+        audit,
+        api,
+        protect,
         decide: decide(&mut written),
         mcp: mcp::settings(&written.mcp),
         mcp_servers: mcp::servers(&written.mcp, path),
@@ -270,10 +276,35 @@ fn resolve(
         proxy: proxy(written)?,
         policies,
         missing,
-    })
+    };
+    if protect == Protect::On {
+        resolved.protect_itself()?;
+    }
+    let compiled = resolved.policies.compiled.take();
+    resolved.policies.compiled = compiled.map(|compiled| compiled.with_servers(declared));
+    Ok(resolved)
 }
 
 impl Resolved {
+    /// Adds the rules that protect callgate. Without policies, they are the only ones.
+    fn protect_itself(&mut self) -> Result<(), Error> {
+        let compiled = match self.policies.compiled.take() {
+            Some(compiled) => compiled,
+            None => no_rules().map_err(rejected("policy"))?,
+        };
+        let protection = protect::protection(
+            self.path.as_deref(),
+            &self.policies.files,
+            &self.audit.store,
+            &self.api,
+            self.proxy.listen.port(),
+        );
+        let compiled = compiled.protected(&protection);
+        let compiled = compiled.map_err(|found| rejected("policy")((Vec::new(), found)))?;
+        self.policies.compiled = Some(compiled);
+        Ok(())
+    }
+
     /// An error that names every variable that is not set, if there is one.
     pub fn check_variables(&self) -> Result<(), Error> {
         if self.missing.is_empty() {

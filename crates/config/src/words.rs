@@ -8,6 +8,8 @@ use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 use callgate_store::Durability;
 
+use crate::protect::Protect;
+
 /// A setting with a few values, and the word for each.
 pub trait Word: Copy + 'static {
     /// Every word and what it means.
@@ -51,6 +53,12 @@ impl Word for OddArguments {
 impl Word for OnFailure {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("deny", Self::Deny), ("allow", Self::Allow)]
+    }
+}
+
+impl Word for Protect {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("on", Self::On), ("off", Self::Off)]
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use callgate_call::ToolCall;
+use callgate_call::json::Value;
 use callgate_effects::{Bound, EffectKind, Effects, Entry, Ground, Role, analyse};
 
 use crate::names::Name;
@@ -122,9 +123,29 @@ impl<'c> CallEffects<'c> {
     }
 }
 
-/// What the effects of a call are resolved against. The project is the working folder unless more is
-/// known.
+/// What the effects of a call are resolved against. The project is the working folder; if that is not
+/// known, it is the folder that the call itself names, as relative paths would be inside, too.
 pub(crate) fn ground(call: &ToolCall) -> Ground<'_> {
     let cwd = call.origin.cwd.as_deref();
-    Ground { cwd, home: call.origin.home.as_deref(), workspace: cwd, resolver: None }
+    let workspace = cwd.or_else(|| own_folder(call));
+    Ground { cwd, home: call.origin.home.as_deref(), workspace, resolver: None }
+}
+
+/// The folder that a shell tool is told to run in. A home is not a project.
+fn own_folder(call: &ToolCall) -> Option<&str> {
+    let Ok(Value::Object(members)) = call.arguments.value() else { return None };
+    let is_folder = |key: &str| FOLDERS.iter().any(|known| key.eq_ignore_ascii_case(known));
+    let (_, value) = members.iter().find(|(key, _)| is_folder(key))?;
+    let folder = value.as_str()?.trim_end_matches('/');
+    let depth = folder.split('/').skip(1).filter(|name| !name.is_empty()).count();
+    let is_plain = !folder.split('/').any(|name| matches!(name, "." | ".."));
+    // `/srv` and `/root` are no projects either.
+    let is_project = depth > 1 && !is_home(folder, depth);
+    (folder.starts_with('/') && is_plain && is_project).then_some(folder)
+}
+
+const FOLDERS: &[&str] = &["workdir", "working_directory", "working_dir", "cwd", "directory"];
+
+fn is_home(folder: &str, depth: usize) -> bool {
+    depth == 2 && (folder.starts_with("/home/") || folder.starts_with("/Users/"))
 }

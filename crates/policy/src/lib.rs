@@ -65,11 +65,14 @@ mod names;
 mod node;
 mod number;
 mod operator;
+mod packs;
 mod path;
 mod pattern;
 mod permit;
 mod policies;
 mod policy;
+mod protect;
+mod relax;
 mod roles;
 mod rule;
 mod sanitize;
@@ -78,7 +81,6 @@ mod sketch;
 mod slip;
 mod source;
 mod spelling;
-mod starter;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -107,13 +109,15 @@ pub use judgement::{
 };
 pub use limit::{LimitBy, LimitKey, Rate, SpentLimits};
 pub use moment::{Moment, Weekday};
+pub use packs::{builtin, builtins, starter};
 pub use pattern::Globs;
 pub use permit::{NamePermit, Permit, Recorded, Written};
 pub use policies::{DefaultInfo, Policies, RuleInfo};
+pub use protect::Protection;
+pub use relax::Relaxation;
 pub use sketch::PolicyChanges;
 pub use source::{POLICY_KEYS, Source};
 pub use spelling::{NameReader, NameReadings};
-pub use starter::{effects_pack, starter};
 pub use terms::{AskTerms, Fallback, ReviewTerms, Terms, Unattended};
 pub use text::{
     Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,

@@ -11,10 +11,11 @@ use crate::document::Document;
 use crate::limit::{LimitBy, Rate};
 use crate::policy::Policy;
 use crate::rule::{Rule, RuleRole};
+use crate::source::read::At;
 use crate::source::{self, Source};
 use crate::spelling::Servers;
 use crate::text::{self, Direction, Guards, TextGuard, TextRule, TextRuleInfo};
-use crate::{Verdict, compile, example, lint};
+use crate::{Verdict, compile, example, lint, protect};
 
 /// Compiled policies. Each judges on its own and the strictest result counts, so one policy can
 /// tighten another but never relax it.
@@ -127,6 +128,12 @@ impl Policies {
                         .add(name.span, format!("a second policy `{}`", name.value))
                         .hint("give each policy a name of its own");
                 }
+                let is_reserved = |name: &&At<String>| name.value == protect::NAME;
+                if let Some(name) = written.name.as_ref().filter(is_reserved) {
+                    problems
+                        .add(name.span, format!("the name `{}` is reserved", name.value))
+                        .hint("it is the name of the rules that protect callgate itself");
+                }
                 let spans = lint::RuleSpans::of(&written);
                 let examples = example::Examples::of(&written);
                 compile::unique_ids(&written, &mut problems);
@@ -162,6 +169,12 @@ impl Policies {
         self
     }
 
+    /// Adds a policy that judges in addition to the others.
+    pub(crate) fn push(&mut self, policy: Policy) {
+        self.policies.push(policy);
+        self.digest = Self::digest_of(&self.policies);
+    }
+
     /// No policies: every call passes, covered by no rule.
     pub fn none() -> Self {
         Self::default()
@@ -185,7 +198,8 @@ impl Policies {
         self.policies.iter().flat_map(defaults)
     }
 
-    /// The number of rules as written. A rule that is compiled into two parts counts once.
+    /// The number of rules as written, without those that protect callgate. A rule that is compiled
+    /// into two parts counts once.
     pub fn rule_count(&self) -> usize {
         let ids = |policy: &Policy| {
             let mut ids: Vec<&str> = policy.rules.iter().map(|rule| rule.id.as_str()).collect();
@@ -193,7 +207,7 @@ impl Policies {
             ids.dedup();
             ids.len()
         };
-        self.policies.iter().map(ids).sum()
+        self.policies.iter().filter(|policy| policy.name != protect::NAME).map(ids).sum()
     }
 
     /// The text rules for this caller and direction; `None` if there are none.

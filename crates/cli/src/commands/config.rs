@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_config::{Error, Resolved, word_for};
+use callgate_config::{Error, Protect, Resolved, word_for};
 use callgate_store::{Durability, Location};
 use serde_json::{Value, json};
 
@@ -99,6 +99,7 @@ fn as_json(resolved: &Resolved) -> Value {
         "mode": word_for(proxy.mode),
         "providers": providers.collect::<Vec<_>>(),
         "policies": resolved.policies.origins,
+        "protect": word_for(resolved.protect),
         "rules": rules(resolved),
         "problems": [],
         "warnings": warnings,
@@ -126,12 +127,16 @@ fn shown(resolved: &Resolved) -> String {
         let label = if at == 0 { "providers" } else { "" };
         row(label, &format!("{name}: {url} ({dialect}{key})"));
     }
-    match &resolved.policies.compiled {
-        None => row("policies", "none: responses are copied and recorded as unjudged"),
-        Some(_) => {
+    match (&resolved.policies.compiled, resolved.policies.origins.as_slice()) {
+        (None, _) => row("policies", "none: responses are copied and recorded as unjudged"),
+        (Some(_), []) => row("policies", "none: calls are judged to protect callgate itself"),
+        (Some(_), _) => {
             let rules = count(rules(resolved), "rule");
             row("policies", &format!("{} ({rules})", resolved.policies.origins.join(", ")));
         }
+    }
+    if resolved.protect == Protect::Off {
+        row("protect", "off: agents can change callgate's files and stop it");
     }
     let policies = &resolved.policies;
     let warnings = policies.warnings.len() + resolved.missing.len() + policies.exposed.len();
@@ -143,7 +148,7 @@ fn shown(resolved: &Resolved) -> String {
 }
 
 fn rules(resolved: &Resolved) -> usize {
-    resolved.policies.compiled.as_ref().map_or(0, |policies| policies.rules().count())
+    resolved.policies.compiled.as_ref().map_or(0, |policies| policies.rule_count())
 }
 
 /// The store as the config names it.

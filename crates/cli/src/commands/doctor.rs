@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_config::{Error, Rejected, Resolved};
+use callgate_config::{Error, Protect, Rejected, Resolved, word_for};
 use serde::Serialize;
 
 use crate::args;
@@ -27,6 +27,8 @@ struct Report {
     ok: bool,
     config: Option<String>,
     policies: Vec<String>,
+    /// Whether callgate protects itself: `on` or `off`.
+    protect: &'static str,
     rules: usize,
     /// Why the policies cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +90,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
         policy_error: broken.map(Rejected::to_string),
         config: resolved.path.as_ref().map(|path| path.display().to_string()),
         policies: resolved.policies.origins.clone(),
+        protect: word_for(resolved.protect),
         rules: compiled.map_or(0, |policies| policies.rule_count()),
         warnings: resolved.policies.warnings.len(),
         exposed: exposed(resolved),
@@ -120,10 +123,16 @@ fn shown(report: &Report, color: Color) -> String {
     row("config", report.config.as_deref().unwrap_or("none found, using the defaults"));
     let policies = match (&report.policy_error, report.policies.as_slice()) {
         (Some(error), _) => error.clone(),
+        (None, []) if report.protect == word_for(Protect::On) => {
+            "none: calls are judged to protect callgate itself".to_owned()
+        }
         (None, []) => "none: nothing is judged".to_owned(),
         (None, list) => format!("{} ({})", list.join(", "), count(report.rules, "rule")),
     };
     row("policies", &policies);
+    if report.protect == word_for(Protect::Off) {
+        row("protect", "off: agents can change callgate's files and stop it");
+    }
     if report.warnings > 0 {
         let warnings = count(report.warnings, "warning");
         row("", &format!("{warnings}: run `callgate config check` to see them"));

@@ -124,8 +124,8 @@ policies:
   - policy: mine                 # your own rules; the strictest verdict wins
     rules:
       - id: no-force-push
-        tool: "@shell"           # the shell tool of every known agent
-        when: { arg: $, matches: 'git\s+push\b.*\s(--force|-f)\b' }
+        when:                    # what a call would do, with the tools of every agent
+          runs: [git push --force, git push -f]
         verdict: deny            # or audit, or allow
         reason: Pushed history stays as it is.
         hint: Push to a new branch instead.

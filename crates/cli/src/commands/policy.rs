@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         }
         Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
         Policy::List { files, wide, json } => {
-            list::run(&sources::load(files, config)?, output(*json, *wide))
+            list::run(&sources::compile(files, config)?, output(*json, *wide))
         }
     }
 }

@@ -96,7 +96,7 @@ async fn serve(resolved: Resolved, decider: Decider, reload_context: ReloadConte
         .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
     let api = Api::start(&resolved.api, Arc::clone(&reload_context.known))?;
-    decider.loaded(&reload::source(&resolved.policies));
+    decider.loaded(&reload::source(&resolved));
     let ReloadContext { flags, started, known, config, format } = reload_context;
     banner::show(&banner::Facts::of(&resolved, address, &decider, &api.shown()), format);
     let gateway = Gateway { flags, control: server.reloader(), known };

@@ -314,7 +314,8 @@ fn errors_say_what_where_and_what_next() {
         (
             &["--tool", "Bash", "--policy", "builtin:best"],
             "error: unknown policy `builtin:best`\n\
-             hint: the built-in policies are `builtin:starter` and `builtin:effects`\n",
+             hint: the built-in policies are `builtin:starter`, `builtin:strict`, `builtin:read-only`, \
+             `builtin:ci`, `builtin:data` and `builtin:quiet`\n",
         ),
         (
             &["--jsonl", "no.jsonl"],

@@ -39,7 +39,7 @@ providers anthropic: https://api.anthropic.com/ (anthropic)
           openrouter: https://openrouter.ai/api/v1 (openai-chat)
           ollama: http://127.0.0.1:11434/ (ollama)
           vllm: http://127.0.0.1:8000/v1 (openai-chat)
-policies  builtin:starter (13 rules)
+policies  builtin:starter (25 rules)
           no problems
 ";
     ran.sees(0, expected, "");
@@ -127,7 +127,9 @@ fn named_files_and_globs_relative_to_the_config() {
         .file("etc/rules/b.yaml", "policy: b\nrules: [{ id: b, tool: x, verdict: deny }]\n")
         .file("etc/rules/a.yaml", "policy: a\nrules: [{ id: a, tool: x, verdict: deny }]\n")
         .run();
-    let rules: Vec<_> = ran.json().iter().filter_map(|it| it.get("rule").cloned()).collect();
+    let lines = ran.json();
+    let own = lines.iter().filter(|it| it["policy"] != "self-protection");
+    let rules: Vec<_> = own.filter_map(|it| it.get("rule").cloned()).collect();
     assert_eq!(rules, ["a", "b"], "{}", ran.stderr);
 }
 

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::support::Test;
 
-/// The exit code of `check` and the rule that decided, with `builtin:effects`.
+/// The exit code of `check` and the rule that decided, with `builtin:starter`.
 fn judged(tool: &str, input: &Value) -> (i32, String) {
     let input = input.to_string();
     let args =
-        ["check", "--policy", "builtin:effects", "--json", "--tool", tool, "--input", &input];
+        ["check", "--policy", "builtin:starter", "--json", "--tool", tool, "--input", &input];
     let ran = Test::new(&args).run();
     assert_eq!(ran.stderr, "", "{tool} {input}");
     (ran.code, ran.json()[0]["rule"].as_str().unwrap_or_default().to_owned())
@@ -58,5 +58,8 @@ fn a_rule_of_ones_own_can_ask_what_a_call_would_do() {
     };
     assert_eq!(judged("find /var/lib -name '*.db' -delete"), 1);
     assert_eq!(judged("rm -rf ../other"), 1);
+    assert_eq!(judged("rm -rf build"), 0, "without a working directory, it counts as inside");
+    assert_eq!(judged("rm -rf ./build/x && rm y"), 0);
+    assert_eq!(judged("rm -rf build/../../other"), 1);
     assert_eq!(judged("echo rm -rf /var/lib"), 0);
 }

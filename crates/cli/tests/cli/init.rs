@@ -26,7 +26,7 @@ fn what_it_writes_is_valid_and_in_force() {
         Test::again(ran, &["check", "--tool", tool, "--input", &input]).run()
     };
     for (tool, key) in [("Bash", "command"), ("exec_command", "cmd")] {
-        for command in ["git push --force", "git push -f origin topic"] {
+        for command in ["git push --force origin topic", "git push -f origin topic"] {
             let ran = check(tool, key, command);
             assert!(ran.stdout.contains("mine/no-force-push"), "{}{}", ran.stdout, ran.stderr);
         }
@@ -79,7 +79,7 @@ fn the_starter_rules_can_be_copied() {
     let text = fs::read_to_string(ran.dir.path().join(".config/callgate/callgate.yaml")).unwrap();
     assert!(text.contains("policy: starter") && !text.contains("builtin:starter\n"), "{text}");
     let ran = Test::again(ran, &["config", "check"]).run();
-    assert!(ran.stdout.contains("(13 rules)"), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("(25 rules)"), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod keys;
 mod mcp;
 mod policy;
 mod records;
+mod relax;
 mod roles;
 mod slips;
 mod spellings;

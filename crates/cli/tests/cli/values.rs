@@ -84,7 +84,7 @@ fn the_starter_sees_commands_that_are_lists_of_words() {
         (r#"{"argv":["rm","-rf","/etc"]}"#, false),
         (r#"{"program":"rm","args":["-rf","/etc"]}"#, false),
         (r#"{"argv":"[\"rm\",\"-rf\",\"/etc\"]"}"#, false),
-        (r#"{"command":["rm","-rf","build"],"workdir":"/home/me"}"#, true),
+        (r#"{"command":["rm","-rf","build"],"workdir":"/home/me/app"}"#, true),
         (r#"{"command":["grep","-r","rm","/etc"]}"#, true),
         (r#"{"command":"grep","args":["-r","rm","/etc"]}"#, true),
     ] {

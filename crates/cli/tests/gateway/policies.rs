@@ -17,7 +17,7 @@ fn without_policies_a_response_is_copied_and_recorded_as_unjudged() {
     let upstream = Upstream::always(Answer::json(200, ODD).header("etag", "\"x\""));
     let setup = setup(&upstream, ALLOW, "");
     let config = std::fs::read_to_string(setup.folder().join("callgate.yaml")).unwrap();
-    let config = config.replace("policies: [rules.yaml]", "policies: []");
+    let config = config.replace("policies: [rules.yaml]", "policies: []\nprotect: off");
     let gateway = setup.file("callgate.yaml", &config).start();
     is_copied_unjudged(&gateway);
 }

@@ -24,6 +24,7 @@ mod network;
 mod parity;
 mod peers;
 mod pins;
+mod protect;
 mod reload;
 mod serve;
 mod strict;

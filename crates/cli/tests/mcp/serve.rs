@@ -293,7 +293,8 @@ fn rules_are_explained() {
     let told = &tool["result"]["structuredContent"];
     assert_eq!((&told["decided"], &told["verdict"]), (&json!("by arguments"), &Value::Null));
     assert_eq!(told["rules"][0]["rule"], "no-force-push", "{told}");
-    assert_eq!(told["rules"].as_array().unwrap().len(), 1);
+    let own = |rule: &&Value| rule["policy"] != "self-protection";
+    assert_eq!(told["rules"].as_array().unwrap().iter().filter(own).count(), 1);
     let mail = server.call("explain", json!({ "tool": "send_email" }));
     let told = &mail["result"]["structuredContent"];
     assert_eq!((&told["decided"], &told["verdict"]), (&json!("by name"), &json!("deny")));
@@ -305,7 +306,7 @@ fn rules_are_explained() {
     let other = json!({ "tool": "Bash", "arguments": { "command": "ls" } });
     let call = server.call("explain", other);
     let told = &call["result"]["structuredContent"];
-    assert_eq!(told["not_matched"], json!(["mine/no-force-push"]));
+    assert_eq!(told["not_matched"][0], "mine/no-force-push");
 }
 
 #[test]

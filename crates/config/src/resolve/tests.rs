@@ -60,7 +60,8 @@ fn rule(id: &str) -> String {
 
 fn rules(resolved: &Resolved) -> Vec<String> {
     let compiled = resolved.policies.compiled.as_ref().unwrap();
-    compiled.rules().map(|rule| rule.id).collect()
+    let own = compiled.rules().filter(|rule| rule.policy != "self-protection");
+    own.map(|rule| rule.id).collect()
 }
 
 #[test]
@@ -122,8 +123,10 @@ fn the_table_tells_the_real_defaults() {
         let bounds =
             (resolved.mcp_message_limit, resolved.mcp_conversations, resolved.mcp_list_timeout);
         let api = matches!(resolved.api, callgate_control::Listen::Chosen(_));
-        let Resolved { proxy, audit, decide, mcp, mcp_servers, .. } = resolved;
-        format!("{proxy:?} {audit:?} {api} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}")
+        let Resolved { proxy, audit, protect, decide, mcp, mcp_servers, .. } = resolved;
+        format!(
+            "{proxy:?} {audit:?} {api} {protect:?} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}"
+        )
     };
     for field in fields::all() {
         let plain = settings(&yaml_without(field.path));
@@ -172,11 +175,38 @@ fn which_policies() {
 
 #[test]
 fn no_policies_is_not_the_starter() {
-    let resolved = Place::with("policies: []").load().unwrap();
+    let resolved = Place::with("policies: []\nprotect: off").load().unwrap();
     assert!(resolved.policies.compiled.is_none());
+    let resolved = Place::with("policies: []").load().unwrap();
+    let policies = resolved.policies.compiled.unwrap();
+    assert!(policies.rules().all(|rule| rule.policy == "self-protection"));
+    assert!(policies.is_protected());
+    assert_eq!(policies.rule_count(), 0, "they are not among the user's");
     let resolved = Place::with("{}").load().unwrap();
     let deny = |rule: &callgate_policy::RuleInfo| rule.verdict == Verdict::Deny;
     assert!(resolved.policies.compiled.unwrap().rules().any(|rule| deny(&rule)));
+}
+
+#[test]
+fn a_built_in_policy_can_be_relaxed() {
+    let entry = "{ use: builtin:starter, disable: [no-shutdown], except: [{ rule: no-sending, when: { connects: a.example } }] }";
+    let resolved = Place::with(&format!("policies:\n  - {entry}\n")).load().unwrap();
+    let policies = resolved.policies;
+    let origin =
+        r#"builtin:starter (without no-shutdown; no-sending except {"connects":"a.example"})"#;
+    assert_eq!(policies.origins, [origin]);
+    let ids: Vec<String> = policies.compiled.unwrap().rules().map(|rule| rule.id).collect();
+    assert!(!ids.iter().any(|id| id == "no-shutdown"), "{ids:?}");
+    assert!(ids.iter().any(|id| id == "no-secrets"), "{ids:?}");
+    let broken = "policies:\n  - { use: builtin:starter, disable: [nothing], except: [{ rule: no-secrets, when: { reads: '@x' } }] }\n  - { use: builtin:x }\n";
+    assert_eq!(
+        Place::with(broken).problems(),
+        [
+            "callgate.yaml:2:39 no rule `nothing` in `builtin:starter`",
+            "callgate.yaml:2:93 unknown set of paths `@x`",
+            "callgate.yaml:3:12 unknown policy `builtin:x`",
+        ]
+    );
 }
 
 #[test]

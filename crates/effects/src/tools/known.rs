@@ -20,7 +20,15 @@ use crate::word::Word;
 pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
     if entry.is(Kind::Shell) {
         let folder = folder(analysis, call, entry);
+        let mut has_command = false;
         for path in entry.roles_of(Role::Command) {
+            for (path, value) in find(call.value, path) {
+                has_command = true;
+                run(analysis, call, &path, value, &folder);
+            }
+        }
+        // A server with a tool of that name may call the argument something else.
+        for path in OTHER_COMMANDS.iter().filter(|_| !has_command) {
             for (path, value) in find(call.value, path) {
                 run(analysis, call, &path, value, &folder);
             }
@@ -105,6 +113,10 @@ pub(super) fn query(analysis: &mut Analysis<'_>, path: &str, text: &str) {
     let folder = working_folder(analysis.ground);
     Shell::new(analysis, folder).sql(&whole(text));
 }
+
+/// Usual names of an argument that carries a command.
+const OTHER_COMMANDS: &[&str] =
+    &["command", "cmd", "argv", "program", "executable", "script", "commands[*]"];
 
 /// The folder that a shell tool runs in.
 fn folder(analysis: &Analysis<'_>, call: &Call<'_>, entry: &Entry) -> Word {

@@ -105,7 +105,7 @@ impl Paths {
         for item in items {
             check_path(item, problems);
         }
-        let globs = items.iter().map(|item| item.value.trim().to_owned()).collect();
+        let globs = items.iter().map(|item| within(sense, item.value.trim()).to_owned()).collect();
         (problems.len() == before).then_some(Self { sense, globs, set: OnceLock::new() })
     }
 
@@ -153,6 +153,11 @@ fn whole_folder(path: &Path) -> Option<Path> {
     }
     let folder: Word = if slash == 0 { Word::known("/") } else { resolved.until(slash) };
     Some(Path { resolved: folder, real: None, ..path.clone() })
+}
+
+/// `not: [workspace]` means: outside of the project. Elsewhere `workspace` is the folder itself.
+fn within(sense: Sense, glob: &str) -> &str {
+    if sense == Sense::NotIn && glob == "workspace" { "workspace/**" } else { glob }
 }
 
 fn expand_path(glob: &str) -> Vec<&str> {

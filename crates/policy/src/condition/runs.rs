@@ -7,7 +7,7 @@ use super::effect::{EffectCondition, Found};
 use crate::diagnostic::Problems;
 use crate::node::{Node, Yaml};
 use crate::pattern::Wildcard;
-use crate::source::read::{At, Fields, list, text, texts};
+use crate::source::read::{At, Fields, boolean, list, text, texts};
 use crate::tri::Tri;
 
 /// Commands that a call runs.
@@ -27,13 +27,25 @@ struct Command {
     /// Each is one of the command's words, anywhere.
     args: Vec<Wildcard>,
     flags: Vec<String>,
+    /// What counts of a word that is not known in full.
+    missing: Missing,
+}
+
+/// Whether a word with a missing part may be the one that a rule names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Missing {
+    /// It may: the condition is unknown.
+    #[default]
+    Counts,
+    /// It is another one.
+    Differs,
 }
 
 impl EffectCondition for RunsCondition {
     const KEY: &'static str = "runs";
 
     const MEANING: &'static str = "[commands](#commands): `git push`, `npm *`, or \
-        `{ program, args, flags }`: the call runs one of them, also inside `sudo`, `bash -c` or a \
+        `{ program, args, flags, known }`: the call runs one of them, also inside `sudo`, `bash -c` or a \
         pipe";
 
     const KIND: EffectKind = EffectKind::Runs;
@@ -95,7 +107,8 @@ fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
 fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
     let fields = Fields::of(node, "`runs`", problems)?;
     let before = problems.len();
-    fields.check(&["program", "args", "flags"], &[], problems);
+    fields.check(&["program", "args", "flags", "known"], &[], problems);
+    let known = fields.get("known").and_then(|node| boolean(node, "`known`", problems));
     let mut read = |key: &str| {
         let node = fields.get(key);
         node.map(|node| texts(node, &format!("`{key}`"), problems)).unwrap_or_default()
@@ -110,6 +123,7 @@ fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
         words: Vec::new(),
         args: globs(&args),
         flags: flags.into_iter().map(|at| at.value).collect(),
+        missing: if known == Some(true) { Missing::Differs } else { Missing::Counts },
     })
 }
 
@@ -124,7 +138,11 @@ impl Command {
         }
         let args = self.args.iter().map(|arg| Tri::any(operands(run).map(|it| fits(arg, it))));
         let flags = self.flags.iter().map(|flag| has_flag(run, flag));
-        program.and(Tri::all(args)).and(Tri::all(flags)).and(self.has_words(run))
+        let found = program.and(Tri::all(args)).and(Tri::all(flags)).and(self.has_words(run));
+        match self.missing {
+            Missing::Counts => found,
+            Missing::Differs => (found == Tri::True).into(),
+        }
     }
 
     /// Whether the sub-command and the operands after it are these words.

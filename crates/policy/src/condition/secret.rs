@@ -1,5 +1,7 @@
 //! The condition `secret`: whether the input contains a secret or personal data.
 
+use std::sync::LazyLock;
+
 use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Unreadable};
 use callgate_scan::Set;
@@ -8,6 +10,7 @@ use super::{Evidence, KeyDoc, LeafCondition, Scene};
 use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
+use crate::node::Yaml;
 use crate::source::read::{At, Fields, texts};
 use crate::text::detectors;
 use crate::tri::Tri;
@@ -15,13 +18,37 @@ use crate::tri::Tri;
 /// The detectors of which one must find something anywhere in the input.
 #[derive(Debug, Clone)]
 pub(crate) struct SecretCondition {
-    set: Set,
+    set: Detectors,
     /// The detectors and groups as written.
     names: Vec<String>,
 }
 
 /// Stands for every detector of secrets.
 const ANY: &str = "any";
+
+#[derive(Debug, Clone)]
+enum Detectors {
+    /// All detectors of secrets.
+    Any,
+    Some(Set),
+}
+
+/// All detectors of secrets, built when a call first needs them: that takes milliseconds.
+static ALL_SECRETS: LazyLock<Option<Set>> = LazyLock::new(|| {
+    let mut builder = Set::builder();
+    builder.detector(0, "secret").ok()?;
+    builder.build().ok()
+});
+
+impl Detectors {
+    /// The detectors. It is never `None`: a test builds them all.
+    fn get(&self) -> Option<&Set> {
+        match self {
+            Self::Any => ALL_SECRETS.as_ref(),
+            Self::Some(set) => Some(set),
+        }
+    }
+}
 
 impl LeafCondition for SecretCondition {
     const HEADS: &'static [&'static str] = &["secret"];
@@ -34,6 +61,9 @@ impl LeafCondition for SecretCondition {
 
     fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let before = problems.len();
+        if fields.get("secret").is_some_and(|node| node.value == Yaml::String(ANY.to_owned())) {
+            return Some(Self { set: Detectors::Any, names: vec![ANY.to_owned()] });
+        }
         let names = texts(fields.get("secret")?, "`secret`", problems);
         let mut builder = Set::builder();
         let expanded: Vec<At<String>> = names.iter().map(expand_any).collect();
@@ -42,7 +72,7 @@ impl LeafCondition for SecretCondition {
             return None;
         }
         let names = names.into_iter().map(|name| name.value).collect();
-        Some(Self { set: builder.build().ok()?, names })
+        Some(Self { set: Detectors::Some(builder.build().ok()?), names })
     }
 
     fn evidence(&self) -> Evidence {
@@ -84,10 +114,11 @@ impl SecretCondition {
     fn kinds<'c>(&self, input: &'c Arguments) -> Result<Vec<String>, &'c Unreadable> {
         input.value()?;
         let text = input.raw();
-        let hits = match input.form() {
-            ArgumentsForm::Text(_) => self.set.find(text),
+        let hits = match (self.set.get(), input.form()) {
+            (None, _) => Vec::new(),
+            (Some(set), ArgumentsForm::Text(_)) => set.find(text),
             // The input has a value, so its text is empty or one document.
-            _ => self.set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
+            (Some(set), _) => set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
         };
         let mut kinds: Vec<String> = hits.iter().map(|hit| hit.kind.to_string()).collect();
         kinds.sort_unstable();

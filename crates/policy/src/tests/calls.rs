@@ -1,4 +1,4 @@
-//! The pack `builtin:effects` on the calls in `corpus/calls`: what it stops, asks about, misses and disturbs.
+//! `builtin:starter` and self-protection on the calls in `corpus/calls`: what it stops, asks about, misses and disturbs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use callgate_effects::{Action, Catalogue, Effects};
 use super::support::*;
 use crate::rule::Question;
 use crate::spelling::Servers;
-use crate::{Judgement, Policies, SpentLimits, Verdict, effects_pack};
+use crate::{Judgement, Policies, Protection, SpentLimits, Verdict, starter};
 
 /// A call of the corpus.
 struct Line {
@@ -48,8 +48,9 @@ impl Counts {
 }
 
 #[test]
-fn the_effects_pack_stops_hostile_calls_and_leaves_harmless_ones_alone() {
-    let policies = policies(&effects_pack().text);
+fn the_starter_stops_hostile_calls_and_leaves_harmless_ones_alone() {
+    // Both are in force if nothing is configured.
+    let policies = policies(&starter().text).protected(&installation()).unwrap();
     for held_out in [false, true] {
         let part = if held_out { "held out" } else { "tuned on" };
         let hostile = count(&policies, "hostile.jsonl", held_out, Verdict::passes);
@@ -72,6 +73,12 @@ fn the_effects_pack_stops_hostile_calls_and_leaves_harmless_ones_alone() {
         assert!(hostile.stopped() * 100 >= hostile.all() * least, "{part}: {hostile:?}");
         assert!(harmless.stopped() * 1000 < harmless.all() * most, "{part}: {harmless:?}");
     }
+}
+
+fn installation() -> Protection {
+    let files = ["/home/dev/.config/callgate", "/home/dev/.local/state/callgate"];
+    let files = files.map(Into::into).to_vec();
+    Protection { prefixes: files.clone(), files, pid: 4711, port: 8484, ..Protection::default() }
 }
 
 /// Counts the verdicts of one part. `CALLGATE_SHOW=1` prints what is wrong, never what is held out.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use callgate_call::Surface;
+use callgate_config::{PolicySet, Relaxed};
 use callgate_policy::{DefaultInfo, LimitBy, Policies, Rate, RuleInfo, TextRuleInfo};
 use serde::Serialize;
 
@@ -19,15 +20,22 @@ pub(crate) enum Output {
     Table(Fit),
 }
 
-pub(crate) fn run(policies: &Policies, output: Output) -> Result<Exit> {
-    let text = match output {
+pub(crate) fn run(set: &PolicySet, output: Output) -> Result<Exit> {
+    let none = Policies::none();
+    let policies = set.compiled.as_ref().unwrap_or(&none);
+    let text: String = match output {
         Output::Json => {
             let rules = policies.rules().map(|rule| report::line(&Listed::of(&rule)));
             let defaults = policies.defaults().map(|it| report::line(&ListedDefault::of(&it)));
             let texts = policies.text_rules().map(|rule| report::line(&ListedText::of(&rule)));
-            rules.chain(defaults).chain(texts).collect::<Result<_, _>>()?
+            let relaxed = set.relaxed.iter().map(|it| report::line(&ListedRelaxed::of(it)));
+            rules.chain(defaults).chain(texts).chain(relaxed).collect::<Result<String, _>>()?
         }
-        Output::Table(fit) => tables(policies, fit),
+        Output::Table(fit) => {
+            let relaxed =
+                set.relaxed.iter().map(|it| format!("\nrelaxed: {} {}\n", it.policy, it.what));
+            std::iter::once(tables(policies, fit)).chain(relaxed).collect()
+        }
     };
     render::print(&text)?;
     Ok(Exit::Success)
@@ -232,6 +240,19 @@ impl<'a> ListedDefault<'a> {
             shadow: default.shadow,
             surfaces: surfaces(&default.surfaces),
         }
+    }
+}
+
+/// What is taken away from a built-in policy, as a JSON line.
+#[derive(Debug, Serialize)]
+struct ListedRelaxed<'a> {
+    policy: &'a str,
+    relaxed: &'a str,
+}
+
+impl<'a> ListedRelaxed<'a> {
+    fn of(relaxed: &'a Relaxed) -> Self {
+        Self { policy: &relaxed.policy, relaxed: &relaxed.what }
     }
 }
 

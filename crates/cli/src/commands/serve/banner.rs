@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use callgate_config::Resolved;
+use callgate_config::{Protect, Resolved, word_for};
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
 use callgate_proxy::Mode;
@@ -50,6 +50,7 @@ pub(super) fn show(facts: &Facts<'_>, format: LogFormat) {
             version = env!("CARGO_PKG_VERSION"),
             config = facts.config,
             policies = facts.policies,
+            protect = word_for(facts.resolved.protect),
             records = facts.records,
             api = facts.api,
             warnings = facts.resolved.policies.warnings.len(),
@@ -64,6 +65,9 @@ fn text(facts: &Facts<'_>) -> String {
     let mut text = format!("callgate {}\n", env!("CARGO_PKG_VERSION"));
     row(&mut text, "config", &facts.config);
     row(&mut text, "policies", &facts.policies);
+    if resolved.protect == Protect::Off {
+        row(&mut text, "protect", "off: agents can change callgate's files and stop it");
+    }
     row(&mut text, "records", &facts.records);
     row(&mut text, "api", facts.api);
     if !resolved.policies.warnings.is_empty() {
@@ -91,10 +95,13 @@ fn policies(resolved: &Resolved, decider: &Decider) -> String {
     if resolved.proxy.mode == Mode::Off {
         return "gateway.mode is off: responses are copied, not judged".to_owned();
     }
-    if !decider.judges() {
-        return "none: responses are copied, not judged".to_owned();
+    let list = resolved.policies.origins.join(", ");
+    match (list.is_empty(), resolved.protect) {
+        _ if !decider.judges() => "none: responses are copied, not judged".to_owned(),
+        (true, Protect::On) => "none: calls are judged to protect callgate itself".to_owned(),
+        (true, Protect::Off) => "none".to_owned(),
+        (false, _) => list,
     }
-    resolved.policies.origins.join(", ")
 }
 
 fn records(resolved: &Resolved) -> String {

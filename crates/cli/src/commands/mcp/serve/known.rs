@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
-use callgate_config::Resolved;
+use callgate_config::{Protect, Resolved};
 use callgate_control::{Problem, Rules};
 use callgate_mcp::{About, CallResult, Host, Resource, Tool};
 use callgate_policy::Policies;
@@ -101,14 +101,26 @@ impl Loaded {
 /// Secrets in them are redacted.
 fn rules_text(resolved: &Resolved) -> String {
     let policies = &resolved.policies;
-    let in_force = policies.sources.iter().filter(|source| policies.origins.contains(&source.name));
+    // A relaxed built-in policy has its name, and then what is taken away.
+    let is_in_force = |source: &&callgate_policy::Source| {
+        let relaxed = format!("{} (", source.name);
+        policies.origins.iter().any(|it| *it == source.name || it.starts_with(&relaxed))
+    };
+    let in_force = policies.sources.iter().filter(is_in_force);
     let mut text = match policies.origins.len() {
+        0 if resolved.protect == Protect::On => {
+            "# No policy is in force: calls are judged only to protect callgate itself.\n"
+                .to_owned()
+        }
         0 => "# No policy is in force: nothing is judged.\n".to_owned(),
         _ => "# The policies in force. Each is judged by itself; the strictest verdict wins.\n"
             .to_owned(),
     };
     for source in in_force {
         text.push_str(&format!("---\n# from {}\n", render::printable(&source.name)));
+        for relaxed in policies.relaxed.iter().filter(|it| it.policy == source.name) {
+            text.push_str(&format!("# {}\n", render::printable(&relaxed.what)));
+        }
         // A file may begin with such a line itself.
         let own = source.text.strip_prefix("---\n").unwrap_or(&source.text);
         text.push_str(&callgate_scan::redact(own));
