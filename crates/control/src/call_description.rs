@@ -145,6 +145,11 @@ impl CallDescription {
         Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
     }
 
+    /// Whether it says where the call is seen.
+    pub fn has_surface(&self) -> bool {
+        self.surface.is_some()
+    }
+
     /// Whether it contains arguments.
     pub fn has_input(&self) -> bool {
         self.input.is_some()

@@ -21,6 +21,7 @@ mod mcp;
 mod policy;
 mod records;
 mod roles;
+mod shown_effects;
 mod slips;
 mod spellings;
 mod store;
