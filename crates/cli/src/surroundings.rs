@@ -9,7 +9,7 @@ use crate::args;
 pub(crate) fn unsaid(flags: &args::Call) -> CallDefaults {
     let context = &flags.context;
     CallDefaults {
-        surface: flags.surface.unwrap_or(Surface::Response),
+        surface: flags.surface,
         server: flags.server.clone(),
         agent: context.agent.clone(),
         who: who(context),

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use callgate_call::{Origin, OriginFields, Surface, ToolCall};
-use callgate_control::{CallDescription, CheckOutput};
+use callgate_call::ToolCall;
+use callgate_control::{CallDescription, CheckOutput, judging};
 use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
 use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
 
@@ -98,26 +98,16 @@ pub(crate) struct Strictest {
     pub(crate) judgement: Judgement,
 }
 
-/// Judges a call where it would be seen. Without a surface, that is a response and, for the tool of a
-/// server, that server.
+/// Judges a call wherever it would be seen.
 pub(crate) fn strictest(
     judge: &Judge,
     given: CallDescription,
     flags: &args::Call,
 ) -> Result<Strictest> {
-    let is_stated = flags.surface.is_some() || given.has_surface();
-    let call = given.into_call(&unsaid(flags))?;
-    let judgement = judge.dry(&call);
-    if is_stated || call.name.readings().is_empty() {
-        return Ok(Strictest { call, judgement });
-    }
-    let facts = OriginFields { surface: Surface::Mcp, ..(*call.origin).clone() };
-    let at_server = ToolCall { origin: Origin::new(facts), ..call.clone() };
-    let judged = judge.dry(&at_server);
-    Ok(match judged.verdict > judgement.verdict {
-        true => Strictest { call: at_server, judgement: judged },
-        false => Strictest { call, judgement },
-    })
+    let calls = given.into_calls(&unsaid(flags))?;
+    let found = judging::strictest(calls, |call| judge.dry(call));
+    let (call, judgement) = found.context("there is no call to judge")?;
+    Ok(Strictest { call, judgement })
 }
 
 fn refused_line(tool: &str, refusal: &ListRefusal, color: Color) -> String {
