@@ -210,7 +210,7 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) call: Call,
 
-    /// The call as one JSON object; `-` is stdin.
+    /// The call as one JSON object, or any other text as a shell command; `-` is a call on stdin.
     #[arg(value_name = "CALL", conflicts_with_all = ["tool", "jsonl"])]
     pub(crate) object: Option<String>,
 
@@ -246,9 +246,9 @@ pub(crate) struct Call {
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
 
-    /// Where the call is seen.
-    #[arg(long, default_value = "hook", value_parser = surface())]
-    pub(crate) surface: Surface,
+    /// Where the call is seen [default: in a response and, for the tool of a server, at that server]
+    #[arg(long, value_parser = surface())]
+    pub(crate) surface: Option<Surface>,
 
     /// The user's home folder [default: $HOME]
     #[arg(long, value_name = "DIR")]
@@ -329,8 +329,8 @@ pub(crate) enum Policy {
 
     /// Explain why a call gets its verdict, rule by rule.
     ///
-    /// Shows each condition with its result (yes, no or unknown), the values it saw, and the effect
-    /// of the rule. Limits are not counted.
+    /// Draws what the call would do under the text it was read from, then shows each condition with its
+    /// result (yes, no or unknown), the values it saw, and what the rule did. Limits are not counted.
     ///
     /// Exits with 0 whatever the verdict is; use `callgate check` in scripts. Without `--tool` the
     /// call is read from stdin as one JSON object, as in `callgate check`.

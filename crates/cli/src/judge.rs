@@ -2,10 +2,11 @@
 
 use callgate_call::{Origin, ToolCall};
 use callgate_control::judging;
-use callgate_decide::{Buckets, NO_APPROVER};
+use callgate_decide::{Buckets, NO_APPROVER, now};
 use callgate_gate::Answer;
 use callgate_policy::{
-    Direction, Judgement, NameJudgement, Policies, Recorded, RuleExplanation, Settled, TextGuard,
+    Direction, EffectReport, Judgement, NameJudgement, Policies, Recorded, RuleExplanation,
+    Settled, TextGuard,
 };
 
 /// The policies of this run, and the buckets of their limits.
@@ -38,6 +39,11 @@ impl Judge {
     /// Judges a whole call and counts nothing.
     pub(crate) fn dry(&self, call: &ToolCall) -> Judgement {
         judging::dry(&self.policies, call)
+    }
+
+    /// What a call would do.
+    pub(crate) fn effects(&self, call: &ToolCall) -> EffectReport {
+        self.policies.effects(call, &now())
     }
 
     /// The same, with what every rule has to say about it.

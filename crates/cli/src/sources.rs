@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use callgate_call::Surface;
 use callgate_config::{Error, PolicySet};
+use callgate_decide::mcp::McpSettings;
 use callgate_policy::{DenialText, Policies};
 
 use crate::render::hinted;
@@ -31,6 +32,14 @@ pub(crate) fn denial_text(files: &[PathBuf], config: Option<&Path>) -> Result<Ar
         return Ok(Arc::default());
     }
     Ok(callgate_config::settings(config)?.decide.denial)
+}
+
+/// The lists of servers and tools that are in force: as the config says, unless policies are given.
+pub(crate) fn mcp_lists(files: &[PathBuf], config: Option<&Path>) -> Result<McpSettings> {
+    match files.is_empty() {
+        true => Ok(callgate_config::mcp_settings(config)?.0),
+        false => Ok(McpSettings::default()),
+    }
 }
 
 /// The user's config folder for callgate.

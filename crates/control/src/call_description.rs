@@ -13,8 +13,8 @@ type Result<T> = std::result::Result<T, Problem>;
 /// Defaults for what the description of a call leaves out.
 #[derive(Debug, Clone)]
 pub struct CallDefaults {
-    /// Where the call was seen.
-    pub surface: Surface,
+    /// Where the call was seen; `None` for wherever such a call is seen.
+    pub surface: Option<Surface>,
     /// The MCP server of its tool.
     pub server: Option<String>,
     /// The agent that makes it. The caller that sets this default has verified it.
@@ -34,10 +34,10 @@ pub struct CallDefaults {
 }
 
 impl CallDefaults {
-    /// A call at an agent's hook, of which only this user's home directory is known.
+    /// A call of which only this user's home directory is known.
     pub fn of_this_user() -> Self {
         Self {
-            surface: Surface::Hook,
+            surface: None,
             server: None,
             agent: None,
             who: Who::default(),
@@ -145,6 +145,19 @@ impl CallDescription {
         Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
     }
 
+    /// Converts it to a call, with these defaults: one for each place where it would be seen. If none is
+    /// stated, that is a response and, for the tool of a server, that server.
+    pub fn into_calls(self, defaults: &CallDefaults) -> Result<Vec<ToolCall>> {
+        let is_stated = self.surface.or(defaults.surface).is_some();
+        let call = self.into_call(defaults)?;
+        if is_stated || call.name.readings().is_empty() {
+            return Ok(vec![call]);
+        }
+        let facts = OriginFields { surface: Surface::Mcp, ..(*call.origin).clone() };
+        let at_server = ToolCall { origin: Origin::new(facts), ..call.clone() };
+        Ok(vec![call, at_server])
+    }
+
     /// Whether it contains arguments.
     pub fn has_input(&self) -> bool {
         self.input.is_some()
@@ -154,7 +167,8 @@ impl CallDescription {
     pub fn into_call(self, defaults: &CallDefaults) -> Result<ToolCall> {
         let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
         let or = |stated: Option<String>, other: &Option<String>| stated.or_else(|| other.clone());
-        let mut facts = OriginFields::at(self.surface.unwrap_or(defaults.surface));
+        let mut facts =
+            OriginFields::at(self.surface.or(defaults.surface).unwrap_or(Surface::Response));
         // An agent named in the data is unverified.
         facts.agent_proven = self.agent.is_none() && defaults.agent.is_some();
         facts.agent = or(self.agent, &defaults.agent);

@@ -6,7 +6,7 @@ use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
 use callgate_decide::mcp::{ArgumentReadings, readable};
 use callgate_decide::{OddArguments, Oversize, now};
-use callgate_policy::{DenialText, Judgement, Policies, SpentLimits};
+use callgate_policy::{DenialText, EffectReport, Judgement, Policies, SpentLimits};
 
 use crate::call_description::{CallDefaults, CallDescription};
 use crate::clean::cleaned;
@@ -36,27 +36,37 @@ pub struct Evaluated {
     pub call: ToolCall,
     /// Its judgement.
     pub judgement: Judgement,
+    effects: EffectReport,
     denial: Arc<DenialText>,
 }
 
 impl Evaluated {
     /// The answer for programs.
     pub fn to_json(&self) -> Result<String, Problem> {
-        cleaned(&CheckOutput::worded(&self.call, &self.judgement, &self.denial))
+        let output = CheckOutput::worded(&self.call, &self.judgement, &self.denial);
+        cleaned(&output.with_effects(&self.effects))
     }
 }
 
 /// Judges the call in a JSON object like `callgate check` does.
 pub fn evaluate(rules: &Rules, query: &str, defaults: &CallDefaults) -> Result<Evaluated, Problem> {
-    let call = CallDescription::parse_with(query, "arguments")?.into_call(defaults)?;
-    let call = rules.strictest_reading(call)?;
-    let judgement = rules.judge(&call);
-    Ok(Evaluated { call, judgement, denial: Arc::clone(&rules.denial) })
+    let calls = CallDescription::parse_with(query, "arguments")?.into_calls(defaults)?;
+    let (call, judgement) = rules.strictest(calls)?;
+    let effects = rules.policies.effects(&call, &now());
+    Ok(Evaluated { call, judgement, effects, denial: Arc::clone(&rules.denial) })
 }
 
 impl Rules {
+    /// The call where, and in the reading in which, it is judged most strictly.
+    pub(crate) fn strictest(&self, calls: Vec<ToolCall>) -> Result<(ToolCall, Judgement), Problem> {
+        let calls = calls.into_iter().map(|call| self.strictest_reading(call));
+        let calls = calls.collect::<Result<Vec<_>, _>>()?;
+        judging::strictest(calls, |call| self.judge(call))
+            .ok_or_else(|| Problem::new("there is no call to judge"))
+    }
+
     /// The call in the reading that is judged most strictly, as its door would read it.
-    pub(crate) fn strictest_reading(&self, call: ToolCall) -> Result<ToolCall, Problem> {
+    fn strictest_reading(&self, call: ToolCall) -> Result<ToolCall, Problem> {
         let is_mcp = call.origin.surface == Surface::Mcp;
         let readings = match call.arguments.form() {
             // A server accepts only an object.

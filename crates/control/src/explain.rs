@@ -2,7 +2,8 @@
 
 use callgate_audit::Stored;
 use callgate_call::ToolCall;
-use callgate_policy::{Judgement, NameJudgement, RuleExplanation, RuleInfo};
+use callgate_decide::now;
+use callgate_policy::{EffectReport, Judgement, NameJudgement, RuleExplanation, RuleInfo};
 use callgate_store::Reader;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,6 +33,8 @@ pub struct CallExplanation {
     pub call: ToolCall,
     /// Its judgement.
     pub judgement: Judgement,
+    /// What it would do.
+    pub effects: EffectReport,
     /// The rules that match.
     pub matched: Vec<RuleExplanation>,
     /// The other rules for this tool, by policy and rule. Their patterns would fill a model's
@@ -63,11 +66,11 @@ pub fn explain(
     }
     let given = CallDescription::parse_with(query, "arguments")?;
     let has_arguments = given.has_input();
-    let call = given.into_call(defaults)?;
-    Ok(match has_arguments {
-        true => Explanation::Call(Box::new(whole(rules, rules.strictest_reading(call)?))),
-        false => Explanation::Tool(Box::new(named(rules, call))),
-    })
+    if has_arguments {
+        let (call, _) = rules.strictest(given.into_calls(defaults)?)?;
+        return Ok(Explanation::Call(Box::new(whole(rules, call))));
+    }
+    Ok(Explanation::Tool(Box::new(named(rules, given.into_call(defaults)?))))
 }
 
 /// The id of the requested record, if the subject is a record.
@@ -99,7 +102,8 @@ fn whole(rules: &Rules, call: ToolCall) -> CallExplanation {
     let (matched, others): (Vec<_>, Vec<_>) =
         explanations.into_iter().partition(|rule| rule.result.matches());
     let others = others.into_iter().map(|rule| (rule.policy, rule.rule)).collect();
-    CallExplanation { call, judgement, matched, others }
+    let effects = rules.policies.effects(&call, &now());
+    CallExplanation { call, judgement, effects, matched, others }
 }
 
 fn named(rules: &Rules, call: ToolCall) -> ToolExplanation {
@@ -138,6 +142,7 @@ impl CallExplanation {
             not_matched: Vec<String>,
         }
         let call = ExplanationOutput::of(&self.call, &self.judgement, &self.matched);
+        let call = call.with_effects(&self.effects);
         let not_matched =
             self.others.iter().map(|(policy, rule)| format!("{policy}/{rule}")).collect();
         cleaned(&Whole { about: "call", call, not_matched })

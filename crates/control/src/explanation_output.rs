@@ -2,8 +2,8 @@
 
 use callgate_call::ToolCall;
 use callgate_policy::{
-    ConditionExplanation, ConditionKind, Contribution, Holds, Judgement, LimitExplanation,
-    RuleExplanation, RuleMismatch, RuleResult, TestExplanation,
+    ConditionExplanation, ConditionKind, Contribution, EffectReport, Holds, Judgement,
+    LimitExplanation, RuleExplanation, RuleMismatch, RuleResult, TestExplanation,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -93,6 +93,11 @@ impl<'a> ExplanationOutput<'a> {
             checked: CheckOutput::of(call, judgement),
             rules: rules.iter().map(Rule::of).collect(),
         }
+    }
+
+    /// The same with what the call would do.
+    pub fn with_effects(self, report: &'a EffectReport) -> Self {
+        Self { checked: self.checked.with_effects(report), ..self }
     }
 }
 

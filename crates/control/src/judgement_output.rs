@@ -2,7 +2,10 @@
 
 use callgate_call::ToolCall;
 use callgate_call::json::quote;
-use callgate_policy::{DenialText, Judgement, Matched, RuleError, RuleHit};
+use callgate_policy::{
+    ArgumentEffects, DenialText, EffectReport, Judgement, Matched, ReportedEffect, RuleError,
+    RuleHit, Scope, Verdict,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -17,13 +20,76 @@ pub struct CheckOutput<'a> {
     /// What the model and the user would read, except for the record's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
+    /// Where it is judged, and what it would do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surface: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Vec<EffectOutput<'a>>>,
+}
+
+/// What a call would do.
+#[derive(Debug, Serialize)]
+struct EffectOutput<'a> {
+    /// `runs`, `deletes`, or `opaque` for a part that could not be read.
+    kind: &'static str,
+    /// What it does in one line; for an opaque part, why it could not be read.
+    what: &'a str,
+    argument: &'a str,
+    /// The bytes of the argument's text: the first, and one past the last.
+    span: [usize; 2],
+    text: String,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    marks: &'a [&'static str],
+    /// What an opaque part could do.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    could: &'a [&'static str],
+}
+
+impl<'a> EffectOutput<'a> {
+    fn of((argument, effect): (&'a ArgumentEffects, &'a ReportedEffect)) -> Self {
+        let text = argument.text.get(effect.span.clone()).unwrap_or_default();
+        Self {
+            kind: effect.kind,
+            what: &effect.what,
+            argument: &argument.argument,
+            span: [effect.span.start, effect.span.end],
+            text: callgate_scan::redact(text).into_owned(),
+            marks: &effect.marks,
+            could: &effect.could,
+        }
+    }
 }
 
 impl<'a> CheckOutput<'a> {
     /// The output for this judgement.
     pub fn of(call: &'a ToolCall, judgement: &'a Judgement) -> Self {
         let judged = JudgementOutput::of(judgement);
-        Self { id: id(call), tool: call.name.raw(), judged, notice: None }
+        let (tool, notice) = (call.name.raw(), None);
+        let surface = Some(call.origin.surface.as_str());
+        Self { id: id(call), tool, judged, notice, surface, effects: None }
+    }
+
+    /// The same with what the call would do.
+    pub fn with_effects(self, report: &'a EffectReport) -> Self {
+        Self { effects: Some(report.all().map(EffectOutput::of).collect()), ..self }
+    }
+
+    /// The same for a call that is refused whatever the rules say.
+    pub fn refused(self, policy: &'a str, rule: &'a str, reason: &'a str, hint: &'a str) -> Self {
+        let judged = JudgementOutput {
+            verdict: Verdict::Deny.as_str(),
+            policy: Some(policy),
+            rule: Some(rule),
+            reason,
+            hint: Some(hint),
+            blocks: None,
+            scope: Some(Scope::Tool.as_str()),
+            uncovered: false,
+            matched: None,
+            rewritten: None,
+            ..self.judged
+        };
+        Self { judged, notice: None, ..self }
     }
 
     /// The same with the text of the denial, if it is denied.

@@ -9,6 +9,21 @@ pub fn dry(policies: &Policies, call: &ToolCall) -> Judgement {
     policies.judge(call, &now(), &SpentLimits::none())
 }
 
+/// The call that is judged most strictly, of the same call in several places.
+pub fn strictest(
+    calls: Vec<ToolCall>,
+    judge: impl Fn(&ToolCall) -> Judgement,
+) -> Option<(ToolCall, Judgement)> {
+    let judged = calls.into_iter().map(|call| {
+        let judgement = judge(&call);
+        (call, judgement)
+    });
+    judged.reduce(|first, other| match other.1.verdict > first.1.verdict {
+        true => other,
+        false => first,
+    })
+}
+
 /// Judges a call by its name alone. A call with a limit needs its arguments too, because it must be
 /// counted only once.
 pub fn by_name(policies: &Policies, call: &ToolCall) -> NameJudgement {

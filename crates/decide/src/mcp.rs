@@ -37,6 +37,7 @@ mod store;
 mod tests;
 mod text;
 
+pub use admission::{ListRefusal, refused_by_lists};
 pub use call::{CallTicket, McpCall, McpDecision, McpPending};
 pub use callgate_policy::{ExtraInput, Globs, Rate};
 pub use callgate_registry::Launch;

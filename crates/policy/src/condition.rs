@@ -31,6 +31,7 @@ use crate::tri::{Possible, Tri};
 pub(crate) use argument::{ArgumentCondition, regex_hint};
 pub(crate) use compile::compile;
 pub use compile::condition_keys;
+pub(crate) use effect::{argument_text, shown as shown_action};
 use escalates::EscalatesCondition;
 pub use leaf::KeyDoc;
 pub(crate) use leaf::{Evidence, IndexHint, LeafCondition};

@@ -50,6 +50,7 @@ mod condition;
 mod denial;
 pub mod diagnostic;
 mod document;
+mod effect_report;
 mod effects;
 mod example;
 mod explain;
@@ -98,6 +99,7 @@ pub use denial::{
 };
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
+pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect};
 pub use explain::{
     ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
     RuleMismatch, RuleResult, TestExplanation,

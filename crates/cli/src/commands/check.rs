@@ -3,13 +3,16 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::ToolCall;
-use callgate_control::{CallDescription, CheckOutput};
-use callgate_policy::{DenialText, Judgement};
+use callgate_control::{CallDescription, CheckOutput, judging};
+use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
+use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
 
 use crate::args;
+use crate::effects_text;
 use crate::exit::Exit;
 use crate::judge::Judge;
 use crate::render::{self, Color, hinted};
@@ -18,21 +21,99 @@ use crate::sources;
 use crate::surroundings::unsaid;
 
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
-    let judge = Judge::new(sources::load(&args.policies.files, config)?);
-    let denial = sources::denial_text(&args.policies.files, config)?;
+    let files = &args.policies.files;
+    let checker = Checker {
+        judge: Judge::new(sources::load(files, config)?),
+        lists: sources::mcp_lists(files, config)?,
+        denial: sources::denial_text(files, config)?,
+    };
     if let Some(file) = &args.jsonl {
-        return many(&judge, &denial, file, &args.call);
+        return many(&checker, file, &args.call);
     }
-    let call = one_call(&args.call, args.object.as_deref())?;
-    let judgement = judge.dry(&call);
-    let (tool, color) = (call.name.raw(), Color::of(&io::stdout()));
-    let text = match (args.json, args.explain) {
-        (true, _) => report::line(&CheckOutput::worded(&call, &judgement, &denial))?,
-        (false, true) => render::explanation(tool, call.arguments.raw(), &judgement, color),
-        (false, false) => line(tool, &judgement, color),
+    let checked = checker.check(described(&args.call, args.object.as_deref())?, &args.call)?;
+    let (tool, color) = (checked.call.name.raw(), Color::of(&io::stdout()));
+    let text = match (args.json, args.explain, &checked.refusal) {
+        (true, ..) => checker.json(&checked)?,
+        (false, _, Some(refusal)) => refused_line(tool, refusal, color),
+        (false, true, None) => {
+            let input = checked.call.arguments.raw();
+            let judged = render::explanation(tool, input, &checked.judgement, color);
+            judged + &effects_text::list(&checked.effects)
+        }
+        (false, false, None) => {
+            line(tool, &checked.judgement, color) + &effects_text::list(&checked.effects)
+        }
     };
     render::print(&text)?;
-    Ok(Exit::of(judgement.verdict))
+    Ok(checked.exit())
+}
+
+/// What a call is judged by.
+struct Checker {
+    judge: Judge,
+    /// The lists of MCP servers and tools.
+    lists: McpSettings,
+    denial: Arc<DenialText>,
+}
+
+/// A call, and what would happen to it.
+pub(crate) struct Checked {
+    pub(crate) call: ToolCall,
+    pub(crate) judgement: Judgement,
+    /// Set if a list of servers or tools refuses it, whatever the rules say.
+    refusal: Option<ListRefusal>,
+    effects: EffectReport,
+}
+
+impl Checked {
+    fn exit(&self) -> Exit {
+        Exit::of(if self.refusal.is_some() { Verdict::Deny } else { self.judgement.verdict })
+    }
+}
+
+impl Checker {
+    fn check(&self, given: CallDescription, flags: &args::Call) -> Result<Checked> {
+        let Strictest { call, judgement } = strictest(&self.judge, given, flags)?;
+        let refusal = refused_by_lists(&self.lists, &call.name);
+        let effects = self.judge.effects(&call);
+        Ok(Checked { call, judgement, refusal, effects })
+    }
+
+    fn json(&self, checked: &Checked) -> Result<String> {
+        let Checked { call, judgement, refusal, effects } = checked;
+        let mut output = CheckOutput::worded(call, judgement, &self.denial).with_effects(effects);
+        if let Some(refusal) = refusal {
+            output = output.refused(POLICY, refusal.rule, &refusal.reason, &refusal.hint);
+        }
+        Ok(report::line(&output)?)
+    }
+}
+
+/// The policy that lists of servers and tools count as.
+const POLICY: &str = "mcp";
+
+/// A call where it is judged most strictly.
+pub(crate) struct Strictest {
+    pub(crate) call: ToolCall,
+    pub(crate) judgement: Judgement,
+}
+
+/// Judges a call wherever it would be seen.
+pub(crate) fn strictest(
+    judge: &Judge,
+    given: CallDescription,
+    flags: &args::Call,
+) -> Result<Strictest> {
+    let calls = given.into_calls(&unsaid(flags))?;
+    let found = judging::strictest(calls, |call| judge.dry(call));
+    let (call, judgement) = found.context("there is no call to judge")?;
+    Ok(Strictest { call, judgement })
+}
+
+fn refused_line(tool: &str, refusal: &ListRefusal, color: Color) -> String {
+    let rule = render::rule_name(Some(POLICY), Some(refusal.rule));
+    let line = render::verdict_words("deny", tool, &rule, &refusal.reason, color);
+    format!("{line}hint: {}\n", render::printable(&refusal.hint))
 }
 
 /// A judgement on a line, and what follows from it on lines of their own.
@@ -50,14 +131,27 @@ pub(crate) fn line(tool: &str, judgement: &Judgement, color: Color) -> String {
     text
 }
 
-/// The call of the flags, of a JSON object, or of stdin.
-pub(crate) fn one_call(flags: &args::Call, object: Option<&str>) -> Result<ToolCall> {
-    let given = match (&flags.tool, object) {
+/// The call of the flags, of a JSON object, or of stdin. Any other text is a shell command.
+pub(crate) fn described(flags: &args::Call, text: Option<&str>) -> Result<CallDescription> {
+    Ok(match (&flags.tool, text) {
         (Some(tool), _) => CallDescription::from_flags(tool, flags.input.as_deref())?,
-        (None, Some(object)) if object != "-" => CallDescription::parse(object)?,
-        (None, object) => CallDescription::parse(&stdin_call(object)?)?,
-    };
-    Ok(given.into_call(&unsaid(flags))?)
+        (None, Some(text)) if text == "-" => CallDescription::parse(&stdin_call(Some(text))?)?,
+        (None, Some(text)) if is_object(text) => CallDescription::parse(text)?,
+        (None, Some(command)) => {
+            let input = serde_json::json!({ "command": command }).to_string();
+            CallDescription::from_flags(SHELL, Some(&input))?
+        }
+        (None, None) => CallDescription::parse(&stdin_call(None)?)?,
+    })
+}
+
+/// The tool that a command without one is run with.
+const SHELL: &str = "Bash";
+
+/// Whether the text is one JSON object. What is wrong with such a call is reported, and not taken for
+/// a command.
+fn is_object(text: &str) -> bool {
+    matches!(serde_json::from_str(text), Ok(serde_json::Value::Object(_)))
 }
 
 fn stdin_call(object: Option<&str>) -> Result<String> {
@@ -81,7 +175,7 @@ const MAX_CALL: u64 = 16 << 20;
 /// Judges one call a line, and answers each one before it waits for the next: a program may keep
 /// this running and talk with it. A reader of the answers that goes away does not end the judging:
 /// the exit code still has to be true.
-fn many(judge: &Judge, denial: &DenialText, file: &Path, flags: &args::Call) -> Result<Exit> {
+fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
     let input: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(io::stdin()),
         _ => {
@@ -99,7 +193,7 @@ fn many(judge: &Judge, denial: &DenialText, file: &Path, flags: &args::Call) -> 
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (text, one) = judge_line((judge, denial), &line, number, flags)?;
+        let (text, one) = judge_line(checker, &line, number, flags)?;
         exit = exit.or_stricter(one);
         render::written(out.write_all(text.as_bytes()))?;
         // The next line may be there in part only, and its sender may wait for this answer.
@@ -112,20 +206,16 @@ fn many(judge: &Judge, denial: &DenialText, file: &Path, flags: &args::Call) -> 
 }
 
 fn judge_line(
-    (judge, denial): (&Judge, &DenialText),
+    checker: &Checker,
     line: &[u8],
     number: usize,
     flags: &args::Call,
 ) -> Result<(String, Exit)> {
-    let call = std::str::from_utf8(line)
+    let checked = std::str::from_utf8(line)
         .context("not UTF-8")
-        .and_then(|text| Ok(CallDescription::parse(text)?.into_call(&unsaid(flags))?));
-    match call {
-        Ok(call) => {
-            let judgement = judge.dry(&call);
-            let text = report::line(&CheckOutput::worded(&call, &judgement, denial))?;
-            Ok((text, Exit::of(judgement.verdict)))
-        }
+        .and_then(|text| checker.check(CallDescription::parse(text)?, flags));
+    match checked {
+        Ok(checked) => Ok((checker.json(&checked)?, checked.exit())),
         Err(error) => {
             let unjudged = Unjudged { line: number, error: format!("{error:#}") };
             Ok((report::line(&unjudged)?, Exit::Error))

@@ -17,9 +17,14 @@ fn verdicts_and_exit_codes() {
         (
             ["Bash", r#"{"command":"rm -rf /"}"#],
             1,
-            "deny   Bash  test/no-rm  Nothing is removed for good.\n",
+            "deny   Bash  test/no-rm  Nothing is removed for good.\n\
+             effects:\n  runs rm -rf /\n  deletes-tree /\n",
         ),
-        (["Bash", r#"{"command":"ls"}"#], 0, "allow  Bash  test (default)  no rule matched\n"),
+        (
+            ["Bash", r#"{"command":"ls"}"#],
+            0,
+            "allow  Bash  test (default)  no rule matched\neffects:\n  runs ls\n",
+        ),
     ];
     for ([tool, input], code, line) in table {
         check(&["--tool", tool, "--input", input]).run().sees(code, line, "");
@@ -29,7 +34,8 @@ fn verdicts_and_exit_codes() {
 #[test]
 fn a_call_as_json() {
     let call = r#"{"tool":"Bash","input":{"command":"rm -rf /"}}"#;
-    let line = "deny   Bash  test/no-rm  Nothing is removed for good.\n";
+    let line = "deny   Bash  test/no-rm  Nothing is removed for good.\n\
+                effects:\n  runs rm -rf /\n  deletes-tree /\n";
     check(&[call]).run().sees(1, line, "");
     check(&["-"]).stdin(call).run().sees(1, line, "");
     check(&[]).stdin(call).run().sees(1, line, "");
@@ -76,7 +82,8 @@ fn what_is_blocked_and_how_it_is_worded() {
     let worded = |args: &[&str]| {
         Test::new(&[&["check", "--config", "c.yaml"], args].concat()).file("c.yaml", WORDED)
     };
-    let line = "deny   Bash  git/no-force  Main is shared.\nblocks: any force push to main\n";
+    let line = "deny   Bash  git/no-force  Main is shared.\nblocks: any force push to main\n\
+                effects:\n  runs git push -f [force-push]\n";
     worded(&push).run().sees(1, line, "");
     let ran = worded(&[&push[..], &["--explain"]].concat()).run();
     assert!(ran.stdout.contains("blocks   any force push to main\n"), "{}", ran.stdout);
@@ -164,6 +171,13 @@ fn json_says_everything() {
                    is removed for good.\nArgument: rm -rf /\nOnly this use of `Bash` is blocked; other \
                    uses may be allowed.\nIt was not executed. Do not retry it: the answer stays the \
                    same.",
+        "surface": "response",
+        "effects": [
+            { "kind": "runs", "what": "runs rm -rf /", "argument": "command", "span": [0, 8],
+              "text": "rm -rf /" },
+            { "kind": "deletes", "what": "deletes-tree /", "argument": "command", "span": [7, 8],
+              "text": "/" },
+        ],
     });
     assert_eq!((ran.code, ran.json()), (1, vec![expected]));
 }
@@ -189,6 +203,9 @@ reason   Nothing is removed for good.
 blocks   only this use of the tool
 matched  command = rm -rf /
 decided  deny   test/no-rm  Nothing is removed for good.
+effects:
+  runs rm -rf /
+  deletes-tree /
 ";
     check(&call).run().sees(1, told, "");
 }

@@ -22,6 +22,7 @@ mod policy;
 mod records;
 mod relax;
 mod roles;
+mod shown_effects;
 mod slips;
 mod spellings;
 mod store;

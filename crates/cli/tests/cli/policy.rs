@@ -169,6 +169,11 @@ fn without_files_the_default_is_listed() {
 fn explain_goes_through_the_rules() {
     let call = ["--tool", "Bash", "--input", r#"{"command":"rm -rf /"}"#];
     let told = "\
+command:
+  rm -rf /
+  ^^^^^^^^ runs rm -rf /
+         ^ deletes-tree /
+
 test/no-rm: deny, priority 100
   yes      command contains \"rm -rf\"  (saw \"rm -rf /\")
   matches: decided

@@ -55,14 +55,21 @@ fn the_socket_says_what_the_tools_say() {
     ];
     let socket = socket::of(&gateway);
     for call in &calls {
-        let (status, told) = socket::post(&socket, "/api/v1/evaluate", call);
+        let (status, mut told) = socket::post(&socket, "/api/v1/evaluate", call);
         assert_eq!((status, &told), (200, &server.evaluate(call.clone())), "{call}");
         let mut checked = call.clone();
         if let Some(arguments) = checked.as_object_mut().unwrap().remove("arguments") {
             checked["input"] = arguments;
         }
         let checked = gateway.run(&["check", "--json", &checked.to_string()]);
-        assert_eq!(told, serde_json::from_slice::<Value>(&checked.stdout).unwrap(), "{call}");
+        let mut checked = serde_json::from_slice::<Value>(&checked.stdout).unwrap();
+        // No server takes free text: `evaluate` reads it as a server does, `check` as it is given.
+        if call["surface"] == "mcp" && call["arguments"].is_string() {
+            assert_eq!(told["effects"][0]["kind"], "opaque");
+            told["effects"] = Value::Null;
+            checked["effects"] = Value::Null;
+        }
+        assert_eq!(told, checked, "{call}");
     }
     for asked in calls.iter().chain(&[json!({ "record": record }), json!({ "tool": "Bash" })]) {
         let (status, told) = socket::post(&socket, "/api/v1/explain", asked);

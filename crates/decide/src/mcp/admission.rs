@@ -1,7 +1,9 @@
 //! The lists of allowed and denied servers and tools.
 
 use callgate_audit::Code;
-use callgate_policy::NameReadings;
+use callgate_call::ToolName;
+use callgate_effects::Catalogue;
+use callgate_policy::{NameReader, NameReadings};
 
 use super::check::{Check, CheckFailure};
 use super::settings::{McpSettings, ToolRule};
@@ -13,6 +15,35 @@ pub(crate) struct ListedTool<'a> {
     pub(crate) tool: &'a str,
     /// The hash of its definition, if the definition has been seen.
     pub(crate) hash: Option<&'a str>,
+}
+
+/// Why a list of servers or tools refuses a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRefusal {
+    /// The rule that the denial names.
+    pub rule: &'static str,
+    /// Why.
+    pub reason: String,
+    /// What to do instead.
+    pub hint: String,
+}
+
+/// Whether the lists of servers and tools refuse a call of this name. What a server has listed is not
+/// looked at: neither pins nor hashes, nor whether the tool is known to exist.
+pub fn refused_by_lists(settings: &McpSettings, name: &ToolName) -> Option<ListRefusal> {
+    if !settings.enforce {
+        return None;
+    }
+    let listed = McpSettings { fail_closed: false, ..settings.clone() };
+    let failure = match name.readings().as_slice() {
+        [reading] => {
+            let subject = ListedTool { server: reading.server, tool: reading.tool, hash: None };
+            server(settings, reading.server).or_else(|| tool(&listed, subject))
+        }
+        _ => denied_name(settings, &NameReader::new(&Catalogue::builtin()).read(name)),
+    }?;
+    let CheckFailure { check, reason, hint, .. } = failure;
+    Some(ListRefusal { rule: check.word(), reason, hint: hint.unwrap_or_default() })
 }
 
 /// Checks a server against the lists.

@@ -1,6 +1,7 @@
 //! What all conditions on effects have in common. Each of them is one question about one effect; this
 //! file asks it about every effect of the call.
 
+use callgate_call::Arguments;
 use callgate_call::json::{Value, quote};
 use callgate_effects::{
     Action, Bound, Effect, EffectKind, Effects, Knowledge, Opaque, Run, Truth, Why,
@@ -166,7 +167,7 @@ fn hides(effect: &Effect, kind: EffectKind, scene: &Scene<'_>) -> Option<String>
 fn matched(found: Found<'_>, scene: &Scene<'_>) -> Matched {
     let Found { list, effect } = found;
     let argument = list.arguments.get(effect.at.argument).map_or("$", String::as_str);
-    let text = text_of(argument, scene);
+    let text = argument_text(argument, &scene.call.arguments);
     let text = text.as_deref().and_then(|text| text.get(effect.at.span.clone()));
     match text.map(str::trim).filter(|text| !text.is_empty()) {
         Some(text) => Matched::new(argument, text),
@@ -175,8 +176,8 @@ fn matched(found: Found<'_>, scene: &Scene<'_>) -> Matched {
 }
 
 /// The text of an argument; the words of a list are joined, as the analysis does.
-fn text_of(argument: &str, scene: &Scene<'_>) -> Option<String> {
-    let (path, root) = (Path::parse(argument).ok()?, scene.call.arguments.value().ok()?);
+pub(crate) fn argument_text(argument: &str, arguments: &Arguments) -> Option<String> {
+    let (path, root) = (Path::parse(argument).ok()?, arguments.value().ok()?);
     let mut text = None;
     path.each(root, &mut |item| {
         if let (PathItem::Value(value), None) = (item, &text) {
@@ -194,7 +195,7 @@ fn text_of(argument: &str, scene: &Scene<'_>) -> Option<String> {
 }
 
 /// An effect in one line, without secrets.
-pub(super) fn shown(action: &Action) -> String {
+pub(crate) fn shown(action: &Action) -> String {
     cut(&callgate_scan::redact(&action.to_string()), Matched::MAX_CHARS)
 }
 

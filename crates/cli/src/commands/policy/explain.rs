@@ -8,6 +8,7 @@ use callgate_policy::Policies;
 
 use crate::args;
 use crate::commands::check;
+use crate::effects_text;
 use crate::exit::Exit;
 use crate::judge::Judge;
 use crate::render::{self, Color};
@@ -16,11 +17,15 @@ use crate::report;
 #[expect(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
 pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool) -> Result<Exit> {
     let judge = Judge::new(policies);
-    let call = check::one_call(flags, None)?;
+    let given = check::described(flags, None)?;
+    let check::Strictest { call, .. } = check::strictest(&judge, given, flags)?;
     let (judgement, rules) = judge.explained(&call);
+    let effects = judge.effects(&call);
     if json {
-        render::print(&report::line(&ExplanationOutput::of(&call, &judgement, &rules))?)?;
+        let explained = ExplanationOutput::of(&call, &judgement, &rules).with_effects(&effects);
+        render::print(&report::line(&explained)?)?;
     } else {
+        render::print(&effects_text::drawn(&effects))?;
         render::print(&text::rules(&rules, all))?;
         let color = Color::of(&std::io::stdout());
         render::print(&check::line(call.name.raw(), &judgement, color))?;

@@ -135,7 +135,8 @@ fn call_properties() -> Value {
             "type": "string",
             "enum": Surface::ALL.map(Surface::as_str),
             "description": "Where the call shows up: in a model's answer (response), at an agent's hook \
-                (hook, the default), at an MCP server (mcp).",
+                (hook), at an MCP server (mcp). By default in an answer and, for a server's tool, at \
+                that server.",
         },
         "agent": text("The agent that makes the call."),
         "org": text("The organisation of the user; unknown if left out."),
