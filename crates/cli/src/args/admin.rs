@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use crate::exit;
 use crate::when::{self, Expiry};
 
 #[derive(Debug, Subcommand)]
@@ -9,6 +10,7 @@ pub(crate) enum Config {
     /// Find every problem in the config and its policies, and show the settings in effect.
     ///
     /// Shows each problem and warning with its position in the file. Warnings do not fail.
+    #[command(after_long_help = exit::help_of(exit::CHECK_FILES))]
     Check {
         /// Fail if other users can change the config or a policy, instead of warning.
         #[arg(long)]

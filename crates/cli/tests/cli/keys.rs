@@ -147,7 +147,7 @@ fn listing_makes_no_store() {
     for (args, code, said) in [
         (&["keys", "list"][..], 0, none),
         (&["keys", "list", "--json"], 0, ""),
-        (&["keys", "revoke", "x"], 2, "error: no records yet"),
+        (&["keys", "revoke", "x"], 2, "error: there is no active key `x`"),
     ] {
         let ran = Test::new(args).run();
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
