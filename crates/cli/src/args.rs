@@ -36,7 +36,8 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Print colours: always, never, or auto (on a terminal, unless $NO_COLOR is set) [default: auto]
+    /// Print colours: always, never, or auto (on a terminal, unless $NO_COLOR is set) [default:
+    /// auto]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum)]
     #[arg(default_value_t = ColorWhen::Auto, hide_default_value = true, hide_possible_values = true)]
     pub(crate) color: ColorWhen,
@@ -63,9 +64,9 @@ pub(crate) enum Command {
     /// Run the gateway between agents or SDKs and their providers.
     ///
     /// Every tool call in a response is held until the policies have judged it and its record is
-    /// written. On a terminal, each denied call is printed. Policy files are watched: a valid change
-    /// takes effect at once, an invalid one is rejected and the last valid policies stay in force.
-    /// SIGHUP reloads them. SIGINT and SIGTERM stop the gateway after running streams have
+    /// written. On a terminal, each denied call is printed. Policy files are watched: a valid
+    /// change takes effect at once, an invalid one is rejected and the last valid policies stay in
+    /// force. SIGHUP reloads them. SIGINT and SIGTERM stop the gateway after running streams have
     /// finished.
     #[command(after_long_help = exit::help_of(exit::SERVE))]
     Serve(Serve),
@@ -83,9 +84,9 @@ pub(crate) enum Command {
     ///
     /// The call comes from `--tool` and `--input`, or as one JSON object from the argument CALL or
     /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
-    /// home, provider and model; all but tool are optional, and they take precedence over the flags.
-    /// An input that is a string is the free text of a custom tool. Limits are not counted here; the
-    /// hour and weekday of rules are in UTC.
+    /// home, provider and model; all but tool are optional, and they take precedence over the
+    /// flags. An input that is a string is the free text of a custom tool. Limits are not counted
+    /// here; the hour and weekday of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
 

@@ -252,10 +252,16 @@ fn not_found(reader: &Reader, error: ReadError) -> anyhow::Error {
         return hinted(error.to_string(), "`callgate calls` lists the records with their numbers");
     };
     let found: Vec<Stored> = some.iter().filter_map(|id| reader.show(id).ok()).collect();
-    let mut table = Listing::new(["record", "time", "verdict", "call"]).whole(0).whole(1).whole(2);
+    let head = ["record", "time", "type", "verdict", "call"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(3);
     for stored in &found {
-        let time = time(stored, Fit::Terminal);
-        table.row([number(stored), time, verdict(stored).to_owned(), call(stored)]);
+        table.row([
+            number(stored),
+            time(stored, Fit::Terminal),
+            stored.record.kind.as_str().to_owned(),
+            verdict(stored).to_owned(),
+            call(stored),
+        ]);
     }
     talk(&format!("{}\n", table.text()));
     hinted(

@@ -91,7 +91,8 @@ impl Decider {
     }
 
     /// Shows every decision to `observe`, with its record: calls that pass without their input. It
-    /// is called on threads that carry streams, so it must not wait. Only the first observer counts.
+    /// is called on threads that carry streams, so it must not wait. Only the first observer
+    /// counts.
     pub fn observe(&self, observe: impl Fn(&Record) + Send + Sync + 'static) {
         self.0.observer.set(observe);
     }

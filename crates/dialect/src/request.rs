@@ -19,18 +19,13 @@
 //!     client: Some(ClientTurn { text: text.finish(), ..ClientTurn::default() }),
 //!     calls: vec![RemovedCall {
 //!         id: "call_1".into(),
-//!         original: r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#
-//!             .into(),
-//!         place: 0,
-//!         notice: Some("blocked: rm".into()),
-//!         why: "not allowed".into(),
-//!     }],
-//!     ..RemovedTurn::default()
-//! };
-//! let request = r#"{"messages":[{"role":"assistant","content":"blocked: rm"},
-//!     {"role":"user","content":"Why?"}]}"#;
-//! let restored = restore(Dialect::OpenAiChat, request, &[turn]).unwrap();
-//! assert_eq!(restored.restored, ["call_1"]);
+//!         original:
+//! r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#            
+//! .into(),         place: 0,         notice: Some("blocked: rm".into()),         why: "not
+//! allowed".into(),     }],     ..RemovedTurn::default() }; let request =
+//! r#"{"messages":[{"role":"assistant","content":"blocked: rm"},    
+//! {"role":"user","content":"Why?"}]}"#; let restored = restore(Dialect::OpenAiChat, request,
+//! &[turn]).unwrap(); assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
 mod canonical;

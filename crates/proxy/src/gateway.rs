@@ -221,8 +221,8 @@ impl Inner {
     }
 
     /// Reports whether records can be written; if not, with the status `while_failing`, which is an
-    /// error only for readiness: the process is alive. Also reports a rejected policy file, in which
-    /// case the last valid one is in force.
+    /// error only for readiness: the process is alive. Also reports a rejected policy file, in
+    /// which case the last valid one is in force.
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
         let decider = &self.decider;
         let failing = match decider.audit_health() {

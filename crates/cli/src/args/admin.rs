@@ -74,7 +74,8 @@ pub(crate) struct AddKey {
     #[arg(long)]
     pub(crate) user: Option<String>,
 
-    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time, or
+    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time,
+    /// or
     /// `never` [default: never]
     #[arg(long, value_name = "WHEN", value_parser = when::expiry)]
     pub(crate) expires: Option<Expiry>,
@@ -89,7 +90,8 @@ pub(crate) struct RenewKey {
     /// The name of the key.
     pub(crate) name: String,
 
-    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time, or
+    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time,
+    /// or
     /// `never`.
     #[arg(long, value_name = "WHEN", value_parser = when::expiry)]
     pub(crate) expires: Option<Expiry>,

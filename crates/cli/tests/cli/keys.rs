@@ -21,7 +21,7 @@ fn made_listed_and_revoked() {
     let ran = Test::again(ran, &["keys", "add", "ci"]).run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(
-        ran.stderr.starts_with("error: a gateway key `ci` exists already\nhint: "),
+        ran.stderr.starts_with("error: a gateway key named `ci` already exists\nhint: "),
         "{}",
         ran.stderr
     );
