@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws docs/images/demo.svg from the real output of `callgate demo`:
 
-    callgate demo --fast | python3 docs/images/draw-demo.py 12-13 29-48 51-58 > docs/images/demo.svg
+    callgate demo --fast | python3 docs/images/draw-demo.py 3-21 39-46 > docs/images/demo.svg
 
 Each argument is a range of output lines (1-based, inclusive); omitted lines are drawn as `⋮`.
 Without arguments, it prints the output with line numbers instead.

@@ -35,8 +35,8 @@ struct Ended {
     failure: Option<String>,
 }
 
-/// Runs tests, with what `prepare` adds to the command of each, and returns how long each took. A test
-/// that fails does not keep the others from running.
+/// Runs tests, with what `prepare` adds to the command of each, and returns how long each took. A
+/// test that fails does not keep the others from running.
 pub(crate) fn run(mut jobs: Vec<Job>, prepare: impl Fn(&mut Command)) -> Result<Vec<Took>> {
     jobs.iter_mut().for_each(|job| prepare(&mut job.command));
     let ended = run_all(jobs)?;
@@ -53,8 +53,8 @@ pub(crate) fn run(mut jobs: Vec<Job>, prepare: impl Fn(&mut Command)) -> Result<
     Ok(ended.into_iter().map(|ended| ended.took).collect())
 }
 
-/// Runs all jobs, several at a time. Shows the output of a job when it ends; of those that failed, the
-/// caller shows it after all have ended.
+/// Runs all jobs, several at a time. Shows the output of a job when it ends; of those that failed,
+/// the caller shows it after all have ended.
 fn run_all(jobs: Vec<Job>) -> Result<Vec<Ended>> {
     let at_once = thread::available_parallelism().map_or(1, usize::from) + MORE_THAN_CORES;
     let jobs = Mutex::new(VecDeque::from(jobs));
@@ -90,8 +90,8 @@ fn run_one(Job { name, mut command }: Job) -> Result<Ended> {
     Ok(Ended { took, failure: Some(output) })
 }
 
-/// The arguments of cargo to build tests. Always of the whole workspace: of single packages, cargo builds
-/// libraries with other features.
+/// The arguments of cargo to build tests. Always of the whole workspace: of single packages, cargo
+/// builds libraries with other features.
 pub(crate) const BUILD: [&str; 4] = ["test", "--workspace", "--no-run", "--quiet"];
 
 /// Builds tests with this command, and gives them.

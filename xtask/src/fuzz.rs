@@ -1,7 +1,8 @@
 //! Fuzzing on the stable toolchain: the flags of `cargo fuzz run --sanitizer none`, without it.
 //!
-//! A target is a file in `fuzz/targets`. It starts from the seeds in `crates/testkit/src/fuzz` and from
-//! what earlier runs found. [`differential`] is not one of them: it needs the official clients.
+//! A target is a file in `fuzz/targets`. It starts from the seeds in `crates/testkit/src/fuzz` and
+//! from what earlier runs found. [`differential`] is not one of them: it needs the official
+//! clients.
 
 mod differential;
 

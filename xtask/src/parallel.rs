@@ -28,7 +28,8 @@ pub(crate) struct Ended {
     pub(crate) result: Result<()>,
 }
 
-/// Steps that run one after the other, in parallel to everything else. After a failure, no other is started.
+/// Steps that run one after the other, in parallel to everything else. After a failure, no other is
+/// started.
 ///
 /// To drop it waits for the one that runs: killed, it would leave compilers behind.
 #[derive(Debug)]

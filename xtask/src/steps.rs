@@ -120,10 +120,11 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// Runs a command quietly and gives how it ended and all that it wrote, in the order in which it did.
+/// Runs a command quietly and gives how it ended and all that it wrote, in the order in which it
+/// did.
 ///
-/// By way of a file: a pipe ends only with the last process that has it, and one that is left behind
-/// would be waited for.
+/// By way of a file: a pipe ends only with the last process that has it, and one that is left
+/// behind would be waited for.
 pub(crate) fn said_by(command: &mut Command) -> Result<(ExitStatus, String)> {
     let mut file = unnamed_file().context("cannot keep what a command says")?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file.try_clone()?);

@@ -17,16 +17,17 @@ use crate::{binaries, check, fuzz, setup, tidy};
 pub(crate) enum Extent {
     /// What every change must pass.
     Usual,
-    /// All there is: every agent in every scenario, every revision of every peer, every single cut, the
-    /// links inside the documentation, and some minutes of fuzzing.
+    /// All there is: every agent in every scenario, every revision of every peer, every single cut,
+    /// the links inside the documentation, and some minutes of fuzzing.
     All,
 }
 
 /// Seconds that each fuzz target gets when all is tested.
 const FUZZ_SECONDS: u64 = 20;
 
-/// What has a build of its own, or only downloads, runs in parallel to lints and tests: neither uses all
-/// cores all the time. One after the other, because more at once would only share the same cores.
+/// What has a build of its own, or only downloads, runs in parallel to lints and tests: neither
+/// uses all cores all the time. One after the other, because more at once would only share the same
+/// cores.
 const IN_PARALLEL: [Aside; 2] = [
     Aside { name: SET_UP, words: &["setup"] },
     Aside { name: "instruction counts", words: &["guard"] },

@@ -44,9 +44,9 @@ impl Workspace {
         command
     }
 
-    /// The same, with clippy as the compiler of the workspace's own crates: it reports what it finds
-    /// while it compiles, and any warning is an error. Building and linting together costs little
-    /// more than building; apart, every library is compiled twice.
+    /// The same, with clippy as the compiler of the workspace's own crates: it reports what it
+    /// finds while it compiles, and any warning is an error. Building and linting together costs
+    /// little more than building; apart, every library is compiled twice.
     pub(crate) fn linting_cargo(&self, args: &[&str]) -> Command {
         let mut command = self.cargo(args);
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy_path());

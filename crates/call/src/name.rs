@@ -51,7 +51,7 @@ pub enum NameError {
     #[error("the tool's name is longer than {} bytes", ToolName::MAX_LEN)]
     TooLong,
     /// Contains control characters or invisible formatting characters.
-    #[error("the tool's name holds control characters")]
+    #[error("the tool's name contains control characters")]
     Control,
 }
 

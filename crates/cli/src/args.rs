@@ -20,6 +20,8 @@ pub(crate) use mcp::{
 };
 pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail, Wide};
 
+const GLOBAL: &str = "Global options";
+
 /// A firewall for the tool calls AI agents make.
 #[derive(Debug, Parser)]
 #[command(
@@ -31,48 +33,61 @@ pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats,
 )]
 pub(crate) struct Args {
     /// The config file [default: $CALLGATE_CONFIG, or the user's, or the system's]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+
+    /// Print colours: always, never, or auto (on a terminal, unless $NO_COLOR is set) [default:
+    /// auto]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum)]
+    #[arg(default_value_t = ColorWhen::Auto, hide_default_value = true, hide_possible_values = true)]
+    pub(crate) color: ColorWhen,
 
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See calls allowed and blocked, with nothing installed and no key.
+    /// Watch calls being allowed and blocked; needs no agent and no API key.
     ///
     /// Runs a scripted model, the gateway and a client inside this process, on loopback. Shows what
     /// the model sent, what the client received, and the records.
     Demo(Demo),
 
-    /// Run the gateway: agents and SDKs point at it, it points at the providers.
+    /// Run the gateway between agents or SDKs and their providers.
     ///
     /// Every tool call in a response is held until the policies have judged it and its record is
-    /// written. On a terminal, each denied call is printed. Policy files are watched: a valid change
-    /// takes effect at once, an invalid one is rejected and the last valid policies stay in force.
-    /// SIGHUP reloads them. SIGINT and SIGTERM stop the gateway after running streams have
+    /// written. On a terminal, each denied call is printed. Policy files are watched: a valid
+    /// change takes effect at once, an invalid one is rejected and the last valid policies stay in
+    /// force. SIGHUP reloads them. SIGINT and SIGTERM stop the gateway after running streams have
     /// finished.
-    #[command(after_long_help = exit::help())]
+    #[command(after_long_help = exit::help_of(exit::SERVE))]
     Serve(Serve),
 
-    /// Judge the tool calls in a model's response: stdin to stdout.
+    /// Judge the tool calls in one response of a model, from stdin to stdout.
     ///
     /// Reads a response, either server-sent events or one JSON body, and writes the judged response
     /// as it arrives. Text passes at once and unchanged; a call passes only if it is allowed. Each
     /// decision is reported on stderr, one per line. Limits count within this one response; the
     /// hour and weekday of rules are in UTC.
-    #[command(after_long_help = exit::help())]
+    #[command(after_long_help = exit::help_of(exit::FILTER))]
     Filter(Filter),
 
     /// Judge one call, or a file of calls.
     ///
     /// The call comes from `--tool` and `--input`, or as one JSON object from the argument CALL or
     /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
-    /// home, provider and model; all but tool are optional, and they take precedence over the flags.
-    /// An input that is a string is the free text of a custom tool. Limits are not counted here; the
-    /// hour and weekday of rules are in UTC.
-    #[command(after_long_help = exit::help())]
+    /// home, provider and model; all but tool are optional, and they take precedence over the
+    /// flags. An input that is a string is the free text of a custom tool. Limits are not counted
+    /// here; the hour and weekday of rules are in UTC.
+    #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
 
     /// Check, explain and list policies.
@@ -112,7 +127,8 @@ pub(crate) enum Command {
 
     /// Report what is running here, what is enforced, and what is not.
     ///
-    /// Exits with 1 if something does not work. A gateway that is not running is not a fault.
+    /// A gateway that is not running is not a fault.
+    #[command(after_long_help = exit::help_of(exit::DOCTOR))]
     Doctor(Doctor),
 
     /// Write a short config file to start with.
@@ -288,7 +304,7 @@ pub(crate) struct Context {
     pub(crate) user: Option<String>,
 
     /// The gateway key that the agent sends. With a key, an organisation, team or user that is left
-    /// out is not unknown: the key has none.
+    /// out counts as not set instead of unknown.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) key: Option<String>,
 
@@ -317,6 +333,7 @@ pub(crate) enum Policy {
     /// Find every problem in policy files.
     ///
     /// Shows each problem and warning with its position in the file. Warnings do not fail.
+    #[command(after_long_help = exit::help_of(exit::CHECK_FILES))]
     Check {
         /// Policy files, checked together [default: the policies of the config]
         #[arg(value_name = "FILE")]

@@ -22,9 +22,11 @@ use anyhow::Result;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
+use crate::render;
 
 /// Runs what the user asked for.
 pub(crate) fn run(args: Args) -> Result<Exit> {
+    render::use_color(args.color);
     let config = args.config.as_deref();
     match args.command {
         Command::Demo(args) => demo::run(&args),

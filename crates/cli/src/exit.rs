@@ -11,13 +11,13 @@ pub(crate) enum Exit {
     Success,
     /// A call is denied.
     Denied,
-    /// What was to be checked is not sound.
+    /// The thing that was checked is not intact.
     Broken,
     /// Usage, file or policy problem. Clap uses the same number for its own errors.
     Error,
     /// A call waits for an approval.
     Waits,
-    /// A response could not be carried through to its end.
+    /// A response broke off or was unreadable.
     Cut,
     /// A wrapped server ended with this code.
     Server(u8),
@@ -41,7 +41,7 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Success => {
-                "success; check: allow or audit; filter: carried through, whatever was denied"
+                "success; check: the call is allowed; filter: the response was read to its end"
             }
             Self::Denied | Self::Broken => {
                 "check: the call is denied; audit verify: the chain is broken; doctor: something \
@@ -51,7 +51,9 @@ impl Exit {
                 "wrong usage, an unreadable file, call or store, or a rejected config or policy"
             }
             Self::Waits => "check: the call needs an approval or a review",
-            Self::Cut => "filter: the response was cut or unreadable, and was ended with an error",
+            Self::Cut => {
+                "filter: the response broke off or was unreadable, and was ended with an error"
+            }
             Self::Server(_) => "mcp wrap: the server's own code",
         }
     }
@@ -86,13 +88,57 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The codes of one command, with their meaning there.
+pub(crate) type Codes = &'static [(Exit, &'static str)];
+
+pub(crate) const CHECK: Codes = &[
+    (Exit::Success, "the call is allowed"),
+    (Exit::Denied, "the call is denied"),
+    (Exit::Error, "the call, the config or a policy cannot be read"),
+    (Exit::Waits, "the call needs an approval or a review"),
+];
+
+pub(crate) const FILTER: Codes = &[
+    (Exit::Success, "the response was read to its end, even if calls were denied"),
+    (Exit::Error, "the config or a policy cannot be read"),
+    (Exit::Cut, "the response broke off or was unreadable, and was ended with an error"),
+];
+
+pub(crate) const SERVE: Codes = &[
+    (Exit::Success, "stopped by SIGINT or SIGTERM"),
+    (Exit::Error, "could not start: the message on stderr says why"),
+];
+
+pub(crate) const VERIFY: Codes = &[
+    (Exit::Success, "every record is intact"),
+    (Exit::Broken, "a record was changed, removed or reordered"),
+    (Exit::Error, "the store cannot be read"),
+];
+
+pub(crate) const DOCTOR: Codes = &[
+    (Exit::Success, "nothing is wrong"),
+    (Exit::Broken, "something does not work: the report says what"),
+    (Exit::Error, "the config cannot be read"),
+];
+
+pub(crate) const CHECK_FILES: Codes = &[
+    (Exit::Success, "no problems; there may be warnings"),
+    (Exit::Error, "a file has problems, or cannot be read"),
+];
+
+/// The section of `--help` that lists the codes of one command.
+pub(crate) fn help_of(codes: Codes) -> String {
+    section(codes.iter().copied())
+}
+
 /// The section of `--help` that lists every code.
 pub(crate) fn help() -> String {
-    let mut text = String::from("Exit codes:");
-    for exit in Exit::ALL {
-        text.push_str(&format!("\n  {}  {}", exit.code(), exit.meaning()));
-    }
-    text
+    section(Exit::ALL.map(|exit| (exit, exit.meaning())))
+}
+
+fn section(codes: impl IntoIterator<Item = (Exit, &'static str)>) -> String {
+    let lines = codes.into_iter().map(|(exit, meaning)| format!("\n  {}  {meaning}", exit.code()));
+    format!("Exit codes:{}", lines.collect::<String>())
 }
 
 #[cfg(test)]

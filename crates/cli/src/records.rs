@@ -6,12 +6,12 @@ use anyhow::Result;
 use callgate_audit::{Action, Change, Filter, Kind, Order, Principal, Stored, Tool, WhoFilter};
 use callgate_control::Problem;
 use callgate_registry::PinHash;
-use callgate_store::{BackupError, Location, OpenError, Reader};
+use callgate_store::{BackupError, Location, OpenError, ReadError, Reader};
 
 use crate::args::{By, Filters};
 use crate::call_text;
 use crate::render::{count, hinted, printable, rule_name, talk};
-use crate::table::Fit;
+use crate::table::{Fit, Listing};
 use crate::when;
 
 /// Opens the store to read it.
@@ -230,7 +230,9 @@ pub(crate) fn number(stored: &Stored) -> String {
 
 /// The record that a user names: by its number, by its id, or by the beginning of its id.
 pub(crate) fn find(reader: &Reader, name: &str) -> Result<Stored> {
-    let Some(number) = as_number(name.trim()) else { return Ok(reader.show(name)?) };
+    let Some(number) = as_number(name.trim()) else {
+        return reader.show(name).map_err(|error| not_found(reader, error));
+    };
     let after = Some(number.saturating_sub(1));
     let filter = Filter { after, order: Order::OldestFirst, limit: Some(1), ..Filter::default() };
     let found = reader.records(&filter)?.into_iter().find(|stored| stored.seq == number);
@@ -241,6 +243,31 @@ pub(crate) fn find(reader: &Reader, name: &str) -> Result<Stored> {
             format!("the newest record is {last}; older ones may have expired"),
         )
     })
+}
+
+/// Why an id does not lead to a record. If it leads to several, prints them, so that the user can
+/// choose.
+fn not_found(reader: &Reader, error: ReadError) -> anyhow::Error {
+    let ReadError::Ambiguous { prefix, some } = &error else {
+        return hinted(error.to_string(), "`callgate calls` lists the records with their numbers");
+    };
+    let found: Vec<Stored> = some.iter().filter_map(|id| reader.show(id).ok()).collect();
+    let head = ["record", "time", "type", "verdict", "call"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(3);
+    for stored in &found {
+        table.row([
+            number(stored),
+            time(stored, Fit::Terminal),
+            stored.record.kind.as_str().to_owned(),
+            verdict(stored).to_owned(),
+            call(stored),
+        ]);
+    }
+    talk(&format!("{}\n", table.text()));
+    hinted(
+        format!("several records have an id that begins with `{prefix}`"),
+        "give more of the id, or the number of a record: `callgate calls show NUMBER`",
+    )
 }
 
 /// A number has no leading zero, and an id always has one: it begins with the time in

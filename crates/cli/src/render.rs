@@ -2,13 +2,26 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result};
 use callgate_config::{Error as ConfigError, PolicySet};
 use callgate_control::Problem;
 use callgate_policy::{Judgement, RuleHit, Scope};
 
-/// Whether a stream shows colours: it is a terminal, and NO_COLOR is not set.
+use crate::args::ColorWhen;
+
+/// What `--color` asks for; set once, before anything is printed.
+static COLOR_WHEN: OnceLock<ColorWhen> = OnceLock::new();
+
+/// Takes over what `--color` asks for.
+pub(crate) fn use_color(when: ColorWhen) {
+    // Only the first call counts, and `main` makes only one.
+    let _ = COLOR_WHEN.set(when);
+}
+
+/// Whether a stream shows colours: as `--color` says; by default if it is a terminal and NO_COLOR
+/// is not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Color {
     On,
@@ -19,7 +32,12 @@ impl Color {
     pub(crate) fn of(stream: &impl IsTerminal) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        if stream.is_terminal() && !set("NO_COLOR") && !dumb { Self::On } else { Self::Off }
+        let is_on = match COLOR_WHEN.get().copied().unwrap_or(ColorWhen::Auto) {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => stream.is_terminal() && !set("NO_COLOR") && !dumb,
+        };
+        if is_on { Self::On } else { Self::Off }
     }
 
     /// Something that was denied.

@@ -68,8 +68,11 @@ fn detectors() {
 fn describe(path: &[&str], page: &mut String) {
     let help = help(path);
     let name = [&["callgate"], path].concat().join(" ");
-    // Exit codes have a page of their own.
-    let (text, _) = help.split_once("\nExit codes:\n").unwrap_or((&help, ""));
+    // The codes of all commands together have a page of their own.
+    let text = match path {
+        [] => help.split_once("\nExit codes:\n").map_or(help.as_str(), |(text, _)| text),
+        _ => &help,
+    };
     write!(page, "\n## {name}\n\n```text\n{}\n```\n", text.trim_end()).unwrap();
     for command in subcommands(&help) {
         describe(&[path, &[command]].concat(), page);

@@ -1,4 +1,4 @@
-//! What requests to Amazon are signed with: the variables that Amazon's own tools read.
+//! The credentials for signing requests to Amazon, from the variables that Amazon's own tools read.
 
 use callgate_dialect::Dialect;
 use callgate_proxy::AwsAccess;
@@ -9,12 +9,12 @@ const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION: &str = "AWS_SESSION_TOKEN";
 const REGION: &str = "AWS_REGION";
 
-/// What to do where a variable is missing.
+/// What to do if a variable is missing.
 pub(crate) const HINT: &str = "`sign: aws` needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where the gateway starts, \
      AWS_SESSION_TOKEN with temporary credentials, and AWS_REGION unless `base_url` names the region; \
      it reads no files: `aws configure export-credentials --format env` prints what to set";
 
-/// What signs requests to `base_url`, or every variable that is missing.
+/// The signer of requests to `base_url`, or every variable that is missing.
 pub(crate) fn access(
     base_url: &Url,
     variable: impl Fn(&str) -> Option<String>,
@@ -60,7 +60,7 @@ pub(crate) fn check(
     }
 }
 
-/// A variable that says something.
+/// The value of a variable, if it is not empty.
 pub(crate) fn variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok()?;
     let value = value.trim();

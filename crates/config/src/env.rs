@@ -39,7 +39,7 @@ pub const XDG_STATE_HOME: Variable = Variable {
     doc: "The folder of the record store; `~/.local/state` if it is not set or not absolute.",
 };
 
-/// The user's folder for what lives as long as their session.
+/// The user's folder for files that last as long as the login session.
 pub const XDG_RUNTIME_DIR: Variable = Variable {
     name: "XDG_RUNTIME_DIR",
     doc: "The folder of the API's socket; `/run/user/UID` if it is not set, not absolute or not yours, else the store's folder.",
@@ -54,7 +54,7 @@ pub const ALL: [Variable; 7] =
     [CONFIG, LISTEN, LOG, XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR, NO_COLOR];
 
 impl Variable {
-    /// Its value. Set to nothing is not set.
+    /// Its value. An empty variable counts as not set.
     pub fn get(self) -> Option<OsString> {
         std::env::var_os(self.name).filter(|value| !value.is_empty())
     }

@@ -11,7 +11,7 @@ use crate::watch::Watched;
 /// A config or a policy that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file that is not there, or cannot be read.
+    /// A file that is missing or cannot be read.
     #[error("cannot read {what} `{}`: {why}", path.display())]
     Unreadable {
         /// What it should have been.
@@ -24,7 +24,7 @@ pub enum Error {
     /// A built-in policy that does not exist.
     #[error("unknown policy `{0}`")]
     NoSuchPolicy(String),
-    /// A variable of the environment with a value that means nothing.
+    /// An environment variable with an invalid value.
     #[error("the variable {name} is `{value}`, which is not {expected}")]
     Variable {
         /// Its name.
@@ -34,12 +34,12 @@ pub enum Error {
         /// What it should be.
         expected: &'static str,
     },
-    /// Files that other users can change, where that is not to be.
+    /// Files that other users can change, although `--strict` was given.
     #[error("{}", exposed_files(.files))]
     Exposed {
         /// The files and folders.
         files: Vec<Exposed>,
-        /// What to watch for the end of it.
+        /// What to watch, to notice when it is fixed.
         watched: Vec<Watched>,
     },
     /// Files with problems.
@@ -48,7 +48,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What to do about it, beyond what the message says.
+    /// What to do about it, if the message does not say it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoSuchPolicy(_) => Some(
@@ -61,7 +61,7 @@ impl Error {
         }
     }
 
-    /// The files that a config which cannot be used names: a change of one may mend it.
+    /// The files that a rejected config names. A change of one may fix it.
     pub fn watched(&self) -> &[Watched] {
         match self {
             Self::Exposed { watched, .. } | Self::Rejected(Rejected { watched, .. }) => watched,

@@ -49,7 +49,7 @@ pub(crate) fn among(files: &[PathBuf]) -> Vec<Exposed> {
 }
 
 fn check(file: &Path) -> Vec<Exposed> {
-    // A relative path has no folder that could be looked at.
+    // A relative path has no folder that could be checked.
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let target = file.canonicalize().unwrap_or_else(|_| file.clone());
     let mut found: Vec<Exposed> = Vec::new();
@@ -65,7 +65,7 @@ fn check(file: &Path) -> Vec<Exposed> {
 }
 
 fn exposed(path: &Path, what: What) -> Option<Exposed> {
-    // What is not there, or is not ours to look at, cannot be loaded either.
+    // A file that is missing or cannot be examined cannot be loaded either.
     let metadata = fs::metadata(path).ok()?;
     if is_read_only(path) {
         return None;
@@ -92,7 +92,7 @@ fn is_read_only(path: &Path) -> bool {
 }
 
 impl Exposed {
-    /// The command that ends it.
+    /// The command that fixes it.
     pub fn fix(&self) -> String {
         let path = quoted(&self.path.to_string_lossy());
         match self.how {
@@ -116,7 +116,7 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
     match path.chars().all(is_plain) {

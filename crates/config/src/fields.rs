@@ -26,17 +26,18 @@ pub(crate) struct Field {
     /// Another value it takes, as one would write it.
     pub(crate) example: &'static str,
     pub(crate) doc: &'static str,
-    /// When a change of it applies to processes that run.
+    /// When a change takes effect in running processes.
     pub(crate) applies: Applies,
 }
 
-/// When a change of a setting applies to processes that run.
+/// When a change of a setting takes effect in running processes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Applies {
-    /// When the file is loaded again, which a process does by itself: to what begins from then on.
+    /// When the file is reloaded, which happens automatically: for everything that begins
+    /// afterwards.
     AtReload,
-    /// When the processes that use it start again. A process that runs compares the value with the one
-    /// it started with.
+    /// When the processes that use it are restarted. A running process compares the value with the
+    /// one it started with.
     AtRestart(Users, Value),
     /// It is a mapping; see each of its keys.
     AsItsKeysSay,
@@ -52,7 +53,7 @@ pub(crate) enum Users {
     Both,
 }
 
-/// The value of a setting, to be compared and never to be shown.
+/// The value of a setting, for comparison. It is never shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value {
     One(fn(&Resolved) -> String),
@@ -163,7 +164,7 @@ pub(crate) const ANY: &str = "*";
 /// An entry of a list, in a path.
 pub(crate) const ENTRY: &str = "[]";
 
-/// What a provider's name looks like: it is a part of paths.
+/// The form of a provider's name, which is part of paths.
 const PROVIDER_NAME: &str = "^[a-z0-9_-]+$";
 
 /// What a tool's name looks like.

@@ -127,11 +127,11 @@ pub(crate) struct WrittenAudit {
     pub(crate) size: Option<At<Option<u64>>>,
 }
 
-/// Reads a config file. What is wrong is reported, and the rest read on.
+/// Reads a config file. Reports every problem and reads on.
 pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Written> {
     let root = parse(source, problems)?;
     if root.value == Yaml::Null {
-        // A file that is just being written is empty for a moment. That must not mean defaults.
+        // A file is empty for a moment while it is written. That must not mean the defaults.
         problems
             .add(root.span, "this file is empty")
             .hint("`{}` is a config with nothing but defaults");

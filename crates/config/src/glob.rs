@@ -15,11 +15,11 @@ pub(crate) struct Glob {
     /// How many folders below that.
     depth: usize,
     matcher: GlobMatcher,
-    /// Whether files with a leading dot are meant: editors and mounts keep their own there.
+    /// Whether files with a leading dot match. Editors and mounts have files of their own there.
     hidden: bool,
 }
 
-/// Folders that are looked into; a glob over a whole disk finds no policies, it only takes long.
+/// The most folders that are searched. A glob over a whole disk would only take long.
 const MAX_FOLDERS: usize = 10_000;
 
 /// How deep `**` reaches.
@@ -57,9 +57,9 @@ impl Glob {
         self.depth > 1
     }
 
-    /// What matches now, in the order of the names: files, and also what only has the name of one
-    /// (a link to nothing, a pipe). That and a folder that cannot be looked into are for the reader
-    /// to refuse: a policy must not vanish without a word.
+    /// The current matches, sorted by name: files, and also things that only have the name of a
+    /// file (a dangling link, a pipe). Such a match, or a folder that cannot be read, is an error
+    /// for the caller to report, because a policy must not disappear silently.
     pub(crate) fn expand(&self) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         let mut folders = vec![(self.base.clone(), 1)];

@@ -2,8 +2,8 @@
 //!
 //! [`load`] finds `callgate.yaml`, reads it into what was written ([`Written`]), and resolves that
 //! into the [`Resolved`] settings of each crate and the compiled policies. Whatever is wrong, in
-//! the settings or in any policy, is reported at once and with its place. [`Watch`] calls back when one
-//! of those files really changed.
+//! the settings or in any policy, is reported at once and with its place. [`Watch`] calls back when
+//! one of those files really changed.
 //!
 //! ```
 //! use callgate_call::Surface;

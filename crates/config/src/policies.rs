@@ -23,15 +23,15 @@ const STARTER: &str = "builtin:starter";
 /// Policies that are compiled, and where they came from.
 #[derive(Debug)]
 pub struct PolicySet {
-    /// The policies. `None`: the operator said that nothing is to be judged.
+    /// The policies. `None` if the operator decided that nothing is judged.
     pub compiled: Option<Policies>,
-    /// The files and built-in policies, in order.
+    /// The names of the files and built-in policies, in order.
     pub origins: Vec<String>,
-    /// What to watch for changes of them.
+    /// What to watch for changes.
     pub watched: Vec<Watched>,
     /// Things that are probably mistakes.
     pub warnings: Vec<Warning>,
-    /// The texts, to draw warnings in.
+    /// The texts, to show warnings in.
     pub sources: Vec<Source>,
     /// What entries of `policies` take away from built-in policies, one text for each.
     pub relaxed: Vec<Relaxed>,
@@ -67,7 +67,8 @@ pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
     })
 }
 
-/// Policies on their way: sources first, so that documents may borrow from them.
+/// Policies that are not compiled yet. The sources come first, so that documents can borrow from
+/// them.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     sources: Vec<Source>,
@@ -185,7 +186,7 @@ impl Gathered {
                 return;
             }
         };
-        // The config itself may well lie among its policies.
+        // A glob over the policies may match the config itself.
         let files = glob.expand().into_iter().filter(|path| !same_file(path, config));
         let files: Vec<PathBuf> = files.collect();
         self.watched.push(Watched::glob(glob));
@@ -202,7 +203,7 @@ impl Gathered {
             }
         }
         if files.is_empty() {
-            // Rules that vanish with their folder, or by a slip of the pen, must not open the gate.
+            // A missing folder or a typing error must not silently remove rules.
             problems
                 .add(text.span, format!("no file matches `{}`", text.value))
                 .hint("paths are relative to the folder of this file");
@@ -228,12 +229,12 @@ impl Gathered {
         }
     }
 
-    /// What to watch for changes of them.
+    /// What to watch for changes.
     pub(crate) fn watched(&self) -> &[Watched] {
         &self.watched
     }
 
-    /// Compiles all of them, or answers with every problem.
+    /// Compiles all of them, or returns every problem.
     pub(crate) fn compile(
         self,
         served: &[Surface],

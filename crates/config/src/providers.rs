@@ -5,7 +5,7 @@ use callgate_policy::Span;
 use callgate_policy::yaml::Problems;
 use url::Url;
 
-/// A provider everybody knows.
+/// A built-in provider.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) name: &'static str,
@@ -13,8 +13,8 @@ pub(crate) struct Known {
     pub(crate) dialect: Dialect,
 }
 
-/// Every provider that has one address for everybody, and the usual ones on this machine. Azure and
-/// Bedrock have an address for each resource and region.
+/// Every provider with the same address for all users, and the usual ones on this machine. Azure
+/// and Bedrock have an address for each resource and region.
 pub(crate) const KNOWN: [Known; 13] = [
     known("anthropic", "https://api.anthropic.com", Dialect::Anthropic),
     known("openai", "https://api.openai.com/v1", Dialect::OpenAiChat),
@@ -35,7 +35,7 @@ const fn known(name: &'static str, base_url: &'static str, dialect: Dialect) -> 
     Known { name, base_url, dialect }
 }
 
-/// The names of those.
+/// The names of the built-in providers.
 pub(crate) fn known_names() -> String {
     KNOWN.iter().map(|known| format!("`{}`", known.name)).collect::<Vec<_>>().join(", ")
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Decimal and binary units mean what they say; letters of any case.
+/// Decimal and binary units, in any case: `kB` is 1000 bytes, `KiB` 1024.
 const SIZES: [(&str, u64); 10] = [
     ("", 1),
     ("b", 1),

@@ -108,7 +108,7 @@ fn settings(page: &mut String) {
     );
 }
 
-/// When a change of it applies to processes that run.
+/// When a change takes effect in running processes.
 fn applies(field: &Field) -> &'static str {
     match field.applies {
         Applies::AtReload => "at once",

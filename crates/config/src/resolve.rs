@@ -46,21 +46,22 @@ pub struct Resolved {
     pub decide: callgate_decide::Settings,
     /// What MCP servers may do.
     pub mcp: McpSettings,
-    /// How the declared ones are started or reached.
+    /// How the declared MCP servers are started or reached.
     pub mcp_servers: Vec<McpServer>,
-    /// How long one may take to list its tools before a call.
+    /// How long an MCP server may take to list its tools before a call.
     pub mcp_list_timeout: Duration,
-    /// The bytes of the largest message to or from one.
+    /// The maximum size of a message to or from an MCP server, in bytes.
     pub mcp_message_limit: usize,
-    /// Conversations with one on the network that are remembered.
+    /// How many sessions with MCP servers on the network are remembered.
     pub mcp_conversations: usize,
     /// The policies.
     pub policies: PolicySet,
-    /// Variables that the file names and that are not set. The gateway must not start then.
+    /// Variables that the file names and that are not set. If there are any, the gateway must not
+    /// start.
     pub missing: Vec<MissingVariable>,
 }
 
-/// A variable of the environment that should hold a provider's key or a server's token.
+/// An environment variable that should contain a provider's key or a server's token.
 #[derive(Debug, Clone)]
 pub struct MissingVariable {
     /// Its name.
@@ -97,8 +98,8 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
     }
 }
 
-/// The settings of the record store alone. A command that only reads records does not depend on the
-/// policies are sound.
+/// The settings of the record store alone, for commands that only read records: they work even if
+/// the policies are invalid.
 pub fn audit_settings(named: Option<&Path>) -> Result<callgate_store::Settings, Error> {
     let (written, path) = written(named)?;
     Ok(audit(&written, path.as_deref()))
@@ -110,8 +111,8 @@ pub fn record_settings(named: Option<&Path>) -> Result<(callgate_store::Settings
     Ok((audit(&written, path.as_deref()), api(&written, path.as_deref())))
 }
 
-/// What is said about MCP servers, and how the declared ones are started or reached: the same for
-/// commands that need no more.
+/// The settings about MCP servers, and how the declared servers are started or reached, for
+/// commands that need nothing else.
 pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), Error> {
     let (written, path) = written(named)?;
     Ok((mcp::settings(&written.mcp), mcp::servers(&written.mcp, path.as_deref())))
@@ -134,7 +135,7 @@ fn defaults(served: &[Surface]) -> Result<Resolved, Error> {
     let mut gathered = Gathered::default();
     gathered.starter();
     let mut policies = gathered.compile(served).map_err(rejected("policy"))?;
-    // A file that is made later applies then.
+    // If the file is created later, it applies from then on.
     policies.watched.extend(find::candidates().iter().map(|path| Watched::file(path)));
     resolve(Written::default(), None, policies, Vec::new())
 }
@@ -165,7 +166,7 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     }
 }
 
-/// What the policies of the config are.
+/// Gathers the policies that the config lists, the one that it contains, or the starter policy.
 fn gather(written: &Written, path: &Path, gathered: &mut Gathered, problems: &mut Problems<'_>) {
     gathered.tools(&written.tools);
     match (&written.policies, &written.own_policy) {
@@ -228,7 +229,7 @@ fn missing_variables(written: &Written, source: &Source) -> Vec<MissingVariable>
         .collect()
 }
 
-/// Where the provider is, as the file says. Those that are built in have no need of signatures.
+/// The provider's URL according to the file. Built-in providers need no signatures.
 fn base_url_of(provider: &WrittenProvider) -> Option<&Url> {
     provider.base_url.as_ref().map(|at| &at.value)
 }
@@ -423,7 +424,7 @@ const DEFAULT_LISTEN: SocketAddr =
 /// Providers themselves take at most about this much.
 const DEFAULT_REQUEST: usize = 32 << 20;
 
-/// Two descriptors each stay well below what systems allow a service.
+/// With two descriptors each, they stay well below what systems allow a service.
 const DEFAULT_CONNECTIONS: usize = 10_000;
 
 /// A gateway waits more than it computes: four threads carry thousands of streams.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::fields::{self, ANY, Applies, Users, Value};
 use crate::resolve::Resolved;
 
-/// A process that runs.
+/// A running process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Process<'a> {
     /// `callgate serve`.
@@ -18,13 +18,13 @@ pub enum Process<'a> {
     },
 }
 
-/// The settings that a process can take over only when it starts, with their values in one version of
+/// The settings that a process reads only when it starts, with their values in one version of
 /// the config.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartSettings(BTreeMap<String, String>);
 
 impl StartSettings {
-    /// Those that matter to this process.
+    /// The settings that this process uses.
     pub fn of(resolved: &Resolved, process: Process<'_>) -> Self {
         let mut values = BTreeMap::new();
         for field in fields::all() {
@@ -48,7 +48,7 @@ impl StartSettings {
         Self(values)
     }
 
-    /// The paths of the settings that are others in `now`.
+    /// The paths of the settings that differ in `now`.
     pub fn changed(&self, now: &Self) -> Vec<String> {
         let paths = self.0.keys().chain(now.0.keys().filter(|path| !self.0.contains_key(*path)));
         let mut changed: Vec<String> =
@@ -67,7 +67,7 @@ impl Process<'_> {
         }
     }
 
-    /// The gateway reaches the servers on the network, a shim has started its own one.
+    /// The gateway uses the servers on the network, a shim only the server that it has started.
     fn uses(self, server: &crate::McpServer) -> bool {
         match self {
             Self::Gateway => server.url.is_some(),

@@ -68,7 +68,7 @@ fn value(written: &str, kind: Kind) -> Option<Value> {
     }
 }
 
-/// Whose words are all there anyway.
+/// Whether the schema lists every value of this kind, so that it needs no example.
 fn is_enum(kind: Kind) -> bool {
     matches!(kind, Kind::Words(_) | Kind::WordsOrNone(_) | Kind::Flag)
 }
@@ -156,7 +156,7 @@ fn policy_properties() -> [(&'static str, Value); 7] {
     ]
 }
 
-/// Whom a policy applies to.
+/// The callers that a policy applies to.
 fn whom() -> Value {
     json!({
         "type": "object",

@@ -1,9 +1,9 @@
 //! Calls back when the config, a policy, or its permissions have really changed.
 //!
 //! The system's notices come from the folders, not the files: an editor renames a new file over the
-//! old one, and a mounted config is swapped by turning a link. A notice only makes us look; what
-//! counts is whether the contents differ. Where notices do not come (some network disks), a look
-//! every few seconds does.
+//! old one, and a mounted config is swapped by changing a link. A notice only triggers a check;
+//! what counts is whether the contents differ. For disks without notices (some network disks),
+//! there is a check every few seconds.
 
 mod folders;
 
@@ -34,9 +34,9 @@ enum What {
 }
 
 impl Watched {
-    /// One file, whether it is there or not.
+    /// One file, whether it exists or not.
     pub fn file(path: &Path) -> Self {
-        // A relative path must not change its meaning with the working folder.
+        // A relative path must not depend on later changes of the working folder.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self(What::File(path))
     }
@@ -53,7 +53,7 @@ pub struct Watch {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A reason to look.
+/// A reason to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nudge {
     /// Something happened in one of the folders.
@@ -63,14 +63,14 @@ enum Nudge {
     Stop,
 }
 
-/// The waits of a watch.
+/// The delays of a watch.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     /// A file is written in several steps: it is read after this long without a change.
     quiet: Duration,
-    /// Look after so long even if it never gets quiet.
+    /// Files that keep changing are read after this long.
     patience: Duration,
-    /// Look anyway.
+    /// The interval of checks without a notice.
     poll: Duration,
 }
 
@@ -82,7 +82,7 @@ const PACE: Pace = Pace {
 
 impl Watch {
     /// Calls `on_change`, on a thread of its own, whenever the content of one of `watched` is
-    /// another one than before. It may answer with what to watch from then on.
+    /// different from before. It may return what to watch from then on.
     pub fn start(
         watched: Vec<Watched>,
         on_change: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
@@ -90,7 +90,8 @@ impl Watch {
         Self::start_with(watched, PACE, Notices::On, on_change)
     }
 
-    /// Looks now, and calls `on_change` whether something changed or not: the operator asked.
+    /// Checks now, and calls `on_change` even if nothing has changed, because the operator asked
+    /// for it.
     pub fn trigger(&self) {
         let _ = self.sender.send(Nudge::Asked);
     }
@@ -115,7 +116,7 @@ impl Watch {
             watched,
             on_change,
         };
-        // What is there now is known by the time this returns, so no later change is missed.
+        // The current contents are known when this returns, so no later change is missed.
         looker.follow();
         looker.seen = looker.look();
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(move || looker.run())?;
@@ -123,7 +124,7 @@ impl Watch {
     }
 }
 
-/// Whether the system is asked for notices.
+/// Whether notices of the system are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Notices {
     On,
@@ -158,10 +159,10 @@ fn is_change(kind: EventKind) -> bool {
     }
 }
 
-/// What each file holds and who may change it, by a hash; `None` if it cannot be read.
+/// For each file a hash of its content and of who can change it; `None` if it cannot be read.
 type Seen = BTreeMap<PathBuf, Option<u64>>;
 
-/// The thread that looks.
+/// The thread that checks.
 struct Looker<F> {
     receiver: Receiver<Nudge>,
     pace: Pace,
@@ -192,7 +193,7 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
         }
     }
 
-    /// The reason to look, none if it is only time to; `None` at the end.
+    /// Waits for a reason to check: `Some(None)` is a regular check, `None` the end.
     fn wait(&self) -> Option<Option<Nudge>> {
         let first = match self.receiver.recv_timeout(self.pace.poll) {
             Err(RecvTimeoutError::Timeout) => return Some(None),
@@ -212,9 +213,9 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
         Some(Some(first))
     }
 
-    /// Watches something else. What was watched before keeps what was seen of it, so that a change
-    /// since then is one. A new file may have changed after it was read (at `began`):
-    /// says whether there is one, which counts as changed.
+    /// Watches something else. For files that were watched before, the old hash is kept, so that a
+    /// change since then is noticed. A new file may have changed after it was read (at `began`):
+    /// returns whether there is such a file, which counts as changed.
     fn take_over(&mut self, watched: Vec<Watched>, began: SystemTime) -> bool {
         self.watched = watched;
         self.follow();
@@ -261,7 +262,7 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
 /// Whether a file was changed since then, or about then: clocks of files are coarse.
 fn changed_since(path: &Path, then: SystemTime) -> bool {
     let Ok(found) = fs::metadata(path) else { return true };
-    // Not the time of its content, which anybody can set.
+    // Not the modification time, which anyone can set.
     let changed = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
     let coarse = Duration::from_secs(2);
     SystemTime::UNIX_EPOCH + changed + coarse > then

@@ -1,4 +1,4 @@
-//! The words of settings that are one of a few. Each is defined here, for the reader, the schema
+//! The settings with a few fixed values. Each value is defined here, for the reader, the schema
 //! and the reference.
 
 use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
@@ -71,7 +71,7 @@ impl Word for Mode {
 /// How requests to a provider are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// As Amazon wants it.
+    /// With AWS Signature Version 4.
     Aws,
 }
 

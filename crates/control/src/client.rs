@@ -54,7 +54,7 @@ pub enum Untrusted {
     #[error("the system does not say which process listens there")]
     NoProcess,
     /// It is another program, or another version of this one.
-    #[error("process {0} listens there, which is not this program or another version of it")]
+    #[error("process {0} listens there, and it is another program or another version of this one")]
     OtherProgram(i32),
     /// The agent has started it.
     #[error("process {0} listens there, which the agent has started")]

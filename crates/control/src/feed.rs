@@ -38,7 +38,7 @@ pub(crate) struct FeedTiming {
     pub(crate) poll_interval: Duration,
     /// How long a reader may read nothing.
     pub(crate) stall: Duration,
-    /// How long such a reader has to read the last event before its connection is closed.
+    /// How long a reader has to read the last event before its connection is closed.
     pub(crate) grace: Duration,
     /// The interval of keep-alives: a disconnected reader is only noticed when writing to it.
     pub(crate) keep_alive: Duration,
@@ -60,7 +60,7 @@ pub(crate) struct Feed {
     /// `None` while another thread reads it.
     journal: Option<Box<dyn Journal>>,
     filter: Filter,
-    /// The last sequence number that was read and sent.
+    /// All records up to this sequence number were read, and sent if they match.
     after: u64,
     /// When something was last sent.
     last_sent: Instant,

@@ -9,8 +9,8 @@ use crate::problem::Problem;
 
 /// Records by sequence number, whichever process wrote them.
 pub trait Journal: Send {
-    /// The next records after `after` that match the filter: as many as fit into `bytes`, at least
-    /// one, and at most `limit`. The filter's own `after`, limit and order are ignored.
+    /// The next records after `after` that match the filter: at most `limits.records`, ending with
+    /// the one that reaches `limits.bytes`. The filter's own `after`, limit and order are ignored.
     fn page(&self, after: u64, filter: &Filter, limits: PageLimits) -> Result<Page, PageError>;
 }
 
@@ -28,7 +28,7 @@ pub enum PageError {
 pub struct PageLimits {
     /// Number of records.
     pub records: usize,
-    /// Number of bytes, which one record may exceed.
+    /// Number of bytes, which the last record may exceed.
     pub bytes: usize,
 }
 

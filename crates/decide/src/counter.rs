@@ -50,7 +50,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Takes one token from each bucket, unless the call does not pass. `passes` gets the empty
+    /// If the call passes, takes one token from each bucket that has one. `passes` gets the empty
     /// buckets and returns whether the call passes without them. Another process may take a token
     /// in between; then `passes` is called again.
     pub(crate) fn spend(&mut self, keys: &[LimitKey], mut passes: impl FnMut(&[LimitKey]) -> bool) {

@@ -47,7 +47,7 @@ pub struct Context {
     pub origin: Origin,
     /// The id of the request, which all its records carry.
     pub request: Option<String>,
-    /// The API that the provider speaks.
+    /// The API of the provider.
     pub dialect: Option<String>,
 }
 

@@ -29,7 +29,7 @@ pub struct ResponseDecider {
     begun: Instant,
     /// Calls that were denied by name, with their records. Their input arrives later.
     denied: Vec<(CallNumber, RecordId)>,
-    /// Number of records about calls and oddities.
+    /// Number of records so far: calls, oddities and text matches.
     recorded: u64,
     /// Number of oddities.
     oddities: u64,

@@ -274,7 +274,7 @@ impl Assembly {
     /// Why the call is refused regardless of the policy.
     pub fn refusal(&self) -> Option<&'static str> {
         if self.whole_then_more {
-            return Some("its arguments came in two copies that differ");
+            return Some("its arguments were sent twice and differ");
         }
         self.refuse
     }

@@ -301,7 +301,7 @@ pub enum Unreadable {
     #[error("it belongs to a block that has not begun, has ended or was withheld")]
     Orphan,
     /// It does not belong to this dialect: it has the form of another API, or an unknown one.
-    #[error("it is not in the shape of this API")]
+    #[error("it does not have the form of this API")]
     Foreign,
     /// Some client might read something in it.
     #[error("{0}")]
@@ -313,6 +313,6 @@ pub enum Unreadable {
     #[error("{0}")]
     Ambiguous(&'static str),
     /// More open calls than the limit.
-    #[error("more calls at once than the limit")]
+    #[error("more calls are open at once than the limit")]
     TooManyCalls,
 }

@@ -19,18 +19,13 @@
 //!     client: Some(ClientTurn { text: text.finish(), ..ClientTurn::default() }),
 //!     calls: vec![RemovedCall {
 //!         id: "call_1".into(),
-//!         original: r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#
-//!             .into(),
-//!         place: 0,
-//!         notice: Some("blocked: rm".into()),
-//!         why: "not allowed".into(),
-//!     }],
-//!     ..RemovedTurn::default()
-//! };
-//! let request = r#"{"messages":[{"role":"assistant","content":"blocked: rm"},
-//!     {"role":"user","content":"Why?"}]}"#;
-//! let restored = restore(Dialect::OpenAiChat, request, &[turn]).unwrap();
-//! assert_eq!(restored.restored, ["call_1"]);
+//!         original:
+//! r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#            
+//! .into(),         place: 0,         notice: Some("blocked: rm".into()),         why: "not
+//! allowed".into(),     }],     ..RemovedTurn::default() }; let request =
+//! r#"{"messages":[{"role":"assistant","content":"blocked: rm"},    
+//! {"role":"user","content":"Why?"}]}"#; let restored = restore(Dialect::OpenAiChat, request,
+//! &[turn]).unwrap(); assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
 mod canonical;
@@ -111,19 +106,20 @@ impl Restored {
     /// client.
     pub const NOT_FOUND: &'static str = "its turn is not in the request";
     /// Turns that lost different calls look the same to the client.
-    pub const AMBIGUOUS: &'static str = "turns that lost different calls look like this one";
+    pub const AMBIGUOUS: &'static str =
+        "several turns with different removed calls look like this one";
     /// The client itself sent a call or a result with that id.
     pub const PRESENT: &'static str = "the request already has a call of that id";
     /// No later message can contain the result.
-    pub const UNANSWERED: &'static str = "no message follows that can hold its result";
+    pub const UNANSWERED: &'static str = "no later message can contain its result";
     /// A result cannot name a call without an id.
     pub const NO_ID: &'static str = "it has no id";
     /// A message contains either one legacy call or a list.
-    pub const OCCUPIED: &'static str = "the message holds another call already";
+    pub const OCCUPIED: &'static str = "the message already contains another call";
     /// The result of this kind of call cannot be made up.
-    pub const NO_RESULT: &'static str = "no result of its kind can be made";
+    pub const NO_RESULT: &'static str = "a result of its kind cannot be written";
     /// The stored call is not a call.
-    pub const UNREADABLE: &'static str = "what was kept of it cannot be read";
+    pub const UNREADABLE: &'static str = "its stored copy cannot be read";
 
     fn skip(&mut self, call: &RemovedCall, why: &'static str) {
         self.skipped.push((call.id.clone(), why));

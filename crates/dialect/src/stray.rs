@@ -257,7 +257,7 @@ impl StrayFinder<'_> {
             (None, Some(kind)) => kind.strip_suffix("call").unwrap_or(kind).to_owned(),
             (None, None) => String::new(),
         };
-        let refuse = (!is_one).then_some("it says its name or its arguments twice");
+        let refuse = (!is_one).then_some("it has two names or two sets of arguments");
         self.found.push(Stray { name, input: object.inputs.first().copied(), refuse });
         Ok(())
     }

@@ -95,7 +95,7 @@ impl Core {
         let denied = matches!(call.state, State::Denied(_));
         let grown_up = !matches!(call.state, State::Naming);
         let conflict = match call.assembly.conflict(piece) {
-            None if grown_up && call.assembly.renames(piece) => Some("it was given another name"),
+            None if grown_up && call.assembly.renames(piece) => Some("its name changes"),
             conflict => conflict,
         };
         let provider = matches!(call.state, State::Provider);
@@ -108,7 +108,7 @@ impl Core {
         let over = call.ended && !piece.opens && !denied;
         if over && (!by_arguments || matches!(call.state, State::Provider | State::Live)) {
             if Assembly::brings_arguments(piece) {
-                self.refuse_piece(piece.slot, "text came behind its end");
+                self.refuse_piece(piece.slot, "text follows its end");
             }
             return false;
         }
@@ -119,7 +119,7 @@ impl Core {
         ) {
             let brings = Assembly::brings_arguments(piece);
             if brings {
-                self.refuse_piece(piece.slot, "text came behind its complete arguments");
+                self.refuse_piece(piece.slot, "text follows its complete arguments");
             }
             return !brings;
         }
@@ -146,7 +146,7 @@ impl Core {
         }
         self.argument_bytes += grown;
         if self.argument_bytes > self.limits().arguments.saturating_mul(16) {
-            self.fail(Blame::Refused, "more arguments are kept than the limit");
+            self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
         }
         true
     }
@@ -166,8 +166,8 @@ impl Core {
         }
         let why = match piece.refuse {
             Some(why) => Some(why),
-            None if call.assembly.renames(piece) => Some("it was given another name"),
-            None if call.assembly.changes_id(piece) => Some("it was given another id"),
+            None if call.assembly.renames(piece) => Some("its name changes"),
+            None if call.assembly.changes_id(piece) => Some("its id changes"),
             None if !first && !call.assembly.matches_copy(text) => Some(COPIES_DIFFER),
             None => None,
         };
@@ -229,7 +229,7 @@ impl Core {
             incomplete: None,
         });
         if beside_a_stream {
-            self.refuse(piece.slot, "a call of another choice streams");
+            self.refuse(piece.slot, "it is mixed with a call of another choice");
         }
     }
 
@@ -242,7 +242,7 @@ impl Core {
             state => matches!(state, State::Live),
         };
         if streams {
-            self.refuse(slot, "a piece of it came in a frame some clients skip");
+            self.refuse(slot, "a piece of it is in a frame that some clients skip");
         } else if !matches!(call.state, State::Allowed) {
             call.skipped_by_some_clients = true;
         }
@@ -350,7 +350,7 @@ impl Core {
             return self.refuse(slot, why);
         }
         if call.assembly.is_oversize() && call.leaves_whole() {
-            return self.refuse(slot, "it is too large to be put in order");
+            return self.refuse(slot, "it is too large to be reassembled");
         }
         if self.several_lanes && self.needs_id_to_differ(slot) {
             return self
@@ -490,11 +490,11 @@ impl Core {
     fn rewrite(&mut self, slot: Slot, arguments: String) {
         let Some(call) = self.call_mut(slot) else { return };
         if matches!(&call.state, State::Asked(asked) if asked.streaming) {
-            return self.refuse(slot, "a part of what must be taken out of it has left");
+            return self.refuse(slot, "a part that must be removed was already sent");
         }
         let readable = call.assembly.is_free_text() || Value::parse(&arguments).is_ok();
         if !readable {
-            return self.refuse(slot, "what must be taken out of it cannot be");
+            return self.refuse(slot, "a part that must be removed cannot be removed");
         }
         let length = arguments.len();
         call.rewritten = Some(arguments);

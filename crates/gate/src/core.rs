@@ -203,9 +203,10 @@ impl Core {
         self.received_any |= !frame.bytes().trim_ascii().is_empty();
         if !self.dialect.reads_alike(frame) {
             if self.dialect.is_bare_error(frame.bytes()) {
-                return self.fail(Blame::Upstream, "the upstream failed within its response");
+                return self
+                    .fail(Blame::Upstream, "the provider reported an error within its response");
             }
-            return self.normalised("", "lines that only some clients read were left out");
+            return self.normalised("", "lines that only some clients read were removed");
         }
         self.emitted_any = true;
         if frame.is_bracket() {
@@ -325,7 +326,7 @@ impl Core {
             self.hold(entry);
         }
         if self.queued > self.limits().held {
-            self.fail(Blame::Refused, "more is held back than the limit");
+            self.fail(Blame::Refused, "more bytes are held than the limit");
         }
     }
 
@@ -333,7 +334,7 @@ impl Core {
     /// that the error interrupted: a call that was never judged.
     #[cold]
     fn withhold_after_failure(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let why = "it came behind an error inside a call";
+        let why = "it follows an error inside a call";
         self.outbox.note(Note::Withheld { why: why.to_owned() });
         frame.leave_out(out);
     }

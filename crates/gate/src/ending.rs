@@ -104,7 +104,7 @@ impl Core {
     /// missing, and an error after the end would only confuse.
     fn report_broken_upstream(&mut self) {
         let whole = !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.finished);
-        let message = "the upstream broke off its response".to_owned();
+        let message = "the provider broke off its response".to_owned();
         self.stream = match whole {
             true => Stream::Closed(Ending::Error(message)),
             false => Stream::Failing {

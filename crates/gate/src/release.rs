@@ -66,7 +66,7 @@ impl Core {
                 Some(body) if self.holds_only(&body, &entry.reading, &fates) => {
                     out.extend_from_slice(body.as_bytes());
                 }
-                _ => self.refuse_body("it holds a denied call in an unknown shape"),
+                _ => self.refuse_body("it contains a denied call in an unknown form"),
             },
         }
         for part in &entry.reading.parts {

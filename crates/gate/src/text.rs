@@ -300,7 +300,7 @@ impl Core {
             let ends = is_last && (more || ends.with(*place));
             let max = self.limits().calls;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
-                self.fail(Blame::Refused, "more texts at once than the limit");
+                self.fail(Blame::Refused, "more texts are open at once than the limit");
                 return false;
             };
             if is_last {

@@ -268,8 +268,8 @@ impl Session {
             self.mcp_session.withheld("the client", "a request without an id");
             return Vec::new();
         }
-        let off = params.filter(|_| method == "notifications/cancelled");
-        if let Some(id) = off.and_then(|params| cancelled(text, params)) {
+        let cancels = params.filter(|_| method == "notifications/cancelled");
+        if let Some(id) = cancels.and_then(|params| cancelled(text, params)) {
             if let Some(held) = self.held.get_mut(&id) {
                 *held = Held::Cancelled;
                 return self.resolve_held(&id, None);
@@ -283,7 +283,7 @@ impl Session {
             }
         }
         match self.judge_message(method, text, params, &[]) {
-            Ok(said) => self.forward(&said),
+            Ok(message) => self.forward(&message),
             Err(_) => Vec::new(),
         }
     }
@@ -295,7 +295,7 @@ impl Session {
             Transport::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
             // Requests are refused earlier. A message that nobody waits for is dropped.
             Transport::Pipe(queue) if queue.is_overfull() => {
-                self.mcp_session.withheld("the client", "too many messages wait for a call");
+                self.mcp_session.withheld("the client", "too many messages are waiting for a call");
                 Vec::new()
             }
             Transport::Pipe(queue) => {
@@ -317,21 +317,21 @@ impl Session {
 
     fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
         if self.open_requests.contains_key(&id) || self.held.contains_key(&id) {
-            let why = "a request with this id waits for its answer already";
+            let why = "a request with this id is still waiting for its answer";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
         }
         let is_full = self.open_requests.len() + self.held.len() >= MAX_OPEN
             || matches!(&self.transport, Transport::Pipe(queue) if queue.is_full());
         if self.is_own(&id) {
-            let why = "this id is callgate's own";
+            let why = "this id is reserved for callgate";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
         }
         if is_full {
-            let why = "callgate: too many requests wait for their answers";
+            let why = "callgate: too many requests are waiting for answers";
             return vec![to_client(answers::error(Some(&id), answers::REFUSED, why))];
         }
         if is_nearly_judged(method) {
-            let why = "callgate: a method that some servers take for another one";
+            let why = "callgate: some servers read this method as another one. Use its exact name.";
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
         if self.is_foreign_task(method, text, params) {
@@ -368,9 +368,9 @@ impl Session {
             }
         };
         match self.judge_message(method, text, params, belongs_to.as_slice()) {
-            Ok(said) => {
+            Ok(message) => {
                 self.open_requests.insert(id, open_request);
-                self.forward(&said)
+                self.forward(&message)
             }
             Err(denial) => vec![to_client(answers::error(Some(&id), answers::REFUSED, &denial))],
         }

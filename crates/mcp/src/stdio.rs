@@ -77,8 +77,8 @@ pub async fn wrap(
 ) -> Result<Ended, WrapError> {
     let (input, output) = standard_streams::own().map_err(WrapError::Ends)?;
     let grace = settings.grace;
-    // The client is gone and the server reads nothing, so the end of the client's output goes
-    // unnoticed. What the client sent before is read in the meantime.
+    // While the server reads nothing, the client is not read either, so the end of its output would
+    // go unnoticed. The grace period leaves time to read what the client sent before it left.
     let client_leaves = async {
         standard_streams::client_gone().await;
         tokio::time::sleep(grace).await;

@@ -22,7 +22,7 @@ pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
 pub(crate) const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The prefix of gateway keys, and their minimum length.
+/// The prefix of gateway keys, and the minimum number of characters after it.
 const KEY_PREFIX: &str = "cg_";
 const KEY_LENGTH: usize = 40;
 
@@ -85,7 +85,7 @@ pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), Ac
     if trust == Trust::Local && (hosts.is_empty() || !hosts.iter().all(|it| is_loopback_host(it))) {
         return Err(AccessDenied::Host);
     }
-    // A page of the gateway itself. A foreign name that resolves to this address is no use without
+    // A page of the gateway itself. A foreign name that resolves to this address is useless without
     // a key.
     let is_own = |origin: &str| {
         let own = trust == Trust::Keys && !hosts.is_empty();

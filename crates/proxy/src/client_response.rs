@@ -49,7 +49,7 @@ pub(crate) async fn prepare(
     inspected(inner, exchange, response).await
 }
 
-/// Why a response that may contain calls is not judged; `None` if it is.
+/// Why a response that may contain calls is not judged; `None` if it cannot contain any.
 fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
     match (exchange.route.treatment, inner.settings.mode) {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),

@@ -48,7 +48,7 @@ pub(crate) struct Exchange {
     pub(crate) method: Method,
     pub(crate) binding: Binding,
     pub(crate) context: Context,
-    /// The calls that the request answers, to be stored once the provider has accepted the request.
+    /// The calls that the request answers, to be stored once the response is complete.
     pub(crate) answered: OnceLock<RemovedEntry>,
 }
 
@@ -220,8 +220,9 @@ impl Inner {
         }
     }
 
-    /// Live while it answers, ready while calls can pass. Also reports a rejected policy file, in
-    /// which case the last good one is in force.
+    /// Reports whether records can be written; if not, with the status `while_failing`, which is an
+    /// error only for readiness: the process is alive. Also reports a rejected policy file, in
+    /// which case the last valid one is in force.
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
         let decider = &self.decider;
         let failing = match decider.audit_health() {

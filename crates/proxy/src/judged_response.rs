@@ -43,7 +43,7 @@ pub(crate) struct JudgedResponse {
     keeping: Vec<Receipt>,
     out: Vec<u8>,
     state: State,
-    /// The error message of the upstream, if it failed.
+    /// Why the response broke off, if it did.
     failure: Option<String>,
     response_context: ResponseContext,
 }

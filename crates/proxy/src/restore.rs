@@ -46,7 +46,7 @@ pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> RemovedEntry {
 /// A request with its removed calls restored.
 pub(crate) struct RestoredRequest {
     pub(crate) restored: Restored,
-    /// The answered calls, to be stored once the provider has accepted the request.
+    /// The answered calls, to be stored once the response is complete.
     pub(crate) answered: Option<RemovedEntry>,
 }
 
@@ -89,10 +89,10 @@ pub(crate) fn restore(
     (!is_idle).then_some(RestoredRequest { restored, answered })
 }
 
-/// Why calls are not restored that may have been removed from a turn of the request.
-const TOO_MANY_SIMILAR: &str = "more kept turns look like one of its turns than are compared";
-const CHANGED: &str = "one of its turns has something of a kept turn and is not the same: another \
-                       conversation, or changed by the client";
+/// Why calls that may have been removed from a turn of the request are not restored.
+const TOO_MANY_SIMILAR: &str = "too many stored turns look like one of its turns";
+const CHANGED: &str = "one of its turns matches a stored turn only in part: it belongs to another \
+                       conversation, or the client changed it";
 
 /// The traces of turns in the request for which no stored turn was found.
 fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]> {

@@ -220,7 +220,7 @@ pub enum Flaw {
     #[error("a number is larger than any that clients can hold")]
     Infinite,
     /// A lone surrogate.
-    #[error("a text holds half of a surrogate pair, which is no character")]
+    #[error("a text contains half of a surrogate pair, which is not a character")]
     LoneSurrogate,
     /// Nested too deeply.
     #[error("it is nested more than {} levels deep", json::MAX_DEPTH)]

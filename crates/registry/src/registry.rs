@@ -1,4 +1,4 @@
-//! Everything that is known of all servers, in memory.
+//! The pins of all servers, in memory.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub struct RegistryFull {
 pub enum TrustError {
     /// There is no pin.
     #[error(
-        "nothing is known of `{0}`\nhint: `callgate mcp pins list` shows what is; it is known once a server has listed it"
+        "`{0}` is unknown\nhint: `callgate mcp pins list` shows what is known; a server must list its tools first"
     )]
     Unseen(ItemIdentity),
     /// It changed after it was shown.

@@ -97,7 +97,7 @@ fn file_key(path: &Path) -> Result<[u8; 32], String> {
     }
     bytes.try_into().map_err(|bytes: Vec<u8>| {
         format!(
-            "should hold 32 bytes and holds {}\nhint: remove it and a new one is made; calls \
+            "should contain 32 bytes and contains {}\nhint: remove it and a new one is made; calls \
              removed from earlier turns are then not put back",
             bytes.len()
         )

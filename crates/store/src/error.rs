@@ -97,7 +97,7 @@ pub enum StoreError {
     Failed(String),
     /// A key with that name exists already.
     #[error(
-        "a gateway key `{0}` exists already\nhint: choose another name; names of revoked keys are not reused, so that records stay unambiguous"
+        "a gateway key named `{0}` already exists\nhint: choose another name; names of revoked keys are not reused, so that records stay unambiguous"
     )]
     NameTaken(String),
     /// The name is not valid.

@@ -1,5 +1,5 @@
-//! Several processes share pins and token buckets: they agree on one pin, and never take more tokens
-//! than there are.
+//! Several processes share pins and token buckets: they agree on one pin, and never take more
+//! tokens than there are.
 
 #![allow(
     clippy::unwrap_used,

@@ -51,8 +51,8 @@ pub struct Plan {
     pub dialects: Vec<Dialect>,
     /// Clients whose violations are only counted: their names contain one of these.
     pub skip: Vec<String>,
-    /// How many violations of each client and kind are made smaller: many have the same cause, and it
-    /// takes long.
+    /// How many violations of each client and kind are made smaller: many have the same cause, and
+    /// it takes long.
     pub minimised: usize,
     /// Where violations are written to.
     pub folder: PathBuf,
@@ -125,8 +125,8 @@ pub fn run(pool: &mut Pool, plan: &Plan) -> Report {
     report
 }
 
-/// How many streams of a dialect are tried for one of the others: the more ways it has to say the same,
-/// and the more clients that put calls together themselves, the more.
+/// How many streams of a dialect are tried for one of the others: the more ways it has to say the
+/// same, and the more clients that put calls together themselves, the more.
 fn weight(dialect: Dialect) -> usize {
     match dialect {
         Dialect::Responses => 4,

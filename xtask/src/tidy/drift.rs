@@ -1,5 +1,5 @@
-//! Long files and functions, structs with many fields or flags: shown, because they are often a sign
-//! of something and sometimes right.
+//! Long files and functions, structs with many fields or flags: shown, because they are often a
+//! sign of something and sometimes right.
 
 use super::files::File;
 

@@ -148,8 +148,8 @@ fn word(piece: &str, line: usize) -> Word {
     Word { text, line, begins: piece.starts_with(separates), ends: piece.ends_with(separates) }
 }
 
-/// Whether the phrase begins here. "There is none" and "there is no key" are plain English, and only
-/// the first word of a phrase can begin a sentence: `is None` is code.
+/// Whether the phrase begins here. "There is none" and "there is no key" are plain English, and
+/// only the first word of a phrase can begin a sentence: `is None` is code.
 fn begins_with(words: &[Word], before: Option<&Word>, phrase: &str) -> bool {
     let mut parts = phrase.split(' ').peekable();
     if matches!(parts.peek(), Some(&"is" | &"are"))

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use crate::exit;
 use crate::when::{self, Expiry};
 
 #[derive(Debug, Subcommand)]
@@ -9,6 +10,7 @@ pub(crate) enum Config {
     /// Find every problem in the config and its policies, and show the settings in effect.
     ///
     /// Shows each problem and warning with its position in the file. Warnings do not fail.
+    #[command(after_long_help = exit::help_of(exit::CHECK_FILES))]
     Check {
         /// Fail if other users can change the config or a policy, instead of warning.
         #[arg(long)]
@@ -72,7 +74,8 @@ pub(crate) struct AddKey {
     #[arg(long)]
     pub(crate) user: Option<String>,
 
-    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time, or
+    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time,
+    /// or
     /// `never` [default: never]
     #[arg(long, value_name = "WHEN", value_parser = when::expiry)]
     pub(crate) expires: Option<Expiry>,
@@ -87,7 +90,8 @@ pub(crate) struct RenewKey {
     /// The name of the key.
     pub(crate) name: String,
 
-    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time, or
+    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time,
+    /// or
     /// `never`.
     #[arg(long, value_name = "WHEN", value_parser = when::expiry)]
     pub(crate) expires: Option<Expiry>,

@@ -8,6 +8,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 
+use crate::exit;
 use crate::table::Fit;
 use crate::when;
 
@@ -112,8 +113,9 @@ pub(crate) struct Tail {
 pub(crate) enum Audit {
     /// Check that no record was changed, removed or reordered.
     ///
-    /// Every record contains the hash of the one before it. Exits with 1 if the chain is broken, and
-    /// reports where.
+    /// Every record contains the hash of the one before it. If the chain is broken, the output says
+    /// where.
+    #[command(after_long_help = exit::help_of(exit::VERIFY))]
     Verify {
         /// Print the result as one JSON object.
         #[arg(long)]
@@ -236,7 +238,7 @@ pub(crate) struct Part {
     #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
     pub(crate) until: Option<Timestamp>,
 
-    /// At most this many records [default: 50 in lists, 10 in `tail`]
+    /// At most this many records [default: 50 in lists, 10 in `tail`, elsewhere all]
     #[arg(long, help_heading = FILTERS, value_name = "N")]
     pub(crate) limit: Option<usize>,
 }

@@ -115,7 +115,10 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.add("caller", caller.map(|caller| caller.trim_end().to_owned()));
     rows.add("input", tool.and_then(|tool| tool.input.as_ref()));
     let proof = stored.input.as_ref().filter(|proof| proof.truncated);
-    rows.add("", proof.map(|proof| format!("(cut; the whole is {} bytes)", proof.bytes)));
+    rows.add(
+        "",
+        proof.map(|proof| format!("(truncated; the whole input is {} bytes)", proof.bytes)),
+    );
     verdict_rows(&mut rows, stored);
     let found = record.guardrail.as_ref();
     rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));
@@ -149,7 +152,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.add("took", record.timing.total_ms.map(|ms| format!("{ms} ms")));
 
     rows.add("hash", Some(&stored.hash));
-    rows.add("before", Some(&stored.prev_hash));
+    rows.add("previous", Some(&stored.prev_hash));
     rows.0
 }
 
@@ -179,7 +182,7 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
 fn policy_rows(rows: &mut Rows, stored: &Stored) {
     let Some(facts) = &stored.record.policies else { return };
     rows.add("policies", facts.digest.as_ref());
-    rows.add("were", facts.before.as_ref());
+    rows.add("before", facts.before.as_ref());
     for file in &facts.files {
         let owner = file.owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
         let modified = file.modified.map(|time| format!(", of {}", when::shown(time)));

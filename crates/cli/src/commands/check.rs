@@ -154,17 +154,23 @@ fn is_object(text: &str) -> bool {
     matches!(serde_json::from_str(text), Ok(serde_json::Value::Object(_)))
 }
 
+fn no_call() -> anyhow::Error {
+    let hint = r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
+    hinted("there is no call to judge".to_owned(), hint)
+}
+
 fn stdin_call(object: Option<&str>) -> Result<String> {
     let stdin = io::stdin();
     if object.is_none() && stdin.is_terminal() {
-        let hint =
-            r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
-        return Err(hinted("there is no call to judge".to_owned(), hint));
+        return Err(no_call());
     }
     let mut text = Vec::new();
     stdin.lock().take(MAX_CALL + 1).read_to_end(&mut text).context("cannot read stdin")?;
     if text.len() as u64 > MAX_CALL {
         bail!("the call on stdin is larger than {} MiB", MAX_CALL >> 20);
+    }
+    if text.trim_ascii().is_empty() {
+        return Err(no_call());
     }
     String::from_utf8(text).context("the call on stdin is not UTF-8")
 }

@@ -168,11 +168,18 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+fn no_active_key(name: &str) -> anyhow::Error {
+    let message = format!("there is no active key `{name}`");
+    hinted(message, "run `callgate keys list` to see all keys")
+}
+
 fn revoke(name: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
+    if records::is_new(config)? {
+        return Err(no_active_key(name));
+    }
     let audit = Store::open(&records::existing(config)?)?;
     if !audit.revoke_key(name, &operator())? {
-        let message = format!("there is no active key `{name}`");
-        return Err(hinted(message, "run `callgate keys list` to see all keys"));
+        return Err(no_active_key(name));
     }
     if json {
         return print_json(&find(&audit, name)?, None);

@@ -11,8 +11,9 @@ use crate::world::World;
 const READ: (&str, &str) = (SHIM.name, SHIM.tool);
 const FIND: (&str, &str) = (WEB.name, WEB.tool);
 
-/// Calls that are allowed are run, by servers and by the agent itself. Each execution at a server is
-/// joined to the call in the model's answer. What is denied as a whole is not offered to the model.
+/// Calls that are allowed are run, by servers and by the agent itself. Each execution at a server
+/// is joined to the call in the model's answer. What is denied as a whole is not offered to the
+/// model.
 #[track_caller]
 pub(crate) fn allowed(agent: Agent, installed: &Installed) {
     let call = |id, at| Said::call(agent, id, at, "hi");
@@ -64,8 +65,8 @@ fn assert_joined(world: &World<'_>) {
     assert_eq!((intended.len(), called.len()), (2, 2), "{agent:?}");
 }
 
-/// Calls that are denied in the answer are not run. The agent runs what is left and goes on, and the
-/// model gets the reasons with its next question.
+/// Calls that are denied in the answer are not run. The agent runs what is left and goes on, and
+/// the model gets the reasons with its next question.
 #[track_caller]
 pub(crate) fn denied_in_the_answer(agent: Agent, installed: &Installed) {
     let turn = vec![

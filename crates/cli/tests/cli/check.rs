@@ -407,3 +407,38 @@ rules:
     check(&["--tool", "Write"]).sees(1, "deny   Write  w/never  Not here.\n", "");
     assert_eq!(check(&["--tool", "Bash", "--json"]).json()[0]["verdict"], "ask");
 }
+
+#[test]
+fn colours_are_printed_on_request() {
+    let denied = ["check", "--policy", "policy.yaml", "--tool", "nuke"];
+    let red = "\u{1b}[1;31mdeny \u{1b}[0m  nuke";
+    for (flags, colored) in [
+        (&[][..], false),
+        (&["--color", "auto"], false),
+        (&["--color", "never"], false),
+        (&["--color", "always"], true),
+    ] {
+        let ran = Test::new(&denied).with(flags).run();
+        assert_eq!(ran.stdout.starts_with(red), colored, "{flags:?}: {:?}", ran.stdout);
+    }
+    let ran = Test::new(&denied).with(&["--color", "always"]).env("NO_COLOR", "1").run();
+    assert!(ran.stdout.starts_with(red), "the flag takes precedence: {:?}", ran.stdout);
+}
+
+#[test]
+fn commands_list_their_own_exit_codes() {
+    for (command, codes) in [
+        (&["check"][..], &["0", "1", "2", "3"][..]),
+        (&["filter"], &["0", "2", "4"]),
+        (&["serve"], &["0", "2"]),
+        (&["doctor"], &["0", "1", "2"]),
+        (&["audit", "verify"], &["0", "1", "2"]),
+        (&["policy", "check"], &["0", "2"]),
+        (&["config", "check"], &["0", "2"]),
+    ] {
+        let ran = Test::new(command).with(&["--help"]).run();
+        let (_, listed) = ran.stdout.split_once("\nExit codes:\n").unwrap();
+        let listed = listed.lines().filter_map(|line| line.split_whitespace().next());
+        assert_eq!(listed.collect::<Vec<_>>(), codes, "{command:?}");
+    }
+}

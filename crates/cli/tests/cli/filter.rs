@@ -105,7 +105,8 @@ fn what_is_allowed_leaves_byte_for_byte() {
     }
 }
 
-/// Two calls of Chat in turns, the first complete before the second, and whatever comes behind that.
+/// Two calls of Chat in turns, the first complete before the second, and whatever comes behind
+/// that.
 fn in_turns(rest: &str) -> String {
     let chunk = |entry: Value| {
         let delta = json!({"tool_calls": [entry]});

@@ -21,7 +21,7 @@ fn made_listed_and_revoked() {
     let ran = Test::again(ran, &["keys", "add", "ci"]).run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(
-        ran.stderr.starts_with("error: a gateway key `ci` exists already\nhint: "),
+        ran.stderr.starts_with("error: a gateway key named `ci` already exists\nhint: "),
         "{}",
         ran.stderr
     );
@@ -147,7 +147,7 @@ fn listing_makes_no_store() {
     for (args, code, said) in [
         (&["keys", "list"][..], 0, none),
         (&["keys", "list", "--json"], 0, ""),
-        (&["keys", "revoke", "x"], 2, "error: no records yet"),
+        (&["keys", "revoke", "x"], 2, "error: there is no active key `x`"),
     ] {
         let ran = Test::new(args).run();
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");

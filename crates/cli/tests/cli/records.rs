@@ -180,7 +180,28 @@ fn one_record() {
     let ran = Test::again(ran, &["calls", "show", &id, "--json"]).run();
     assert_eq!(ran.json()[0]["id"], json!(id));
     let ran = Test::again(ran, &["calls", "show", "ffff"]).run();
-    ran.sees(2, "", "error: there is no record `ffff`\n");
+    let error = "\
+error: there is no record `ffff`
+hint: `callgate calls` lists the records with their numbers
+";
+    ran.sees(2, "", error);
+}
+
+#[test]
+fn an_ambiguous_id_lists_the_candidates() {
+    let ran = with_records(&["calls", "--json"]).run();
+    let id = ran.json()[0]["id"].as_str().unwrap().to_owned();
+    let ran = Test::again(ran, &["calls", "show", &id[..6]]).run();
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert!(lines[0].starts_with("RECORD  TIME"), "{}", ran.stderr);
+    let denied = lines.iter().find(|line| line.contains("Bash: rm -rf /")).unwrap();
+    assert!(denied.contains("  deny "), "{denied}");
+    let number = denied.split_whitespace().next().unwrap().to_owned();
+    let error = format!("error: several records have an id that begins with `{}`", &id[..6]);
+    assert!(lines.contains(&error.as_str()), "{}", ran.stderr);
+    let ran = Test::again(ran, &["calls", "show", &number]).run();
+    assert!(ran.stdout.contains("tool     Bash\n"), "{}", ran.stdout);
 }
 
 #[test]

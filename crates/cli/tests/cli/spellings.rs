@@ -142,7 +142,8 @@ fn a_rule_that_allows_trusts_no_unclear_name() {
     ] {
         assert_eq!(check(name, &allow(what)), i32::from(!allowed), "{what}: {name}");
     }
-    // Where the server is declared, a name that may mean a tool of its own is not a tool without a server.
+    // Where the server is declared, a name that may mean a tool of its own is not a tool without a
+    // server.
     assert_eq!(check_declared("github_delete_repo", &allow("tool: '*'")), 1);
     assert_eq!(check_declared("github_delete_repo", &allow("tool: github_delete_repo")), 0);
     assert_eq!(check_declared("create_issue", &allow("tool: '*'")), 0);

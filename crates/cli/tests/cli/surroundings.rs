@@ -40,7 +40,7 @@ fn help_lists_the_exit_codes() {
     for args in [&["--help"][..], &["check", "--help"], &["filter", "--help"]] {
         let ran = Test::new(args).run();
         assert_eq!(ran.code, 0);
-        assert!(ran.stdout.contains("Exit codes:\n  0  success"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("Exit codes:\n  0  "), "{}", ran.stdout);
     }
     assert!(Test::new(&["--version"]).run().stdout.starts_with("callgate "));
 }

@@ -211,7 +211,8 @@ fn a_slow_body_passes() {
     let mut stream = TcpStream::connect(gateway.address()).unwrap();
     let (head, body) = request.split_at(body);
     stream.write_all(head).unwrap();
-    // Longer in all than the timeout, and each piece so much sooner that a busy machine is no excuse.
+    // Longer in all than the timeout, and each piece so much sooner that a busy machine is no
+    // excuse.
     for piece in body.chunks(body.len().div_ceil(14)) {
         thread::sleep(Duration::from_millis(750));
         stream.write_all(piece).unwrap();

@@ -1,5 +1,5 @@
-//! A store that fails while the gateway runs: calls are denied, text flows, health tells, and all is
-//! well again when the fault is gone.
+//! A store that fails while the gateway runs: calls are denied, text flows, health tells, and all
+//! is well again when the fault is gone.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -212,8 +212,8 @@ fn a_full_disk_denies_and_recovers() {
     }
 }
 
-/// A gateway whose store lies on a disk of a few megabytes, which nobody else sees and which is gone
-/// with it.
+/// A gateway whose store lies on a disk of a few megabytes, which nobody else sees and which is
+/// gone with it.
 fn small_disk(upstream: &Upstream, policy: &str, settings: &str) -> Gateway {
     let setup: Setup = setup(upstream, policy, settings);
     let disk = setup.folder().join("disk");
@@ -244,8 +244,8 @@ fn fill(path: &Path) {
     }
 }
 
-/// Calls until no record fits into the last page of the journal, which it has already. Returns how many
-/// still did.
+/// Calls until no record fits into the last page of the journal, which it has already. Returns how
+/// many still did.
 fn use_up_last_page(gateway: &Gateway) -> usize {
     // Two calls were made before.
     let calls = Cell::new(2);

@@ -1,5 +1,5 @@
-//! Upstreams that break off, stall or send rubbish: the client gets an error in its API's form, no held
-//! call gets out, and the next request is served as if nothing had been.
+//! Upstreams that break off, stall or send rubbish: the client gets an error in its API's form, no
+//! held call gets out, and the next request is served as if nothing had been.
 
 use std::time::Duration;
 

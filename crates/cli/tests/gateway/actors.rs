@@ -1,5 +1,5 @@
-//! Whom a policy is for, as the gateway knows its callers: by their keys, and by the user who owns the
-//! connection.
+//! Whom a policy is for, as the gateway knows its callers: by their keys, and by the user who owns
+//! the connection.
 
 use std::io::Read as _;
 use std::net::SocketAddr;

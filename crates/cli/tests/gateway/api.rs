@@ -265,7 +265,7 @@ fn a_forger_is_not_believed() {
     let forger = fake(&socket, &health, None);
     let about = doctored(&gateway.run(&["doctor", "--json"]));
     assert_eq!(about["state"], "not believed", "{about}");
-    assert!(about["problem"].as_str().unwrap().contains("which is not this program"), "{about}");
+    assert!(about["problem"].as_str().unwrap().contains("it is another program"), "{about}");
     assert_eq!(gateway.run(&["doctor"]).status.code(), Some(1));
     tail_reads_the_store(&gateway);
     drop(forger);

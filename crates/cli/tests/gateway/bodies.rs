@@ -76,7 +76,8 @@ const SPLIT: [&str; 2] =
 /// What is wrong with what left, when all is allowed.
 ///
 /// A call waits for its record, and what may overtake it does not: frames that are no part of it
-/// may come before it. Else what leaves is what a gate makes of it that never waits: the same bytes.
+/// may come before it. Else what leaves is what a gate makes of it that never waits: the same
+/// bytes.
 fn not_as_allowed(policies: &Policies, case: &Case, body: &[u8]) -> Option<String> {
     let (expected, allowed) = at_once(policies, case);
     if body == expected || (allowed && frames(body) == frames(&expected)) {

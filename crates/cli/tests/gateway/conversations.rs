@@ -56,8 +56,8 @@ fn official_clients_go_on_after_a_denial() {
     println!("{count} conversations of three turns");
 }
 
-/// Every client with every script in both modes, with and without a restart. Without `--all`, half of
-/// them: each client still has every script, mode and kind of restart, but not all together.
+/// Every client with every script in both modes, with and without a restart. Without `--all`, half
+/// of them: each client still has every script, mode and kind of restart, but not all together.
 fn talks(clients: &[&'static str]) -> Vec<Talk> {
     let mut talks = Vec::new();
     for client in clients {
@@ -89,8 +89,8 @@ impl Talk {
         json!({ "id": id, "client": self.client, "base_url": root, "say": say, "tools": TOOLS })
     }
 
-    /// Whether the client has read the notice of every turn that lost a call, also behind a call that
-    /// it got, where the API takes that back.
+    /// Whether the client has read the notice of every turn that lost a call, also behind a call
+    /// that it got, where the API takes that back.
     fn gets_result(&self, turn: usize, result: &Value) -> bool {
         let is_denied = self.script.denied.get(turn).is_some_and(|denied| !denied.is_empty());
         let dialect = sdk::dialect_of(self.client);

@@ -525,8 +525,8 @@ fn requests_that_two_servers_read_in_two_ways_are_refused() {
     }
 }
 
-/// The rule matches by name alone, but the approver has to see the arguments. So the call is held until
-/// it is complete, instead of being denied at its name.
+/// The rule matches by name alone, but the approver has to see the arguments. So the call is held
+/// until it is complete, instead of being denied at its name.
 #[test]
 fn a_call_that_needs_approval_is_held_and_refused() {
     let policy = "policy: p\nrules:\n  - { id: look, tool: Bash, verdict: ask, reason: A person looks at this., ask: { fallback: allow } }\n";

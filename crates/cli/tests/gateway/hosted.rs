@@ -25,8 +25,8 @@ enum Left {
 /// A request, the provider's own name of what it switches on, and what is left without that.
 struct Feature(&'static str, &'static str, &'static str, Left);
 
-const BUILT_IN: Left = Left::Nothing("uses the tool by itself");
-const KEPT: Left = Left::Nothing("does not show its tools");
+const BUILT_IN: Left = Left::Nothing("uses the tool on its own");
+const KEPT: Left = Left::Nothing("its tools cannot be seen");
 
 /// Each of these is a search, a look at a page, or code.
 const FEATURES: [Feature; 50] = [
@@ -148,7 +148,7 @@ const FEATURES: [Feature; 50] = [
         CHAT,
         r#"{"model":"groq/compound","compound_custom":{"tools":{"enabled_tools":["web_search"]}}}"#,
         "compound_custom.web_search",
-        Left::Nothing("all tools of the model would be on"),
+        Left::Nothing("every tool of the model would be on"),
     ),
     Feature(CHAT, r#"{"model":"groq/compound-mini"}"#, "model:groq/compound-mini", BUILT_IN),
     Feature(CHAT, r#"{"model":"compound-beta"}"#, "compound-beta", BUILT_IN),

@@ -154,7 +154,8 @@ fn rules_of_other_surfaces_leave_requests_alone() {
     assert_eq!(text(&upstream.requests()[0]), body);
 }
 
-/// What a program of the provider's might read although it stands elsewhere, or is spelled otherwise.
+/// What a program of the provider's might read although it stands elsewhere, or is spelled
+/// otherwise.
 #[test]
 fn offers_in_other_places_and_spellings_are_stopped_too() {
     let upstream = server(CHAT);

@@ -95,7 +95,8 @@ fn the_wording_of_a_denial_takes_effect() {
 fn settings_that_need_a_restart_are_reported_until_they_are_set_back() {
     let gateway = gateway(&calls("any", "{}"), ALLOW, "");
     assert_eq!(health(&gateway)["restart_needed"], json!([]));
-    // `doctor` looks where the file says; the gateway got its address by a flag, so that is no change.
+    // `doctor` looks where the file says; the gateway got its address by a flag, so that is no
+    // change.
     extend(&gateway, &format!("listen: {}", gateway.address()));
     let before = extend(
         &gateway,

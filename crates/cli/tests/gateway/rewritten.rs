@@ -95,7 +95,8 @@ fn post(gateway: &Gateway, path: &str, body: &Value) -> (u16, String) {
     (reply.status, reply.text())
 }
 
-/// The items that a client has of the answer: as they were done, or as the end or the body lists them.
+/// The items that a client has of the answer: as they were done, or as the end or the body lists
+/// them.
 fn items_of(answer: &str, how: Told) -> Vec<Value> {
     if how == Told::Whole {
         let body: Value = serde_json::from_str(answer).unwrap();

@@ -1,5 +1,5 @@
-//! Two conversations with one credential, at a provider that counts the calls of each from zero: what
-//! was taken out of one never goes up in the other.
+//! Two conversations with one credential, at a provider that counts the calls of each from zero:
+//! what was taken out of one never goes up in the other.
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
@@ -289,8 +289,8 @@ fn turns_without_ids_are_distinguished() {
     }
 }
 
-/// A turn of another conversation that was shown no notice is not the one that was, even if all else
-/// is alike.
+/// A turn of another conversation that was shown no notice is not the one that was, even if all
+/// else is alike.
 #[test]
 fn a_turn_without_the_notice_is_another_one() {
     for api in [&ANTHROPIC, &OPENAI, &RESPONSES, &GEMINI, &OLLAMA, &CONVERSE, &INTERACTIONS] {

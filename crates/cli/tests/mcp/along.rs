@@ -1,5 +1,5 @@
-//! What a client sends in addition to the arguments of its calls: rules that look at all of a call's input see
-//! it.
+//! What a client sends in addition to the arguments of its calls: rules that look at all of a
+//! call's input see it.
 
 use serde_json::{Value, json};
 
@@ -282,7 +282,8 @@ fn prompts_resources_and_other_messages_are_seen_too() {
             let answer = wrapped.ask(method, params);
             assert_eq!(answer["error"]["code"] == 1403, denies, "{method}: {answer}");
         }
-        // What a rule would replace in the name of something is refused: it would be something else.
+        // What a rule would replace in the name of something is refused: it would be something
+        // else.
         let answer = wrapped.ask("resources/read", json!({ "uri": format!("file:///{SECRET}") }));
         assert_eq!(answer["error"]["code"], 1403, "{answer}");
         let progress = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": { "progressToken": 1, "progress": 1, "message": SECRET } });

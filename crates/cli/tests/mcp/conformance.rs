@@ -1,5 +1,6 @@
 //! The official conformance suite, as a judge of differences: what it says of a server is what it
-//! says of the same server behind callgate. Servers that know nothing of the suite are compared with
+//! says of the same server behind callgate. Servers that know nothing of the suite are compared
+//! with
 //! `cargo xtask test --all`.
 
 mod report;

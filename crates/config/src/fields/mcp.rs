@@ -5,7 +5,7 @@ use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 use super::{Applies, Counts, Field, Kind, Users, Value, shown};
 use crate::words::{Period, words_of};
 
-/// As many as a limit of a policy may have.
+/// The same range as for limits in policies.
 const CALLS: Counts = Counts(1, 1_000_000_000);
 const CONVERSATIONS: Counts = Counts(1, 1_000_000);
 

@@ -43,7 +43,7 @@ pub(crate) struct WrittenMcp {
 #[derive(Debug)]
 pub(crate) struct WrittenServer {
     pub(crate) id: At<String>,
-    /// `None` if nothing says it: that is a problem already.
+    /// `None` if the type is unknown, which is already reported.
     pub(crate) kind: Option<ServerKind>,
     pub(crate) command: Option<At<String>>,
     pub(crate) args: Option<At<Vec<String>>>,
@@ -156,7 +156,7 @@ fn server(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Writ
     server
 }
 
-/// How a server is spoken to, and whether the rest fits that.
+/// The type of a server. Reports keys that do not fit the type.
 fn kind(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Option<ServerKind> {
     if !section.is_read() {
         return None;
@@ -196,7 +196,7 @@ fn kind(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Option
     Some(kind)
 }
 
-/// The longest name of a server: agents cut the names of its tools, which begin with it, at 64.
+/// The longest name of a server: it is a prefix of its tools' names, which agents truncate to 64.
 const MAX_NAME: usize = 64;
 
 fn check_name(key: &Key, before: &[WrittenServer], problems: &mut Problems<'_>) {
@@ -209,7 +209,7 @@ fn check_name(key: &Key, before: &[WrittenServer], problems: &mut Problems<'_>) 
             .hint("use up to 64 letters, digits, `_`, `-` and `.`, the first a letter or a digit");
         return;
     }
-    // Patterns do not tell apart what only differs in case, so neither may servers.
+    // Patterns ignore case, so the names of two servers must not differ only in case.
     let same = |other: &&WrittenServer| Globs::new([&other.id.value]).matches(name);
     if let Some(other) = before.iter().find(same) {
         problems

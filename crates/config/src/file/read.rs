@@ -15,12 +15,12 @@ use crate::providers;
 use crate::quantity::{self, DURATION_HINT, SIZE_HINT};
 use crate::words::Word;
 
-/// A mapping of settings. One that is not there has none.
+/// A mapping of settings. A missing mapping has no settings.
 #[derive(Debug)]
 pub(super) struct Section<'n> {
     /// Its path in the table of fields.
     path: String,
-    /// The same as the operator wrote it.
+    /// The same path as the operator wrote it.
     shown: String,
     fields: Option<Fields<'n>>,
 }
@@ -59,7 +59,7 @@ impl<'n> Section<'n> {
         }
     }
 
-    /// Reports each of `keys` that is not there.
+    /// Reports each of `keys` that is missing.
     pub(super) fn require(&self, keys: &[&str], at: &Key, problems: &mut Problems<'_>) {
         let Some(fields) = &self.fields else { return };
         for key in keys.iter().filter(|key| fields.get(key).is_none()) {
@@ -85,7 +85,7 @@ impl<'n> Section<'n> {
         self.fields.as_ref().is_some_and(|fields| fields.entries.is_empty())
     }
 
-    /// Whether it is there, and a mapping.
+    /// Whether it is present, and a mapping.
     pub(super) fn is_read(&self) -> bool {
         self.fields.is_some()
     }
@@ -117,7 +117,7 @@ impl<'n> Section<'n> {
         text(self.node(key)?, &self.what(key), problems)
     }
 
-    /// Text that means something, or a problem with a hint.
+    /// Text that `parse` accepts, or a problem with a hint.
     pub(super) fn parsed<T>(
         &self,
         key: &str,
@@ -179,7 +179,7 @@ impl<'n> Section<'n> {
         self.url_as(key, hint, providers::base_url, problems)
     }
 
-    /// A URL with some demands on it.
+    /// A URL that passes the checks.
     pub(super) fn url_as(
         &self,
         key: &str,
@@ -267,17 +267,17 @@ impl<'n> Section<'n> {
     }
 }
 
-/// Whether a text is an address of a network, in any form that people write.
+/// Whether a text is a network address, such as a URL or `host:port`, and not a path.
 fn is_network(text: &str) -> bool {
     let port = text.rsplit_once(':').map_or(text, |(_, port)| port);
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     text.contains("://") || (is_port && !text.contains('/'))
 }
 
-/// No shell takes a longer one lightly, and keys are about as long.
+/// The longest name of a variable. A longer text is probably a pasted key.
 const MAX_VARIABLE: usize = 64;
 
-/// The name of a variable. A key pasted here must not be read as a name, nor its text be kept.
+/// The name of a variable. A key that was pasted here is not accepted as a name, and not kept.
 pub(super) fn variable(text: &str) -> Result<String, Wrong> {
     let hint = "name a variable such as `OPENAI_API_KEY`; do not put the key itself here";
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -286,7 +286,7 @@ pub(super) fn variable(text: &str) -> Result<String, Wrong> {
     if like_a_name { Ok(text.to_owned()) } else { Err(wrong_as("a variable's name", hint)) }
 }
 
-/// What a text is not, and how it should be.
+/// What a text should have been, and a hint.
 pub(super) struct Wrong {
     pub(super) not: &'static str,
     pub(super) hint: &'static str,

@@ -21,17 +21,17 @@ use crate::words::Period;
 pub struct McpServer {
     /// Its name.
     pub id: String,
-    /// How it is spoken to.
+    /// How it is reached.
     pub kind: ServerKind,
-    /// The program, for one that is started: a name, or a path.
+    /// The program, for a server that is started: a name or a path.
     pub command: Option<String>,
     /// The program's arguments.
     pub args: Vec<String>,
-    /// Where it is, for one on the network.
+    /// Its URL, for a server on the network.
     pub url: Option<Url>,
     /// The variables that the program gets in addition to those that every program needs.
     pub env: Vec<String>,
-    /// The variable with the token that goes to it.
+    /// The variable with the token that is sent to it.
     pub bearer_env: Option<String>,
     /// The SHA-256 of the program's file: 64 digits in small letters.
     pub sha256: Option<String>,
@@ -39,7 +39,7 @@ pub struct McpServer {
     pub tls_fingerprint: Option<String>,
 }
 
-/// What the largest known results need, with room; what is judged whole is held whole.
+/// More than the largest known results need. A message is held in memory until it is judged.
 const DEFAULT_MESSAGE_LIMIT: usize = 64 << 20;
 
 /// More than one machine's agents have at once.
@@ -48,7 +48,7 @@ const DEFAULT_CONVERSATIONS: usize = 4096;
 /// Servers that are started by a package manager may download themselves first.
 const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A burst is what no person could have asked for one by one.
+/// More calls than a person could have asked for one by one.
 const DEFAULT_BURST_WINDOW: Duration = Duration::from_secs(10);
 
 pub(super) fn list_timeout(written: &WrittenMcp) -> Duration {
@@ -118,7 +118,7 @@ fn entry(server: &WrittenServer) -> Option<ServerEntry> {
     })
 }
 
-/// What people are shown: neither arguments nor a query, for both may hold a token.
+/// How a server is shown to people: without arguments and query, because both may contain a token.
 fn address(server: &WrittenServer) -> String {
     match (&server.command, &server.url) {
         (_, Some(url)) => {

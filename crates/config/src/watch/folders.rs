@@ -8,7 +8,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Watched, What};
 
-/// Links to links to links; past this it is a circle, or might as well be.
+/// The longest chain of links. A longer one is probably a cycle.
 const MAX_LINKS: usize = 16;
 
 /// The folders that are watched.
@@ -71,7 +71,7 @@ fn folders_of(path: &Path, found: &mut BTreeMap<PathBuf, RecursiveMode>) {
     }
 }
 
-/// The folder, or the nearest one above that is there.
+/// The folder, or its nearest ancestor that exists.
 fn add(folder: Option<&Path>, found: &mut BTreeMap<PathBuf, RecursiveMode>) {
     let there = folder.and_then(|folder| folder.ancestors().find(|folder| folder.is_dir()));
     if let Some(folder) = there {

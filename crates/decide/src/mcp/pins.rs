@@ -61,7 +61,7 @@ pub(crate) fn findings(
     };
     let blocking_finding = blocking_finding(settings, found)?;
     let reason =
-        format!("The definition of `{tool}` holds {}.", describe_finding(blocking_finding));
+        format!("The definition of `{tool}` contains {}.", describe_finding(blocking_finding));
     Some(CheckFailure::block(
         Check::Finding,
         reason,

@@ -243,7 +243,7 @@ impl McpSession {
         let by_setting = inspection.blocking_finding.as_ref().filter(|_| settings.enforce).map(
             |blocking_finding| {
                 let reason = format!(
-                    "What `{}` sent holds {}.",
+                    "The text that `{}` sent contains {}.",
                     self.server,
                     pins::describe_finding(blocking_finding)
                 );
@@ -287,7 +287,7 @@ impl McpSession {
 
 /// Fails a read that a rule would change: a changed read would be a different one.
 fn irreplaceable() -> CheckFailure {
-    let reason = "What it asks for holds something that a rule replaces.".to_owned();
+    let reason = "The request contains something that a rule replaces.".to_owned();
     CheckFailure::block(Check::Rules, reason, "Ask without it.")
 }
 

@@ -168,13 +168,13 @@ pub(crate) const STORE: &str = "audit.store";
 
 /// The cause may contain file names: it goes to the operator's log, not to the model.
 fn unrecorded(tool: &str) -> Denial {
-    let hint = "Tell the operator: callgate's store does not take records.";
+    let hint = "Tell the operator: callgate's audit store cannot write records.";
     of_store(tool, "The record of this call could not be written.", hint)
 }
 
 fn store_unavailable(tool: &str) -> Denial {
-    let hint = "Tell the operator: callgate's store does not answer.";
-    of_store(tool, "What this call is judged by could not be read.", hint)
+    let hint = "Tell the operator: callgate's audit store does not answer.";
+    of_store(tool, "The data that is needed to judge this call could not be read.", hint)
 }
 
 fn of_store(tool: &str, reason: &str, hint: &str) -> Denial {

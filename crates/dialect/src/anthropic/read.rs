@@ -217,7 +217,7 @@ impl Reader {
         let second = std::mem::replace(&mut self.in_message, true);
         let Some(message) = &frame.message else { return Ok(reading) };
         if second && !message.blocks.is_empty() {
-            return Err(Unreadable::Ambiguous("a second message with blocks in its start"));
+            return Err(Unreadable::Ambiguous("a second message that starts with blocks"));
         }
         reading.model = message.model.map(|text| inside(&text));
         reading.tally = tally(message.usage, message.stop_reason, data);
@@ -262,7 +262,7 @@ impl Reader {
 
     fn block_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let Some(head) = &frame.block else {
-            return Err(Unreadable::Ambiguous("a block that starts without a block"));
+            return Err(Unreadable::Ambiguous("the start of a block without the block"));
         };
         if !self.in_message {
             // Some clients count it and some do not.

@@ -201,7 +201,7 @@ impl Reader {
 
     fn call_start(&mut self, frame: &Document<'_>, data: &str) -> Result<Reading, Unreadable> {
         let Some(entry) = frame.call() else {
-            return Err(Unreadable::Ambiguous("a call that starts without a call"));
+            return Err(Unreadable::Ambiguous("the start of a call without the call"));
         };
         let slot = self.start(frame, OpenKind::Call, decode(entry.id)?.unwrap_or_default())?;
         let piece = begin(slot, entry, data)?;
@@ -216,7 +216,7 @@ impl Reader {
 
     fn call_delta(&mut self, frame: &Document<'_>, data: &str) -> Result<Reading, Unreadable> {
         let Some(entry) = frame.call() else {
-            return Err(Unreadable::Ambiguous("a piece of a call that has none"));
+            return Err(Unreadable::Ambiguous("a piece of a call without content"));
         };
         let Some(open) = self.resolve(frame, OpenKind::Call) else {
             return Err(Unreadable::Orphan);
@@ -228,10 +228,10 @@ impl Reader {
             .arguments
             .is_none_or(|(span, kind)| kind == Kind::Null || matches!(span.of(data), "\"\""));
         if open.is_null && !says_nothing {
-            piece.refuse = Some("more came behind arguments that are `null`");
+            piece.refuse = Some("more arguments follow the arguments `null`");
         }
         if entry.id.is_some_and(|id| !id.is_empty() && !id.is(&open.id)) {
-            piece.refuse = Some("it was given another id");
+            piece.refuse = Some("its id changes");
         }
         open.is_null |= is_null(entry, data);
         let mut reading = of_block(slot, BlockStep::Add, frame);
@@ -329,7 +329,7 @@ impl Reader {
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         if entry.name.is_none_or(|name| name.is_empty()) {
-            return Err(Unreadable::Ambiguous("a piece of a call where no call belongs"));
+            return Err(Unreadable::Ambiguous("a piece of a call in a place for something else"));
         }
         let mut piece = begin(self.take_slot(), entry, data)?;
         (piece.ends, piece.carrier) = (true, Carrier::Stray);

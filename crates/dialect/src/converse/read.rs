@@ -134,7 +134,7 @@ impl Reader {
         let has_start = event.start.is_some() && name != "contentBlockStart";
         let has_delta = event.delta.is_some() && name != "contentBlockDelta";
         if has_start || has_delta {
-            return Err(Unreadable::Ambiguous("an event that is not what its name says"));
+            return Err(Unreadable::Ambiguous("an event whose content contradicts its name"));
         }
         let mut reading = match name {
             "messageStart" => {
@@ -308,7 +308,7 @@ fn named(data: &str) -> Result<(&'static str, Span), Unreadable> {
 fn block_index(event: &Event<'_>) -> Result<(Span, i64), Unreadable> {
     match event.index {
         Some((at, Some(index))) if index >= 0 => Ok((at, index)),
-        _ => Err(Unreadable::Ambiguous("an event of a block without the block's index")),
+        _ => Err(Unreadable::Ambiguous("an event of a block without its index")),
     }
 }
 

@@ -189,7 +189,7 @@ impl Reader {
             }
             if let Some(call) = &part.call {
                 if candidate.bad_index {
-                    let why = "a call in a candidate that no client can count to";
+                    let why = "a call in a candidate with an index that is too large";
                     return Err(Unreadable::Ambiguous(why));
                 }
                 self.call(part, call, lane, data, reading)?;
@@ -281,7 +281,7 @@ impl Reader {
         let mut open =
             Open { slot: piece.slot, lane, id: piece.id.clone(), partial: Partial::default() };
         if call.args.is_some() {
-            open.partial.breaks("its arguments came whole and in pieces");
+            open.partial.breaks("its arguments were sent both whole and in pieces");
         }
         let continues = add(&mut open.partial, call, data)?;
         if call.will_continue || continues {
@@ -289,7 +289,7 @@ impl Reader {
             return Ok(());
         }
         // Clients that do not join pieces take it for a call without arguments.
-        open.partial.breaks("all of its streamed arguments came with its name");
+        open.partial.breaks("its streamed arguments were sent together with its name");
         let closed = open.close();
         (piece.ends, piece.arguments, piece.refuse) = (true, closed.arguments, closed.refuse);
         Ok(())
@@ -322,7 +322,7 @@ impl Reader {
         let Some(mut open) = self.open.take_if(ends) else { return };
         if open.lane != lane {
             // Some clients do not distinguish candidates.
-            open.partial.breaks("pieces of calls of several candidates are mixed");
+            open.partial.breaks("it is mixed with a call of another candidate");
         }
         let (lane, at) = (open.lane, Span::default());
         reading.parts.push(Part { lane, at, what: What::Piece(open.close()) });

@@ -76,7 +76,7 @@ impl Read for Reader {
         let found = event(data)?;
         let kind = decode(found.kind)?;
         if has_strangers(kind.as_deref().unwrap_or_default(), &found) {
-            return Err(Unreadable::Ambiguous("an event with what belongs to another"));
+            return Err(Unreadable::Ambiguous("an event with fields of another event"));
         }
         let reading = match kind.as_deref() {
             Some("step.delta") => self.step_delta(&found, data)?,
@@ -153,10 +153,10 @@ impl Read for Reader {
 impl Reader {
     fn step_start(&mut self, found: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let (Some(step), Some(index)) = (&found.step, number(found)) else {
-            return Err(Unreadable::Ambiguous("a step that starts without a step or an index"));
+            return Err(Unreadable::Ambiguous("the start of a step without the step or its index"));
         };
         if self.open.iter().any(|open| open.index == index) {
-            return Err(Unreadable::Ambiguous("a step under the index of another"));
+            return Err(Unreadable::Ambiguous("a step with the index of another step"));
         }
         if self.open.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
@@ -372,8 +372,8 @@ fn call_delta(open: &OpenStep, delta: &Delta<'_>, data: &str) -> Result<Piece, U
     let is_piece = delta.kind.is_some_and(|kind| kind.is("arguments_delta"));
     let id = decode(delta.id)?.filter(|id| !id.is_empty());
     piece.refuse = match delta.arguments {
-        _ if delta.name.is_some() => Some("it was given another name"),
-        _ if id.is_some() && id != open.id => Some("it was given another id"),
+        _ if delta.name.is_some() => Some("its name changes"),
+        _ if id.is_some() && id != open.id => Some("its id changes"),
         Some((_, Kind::String)) if is_piece => None,
         Some(_) => Some("a piece of its arguments has another type"),
         None => None,

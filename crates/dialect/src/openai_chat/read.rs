@@ -217,7 +217,7 @@ impl Reader {
         let parts_before = reading.parts.len();
         reading.skipped_by_some_clients |= choice.skipped_by_some_clients;
         if choice.bad_index && choice.said().any(ChoiceContent::has_calls) {
-            return Err(Unreadable::Ambiguous("calls in a choice that no client can count to"));
+            return Err(Unreadable::Ambiguous("calls in a choice with an index that is too large"));
         }
         let mirrored = choice.message_is_a_copy(data);
         let message = choice.message.as_deref().filter(|_| !mirrored);

@@ -179,7 +179,7 @@ pub(super) fn view_of_page<'a>(
     let base = Lane::try_from(place).unwrap_or(Lane::MAX).saturating_mul(LANES);
     walk(&mut Json::at(data, completion), data, |mut choice| {
         if choice.lane >= LANES {
-            return Err(Unreadable::Ambiguous("more choices than there can be"));
+            return Err(Unreadable::Ambiguous("more choices than the limit"));
         }
         choice.lane = choice.lane.saturating_add(base);
         each(choice)

@@ -148,7 +148,7 @@ impl Items {
     }
 }
 
-const MIXED: Unreadable = Unreadable::Ambiguous("its index is of one item and its id of another");
+const MIXED: Unreadable = Unreadable::Ambiguous("its index and its id belong to different items");
 
 /// More commands than any call has.
 const MAX_COMMANDS: i64 = 128;

@@ -41,7 +41,7 @@ const MAX_FIRST: i64 = 1_000_000;
 
 const TWO_ITEMS: Unreadable = Unreadable::Ambiguous("two items on one index");
 const BLURRED: Unreadable =
-    Unreadable::Ambiguous("it comes behind a list of items that clients count differently");
+    Unreadable::Ambiguous("it follows a list of items that clients count differently");
 
 impl ItemPlaces {
     /// The position of the item that has, or had, this index.

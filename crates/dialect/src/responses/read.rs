@@ -26,7 +26,7 @@ const BEFORE: Slot = Slot::MAX;
 const TYPE_CHANGED: &str = "its item changed its type";
 
 /// Why a frame is refused if its index is not an integer.
-const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is no whole number");
+const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is not a whole number");
 
 /// Reads the frames of one response.
 #[derive(Debug)]
@@ -225,7 +225,7 @@ impl Reader {
 
     fn item_added(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let Some(item) = &frame.item else {
-            return Err(Unreadable::Ambiguous("an item that is added without an item"));
+            return Err(Unreadable::Ambiguous("an item event without the item"));
         };
         if self.items.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
@@ -258,7 +258,7 @@ impl Reader {
 
     fn item_done(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let Some(item) = &frame.item else {
-            return Err(Unreadable::Ambiguous("an item that is done without an item"));
+            return Err(Unreadable::Ambiguous("the end of an item without the item"));
         };
         let index = frame.index.and_then(|(_, index)| index);
         let class = item.class();
@@ -369,8 +369,8 @@ impl Reader {
         let mut piece = Piece { slot: known.slot, ..Piece::default() };
         let renamed = frame.name.is_some_and(|name| !name.is(&known.name));
         match arguments {
-            _ if known.kind != kind => piece.refuse = Some("a piece of another kind came for it"),
-            _ if renamed => piece.refuse = Some("it was given another name"),
+            _ if known.kind != kind => piece.refuse = Some("a piece of it has another type"),
+            _ if renamed => piece.refuse = Some("its name changes"),
             Some(arguments) => piece.arguments = arguments,
             None => piece.refuse = Some("a piece of its arguments is missing"),
         }
@@ -399,7 +399,7 @@ impl Reader {
         }
         let command = frame.command_index.unwrap_or(0);
         if frame.delta.is_some() && frame.whole.is_some() {
-            return Err(Unreadable::Ambiguous("one event says two contents"));
+            return Err(Unreadable::Ambiguous("an event has two different contents"));
         }
         let text = frame.delta.or(frame.whole).map(|text| text.decode()).transpose()?;
         let agrees = match &text {
@@ -439,7 +439,7 @@ impl Reader {
         {
             let mut piece = Piece { slot: known.slot, ..Piece::default() };
             if adds {
-                piece.refuse = Some("an event that is not known adds to it");
+                piece.refuse = Some("an unknown event adds to it");
             }
             let at = Span::default();
             reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
@@ -659,7 +659,7 @@ impl Reader {
     /// Refuses calls that came only in part, and that the end of the response does not contain.
     fn refuse_unfinished(&self, reading: &mut Reading) {
         for known in self.items.unfinished() {
-            let refuse = Some("not all of it came");
+            let refuse = Some("it is incomplete");
             let piece = Piece { slot: known.slot, refuse, ..Piece::default() };
             let at = Span::default();
             reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });

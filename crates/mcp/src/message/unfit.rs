@@ -27,7 +27,7 @@ pub(crate) enum UnfitReason {
     Utf8,
     #[error("it begins with a byte order mark")]
     ByteOrderMark,
-    #[error("it holds a carriage return, which ends a line for some peers")]
+    #[error("it contains a carriage return, which ends a line for some peers")]
     CarriageReturn,
     #[error("it is a batch, which no revision in use allows")]
     Batch,

@@ -41,7 +41,7 @@ impl fmt::Display for TemplateError {
             Self::Open => f.write_str("a `{` is not closed"),
             Self::TooLong(max) => write!(f, "longer than {max} characters"),
             Self::Empty => f.write_str("empty"),
-            Self::Control => f.write_str("it holds a control character"),
+            Self::Control => f.write_str("it contains a control character"),
         }
     }
 }

@@ -91,8 +91,8 @@ impl DenialText {
         self.fill(&self.withheld, &Values::of(denial))
     }
 
-    /// What a response says instead of content that a text rule blocked. Which rule it was is for the
-    /// record: it would tell an attacker what to avoid.
+    /// What a response says instead of content that a text rule blocked. Which rule it was is for
+    /// the record: it would tell an attacker what to avoid.
     pub fn content(&self) -> &str {
         self.content.as_deref().unwrap_or(CONTENT)
     }

@@ -65,10 +65,12 @@ impl Class {
             Self::Directive => {
                 "text that gives instructions to the model, or keeps something from the user"
             }
-            Self::SensitivePath => "the model is asked to read or send a file with credentials",
-            Self::Exfiltration => "data of the user or of the conversation would be sent elsewhere",
-            Self::CrossReference => "a text steers the use of another server's tool",
-            Self::HiddenText => "characters that people do not see and a model reads",
+            Self::SensitivePath => "a request to read or send a file with credentials",
+            Self::Exfiltration => {
+                "a request to send data of the user or the conversation elsewhere"
+            }
+            Self::CrossReference => "instructions about another server's tool",
+            Self::HiddenText => "characters that people cannot see but a model reads",
             Self::TerminalEscape => "terminal control sequences",
             Self::EncodedPayload => "encoded text that decodes to one of the other findings",
             Self::SchemaTrick => {

@@ -3,8 +3,8 @@
 //! `frames` prints a table; `frames CASE ROUNDS` runs one case that often, for instruction counts.
 //! `text-API` is a stream of text, `masked-API` the same with rules that mask secrets and personal
 //! data, `live-API` that with one frame to a push; `many-masked` is one body with hundreds of
-//! masked texts. A turn is as long as a long answer, and then another one begins; `endless-messages`
-//! is one turn.
+//! masked texts. A turn is as long as a long answer, and then another one begins;
+//! `endless-messages` is one turn.
 
 #![allow(
     clippy::unwrap_used,

@@ -30,8 +30,8 @@ pub(crate) fn command(
     Ok(command)
 }
 
-/// An error unless exactly this many calls were recorded as allowed, and no others. To be asked when
-/// it has ended: by then everything is written.
+/// An error unless exactly this many calls were recorded as allowed, and no others. To be asked
+/// when it has ended: by then everything is written.
 pub(crate) fn expect_recorded(binary: &Path, home: &Path, calls: usize) -> Result<()> {
     let asked = Command::new(binary)
         .arg("--config")
@@ -67,8 +67,8 @@ audit: {{ durability: {durability} }}
     )
 }
 
-/// A policy of this many rules: names, globs, texts and regular expressions in arguments. None denies
-/// the call of the benchmark; half of them must see its arguments to know.
+/// A policy of this many rules: names, globs, texts and regular expressions in arguments. None
+/// denies the call of the benchmark; half of them must see its arguments to know.
 fn rules(kind: Kind, count: usize) -> String {
     let mut text = String::from("policy: bench\ndefault: allow\n");
     if kind == Kind::CallgateMasked {

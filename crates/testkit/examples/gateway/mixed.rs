@@ -49,8 +49,8 @@ pub(crate) struct Sizes {
     calls: usize,
     /// Of each kind before anything is measured, on each stream.
     warm_up: usize,
-    /// A proxy that took hardly any CPU for this long has done all its work. Longer than a second in a
-    /// full run, for that is how often callgate's store tidies up.
+    /// A proxy that took hardly any CPU for this long has done all its work. Longer than a second
+    /// in a full run, for that is how often callgate's store tidies up.
     quiet: Duration,
 }
 

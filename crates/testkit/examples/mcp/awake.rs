@@ -1,5 +1,5 @@
-//! Processors that do not sleep. To wake one takes longer than most of what is measured, most of all on a
-//! virtual machine, and what is between two programs pays for it twice.
+//! Processors that do not sleep. To wake one takes longer than most of what is measured, most of
+//! all on a virtual machine, and what is between two programs pays for it twice.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,8 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-/// Something to do for every processor, for as long as this lives, that makes room for everything else.
+/// Something to do for every processor, for as long as this lives, that makes room for everything
+/// else.
 pub(crate) struct Awake(Vec<Child>);
 
 impl Awake {

@@ -40,7 +40,8 @@ pub enum Step {
     Reset,
 }
 
-/// Pieces that an answer sends while it is under way: what a stream says when something else happens.
+/// Pieces that an answer sends while it is under way: what a stream says when something else
+/// happens.
 #[derive(Debug, Clone, Default)]
 pub struct Feed(Arc<Mutex<VecDeque<Vec<u8>>>>);
 

@@ -86,15 +86,15 @@ pub(crate) struct PinsList {
 #[derive(Debug, Default, Args)]
 #[group(id = "one", multiple = false)]
 pub(crate) struct Pick {
-    /// The definition of this tool.
+    /// Only this tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
-    /// The definition of this prompt.
+    /// Only this prompt.
     #[arg(long, value_name = "NAME")]
     pub(crate) prompt: Option<String>,
 
-    /// The server's instructions.
+    /// Only the server's instructions.
     #[arg(long)]
     pub(crate) instructions: bool,
 }

@@ -1,9 +1,9 @@
-//! `callgate mcp launch`: becomes a server's program, once the system has been asked to end that with
-//! the shim.
+//! `callgate mcp launch`: becomes a server's program, once the system has been asked to end that
+//! with the shim.
 //!
-//! A shim that is killed closes the server's input, and a server may take no notice of that. What the
-//! system is asked for stays in force when a process becomes another program, but only the process
-//! itself can ask: hence this step between.
+//! A shim that is killed closes the server's input, and a server may take no notice of that. What
+//! the system is asked for stays in force when a process becomes another program, but only the
+//! process itself can ask: hence this step between.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;

@@ -70,6 +70,9 @@ notes/get_note: trusted as {was}, seen as {is}
 "
     );
     let ran = ran.sees(0, &expected, "");
+    let ran = again(ran, &["pins", "diff", "--color", "always"]);
+    let words = "\u{1b}[1;31m[-note.-]\u{1b}[0m\u{1b}[32m{+note of anybody.+}\u{1b}[0m\n";
+    assert!(ran.stdout.contains(words), "{:?}", ran.stdout);
     let ran = again(ran, &["pins", "diff", "--json", "--server", "notes"]);
     let found = &ran.json()[0];
     assert_eq!(found["differences"][0]["path"], "description");

@@ -24,8 +24,8 @@ enum As {
     Events,
 }
 
-/// A server whose tool `large` says much, the end of it when it is released. Its tool `slow` does not
-/// come to an end.
+/// A server whose tool `large` says much, the end of it when it is released. Its tool `slow` does
+/// not come to an end.
 fn server(how: As) -> Server {
     Server::with(Era::Legacy, move |_, said| match said["params"]["name"].as_str()? {
         "slow" => Some(Answer::stream(": working\n\n").pause(60_000)),

@@ -18,31 +18,31 @@ pub enum CannotRemove {
     #[error("its choice of tools allows nothing else")]
     Choice,
     /// Calls in the history need a list of tools.
-    #[error("its messages hold tool calls, and no tool would be left")]
+    #[error("its messages contain tool calls, and no tool would be left")]
     Calls,
     /// The history names the tool.
     #[error("its messages refer to the tool")]
     Referenced,
     /// Another tool may only be called by the removed one.
-    #[error("another tool may only be called by it")]
+    #[error("another tool can only be called by this tool")]
     Caller,
     /// The remaining tools are only loaded by a search.
-    #[error("the tools that are left are only found by a search for tools")]
+    #[error("the remaining tools can only be found by a tool search")]
     Deferred,
     /// A container belongs to the tool that runs code.
     #[error("its `container` belongs to the tool")]
     Container,
     /// A tool search in the history would lose its result.
-    #[error("a search for tools in its input would be left without its result")]
+    #[error("a tool search in its input would lose its result")]
     Answer,
     /// The model uses the tool regardless of the request.
-    #[error("the model that it names uses the tool by itself")]
+    #[error("its model uses the tool on its own")]
     Model,
     /// The provider stores what it names.
-    #[error("the provider keeps it, and the request does not show its tools")]
+    #[error("it is stored by the provider, so its tools cannot be seen")]
     Kept,
     /// The tools are all that a list leaves on, and without the list all tools are on.
-    #[error("without its list of tools all tools of the model would be on")]
+    #[error("without its list of tools, every tool of the model would be on")]
     AllOn,
 }
 

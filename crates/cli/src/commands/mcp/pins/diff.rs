@@ -1,17 +1,18 @@
 //! `callgate mcp pins diff`: what a person should see before it is trusted.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_registry::{Difference, Pin, PinStatus, diff};
+use callgate_registry::{DiffPiece, Difference, Pin, PinStatus, diff};
 use serde_json::{Value, json};
 
 use super::super::store;
 use super::{flags, unknown};
 use crate::args::Pick;
 use crate::exit::Exit;
-use crate::render::{self, printable, talk};
+use crate::render::{self, Color, printable, talk};
 use crate::report;
 
 pub(super) fn run(
@@ -37,7 +38,8 @@ pub(super) fn run(
         talk("nothing has changed, and nothing is waiting for approval\n");
         return Ok(Exit::Success);
     }
-    let shown: Vec<String> = pins.iter().map(shown).collect();
+    let color = Color::of(&io::stdout());
+    let shown: Vec<String> = pins.iter().map(|pin| shown(pin, color)).collect();
     render::print(&shown.join("\n"))?;
     Ok(Exit::Success)
 }
@@ -50,7 +52,7 @@ fn differences(pin: &Pin) -> Vec<Difference> {
     }
 }
 
-fn shown(pin: &Pin) -> String {
+fn shown(pin: &Pin, color: Color) -> String {
     let mut text = String::new();
     let seen = &pin.seen().hash;
     let identity = printable(&pin.identity.to_string());
@@ -62,7 +64,7 @@ fn shown(pin: &Pin) -> String {
         }
     };
     for difference in differences(pin) {
-        text.push_str(&one(&difference));
+        text.push_str(&one(&difference, color));
     }
     let flags = printable(&flags(&pin.identity));
     let hash = seen.short();
@@ -70,20 +72,44 @@ fn shown(pin: &Pin) -> String {
     text
 }
 
-fn one(difference: &Difference) -> String {
+fn one(difference: &Difference, color: Color) -> String {
     let Difference { path, was, is, pieces } = difference;
     let path = if path.is_empty() { "(all of it)" } else { path };
     let mut text = format!("  {}\n", printable(path));
     if pieces.is_empty() {
-        for (sign, value) in [('-', was), ('+', is)] {
-            let lines = value.iter().flat_map(|value| value.lines());
-            text.extend(lines.map(|line| format!("    {sign} {}\n", printable(line))));
-        }
+        let removed = was.iter().flat_map(|value| value.lines());
+        let removed = removed.map(|line| color.denied(&format!("- {}", printable(line))));
+        let added = is.iter().flat_map(|value| value.lines());
+        let added = added.map(|line| color.good(&format!("+ {}", printable(line))));
+        text.extend(removed.chain(added).map(|line| format!("    {line}\n")));
     } else {
-        let whole: String = pieces.iter().map(ToString::to_string).collect();
-        text.extend(whole.lines().map(|line| format!("    ~ {}\n", printable(line))));
+        let lines = words(pieces, color);
+        text.extend(lines.iter().map(|line| format!("    ~ {line}\n")));
     }
     text
+}
+
+/// The lines of a text with its removed and added words marked.
+fn words(pieces: &[DiffPiece], color: Color) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for piece in pieces {
+        for (at, part) in piece.to_string().split('\n').enumerate() {
+            let part = printable(part);
+            let part = match piece {
+                _ if part.is_empty() => part,
+                DiffPiece::Same(_) => part,
+                DiffPiece::Removed(_) => color.denied(&part),
+                DiffPiece::Added(_) => color.good(&part),
+            };
+            match lines.last_mut() {
+                Some(last) if at == 0 => last.push_str(&part),
+                _ => lines.push(part),
+            }
+        }
+    }
+    // A line break at the end does not begin another line.
+    lines.pop_if(|last| last.is_empty());
+    lines
 }
 
 fn as_json(pin: &Pin) -> Value {
