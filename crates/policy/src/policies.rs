@@ -172,7 +172,7 @@ impl Policies {
     /// Adds a policy that judges in addition to the others.
     pub(crate) fn push(&mut self, policy: Policy) {
         self.policies.push(policy);
-        self.digest = Self::digest_of(&self.policies);
+        self.digest = Self::digest_of(&self.policies, &self.tools);
     }
 
     /// No policies: every call passes, covered by no rule.
