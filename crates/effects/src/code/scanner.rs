@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use crate::model::Language;
 use crate::word::{Fill, Word};
 
+/// Longer constants are not kept.
+const MAX_CONSTANT: usize = 4096;
 /// Names that the code gives to constants or modules.
 const MAX_NAMES: usize = 64;
 
@@ -163,7 +165,7 @@ impl<'t> Scanner<'t> {
                     self.pos += 1;
                 }
                 let word = self.expression();
-                if word.is_unknown() {
+                if word.is_unknown() || word.known_part().len() > MAX_CONSTANT {
                     self.constants.remove(name);
                 } else {
                     self.constants.insert(name, word);

@@ -276,6 +276,8 @@ fn hostile_sizes_end_as_opaque() {
     has("f() { f; f; f | f | f; f; f; f; }; f", &["opaque size"]);
     has(&format!("echo {}", "{a,b}".repeat(200)), &[]);
     has(&"${x:-".repeat(5000), &["opaque size"]);
+    has(&"x=$x$x;".repeat(200), &[]);
+    has(&format!("{}cat $x", "x=$x?$x;".repeat(200)), &[]);
     has("X=a; for i in 1 2 3 4; do X=$X$X$X$X$X$X$X$X$X$X; X=$X$X$X$X$X$X$X$X; done; $X", &[]);
 }
 
