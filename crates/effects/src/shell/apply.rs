@@ -264,6 +264,9 @@ impl Shell<'_, '_> {
                 }
                 Does::Code(language) => self.code(*language, field),
                 Does::Script(language) => self.script(*language, field, context.input.clone()),
+                Does::Recipe if field.stream.is_some() => {
+                    self.opaque(Why::Code, Bound::ALL, field.span.clone());
+                }
                 Does::Recipe if !is_stream => self.read_file(field, Access::Content),
                 Does::Recipe => self.opaque(Why::Code, Bound::ALL, field.span.clone()),
                 Does::Assigns(prefix, reach) => self.assigns(prefix, *reach, field),
