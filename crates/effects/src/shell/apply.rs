@@ -767,8 +767,9 @@ fn name_test(line: &Line<'_>) -> Option<Word> {
     let is_tested = line.words.iter().filter_map(Field::text).any(|word| TESTS.contains(&word));
     is_tested.then(|| {
         let mut any = Word::default();
+        // Not `*`, which would be everything in the folder.
         any.push_gap(Fill::Character);
-        any.push_gap(Fill::Name);
+        any.push_gap(Fill::Anything);
         any
     })
 }
