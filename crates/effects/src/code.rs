@@ -66,6 +66,14 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
                 shell.word_text(&Field::new(command, field.span.clone()));
                 continue;
             }
+            Token::File(literal) => {
+                let word = match literal.text() {
+                    Some(text) => crate::shell::glob_word(text),
+                    None => literal,
+                };
+                shell.read_file(&Field::new(word, field.span.clone()), Access::Content);
+                continue;
+            }
             Token::Name(name) => name,
         };
         let whole = scanner.whole_name(name);
@@ -174,7 +182,8 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
                 shell.run(&words, None);
             }
             Some(scanner::Argument::One(_))
-                if arguments.len() > 1 && arguments.iter().all(is_known) =>
+                if arguments.len() > 1
+                    && (arguments.iter().all(is_known) || is_flag(arguments.get(1))) =>
             {
                 perform(shell, Call::Program, arguments, field);
             }
@@ -228,6 +237,10 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
         Call::Dynamic => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
         Call::Harmless | Call::Receiver | Call::OnReceiver(_) => {}
     }
+}
+
+fn is_flag(argument: Option<&scanner::Argument>) -> bool {
+    matches!(argument, Some(scanner::Argument::One(word)) if word.known_start().starts_with('-'))
 }
 
 fn is_known(argument: &scanner::Argument) -> bool {

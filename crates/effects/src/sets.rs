@@ -214,6 +214,14 @@ const SECRETS: &[&str] = &[
     "**/.ansible/vault_pass*",
     "**/.vault_pass*",
     "**/.vault-password",
+    // Everything: recursive readers meet all of the above.
+    "~",
+    "~/.config",
+    "/",
+    "/home",
+    "/home/*",
+    "/Users/*",
+    "/root",
     // Files with telling names.
     "**/credentials",
     "**/credentials.{json,yml,yaml,toml,ini,xml,csv,db}",
@@ -293,6 +301,7 @@ const STARTUP: &[&str] = &[
     "/etc/modprobe.d/**",
     "/etc/modules-load.d/**",
     "/etc/pam.d/**",
+    "**/.ssh/id_*",
     "**/.ssh/{authorized_keys,authorized_keys2,config,rc,known_hosts,environment}",
     "**/.ssh/config.d/**",
     "/etc/ssh/**",

@@ -30,6 +30,10 @@ pub enum Fill {
     Character,
 }
 
+/// A word with more gaps is as good as unknown. Without a bound, a value that is made of itself grows
+/// without end, though no text is known of it.
+const MAX_GAPS: usize = 256;
+
 impl Word {
     /// A word that is known.
     pub fn known(text: impl Into<String>) -> Self {
@@ -89,9 +93,15 @@ impl Word {
 
     /// Adds a gap. Two equal gaps in a row mean the same as one, unless each is one character.
     pub fn push_gap(&mut self, fill: Fill) {
-        let gap = Gap { at: self.text.len(), fill };
-        if fill == Fill::Character || self.gaps.last() != Some(&gap) {
+        self.add_gap(Gap { at: self.text.len(), fill });
+    }
+
+    fn add_gap(&mut self, gap: Gap) {
+        if gap.fill == Fill::Character || self.gaps.last() != Some(&gap) {
             self.gaps.push(gap);
+        }
+        if self.gaps.len() > MAX_GAPS {
+            *self = Self::unknown();
         }
     }
 
@@ -99,7 +109,13 @@ impl Word {
     pub fn push_word(&mut self, other: &Self) {
         let base = self.text.len();
         self.text.push_str(&other.text);
-        self.gaps.extend(other.gaps.iter().map(|gap| Gap { at: base + gap.at, ..*gap }));
+        for gap in &other.gaps {
+            // Too many gaps have made the whole word unknown.
+            if self.text.len() < base + gap.at {
+                return;
+            }
+            self.add_gap(Gap { at: base + gap.at, ..*gap });
+        }
     }
 
     /// The part from that byte of the known text on, with a gap that is exactly there.
@@ -158,6 +174,23 @@ mod tests {
         assert_eq!(home_and_rest().known_part(), "a//c");
         assert!(Word::unknown().is_unknown());
         assert!(!home_and_rest().is_unknown());
+    }
+
+    #[test]
+    fn gaps_do_not_pile_up() {
+        let mut word = Word::unknown();
+        for _ in 0..100 {
+            let copy = word.clone();
+            word.push_word(&copy);
+        }
+        assert_eq!(word, Word::unknown());
+        let mut many = Word::known("a");
+        for _ in 0..1000 {
+            many.push_gap(Fill::Character);
+            many.push('x');
+        }
+        assert!(many.gaps().len() <= MAX_GAPS + 1, "{}", many.gaps().len());
+        assert!(many.misses_value());
     }
 
     #[test]

@@ -133,7 +133,22 @@ const PYTHON: Table = &[
     (&["shutil.move", "os.rename", "os.replace", "os.renames"], Call::Moves),
     (&["os.mkdir", "makedirs"], FOLDER),
     (&["os.chmod", "os.chown", "os.truncate"], ATTRIBUTES),
-    (&["listdir", "scandir", "os.walk", "os.stat"], Call::Lists),
+    (
+        &[
+            "listdir",
+            "scandir",
+            "os.walk",
+            "os.stat",
+            "exists",
+            "isfile",
+            "isdir",
+            "islink",
+            "getsize",
+            "getmtime",
+            "os.access",
+        ],
+        Call::Lists,
+    ),
     (
         &[
             "urlopen",

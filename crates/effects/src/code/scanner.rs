@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use crate::model::Language;
 use crate::word::{Fill, Word};
 
+/// Longer constants are not kept.
+const MAX_CONSTANT: usize = 4096;
 /// Names that the code gives to constants or modules.
 const MAX_NAMES: usize = 64;
 
@@ -14,6 +16,8 @@ pub(crate) enum Token<'t> {
     Name(&'t str),
     /// A command in backquotes.
     Command(Word),
+    /// A literal that names a file, for a call that is not known.
+    File(Word),
 }
 
 /// An argument of a call.
@@ -74,7 +78,13 @@ impl<'t> Scanner<'t> {
             let byte = self.peek();
             match byte {
                 0 if self.pos >= self.text.len() => return None,
-                b'\'' | b'"' => drop(self.string()),
+                b'\'' | b'"' => {
+                    let is_shown = self.is_shown();
+                    let literal = self.string();
+                    if !is_shown && is_file(&literal) {
+                        return Some(Token::File(literal));
+                    }
+                }
                 b'`' if self.runs_backquotes() => return Some(Token::Command(self.string())),
                 b'`' => drop(self.string()),
                 b'#' if self.language != Language::JavaScript && self.language != Language::Lua => {
@@ -103,6 +113,16 @@ impl<'t> Scanner<'t> {
                 _ => drop(self.bump()),
             }
         }
+    }
+
+    /// Whether the literal that begins here is only printed.
+    fn is_shown(&self) -> bool {
+        let start = self.pos.saturating_sub(16);
+        let start = self.text.ceil_char_boundary(start);
+        let before = self.text.get(start..self.pos).unwrap_or_default().trim_end();
+        ["print(", "log(", "puts", "echo", "print", "require(", "import", "from"]
+            .iter()
+            .any(|name| before.ends_with(name))
     }
 
     /// The value of a variable that the code itself fixes.
@@ -163,7 +183,7 @@ impl<'t> Scanner<'t> {
                     self.pos += 1;
                 }
                 let word = self.expression();
-                if word.is_unknown() {
+                if word.is_unknown() || word.known_part().len() > MAX_CONSTANT {
                     self.constants.remove(name);
                 } else {
                     self.constants.insert(name, word);
@@ -299,6 +319,21 @@ impl<'t> Scanner<'t> {
                         resume.get_or_insert(start);
                     }
                 },
+                b'$' if matches!(self.language, Language::Perl | Language::Php) => {
+                    self.pos += 1;
+                    let rest = self.rest();
+                    let home = ["ENV{HOME}", "ENV{'HOME'}", "_SERVER['HOME']", "_ENV['HOME']"];
+                    if let Some(home) = home.iter().find(|home| rest.starts_with(**home)) {
+                        self.pos += home.len();
+                        word.push('~');
+                    } else {
+                        let name = self.name();
+                        match self.constants.get(name) {
+                            Some(value) => word.push_word(value),
+                            None => word.push_gap(Fill::Anything),
+                        }
+                    }
+                }
                 _ => {
                     word.push_gap(Fill::Anything);
                     break;
@@ -558,6 +593,19 @@ impl<'t> Scanner<'t> {
         }
         word
     }
+}
+
+/// Whether a literal is the path of a file outside of the folder at hand, or of a hidden one.
+fn is_file(literal: &Word) -> bool {
+    let text = literal.known_part();
+    let is_path = ["/", "~/", "../", "./."].iter().any(|sign| text.starts_with(sign))
+        || text.starts_with(".env")
+        || text.starts_with(".ssh")
+        || text.starts_with(".aws");
+    is_path
+        && (3..200).contains(&text.len())
+        && !text.contains([' ', '\n', '\t', '<', '>', '(', '{', '\\', ';', ','])
+        && !text.starts_with("//")
 }
 
 /// Modules that code gives other names.

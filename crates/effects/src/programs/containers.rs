@@ -239,7 +239,7 @@ const DOCKER_SUBS: &[Model] = &[
     model(&["load", "import"]).flags(&[takes(&["--input", "-i"], &[READS])]).operands(each(&[])),
     model(&["login"])
         .flags(&[takes(&["--username", "-u", "--password", "-p"], &[])])
-        .operands(each(&[SENDS])),
+        .operands(each(&[FETCHES])),
     model(&["logout"]),
     model(&["volume"]).subs(&[
         model(&["rm", "remove", "prune"]).always(DISK),

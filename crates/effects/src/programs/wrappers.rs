@@ -73,7 +73,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .always(&[mark(Mark::Elevates)])
         .examples(&[
-            ("su dev -c 'cat a'", &["marks elevates"]),
+            ("su dev -c 'cat a'", &["runs cat a", "reads a", "marks elevates"]),
             ("su -c 'cat a' dev", &["runs cat a", "reads a", "marks elevates"]),
             ("runuser -u dev -- cat a", &["runs cat a", "reads a", "marks elevates"]),
         ]),

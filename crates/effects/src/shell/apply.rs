@@ -264,6 +264,9 @@ impl Shell<'_, '_> {
                 }
                 Does::Code(language) => self.code(*language, field),
                 Does::Script(language) => self.script(*language, field, context.input.clone()),
+                Does::Recipe if field.stream.is_some() => {
+                    self.opaque(Why::Code, Bound::ALL, field.span.clone());
+                }
                 Does::Recipe if !is_stream => self.read_file(field, Access::Content),
                 Does::Recipe => self.opaque(Why::Code, Bound::ALL, field.span.clone()),
                 Does::Assigns(prefix, reach) => self.assigns(prefix, *reach, field),
@@ -347,6 +350,22 @@ impl Shell<'_, '_> {
 
     /// `xargs`: words from standard input follow.
     fn wrapped_with_input(&mut self, words: &[Field], input: &Input) {
+        // `parallel COMMAND ::: ARGUMENT…`
+        let is_sign = |field: &Field| matches!(field.text(), Some(":::" | ":::+"));
+        if let Some(at) = words.iter().position(is_sign) {
+            let (command, arguments) = words.split_at(at);
+            let arguments = arguments.iter().filter(|field| !is_sign(field)).take(16);
+            for argument in arguments {
+                let mut all: Vec<Field> =
+                    command.iter().map(|field| replace_braces(field, &argument.word)).collect();
+                let has_place = command.iter().any(|field| field.word.known_part().contains("{}"));
+                if !has_place {
+                    all.push(argument.clone());
+                }
+                self.wrapped(&all, None);
+            }
+            return;
+        }
         let mut all = words.to_vec();
         let span = words.last().map_or(0..0, |field| field.span.clone());
         let text = match input.as_deref() {
@@ -710,13 +729,49 @@ fn found_file(line: &Line<'_>, mut folder: Word) -> Word {
     folder
 }
 
-/// The pattern that names must have.
+/// Tests that leave some files out.
+const TESTS: &[&str] = &[
+    "-empty",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-size",
+    "-newer",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-user",
+    "-group",
+    "-perm",
+    "-links",
+    "-inum",
+    "-newermt",
+    "-xtype",
+    "-nouser",
+];
+
+/// The pattern that names must have, or any name if another test leaves some files out.
 fn name_test(line: &Line<'_>) -> Option<Word> {
     let given = line.flags.iter().find(|given| {
         matches!(given.spelling.as_str(), "-name" | "-iname")
             && given.values.first().and_then(Field::text).is_some_and(|text| text != "*")
-    })?;
-    Some(glob_word(given.values.first()?.word.known_part()))
+    });
+    if let Some(given) = given {
+        return Some(glob_word(given.values.first()?.word.known_part()));
+    }
+    let is_tested = line.words.iter().filter_map(Field::text).any(|word| TESTS.contains(&word));
+    is_tested.then(|| {
+        let mut any = Word::default();
+        // Not `*`, which would be everything in the folder.
+        any.push_gap(Fill::Character);
+        any.push_gap(Fill::Anything);
+        any
+    })
 }
 
 /// A pattern of the shell as a word with gaps.

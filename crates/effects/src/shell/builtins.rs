@@ -466,7 +466,10 @@ impl Shell<'_, '_> {
             }
             // `ls folder/*` prints whole paths, `ls folder` only names.
             "ls" => {
-                let pattern = operands().find(|field| !field.word.is_known());
+                let is_itself = arguments.iter().any(|field| {
+                    field.text().is_some_and(|text| text.starts_with('-') && text.contains('d'))
+                });
+                let pattern = operands().find(|field| is_itself || !field.word.is_known());
                 let word = pattern.map_or_else(one_name, |field| field.word.clone());
                 return Some(Output::Text(word));
             }

@@ -226,7 +226,11 @@ impl Shell<'_, '_> {
                 }
             }
             "invoke-webrequest" => self.web_request(line),
-            "cp" => self.copies_nothing(line),
+            "cp" => {
+                self.copies_nothing(line);
+                self.copies_into(line);
+            }
+            "mv" | "install" | "rsync" => self.copies_into(line),
             "dd" => self.writes_nothing(line),
             "kubectl" => self.kubectl(line, context),
             "aws" => self.aws(line, context),
@@ -238,6 +242,13 @@ impl Shell<'_, '_> {
                 }
             }
             "sudo" => self.root_shell(line, context),
+            "su" => {
+                let is_command = |field: &Field| matches!(field.text(), Some("-c" | "--command"));
+                let at = line.operands.iter().position(is_command);
+                if let Some(text) = at.and_then(|at| line.operands.get(at + 1)) {
+                    self.word_text(text);
+                }
+            }
             "kill" | "killall5" => self.kills_all(line, context),
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
@@ -534,6 +545,28 @@ impl Shell<'_, '_> {
         {
             let address = host::parse_host(&target.word, "");
             self.connect(address, Purpose::Send, Some(&target.word), target.span.clone());
+        }
+    }
+
+    /// `cp NAME FOLDER/` writes `FOLDER/NAME`.
+    fn copies_into(&mut self, line: &Line<'_>) {
+        let Some((target, sources)) = line.operands.split_last() else { return };
+        let resolved = self.resolve(&target.word).resolved;
+        let is_home = resolved.text().is_some_and(|text| text == self.home() || text == "~");
+        if !is_home && !target.word.known_part().ends_with('/') {
+            return;
+        }
+        for source in sources.iter().take(32) {
+            let text = source.word.known_part().trim_end_matches('/');
+            let at = text.rfind('/').map_or(0, |slash| slash + 1);
+            let name = source.word.from(at);
+            if name.is_unknown() || name.known_part().is_empty() || text.contains(':') {
+                continue;
+            }
+            let mut path = target.word.clone();
+            path.push('/');
+            path.push_word(&name);
+            self.write_file(&Field::new(path, target.span.clone()), Change::Content);
         }
     }
 

@@ -276,6 +276,8 @@ fn hostile_sizes_end_as_opaque() {
     has("f() { f; f; f | f | f; f; f; f; }; f", &["opaque size"]);
     has(&format!("echo {}", "{a,b}".repeat(200)), &[]);
     has(&"${x:-".repeat(5000), &["opaque size"]);
+    has(&"x=$x$x;".repeat(200), &[]);
+    has(&format!("{}cat $x", "x=$x?$x;".repeat(200)), &[]);
     has("X=a; for i in 1 2 3 4; do X=$X$X$X$X$X$X$X$X$X$X; X=$X$X$X$X$X$X$X$X; done; $X", &[]);
 }
 
@@ -462,6 +464,8 @@ fn values_of_unknown_flags_and_wrappers_are_followed() {
     has("strange-wrapper --file=/x/a", &["reads /x/a"]);
     has("printf '%s\\0' a | xargs -0 cat", &["reads /w/a"]);
     has("ls d/* | xargs cat", &["reads /w/d/*"]);
+    has("parallel cat ::: a b", &["reads /w/a", "reads /w/b"]);
+    has("find . -type d -empty -delete", &["deletes /w/…/?…"]);
 }
 
 #[test]
