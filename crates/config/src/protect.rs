@@ -27,13 +27,15 @@ pub(crate) fn protection(
 ) -> Protection {
     let folders = [find::user_folder(), find::default_store().parent().map(Path::to_owned)];
     let files = config.into_iter().map(Path::to_owned).chain(policies.iter().cloned());
-    let files = files.chain(api.path().map(Path::to_owned)).chain(folders.into_iter().flatten());
+    let files = files.chain(api.path().map(Path::to_owned));
+    let folders = folders.into_iter().flatten();
     let store = match store {
         Location::Sqlite(file) => Some(file.clone()),
         Location::Memory => None,
     };
     Protection {
         files: files.flat_map(|path| spellings(&path)).collect(),
+        folders: folders.flat_map(|path| spellings(&path)).collect(),
         prefixes: store.iter().flat_map(|path| spellings(path)).collect(),
         programs: std::env::current_exe().into_iter().flat_map(|path| spellings(&path)).collect(),
         home: std::env::home_dir().filter(|home| home.is_absolute()),

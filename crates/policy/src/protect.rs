@@ -18,8 +18,10 @@ pub(crate) const NAME: &str = "self-protection";
 /// What is true of this installation.
 #[derive(Debug, Clone, Default)]
 pub struct Protection {
-    /// callgate's files and folders, as absolute paths.
+    /// callgate's files, as absolute paths.
     pub files: Vec<PathBuf>,
+    /// Its folders.
+    pub folders: Vec<PathBuf>,
     /// Beginnings of such paths: `callgate.db` stands for `callgate.db.journal`, too.
     pub prefixes: Vec<PathBuf>,
     /// The programs. Folders above them can be deleted, as `cargo clean` does.
@@ -96,6 +98,7 @@ impl Protection {
     fn list(&self, placeholder: &str) -> Option<Vec<String>> {
         match placeholder {
             "$FILES" => Some(self.own()),
+            "$FOLDERS" => Some(self.folders()),
             "$ABOVE" => Some(self.above()),
             "$RELATIVE" => Some(self.relative()),
             _ => None,
@@ -104,16 +107,24 @@ impl Protection {
 
     /// callgate's own files, and everything in its folders.
     fn own(&self) -> Vec<String> {
-        let whole = self.files.iter().chain(&self.programs).flat_map(|path| self.spellings(path));
+        let whole = self.files.iter().chain(&self.folders).chain(&self.programs);
+        let whole = whole.flat_map(|path| self.spellings(path));
         let begun = self.prefixes.iter().flat_map(|path| self.spellings(path));
         let whole = whole.flat_map(|path| [format!("{path}/**"), path]);
         let begun = begun.flat_map(|path| [format!("{path}*/**"), format!("{path}*")]);
         distinct(whole.chain(begun))
     }
 
+    /// The folders that they are in.
+    fn folders(&self) -> Vec<String> {
+        let paths = self.files.iter().chain(&self.prefixes);
+        let folders = paths.filter_map(|path| path.parent());
+        distinct(folders.flat_map(|folder| self.spellings(folder)))
+    }
+
     /// The folders above them: who deletes one deletes them. The root is in every policy's reach.
     fn above(&self) -> Vec<String> {
-        let paths = self.files.iter().chain(&self.prefixes);
+        let paths = self.files.iter().chain(&self.folders).chain(&self.prefixes);
         let folders = paths.flat_map(|path| path.ancestors().skip(1));
         let folders = folders.filter(|folder| folder.parent().is_some());
         distinct(folders.flat_map(|folder| self.spellings(folder)))

@@ -50,7 +50,7 @@ fn the_socket_says_what_the_tools_say() {
         json!({ "tool": "Bash", "arguments": { "command": "git push --force origin" } }),
         json!({ "tool": "Bash", "arguments": { "command": "ls" }, "id": "c1" }),
         json!({ "tool": "send_email" }),
-        json!({ "tool": "delete_all", "server": "notes", "surface": "mcp", "arguments": "x", "cwd": "/" }),
+        json!({ "tool": "delete_all", "server": "notes", "surface": "mcp", "arguments": { "text": "x" }, "cwd": "/" }),
         json!({ "tool": "exec", "arguments": "free text", "agent": "a", "session": "s", "cwd": "/" }),
     ];
     let socket = socket::of(&gateway);

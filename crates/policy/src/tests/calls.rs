@@ -77,8 +77,9 @@ fn the_starter_stops_hostile_calls_and_leaves_harmless_ones_alone() {
 
 fn installation() -> Protection {
     let files = ["/home/dev/.config/callgate", "/home/dev/.local/state/callgate"];
-    let files = files.map(Into::into).to_vec();
-    Protection { prefixes: files.clone(), files, pid: 4711, port: 8484, ..Protection::default() }
+    let folders = files.map(|file| file.into()).to_vec();
+    let files = vec!["/home/dev/.config/callgate/callgate.yaml".into()];
+    Protection { files, folders, pid: 4711, port: 8484, ..Protection::default() }
 }
 
 /// Counts the verdicts of one part. `CALLGATE_SHOW=1` prints what is wrong, never what is held out.

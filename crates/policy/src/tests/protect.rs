@@ -17,8 +17,8 @@ fn installation() -> Protection {
             "/srv/gate/gate.yaml",
             "/srv/gate/rules.yaml",
             "/home/me/.config/callgate/callgate.yaml",
-            "/home/me/.local/state/callgate",
         ]),
+        folders: paths(&["/home/me/.local/state/callgate"]),
         prefixes: paths(&["/srv/gate/records.db"]),
         programs: paths(&["/opt/bin/callgate"]),
         home: Some("/home/me".into()),
@@ -66,7 +66,9 @@ fn it_holds_without_any_policy() {
     assert_eq!(bash(&policies, "rm -rf /srv/gate/"), denied("no-change-of-callgate"));
     assert_eq!(bash(&policies, "rm -rf /opt"), (Verdict::Allow, None), "starter asks about it");
     assert_eq!(bash(&policies, "cp x /opt/bin/callgate"), denied("no-change-of-callgate"));
-    assert_eq!(bash(&policies, "ls && rm -rf build"), (Verdict::Allow, None));
+    for command in ["ls && rm -rf build", "mkdir -p ~/.config ~/.local/state", "cp x ~/.config/"] {
+        assert_eq!(bash(&policies, command), (Verdict::Allow, None), "{command}");
+    }
 }
 
 #[test]
