@@ -51,7 +51,7 @@ tools:
 
 `get_weather` streams again. Rules on `@shell`, on `@command` and on what a command would do now cover `deploy`. `notify` can only connect: its arguments are searched for hosts, and nothing else.
 
-- A name is compared like those in rules. It stands for the agents' own tool and for the tool of every server under `mcp.servers`, never for a tool of another server.
+- A name is compared like those in rules. It means the agents' own tool and the tool of every server under `mcp.servers`, never a tool of another server.
 - Kinds: `@shell`, `@read`, `@write`, `@edit`, `@delete`, `@fetch`, `@search`, `@sql`, `@agent`. Effects: `runs`, `reads`, `writes`, `deletes`, `connects`, `sets`, `sql`.
 - For a tool that callgate knows, `kind` and `args` add to what is known; its `effects` cannot be changed.
 - Policies that are given with `--policy` are judged without a config, and so without `tools:`.

@@ -127,13 +127,13 @@ impl Policies {
         changes
     }
 
-    /// A tool that the operator declares otherwise than before may show less of what it does.
+    /// A tool that the operator declares differently than before may show less of what it does.
     fn tools_weakened(&self, before: &Self) -> Option<String> {
         let has = |tools: &[Entry], tool: &Entry| tools.contains(tool);
         let is_new = |tool: &&Entry| !has(&before.tools, tool);
         let is_gone = |tool: &&Entry| !has(&self.tools, tool) && !tool.bound().is_empty();
         let changed = self.tools.iter().find(is_new).or(before.tools.iter().find(is_gone));
-        changed.map(|tool| format!("tool {} is declared otherwise", tool.name))
+        changed.map(|tool| format!("tool {} is declared differently", tool.name))
     }
 
     /// Every policy and rule by name, with its hash.

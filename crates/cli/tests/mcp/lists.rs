@@ -78,3 +78,32 @@ fn one_software_may_serve_as_two_servers() {
     assert!(wrapped.tools().is_empty());
     wrapped.end();
 }
+
+/// What a server says about its tools makes them more dangerous, never less.
+#[test]
+fn annotations_add_effects_to_a_tool() {
+    let policy = "policy: p\nrules:\n  - { id: no-deletes, when: { deletes: '**' }, verdict: deny, reason: Keep it. }\n";
+    let place = Place::new(policy, "");
+    let annotated = |name: &str, annotations: serde_json::Value| {
+        let mut definition = tool(name, "Does something with a file.");
+        definition["annotations"] = annotations;
+        definition
+    };
+    let mut answers = simple();
+    answers["tools/list"] = json!({ "result": { "tools": [
+        annotated("look", json!({})),
+        annotated("tidy", json!({ "destructiveHint": true })),
+        annotated("delete_file", json!({ "readOnlyHint": true, "destructiveHint": false })),
+    ] } });
+    let mut wrapped = place.scripted("s", answers);
+    wrapped.hello();
+    assert_eq!(wrapped.tools().len(), 3);
+    let mut denied = |tool: &str| {
+        let answer = wrapped.call(tool, json!({ "path": "/srv/x" }));
+        answer["result"]["isError"] == true && answer.to_string().contains("no-deletes")
+    };
+    assert!(!denied("look"));
+    assert!(denied("tidy"));
+    assert!(denied("delete_file"));
+    wrapped.end();
+}

@@ -62,7 +62,7 @@ fn declared_tools_are_part_of_the_digest_and_of_changes() {
     let weather = declared(&[NO_DELETES], vec![Entry::new("get_weather", &[])]);
     assert_ne!(plain.digest(), weather.digest());
     let changes = weather.changes_since(&plain);
-    assert_eq!(changes.weakened, ["tool get_weather is declared otherwise"]);
+    assert_eq!(changes.weakened, ["tool get_weather is declared differently"]);
     assert_eq!(plain.changes_since(&weather).weakened, [""; 0]);
 }
 
