@@ -222,7 +222,7 @@ const FEATURES: [Feature; 50] = [
         RESPONSES,
         r#"{"input":["hi",{"type":"tool_search_output","call_id":"c","tools":[{"type":"web_search"}]}]}"#,
         "web_search",
-        Left::Nothing("left without its result"),
+        Left::Nothing("would lose its result"),
     ),
     Feature(
         GEMINI,

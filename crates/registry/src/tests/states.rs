@@ -94,7 +94,7 @@ fn trust_is_for_what_was_seen_last() {
     assert_eq!(registry.state_of(&id()), PinStatus::Trusted);
 
     let unseen = Registry::default().trust(&id(), None).unwrap_err();
-    assert!(unseen.to_string().starts_with("nothing is known of `s/t`"), "{unseen}");
+    assert!(unseen.to_string().starts_with("`s/t` is unknown"), "{unseen}");
 }
 
 #[test]
