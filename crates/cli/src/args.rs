@@ -270,6 +270,11 @@ pub(crate) struct Call {
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<String>,
 
+    /// Judge by the text of the call alone: do not follow links on this machine, and do not read
+    /// scripts that the call runs.
+    #[arg(long)]
+    pub(crate) no_disk: bool,
+
     #[command(flatten)]
     pub(crate) context: Context,
 }

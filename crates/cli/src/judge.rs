@@ -1,5 +1,7 @@
 //! Policies and a call in, an answer out. `filter` and `check` share it.
 
+use std::sync::Arc;
+
 use callgate_call::{Origin, ToolCall};
 use callgate_control::judging;
 use callgate_decide::{Buckets, NO_APPROVER, now};
@@ -8,6 +10,9 @@ use callgate_policy::{
     Direction, EffectReport, Judgement, NameJudgement, Policies, Recorded, RuleExplanation,
     Settled, TextGuard,
 };
+
+use crate::args;
+use crate::disk::AgentDisk;
 
 /// The policies of this run, and the buckets of their limits.
 #[derive(Debug)]
@@ -19,6 +24,14 @@ pub(crate) struct Judge {
 impl Judge {
     pub(crate) fn new(policies: Policies) -> Self {
         Self { policies, buckets: Buckets::default() }
+    }
+
+    /// A judge on the agent's machine, which looks at its files unless it must not.
+    pub(crate) fn on_disk(policies: Policies, call: &args::Call) -> Self {
+        Self::new(match call.no_disk {
+            true => policies,
+            false => policies.with_disk(Arc::new(AgentDisk)),
+        })
     }
 
     /// What the policies say about what a response says.

@@ -9,6 +9,7 @@
 mod args;
 mod call_text;
 mod commands;
+mod disk;
 mod effects_text;
 mod exit;
 mod judge;

@@ -9,7 +9,6 @@ use crate::condition::{argument_text, shown_action};
 use crate::limit::SpentLimits;
 use crate::moment::Moment;
 use crate::policies::Policies;
-use crate::rule::Question;
 
 /// The effects of a call, by argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,7 +113,7 @@ impl Policies {
     /// What a call would do, whichever rules ask for it.
     pub fn effects(&self, call: &ToolCall, moment: &Moment) -> EffectReport {
         let limits = SpentLimits::none();
-        let question = Question::new(call, moment, &limits, self.servers());
+        let question = self.question(call, moment, &limits);
         let mut report = EffectReport::default();
         for list in question.effects.list(&question.name) {
             report.add(list, call);

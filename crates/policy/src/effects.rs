@@ -1,10 +1,11 @@
 //! What a call would do, analysed when a rule first asks for it and at most once per judgement.
 
 use std::cell::OnceCell;
+use std::fmt;
 
 use callgate_call::ToolCall;
 use callgate_call::json::Value;
-use callgate_effects::{Bound, EffectKind, Effects, Entry, Ground, Role, analyse};
+use callgate_effects::{Bound, EffectKind, Effects, Entry, Ground, Resolver, Role, analyse};
 
 use crate::names::Name;
 use crate::roles::{self, Carrier};
@@ -19,13 +20,20 @@ const DESTROYS: Bound = Bound::just(EffectKind::Writes)
     .with(EffectKind::Sql);
 
 /// What a call's name means, and what the call would do.
-#[derive(Debug)]
 pub(crate) struct CallEffects<'c> {
     call: &'c ToolCall,
+    /// Looks at the disk; only where callgate runs on the agent's machine.
+    pub(crate) disk: Option<&'c dyn Resolver>,
     bound: OnceCell<Bound>,
     list: OnceCell<Vec<Effects>>,
     /// The arguments of each role, in the order of [`Role::ALL`].
     carriers: [OnceCell<Vec<Carrier>>; Role::ALL.len()],
+}
+
+impl fmt::Debug for CallEffects<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallEffects").field("call", self.call).finish_non_exhaustive()
+    }
 }
 
 /// What the catalogue knows about a name.
@@ -48,8 +56,9 @@ impl Tool<'_> {
 }
 
 impl<'c> CallEffects<'c> {
-    pub(crate) fn new(call: &'c ToolCall) -> Self {
-        Self { call, bound: OnceCell::new(), list: OnceCell::new(), carriers: Default::default() }
+    pub(crate) fn new(call: &'c ToolCall, disk: Option<&'c dyn Resolver>) -> Self {
+        let (bound, list) = (OnceCell::new(), OnceCell::new());
+        Self { call, disk, bound, list, carriers: Default::default() }
     }
 
     /// What a tool of this name can do at most.
@@ -78,7 +87,7 @@ impl<'c> CallEffects<'c> {
     /// What the call would do, once for every way to read its name.
     pub(crate) fn list(&self, name: &Name<'_>) -> &[Effects] {
         self.list.get_or_init(|| {
-            let ground = ground(self.call);
+            let ground = Ground { resolver: self.disk, ..ground(self.call) };
             let read = |entry: Option<&Entry>| {
                 let own = entry.map_or(name.own(), |entry| &entry.name);
                 analyse(own, entry, &self.call.arguments, &ground)

@@ -113,24 +113,20 @@ impl Policies {
         limits: &SpentLimits,
     ) -> Vec<RuleExplanation> {
         let judgement = self.judge(call, moment, limits);
-        let mut explained =
-            self.explain_one(&Question::new(call, moment, limits, self.servers()), &judgement);
+        let mut explained = self.explain_one(&self.question(call, moment, limits), &judgement);
         if !wrapper::is_wrapper(&call.name) {
             return explained;
         }
         match wrapper::inner(call) {
             Ok(inner) => {
                 for inner in inner.iter().flat_map(|it| it.calls.iter().chain(&it.others)) {
-                    let rules = self.explain_one(
-                        &Question::new(inner, moment, limits, self.servers()),
-                        &judgement,
-                    );
+                    let rules = self.explain_one(&self.question(inner, moment, limits), &judgement);
                     let inside = Some(inner.name.raw().trim().to_owned());
                     explained.extend(rules.into_iter().map(|rule| rule.inside(inside.clone())));
                 }
             }
             Err(_)
-                if self.judge_one(&Question::new(call, moment, limits, self.servers())).verdict
+                if self.judge_one(&self.question(call, moment, limits)).verdict
                     != judgement.verdict =>
             {
                 let decided = explained.iter_mut().find(|rule| rule.is_named_by(&judgement));

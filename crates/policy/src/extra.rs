@@ -9,7 +9,6 @@ use crate::limit::SpentLimits;
 use crate::moment::Moment;
 use crate::policies::Policies;
 use crate::policy::Policy;
-use crate::rule::Question;
 use crate::sanitize::{Clean, clean};
 use crate::wrapper::extend_new;
 
@@ -55,7 +54,7 @@ impl Policies {
         limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
-        let ask = |call| Question::new(call, moment, limits, self.servers()).with(findings);
+        let ask = |call| self.question(call, moment, limits).with(findings);
         let mut judgement = self.judge_whole(&ask(call));
         for other in others.readings {
             judgement.absorb(self.judge_whole(&ask(&other.call)), &other.label);
@@ -64,9 +63,7 @@ impl Policies {
         let readings = others.readings.iter().map(|other| &other.call);
         let calls: Vec<&ToolCall> = std::iter::once(call).chain(readings).collect();
         judgement.with_extra_judged(&calls, self.relevant(others.extra), |call, extra| {
-            let question = Question::new(call, moment, limits, self.servers())
-                .with(findings)
-                .with_extra(extra);
+            let question = self.question(call, moment, limits).with(findings).with_extra(extra);
             self.judge_one(&question)
         })
     }
@@ -85,9 +82,7 @@ impl Policies {
     ) -> Judgement {
         let limits = SpentLimits::none();
         let judge = |named: &ToolCall, extra: &[ExtraInput]| {
-            let question = Question::new(named, moment, &limits, self.servers())
-                .with(findings)
-                .with_extra(extra);
+            let question = self.question(named, moment, &limits).with(findings).with_extra(extra);
             self.judge_by(&question, Policy::judge_sent)
         };
         Judgement::empty(named).with_extra_judged(&[named], self.relevant(extra), judge)

@@ -37,7 +37,7 @@ impl Policies {
         limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> NameJudgement {
-        let question = Question::new(call, moment, limits, self.servers()).with(findings);
+        let question = self.question(call, moment, limits).with(findings);
         let surface = call.origin.surface;
         let mut judgement = Judgement::empty(call);
         let mut open = wrapper::is_wrapper(&call.name)
@@ -81,7 +81,7 @@ impl Policies {
         limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
-        let question = Question::new(call, moment, limits, self.servers()).with(findings);
+        let question = self.question(call, moment, limits).with(findings);
         self.judge_whole(&question).sanitized(call)
     }
 
@@ -114,7 +114,7 @@ impl Policies {
         findings: Findings<'_>,
     ) -> Judgement {
         let limits = SpentLimits::none();
-        let question = Question::new(text, moment, &limits, self.servers()).with(findings);
+        let question = self.question(text, moment, &limits).with(findings);
         self.judge_by(&question, Policy::judge_text)
     }
 
@@ -127,7 +127,7 @@ impl Policies {
         limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
-        let question = Question::new(call, moment, limits, self.servers()).with(findings);
+        let question = self.question(call, moment, limits).with(findings);
         self.judge_by(&question, Policy::judge_rules).sanitized(call)
     }
 
@@ -158,7 +158,7 @@ impl Policies {
         moment: &Moment,
     ) -> Judgement {
         let (limits, offer) = (SpentLimits::none(), ServerOffer::of(tool, except));
-        let ask = |call| Question::new(call, moment, &limits, self.servers());
+        let ask = |call| self.question(call, moment, &limits);
         let question = ask(tool).with_offer(offer.as_ref());
         let others: Vec<Question<'_>> = also.iter().map(ask).collect();
         self.judge_question(&question, |policy, question| policy.judge_also(question, &others))
@@ -181,7 +181,7 @@ impl Policies {
     /// Judges by name a call whose arguments are not read. It is asked about if every verdict for
     /// the name would be to ask, and passes otherwise.
     fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
-        let question = Question::new(call, moment, limits, self.servers());
+        let question = self.question(call, moment, limits);
         let mut judgement = Judgement::empty(call);
         judgement.details.reason = "its arguments were not judged".to_owned();
         for policy in self.enforcing(&call.origin) {
@@ -214,9 +214,7 @@ impl Policies {
             None => self.judge_question(question, ask),
             Some(offer) => {
                 let Question { call, moment, limits, findings, extra, .. } = *question;
-                let question = Question::new(call, moment, limits, self.servers())
-                    .with(findings)
-                    .with_extra(extra);
+                let question = self.question(call, moment, limits).with(findings).with_extra(extra);
                 self.judge_question(&question.with_offer(Some(&offer)), ask)
             }
         }

@@ -1,16 +1,18 @@
 //! All policies in force, and how they are loaded.
 
+use std::fmt;
 use std::sync::Arc;
 
-use callgate_call::{OriginFields, Surface};
-use callgate_effects::{Catalogue, Entry};
+use callgate_call::{OriginFields, Surface, ToolCall};
+use callgate_effects::{Catalogue, Entry, Resolver};
 
 use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};
 use crate::document::Document;
-use crate::limit::{LimitBy, Rate};
+use crate::limit::{LimitBy, Rate, SpentLimits};
+use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rule::{Rule, RuleRole};
+use crate::rule::{Question, Rule, RuleRole};
 use crate::source::read::At;
 use crate::source::{self, Source};
 use crate::spelling::Servers;
@@ -27,6 +29,17 @@ pub struct Policies {
     /// The tools that the operator added to the catalogue.
     pub(crate) tools: Vec<Entry>,
     pub(crate) digest: String,
+    disk: Option<Disk>,
+}
+
+/// Looks at the disk of the agent's machine.
+#[derive(Clone)]
+struct Disk(Arc<dyn Resolver + Send>);
+
+impl fmt::Debug for Disk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Disk")
+    }
 }
 
 /// The text rules of all policies.
@@ -156,7 +169,7 @@ impl Policies {
             true => {
                 let tools = catalogue.extra().to_vec();
                 let digest = Self::digest_of(&policies, &tools);
-                Ok((Self { policies, texts, servers, tools, digest }, warnings))
+                Ok((Self { policies, texts, servers, tools, digest, disk: None }, warnings))
             }
             false => Err(diagnostics),
         }
@@ -167,6 +180,24 @@ impl Policies {
     pub fn with_servers<T: AsRef<str>>(mut self, declared: impl IntoIterator<Item = T>) -> Self {
         declared.into_iter().for_each(|server| self.servers.add_declared(server.as_ref()));
         self
+    }
+
+    /// The same policies at a door on the agent's machine: paths in calls are followed through
+    /// symbolic links, and scripts that calls run are read. Judging a call then reads the disk.
+    pub fn with_disk(mut self, disk: Arc<dyn Resolver + Send>) -> Self {
+        self.disk = Some(Disk(disk));
+        self
+    }
+
+    /// A question about a call.
+    pub(crate) fn question<'c>(
+        &'c self,
+        call: &'c ToolCall,
+        moment: &'c Moment,
+        limits: &'c SpentLimits,
+    ) -> Question<'c> {
+        let disk = self.disk.as_ref().map(|Disk(disk)| &**disk as &dyn Resolver);
+        Question::new(call, moment, limits, &self.servers).with_disk(disk)
     }
 
     /// Adds a policy that judges in addition to the others.
@@ -225,10 +256,6 @@ impl Policies {
 
     pub(crate) fn texts(&self) -> &[Arc<TextRule>] {
         &self.texts.rules
-    }
-
-    pub(crate) fn servers(&self) -> &Servers {
-        &self.servers
     }
 
     /// Every policy, whichever callers it applies to.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callgate_call::{Arguments, Surface, ToolCall};
+use callgate_effects::Resolver;
 
 use crate::actors::Actors;
 use crate::condition::{Claims, Condition, EffectReading, Scene, SceneEffects};
@@ -106,8 +107,13 @@ impl<'c> Question<'c> {
         servers: &'c Servers,
     ) -> Self {
         let name = Name::new(&call.name, servers);
-        let effects = CallEffects::new(call);
+        let effects = CallEffects::new(call, None);
         Self { call, name, moment, limits, findings: Findings::NotInspected, extra: &[], effects }
+    }
+
+    /// The same question, with a look at the disk of the agent's machine.
+    pub(crate) fn with_disk(self, disk: Option<&'c dyn Resolver>) -> Self {
+        Self { effects: CallEffects::new(self.call, disk), ..self }
     }
 
     /// The same question, with the findings of an inspection.
@@ -128,7 +134,7 @@ impl<'c> Question<'c> {
     /// The same question, without extra input.
     pub(crate) fn alone(&self) -> Self {
         let Self { call, moment, limits, findings, .. } = *self;
-        let (name, effects) = (self.name.clone(), CallEffects::new(call));
+        let (name, effects) = (self.name.clone(), CallEffects::new(call, self.effects.disk));
         Self { call, name, moment, limits, findings, extra: &[], effects }
     }
 

@@ -82,7 +82,7 @@ fn judge_inner(
     outer: &Question<'_>,
 ) -> Vec<LimitKey> {
     let Question { moment, limits, findings, .. } = *outer;
-    let ask = |call| Question::new(call, moment, limits, policies.servers()).with(findings);
+    let ask = |call| policies.question(call, moment, limits).with(findings);
     let others: Vec<Question<'_>> = inner.others.iter().map(ask).collect();
     let mut tokens = Vec::new();
     for call in &inner.calls {

@@ -23,7 +23,7 @@ use crate::surroundings::unsaid;
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let files = &args.policies.files;
     let checker = Checker {
-        judge: Judge::new(sources::load(files, config)?),
+        judge: Judge::on_disk(sources::load(files, config)?, &args.call),
         lists: sources::mcp_lists(files, config)?,
         denial: sources::denial_text(files, config)?,
     };

@@ -63,3 +63,26 @@ fn a_rule_of_ones_own_can_ask_what_a_call_would_do() {
     assert_eq!(judged("rm -rf build/../../other"), 1);
     assert_eq!(judged("echo rm -rf /var/lib"), 0);
 }
+
+/// `check` runs on the agent's machine, so it sees where links lead and what scripts do.
+#[test]
+fn check_looks_at_the_disk_unless_it_must_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let (home, project) = (folder.join("home"), folder.join("home/project"));
+    std::fs::create_dir_all(home.join(".ssh")).unwrap();
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(home.join(".ssh/id_ed25519"), "a key").unwrap();
+    std::os::unix::fs::symlink(home.join(".ssh/id_ed25519"), project.join("notes.txt")).unwrap();
+    std::fs::write(project.join("clean.sh"), "#!/bin/sh\nrm -rf ~\n").unwrap();
+    let judged = |command: &str, flags: &[&str]| {
+        let (home, project) = (home.to_str().unwrap(), project.to_str().unwrap());
+        let place = ["check", "--policy", "builtin:starter", "--home", home, "--cwd", project];
+        Test::new(&[&place, flags, &[command]].concat()).run().code
+    };
+    for command in ["cat notes.txt", "sh clean.sh"] {
+        assert_ne!(judged(command, &[]), 0, "{command}");
+        assert_eq!(judged(command, &["--no-disk"]), 0, "{command}");
+    }
+    assert_eq!(judged("ls -l && cat README.md", &[]), 0);
+}

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 use super::support::*;
 use crate::policy::every_candidate;
-use crate::rule::Question;
 use crate::{NameJudgement, Policies, Scope, SpentLimits};
 
 const NAMES: [&str; 32] = [
@@ -323,7 +322,7 @@ proptest! {
         for call in calls {
             let fast = policies.ask(&call);
             let limits = SpentLimits::none();
-            let question = Question::new(&call, &NOON, &limits, policies.servers());
+            let question = policies.question(&call, &NOON, &limits);
             let mut slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)

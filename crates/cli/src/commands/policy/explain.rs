@@ -16,7 +16,7 @@ use crate::report;
 
 #[expect(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
 pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool) -> Result<Exit> {
-    let judge = Judge::new(policies);
+    let judge = Judge::on_disk(policies, flags);
     let given = check::described(flags, None)?;
     let check::Strictest { call, .. } = check::strictest(&judge, given, flags)?;
     let (judgement, rules) = judge.explained(&call);
