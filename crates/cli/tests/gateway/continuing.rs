@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use callgate_dialect::Dialect;
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange, Reply};
-use callgate_testkit::provider::{Block, POLICY, Provider};
+use callgate_testkit::provider::{Block, POLICY, Provider, TOOLS};
+use callgate_testkit::sdk;
 use callgate_testkit::upstream::{Answer, Request, Step, Upstream};
 use serde_json::{Value, json};
 
@@ -245,8 +247,13 @@ fn a_turn_with_a_call_left_is_not_continued() {
         let upstream = server();
         let explaining = gateway(&upstream, POLICY, "on_deny: explain");
         let continuing = gateway(&upstream, POLICY, CONTINUE);
-        let explained = post(&explaining, &[first("mixed")], stream).text();
-        let continued = post(&continuing, &[first("mixed")], stream).text();
+        // The comments name the records.
+        let said = |reply: Reply| -> String {
+            let text = reply.text();
+            text.split_inclusive("\n\n").filter(|frame| !frame.starts_with(':')).collect()
+        };
+        let explained = said(post(&explaining, &[first("mixed")], stream));
+        let continued = said(post(&continuing, &[first("mixed")], stream));
         assert_eq!(explained, continued);
         assert_eq!(upstream.requests().len(), 2);
     }
@@ -487,10 +494,124 @@ fn each_answer_is_on_record() {
         gateway.events().into_iter().filter(|event| event["type"] == "continued").collect();
     assert_eq!(continued.len(), 2, "{continued:?}");
     for event in &continued {
-        assert_eq!(event["request"], turn["request"]);
+        assert_eq!(event["request_id"], turn["request_id"]);
+        assert!(event["request_id"].is_string(), "{event}");
         assert_eq!(event["tokens"]["output"], 20, "{event}");
     }
     let calls = gateway.calls();
     assert_eq!(calls.len(), 3);
-    assert!(calls.iter().all(|call| call["request"] == turn["request"]));
+    assert!(calls.iter().all(|call| call["request_id"] == turn["request_id"]));
+}
+
+/// The story of a turn is told with each of its calls, and the extra answers have their cost.
+#[test]
+fn the_story_and_the_cost_of_a_turn_are_shown() {
+    let upstream = server();
+    let gateway = gateway(&upstream, POLICY, CONTINUE);
+    post(&gateway, &[first("two denials")], true);
+    assert!(gateway.wait_until(|gateway| gateway.turns().len() == 1));
+    let call = gateway.calls().remove(0);
+    let shown = gateway.run(&["calls", "show", call["id"].as_str().unwrap()]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(shown.matches("asked again").count(), 2, "{shown}");
+    assert!(shown.contains("10 tokens in, 20 out"), "{shown}");
+    let stats = gateway.run(&["stats", "--json"]);
+    let stats: Value = serde_json::from_slice(&stats.stdout).unwrap();
+    let want = json!({ "answers": 2, "tokens_input": 20, "tokens_output": 40 });
+    assert_eq!(stats["turns"]["continued"], want);
+    assert_eq!(stats["turns"]["tokens_input"], 30);
+    let stats = String::from_utf8(gateway.run(&["stats"]).stdout).unwrap();
+    assert!(stats.contains("answers after a denial"), "{stats}");
+}
+
+/// Programs can see what was denied, and ask for the records of their request.
+#[test]
+fn a_response_names_its_request_and_the_denied_calls() {
+    for settings in ["on_deny: explain", CONTINUE, "on_deny: silent"] {
+        let is_silent = settings.ends_with("silent");
+        for stream in [true, false] {
+            let upstream = server();
+            let gateway = gateway(&upstream, POLICY, settings);
+            let reply = post(&gateway, &[first("many")], stream);
+            let request = reply.header("x-callgate-request").unwrap().to_owned();
+            post(&gateway, &[first("other way")], stream);
+            assert!(gateway.wait_until(|gateway| gateway.turns().len() == 2));
+            let found = gateway.run(&["calls", "--request", &request, "--json"]);
+            let found = String::from_utf8(found.stdout).unwrap();
+            let calls: Vec<Value> =
+                found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(calls.len(), 2, "{settings}: {found}");
+            assert!(calls.iter().all(|call| call["request_id"] == request));
+            let mut ids: Vec<&str> =
+                calls.iter().map(|call| call["id"].as_str().unwrap()).collect();
+            ids.sort_unstable();
+            let denied = reply.header("x-callgate-denied");
+            let mut records: Vec<String> = match stream {
+                true => {
+                    assert_eq!(denied, None);
+                    let text = reply.text();
+                    let comments =
+                        text.lines().filter_map(|it| it.strip_prefix(": callgate denied "));
+                    comments.map(str::to_owned).collect()
+                }
+                false => {
+                    let records = reply.header("x-callgate-records").unwrap_or_default();
+                    assert_eq!(denied, if is_silent { None } else { Some("2") }, "{settings}");
+                    records.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()
+                }
+            };
+            records.sort_unstable();
+            assert_eq!(records, if is_silent { Vec::new() } else { ids }, "{settings} {stream}");
+        }
+    }
+}
+
+/// The official clients take several answers for one, and the next request is valid, with and
+/// without a restart in between.
+#[test]
+fn official_clients_read_several_answers_as_one() {
+    let Some(interpreters) = sdk::interpreters() else { return };
+    let upstream = server();
+    let mut gateway = gateway(&upstream, POLICY, CONTINUE);
+    let mut failures = Vec::new();
+    let mut drivers = interpreters.talkers();
+    let mut take_turn = |gateway: &Gateway, turn: usize| {
+        for (driver, clients) in &mut drivers {
+            let is_messages = |client: &&&str| sdk::dialect_of(client) == Dialect::Anthropic;
+            let clients = clients.iter().filter(is_messages);
+            let scripts = ["other way", "two denials", "redacted"];
+            let talks: Vec<(String, &str, &str)> = clients
+                .flat_map(|client| scripts.map(|script| (client, script)))
+                .enumerate()
+                .map(|(number, (client, script))| {
+                    let language = if client.contains("python") { "p" } else { "n" };
+                    (format!("{language}{number}"), *client, script)
+                })
+                .collect();
+            let job = |(id, client, script): &(String, &str, &str)| {
+                let say = format!("[script {script} #{id}] Please.");
+                json!({ "id": id, "client": client, "base_url": gateway.url(), "say": say, "tools": TOOLS })
+            };
+            let results = driver.ask(&talks.iter().map(job).collect::<Vec<_>>());
+            for (id, client, script) in &talks {
+                let result = &results[id];
+                let text = result["text"].as_str().unwrap_or_default();
+                let is_right = match turn {
+                    0 => {
+                        result["calls"][0][0] == "read_file"
+                            && text.contains("callgate blocked the tool call `delete_all` (rule")
+                    }
+                    _ => text.contains("That was all."),
+                };
+                if !is_right || !result["error"].is_null() {
+                    failures.push(format!("{client}, {script}, turn {turn}: {result}"));
+                }
+            }
+        }
+    };
+    take_turn(&gateway, 0);
+    take_turn(&gateway, 1);
+    gateway = gateway.restart();
+    take_turn(&gateway, 2);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
