@@ -31,9 +31,19 @@ impl Core {
 
     /// Writes a frame, each of its parts as decided for its call.
     pub(crate) fn emit(&mut self, entry: QueuedFrame, out: &mut Vec<u8>) {
-        let Some(mut entry) = self.hold_end(entry) else { return };
+        // Most responses do not go on after a denial, and their frames need not be moved.
+        if self.rounds.is_none() {
+            return self.write_frame(entry, out);
+        }
+        if let Some(entry) = self.hold_end(entry) {
+            self.end_dangling(out);
+            self.write_deferred(&entry, out);
+            self.write_frame(entry, out);
+        }
+    }
+
+    fn write_frame(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
         self.end_dangling(out);
-        self.write_deferred(&entry, out);
         self.shown = match &entry.bytes {
             Held::Frame(_) => Shown::Events,
             Held::Body(_) => Shown::Body,
@@ -83,6 +93,9 @@ impl Core {
 
     /// Says in comments which calls are left out of the next frame.
     fn write_announced(&mut self, out: &mut Vec<u8>) {
+        if self.announced.is_empty() {
+            return;
+        }
         for record in std::mem::take(&mut self.announced) {
             if self.api().accepts_comments() {
                 self.style.comment(&format!("callgate denied {record}"), out);
