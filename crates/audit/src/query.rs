@@ -13,6 +13,8 @@ pub struct Filter {
     pub kinds: Vec<Kind>,
     /// Records of this session.
     pub session: Option<String>,
+    /// Records of this request. Counts ignore it.
+    pub request: Option<String>,
     /// Records of a tool whose name matches this pattern (`*`, `?`, case-insensitive).
     pub tool: Option<String>,
     /// Records of an MCP server that matches this pattern.
@@ -170,6 +172,7 @@ impl<'a> CompiledFilter<'a> {
         let filter = self.filter;
         let tool = record.tool.as_ref();
         self.passes_turn(record)
+            && filter.request.as_ref().is_none_or(|it| record.request.as_ref() == Some(it))
             && (filter.kinds.is_empty() || filter.kinds.contains(&record.kind))
             && filter.surface.is_none_or(|surface| record.surface == Some(surface))
             && filter.verdict.is_none_or(|action| {

@@ -55,6 +55,40 @@ pub struct Turns {
     pub tokens_input: u64,
     /// Output tokens of all responses.
     pub tokens_output: u64,
+    /// The answers that were asked for after a denial. Their tokens are among those of all
+    /// responses.
+    pub continued: Continued,
+}
+
+/// Counts of the answers that were asked for after a denial.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Continued {
+    /// How many.
+    pub answers: u64,
+    /// Their input tokens.
+    pub tokens_input: u64,
+    /// Their output tokens.
+    pub tokens_output: u64,
+}
+
+impl Turns {
+    /// Adds the tokens of a response, or of an answer that was asked for after a denial.
+    pub fn add_tokens(&mut self, kind: Kind, tokens_input: u64, tokens_output: u64) {
+        add(&mut self.tokens_input, tokens_input);
+        add(&mut self.tokens_output, tokens_output);
+        if kind == Kind::Continued {
+            add(&mut self.continued.tokens_input, tokens_input);
+            add(&mut self.continued.tokens_output, tokens_output);
+        }
+    }
+
+    /// Counts responses, or answers that were asked for after a denial.
+    pub fn add_records(&mut self, kind: Kind, records: u64) {
+        match kind {
+            Kind::Continued => add(&mut self.continued.answers, records),
+            _ => add(&mut self.recorded, records),
+        }
+    }
 }
 
 /// Counts in progress.
@@ -75,11 +109,11 @@ impl<'a> Tally<'a> {
         if record.completes.is_some() {
             return;
         }
-        if record.kind == Kind::Turn && self.filter.passes_turn(record) {
-            let turns = &mut self.stats.turns;
-            turns.recorded += 1;
-            add(&mut turns.tokens_input, record.tokens.input.unwrap_or(0));
-            add(&mut turns.tokens_output, record.tokens.output.unwrap_or(0));
+        let is_answer = matches!(record.kind, Kind::Turn | Kind::Continued);
+        if is_answer && self.filter.passes_turn(record) {
+            let (turns, tokens) = (&mut self.stats.turns, &record.tokens);
+            turns.add_records(record.kind, 1);
+            turns.add_tokens(record.kind, tokens.input.unwrap_or(0), tokens.output.unwrap_or(0));
         }
         if !self.filter.passes(record) {
             return;

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
-use callgate_gate::{Malformed, OnDeny};
+use callgate_gate::{Malformed, Notice, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 use callgate_store::Durability;
 
@@ -171,6 +171,7 @@ const PROVIDER_NAME: &str = "^[a-z0-9_-]+$";
 const TOOL_NAME: &str = "^\\S(.*\\S)?$";
 
 const CALLS: Counts = Counts(1, 100_000);
+const ROUNDS: Counts = Counts(1, 20);
 const CONNECTIONS: Counts = Counts(1, 1_000_000);
 const WORKERS: Counts = Counts(1, 1_024);
 const RECORDS: Counts = Counts(1, 1_000_000_000_000);
@@ -285,7 +286,47 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<OnDeny>),
         default: "explain",
         example: "silent",
-        doc: "What replaces a denied call: a notice for the model and the user, or nothing.",
+        doc: "What replaces a denied call: a notice for the model and the user, or nothing. `continue` asks the model for another way if no other call is left in the turn, and is `explain` where that cannot be done.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "continue",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "How far a turn goes on with `on_deny: continue`. At each limit it ends as with `explain`.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "continue.rounds",
+        kind: Kind::Count(ROUNDS),
+        default: "3",
+        example: "1",
+        doc: "How often the provider is asked again in one turn.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "continue.tokens",
+        kind: Kind::Count(RECORDS),
+        default: "1000000",
+        example: "50000",
+        doc: "The provider is not asked again once the answers of a turn have used this many tokens, input and output.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "continue.time",
+        kind: Kind::Duration,
+        default: "10m",
+        example: "2m",
+        doc: "The provider is not asked again once a turn has taken this long.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "continue.notice",
+        kind: Kind::Words(words_of::<Notice>),
+        default: "line",
+        example: "none",
+        doc: "How a denied call is shown in a turn that goes on: as one line, or not at all.",
         applies: Applies::AtReload,
     },
     Field {

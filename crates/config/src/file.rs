@@ -1,5 +1,6 @@
 //! `callgate.yaml` as written: every setting optional, every value with its place.
 
+mod continuing;
 mod denial;
 mod lists;
 pub(crate) mod mcp;
@@ -24,6 +25,7 @@ use crate::fields::{self, ANY};
 use crate::protect::Protect;
 use crate::providers;
 use crate::words::Sign;
+use continuing::WrittenContinue;
 use denial::WrittenDenial;
 use mcp::WrittenMcp;
 use read::Section;
@@ -42,6 +44,7 @@ pub struct Written {
     pub(crate) protect: Option<At<Protect>>,
     pub(crate) inbound: Option<At<Inbound>>,
     pub(crate) on_deny: Option<At<OnDeny>>,
+    pub(crate) continuing: WrittenContinue,
     pub(crate) malformed: Option<At<Malformed>>,
     pub(crate) oversize: Option<At<Oversize>>,
     pub(crate) arguments: Option<At<OddArguments>>,
@@ -152,6 +155,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         protect: file.word("protect", problems),
         inbound: file.word("inbound", problems),
         on_deny: file.word("on_deny", problems),
+        continuing: continuing::continuing(&file.section("continue", problems), problems),
         malformed: file.word("malformed", problems),
         oversize: file.word("oversize", problems),
         arguments: file.word("arguments", problems),

@@ -393,6 +393,7 @@ fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
         mode: or(gateway.mode, callgate_proxy::Mode::Full),
         inbound: or(written.inbound, callgate_proxy::Inbound::Reject),
         on_deny: or(written.on_deny, callgate_gate::OnDeny::Explain),
+        continuing: written.continuing.resolved(),
         malformed: or(written.malformed, callgate_gate::Malformed::Withhold),
         limits: callgate_gate::Limits {
             frame: number(limits.frame, bounds.frame),

@@ -4,7 +4,7 @@
 use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
-use callgate_gate::{Malformed, OnDeny};
+use callgate_gate::{Malformed, Notice, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 use callgate_store::Durability;
 
@@ -28,7 +28,13 @@ pub fn word_for<W: Word + PartialEq>(value: W) -> &'static str {
 
 impl Word for OnDeny {
     fn words() -> Vec<(&'static str, Self)> {
-        vec![("explain", Self::Explain), ("silent", Self::Silent)]
+        vec![("continue", Self::Continue), ("explain", Self::Explain), ("silent", Self::Silent)]
+    }
+}
+
+impl Word for Notice {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("line", Self::Line), ("none", Self::None)]
     }
 }
 

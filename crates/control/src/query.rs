@@ -11,9 +11,9 @@ use url::form_urlencoded::{self, Serializer};
 use crate::problem::Problem;
 
 /// The known parameters.
-const KNOWN: [&str; 18] = [
-    "after", "limit", "kind", "session", "tool", "server", "surface", "verdict", "rule", "model",
-    "provider", "user", "team", "org", "agent", "key", "since", "until",
+const KNOWN: [&str; 19] = [
+    "after", "limit", "kind", "session", "request", "tool", "server", "surface", "verdict", "rule",
+    "model", "provider", "user", "team", "org", "agent", "key", "since", "until",
 ];
 
 /// The filter of a query, oldest records first. An unknown parameter is an error: a misspelt filter
@@ -46,6 +46,7 @@ pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
 fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>, Problem> {
     Ok(match key {
         "session" => &mut filter.session,
+        "request" => &mut filter.request,
         "tool" => &mut filter.tool,
         "server" => &mut filter.server,
         "rule" => &mut filter.rule,
@@ -77,6 +78,7 @@ pub(crate) fn write(filter: &Filter) -> String {
         put("kind", Some(kind.as_str().to_owned()));
     }
     put("session", filter.session.clone());
+    put("request", filter.request.clone());
     put("tool", filter.tool.clone());
     put("server", filter.server.clone());
     put("surface", filter.surface.map(|surface| surface.as_str().to_owned()));
@@ -144,6 +146,7 @@ mod tests {
         let filter = Filter {
             kinds: vec![Kind::ToolCall, Kind::Turn],
             session: Some("a b&c=d".to_owned()),
+            request: Some("019a".to_owned()),
             tool: Some("mcp__*".to_owned()),
             server: Some("größe+".to_owned()),
             surface: Some(Surface::Mcp),

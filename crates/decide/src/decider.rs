@@ -154,6 +154,14 @@ impl Decider {
         self.0.in_force.load().judges()
     }
 
+    /// Whether a call in a response could be denied by what is in force now.
+    pub fn may_deny(&self) -> bool {
+        let in_force = self.0.in_force.load();
+        let rules = in_force.policies.as_ref();
+        in_force.mcp.restricts_names()
+            || rules.is_some_and(|rules| rules.may_deny(callgate_call::Surface::Response))
+    }
+
     /// Records a response that was not judged.
     pub fn record_unjudged(&self, context: &Context, why: &str) {
         let mut record = record::begin(Kind::Turn, context, &context.origin);

@@ -35,6 +35,8 @@ pub struct ResponseDecider {
     oddities: u64,
     /// Number of matches of text rules.
     hits: u64,
+    /// Why the turn did not go on after a denial.
+    not_continued: Option<String>,
 }
 
 /// Identifies a call within one response. Ids of providers may be missing or repeated.
@@ -102,6 +104,7 @@ impl ResponseDecider {
             recorded: 0,
             oddities: 0,
             hits: 0,
+            not_continued: None,
         }
     }
 
@@ -238,6 +241,22 @@ impl ResponseDecider {
         }
     }
 
+    /// Records another answer of the turn, which the provider gave after a denial.
+    pub fn record_continued(&mut self, answer: TurnEnd) {
+        let mut record = record::begin(Kind::Continued, &self.context, &self.context.origin);
+        record.model = answer.model.or(record.model);
+        record.tokens = answer.tokens;
+        record.stop_reason = answer.stop_reason;
+        record.calls = Some(answer.calls);
+        record.detail = answer.failure;
+        self.write_later(record);
+    }
+
+    /// Notes why the turn did not go on after a denial, for the summary.
+    pub fn note_not_continued(&mut self, why: &str) {
+        self.not_continued = Some(why.to_owned());
+    }
+
     /// Writes the summary of the response, which ended normally or not.
     pub fn end(self, end: TurnEnd) {
         let tokens = end.tokens;
@@ -256,7 +275,10 @@ impl ResponseDecider {
         record.timing.total_ms = Some(millis(self.begun));
         let more = |source: u64| source.saturating_sub(MAX_ODDITIES);
         record.detail = match (more(self.oddities), more(self.hits)) {
-            (0, 0) => end.failure,
+            (0, 0) => match (end.failure, self.not_continued) {
+                (Some(failure), _) => Some(failure),
+                (None, why) => why.map(|why| format!("not continued: {why}")),
+            },
             (oddities, 0) => Some(format!(
                 "{}{oddities} more oddities are not recorded",
                 failure_prefix(end.failure)

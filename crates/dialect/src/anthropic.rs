@@ -4,6 +4,7 @@
 //! it by its position, whatever index the start claims; so the reader counts positions itself and
 //! the writer numbers what leaves, and both agree with an honest stream.
 
+mod continued;
 mod read;
 mod request;
 mod write;
@@ -32,6 +33,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: |blame, message| write::error_body(error_kind(blame), message),
     blocked_body: write::blocked_body,
     original: |block, call| write::original(block.unwrap_or("{}"), &call.arguments),
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

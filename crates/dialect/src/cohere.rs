@@ -48,6 +48,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         )
     },
     original: |_, call| write::original(call),
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

@@ -33,6 +33,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body,
     blocked_body: write::blocked_body,
     original: write::original,
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

@@ -42,6 +42,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: write::error_body,
     blocked_body: |text| write::blocked(text, 0),
     original: |part, call| write::original(part, call),
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

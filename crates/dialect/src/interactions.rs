@@ -37,6 +37,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: gemini::SPEC.error_body,
     blocked_body: write::blocked_body,
     original: |step, call| write::original(step.unwrap_or("{}"), call),
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

@@ -33,6 +33,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     // The model is unknown here. Most are of this API.
     blocked_body: anthropic::SPEC.blocked_body,
     original: request::original,
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

@@ -22,6 +22,7 @@ mod anthropic;
 mod assemble;
 mod clean;
 mod cohere;
+mod continued;
 mod converse;
 mod echo;
 mod event;
@@ -45,6 +46,7 @@ use callgate_wire::{Frame, Framings};
 
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
+pub use continued::{Continuing, DeniedTurn, NotContinued, ProvidedTurn};
 pub use echo::{echoes, may_echo};
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
@@ -219,6 +221,11 @@ impl Dialect {
         (self == Self::Cohere).then_some(cohere::PLAN)
     }
 
+    /// Whether all clients skip comments in a stream. Some of the others fail on them.
+    pub fn accepts_comments(self) -> bool {
+        matches!(self, Self::Anthropic | Self::OpenAiChat | Self::Responses)
+    }
+
     /// Whether some clients take the calls of all lanes for one list.
     pub fn mixes_lanes(self) -> bool {
         self == Self::OpenAiChat
@@ -383,6 +390,22 @@ impl Writer {
     /// when a filter stops it. Writes nothing if the API has no such ending.
     pub fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         self.dialect.stop_early(frame, text, out);
+    }
+
+    /// Adds a text to the turn in front of this frame.
+    pub fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.dialect.add_text(frame, text, out);
+    }
+
+    /// The next frames are those of another answer to the same turn. `spent` is the usage of the
+    /// answers before it, as JSON.
+    pub fn next_answer(&mut self, spent: &str) {
+        self.dialect.next_answer(spent);
+    }
+
+    /// The answer broke off. The end of an earlier one ends the turn.
+    pub fn give_up_answer(&mut self) {
+        self.dialect.give_up_answer();
     }
 
     /// Writes a whole body; `None` if nothing of it may leave.

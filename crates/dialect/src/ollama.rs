@@ -30,6 +30,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
     original: |_, call| write::original(call),
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

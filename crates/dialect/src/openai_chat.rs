@@ -36,6 +36,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: |blame, message| write::error_body(error_kind(blame), message),
     blocked_body: write::blocked_body,
     original: |_, call| write::original(call),
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

@@ -31,6 +31,7 @@
 mod canonical;
 mod client_turn;
 pub(crate) mod listed;
+mod merged;
 mod places;
 mod recognise;
 mod sent;
@@ -71,6 +72,29 @@ pub struct RemovedTurn {
     pub response: Option<String>,
     /// The id of the conversation in which the provider stores it, for the same reason.
     pub conversation: Option<String>,
+    /// The answers that the client received as one turn, if there were several.
+    pub merged: Option<MergedTurn>,
+}
+
+/// Several answers that the client received as one turn. They are restored as the turns that the
+/// provider produced; the removed calls of a [`RemovedTurn`] are those of the last answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MergedTurn {
+    /// The answers before the last one.
+    pub earlier: Vec<EarlierAnswer>,
+    /// The content of the last answer, in the form that a request has it.
+    pub last: String,
+}
+
+/// An answer of which every call was denied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EarlierAnswer {
+    /// Its content, in the form that a request has it.
+    pub content: String,
+    /// The error results of its calls, in that form.
+    pub results: String,
+    /// The ids of its calls.
+    pub ids: Vec<String>,
 }
 
 /// A removed call.
@@ -118,6 +142,8 @@ impl Restored {
     pub const OCCUPIED: &'static str = "the message already contains another call";
     /// The result of this kind of call cannot be made up.
     pub const NO_RESULT: &'static str = "a result of its kind cannot be written";
+    /// A part of a turn of several answers cannot be restored alone.
+    pub const ANOTHER_CALL: &'static str = "another call of its turn cannot be put back";
     /// The stored call is not a call.
     pub const UNREADABLE: &'static str = "its stored copy cannot be read";
 
@@ -142,7 +168,8 @@ pub(crate) struct Plan<'t> {
     /// The message's index in the list of `MessageTraits`.
     pub(crate) seen: usize,
     pub(crate) turn: &'t RemovedTurn,
-    /// Those of the turn's calls that can be put back, in their original order. Never empty.
+    /// Those of the turn's calls that can be put back, in their original order. Empty only for a
+    /// turn of several answers.
     pub(crate) calls: Vec<&'t RemovedCall>,
 }
 
@@ -157,6 +184,7 @@ pub(crate) fn plan<'t>(
 ) -> Vec<Plan<'t>> {
     let mut plans = Vec::new();
     for (turn, found) in turns.iter().zip(recognise(seen, turns)) {
+        let skipped = out.skipped.len();
         let mut calls = Vec::new();
         for call in &turn.calls {
             if !call.id.is_empty() && known.contains(&call.id) {
@@ -176,7 +204,18 @@ pub(crate) fn plan<'t>(
             }
         }
         calls.sort_by_key(|call| call.place);
-        if let (TurnMatch::At(seen), false) = (found, calls.is_empty()) {
+        if turn.merged.as_ref().is_some_and(|merged| merged.has_any(&known)) {
+            calls.iter().for_each(|call| out.skip(call, Restored::PRESENT));
+            continue;
+        }
+        if turn.merged.is_some() && out.skipped.len() > skipped {
+            calls.iter().for_each(|call| out.skip(call, Restored::ANOTHER_CALL));
+            continue;
+        }
+        let is_idle = calls.is_empty() && turn.merged.is_none();
+        if let (TurnMatch::At(seen), false) = (found, is_idle) {
+            let earlier = turn.merged.iter().flat_map(|merged| &merged.earlier);
+            out.restored.extend(earlier.flat_map(|answer| answer.ids.iter().cloned()));
             out.restored.extend(calls.iter().map(|call| call.id.clone()));
             plans.push(Plan { seen, turn, calls });
         }

@@ -59,6 +59,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         )
     },
     original: |item, call| item::original(item.unwrap_or("{}"), call),
+    continues: None,
     restore: request::restore,
     seen: request::seen,
 };

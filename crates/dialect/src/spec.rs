@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use callgate_call::json::{Error, Span};
 use callgate_wire::{Frame, Framings};
 
+use crate::continued::ContinueSpec;
 use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
 use crate::request::{MessageTraits, RemovedTurn, Restored};
 use crate::side_text::TextNames;
@@ -43,6 +44,8 @@ pub(crate) struct DialectSpec {
     pub(crate) blocked_body: fn(&str) -> String,
     /// A removed call in the provider's own form.
     pub(crate) original: fn(Option<&str>, &Canonical) -> String,
+    /// How a turn goes on after all of its calls were denied; `None` if it cannot.
+    pub(crate) continues: Option<&'static ContinueSpec>,
     /// Puts removed calls back into a request.
     pub(crate) restore: fn(&str, &[RemovedTurn]) -> Result<Restored, Error>,
     /// The assistant's messages of a request.
@@ -152,6 +155,17 @@ pub(crate) trait Write: Debug + Send {
     /// and ends the turn as the API does when a filter stops it. A dialect without such an ending
     /// writes nothing, and the response ends with its error instead.
     fn stop_early(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
+
+    /// Adds a text to the turn, in a frame of its own in front of this one. Only dialects whose
+    /// turns continue need it.
+    fn add_text(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
+
+    /// The next frames are those of another answer to the same turn. `spent` is the usage of the
+    /// answers before it, as JSON.
+    fn next_answer(&mut self, _spent: &str) {}
+
+    /// The answer broke off. The end of an earlier one ends the turn.
+    fn give_up_answer(&mut self) {}
 
     /// Writes a whole body; `None` if nothing of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String>;

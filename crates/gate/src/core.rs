@@ -9,10 +9,11 @@ use callgate_wire::{Frame, Framing, Framings, Style};
 
 use crate::gate::{Note, Outbox, Step, Usage};
 use crate::queue::{Blocked, Held, Pace, QueuedFrame};
+use crate::rounds::{Rounds, Shown};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
 use crate::text::Texts;
-use crate::{Malformed, Settings};
+use crate::{Malformed, OnDeny, Settings};
 
 /// The gate without its input.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ pub(crate) struct Core {
     /// Some bytes have left.
     pub(crate) emitted_any: bool,
     /// The metadata of the response so far.
-    tally: Tally,
+    pub(crate) tally: Tally,
     /// The kinds of irregularity that were reported.
     reported: Vec<(String, &'static str)>,
     /// The text rules for the response. Boxed, because few responses have any.
@@ -66,6 +67,12 @@ pub(crate) struct Core {
     /// How the upstream formats its events, for the events that the gate adds.
     pub(crate) style: Style,
     pub(crate) stream: Stream,
+    /// The answers of the turn, if it may go on after a denial.
+    pub(crate) rounds: Option<Box<Rounds>>,
+    /// Where denied calls are shown.
+    pub(crate) shown: Shown,
+    /// The records of denied calls that the next frame would have begun.
+    pub(crate) announced: Vec<String>,
 }
 
 /// The state of the whole response.
@@ -82,7 +89,7 @@ pub(crate) enum Stream {
 }
 
 /// One turn.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LaneState {
     pub(crate) lane: Lane,
     /// Text that the user sees has left.
@@ -93,6 +100,8 @@ pub(crate) struct LaneState {
     pub(crate) survivors: Vec<Slot>,
     /// How many calls, or frames that may have been calls, were removed.
     pub(crate) removed: usize,
+    /// The same in earlier answers of the turn.
+    pub(crate) earlier: usize,
     /// The removed calls that can be put back.
     pub(crate) removed_calls: Vec<Slot>,
     /// Hashes of the signatures that have left.
@@ -102,6 +111,7 @@ pub(crate) struct LaneState {
 
 impl Core {
     pub(crate) fn new(dialect: Dialect, settings: Settings) -> Self {
+        let continues = settings.on_deny == OnDeny::Continue && dialect.continuing().is_some();
         let limits = callgate_dialect::Limits { max_calls: settings.limits.calls };
         let mut reader = dialect.reader(&limits);
         if settings.text.is_some() {
@@ -135,7 +145,20 @@ impl Core {
             reported: Vec::new(),
             style: Style::default_of(usual_framing(dialect)),
             stream: Stream::Passing,
+            rounds: continues.then(Box::default),
+            shown: Shown::Events,
+            announced: Vec::new(),
         }
+    }
+
+    /// Begins to read an answer.
+    pub(crate) fn start_reading(&mut self) {
+        let limits = callgate_dialect::Limits { max_calls: self.settings.limits.calls };
+        self.reader = self.dialect.reader(&limits);
+        if self.settings.text.is_some() {
+            self.reader.include_side_texts();
+        }
+        self.texts = self.settings.text.clone().map(|guard| Box::new(Texts::new(guard)));
     }
 
     /// The usual framing of the dialect, as long as no frame has come.
@@ -309,6 +332,9 @@ impl Core {
             self.dangling = !frame.terminated();
             return frame.keep(out);
         }
+        if (reading.content.is_some() || reading.failure) && self.is_later_answer() {
+            return self.fail_answer(&reading);
+        }
         if !self.queue.is_empty() && reading.ends_turn() {
             // A part of a block that has begun to leave must leave before the end of the turn
             // closes the block.
@@ -465,6 +491,7 @@ impl LaneState {
             digest: TextDigest::new(),
             survivors: Vec::new(),
             removed: 0,
+            earlier: 0,
             removed_calls: Vec::new(),
             signatures: Vec::new(),
             finished: false,

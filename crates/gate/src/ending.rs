@@ -36,12 +36,19 @@ impl Core {
         // Frames that waited for the end of another block wait no longer.
         self.end_all();
         self.flush(Pace::InOrder, out);
-        if self.is_waiting() {
+        if self.awaits_verdict() {
             self.truncated |= truncated;
             return;
         }
+        if !(truncated || self.truncated) && self.end_round(how, out) {
+            return;
+        }
+        if self.answer_lacks_its_end() {
+            return self.fail(Blame::Upstream, "the upstream broke off its next answer");
+        }
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
+        self.complete_end(out);
         if truncated || self.truncated {
             self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         } else if how == Close::Failed {
@@ -51,8 +58,12 @@ impl Core {
         }
     }
 
-    /// Whether a verdict is pending.
+    /// Whether a verdict or a decision about the turn is pending.
     pub(crate) fn is_waiting(&self) -> bool {
+        self.awaits_verdict() || self.is_offered()
+    }
+
+    fn awaits_verdict(&self) -> bool {
         self.calls.iter().any(|call| matches!(call.state, State::Asked(_)))
     }
 
@@ -123,6 +134,14 @@ impl Core {
         }
     }
 
+    /// Writes an event that keeps the stream alive, if the API has one.
+    pub(crate) fn keep_alive(&self, out: &mut Vec<u8>) {
+        let event = self.dialect.continuing().and_then(callgate_dialect::Continuing::keep_alive);
+        if let Some(AddedEvent { name, data }) = event {
+            self.style.event(name, &data, out);
+        }
+    }
+
     /// Writes events of the gate itself.
     fn write_events(&self, events: &[AddedEvent], out: &mut Vec<u8>) {
         let Some((last, before)) = events.split_last() else { return };
@@ -134,6 +153,11 @@ impl Core {
 
     /// Writes the last bytes, then gives the driver the ending.
     pub(crate) fn ending(&mut self, out: &mut Vec<u8>) -> Option<Step> {
+        if let Stream::Failing { message, .. } = &self.stream {
+            let message = message.clone();
+            self.write_held_end(out);
+            self.give_up_answer(&message, out);
+        }
         if let Stream::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
             self.end_dangling(out);

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use callgate_call::ToolCall;
-use callgate_dialect::request::RemovedTurn;
+use callgate_dialect::request::{RemovedCall, RemovedTurn};
 use callgate_dialect::{Blame, Dialect, Slot};
 use callgate_policy::{Denial, NamePermit, Permit, Recorded, TextHit};
 use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter, Style};
 
-use crate::Settings;
 use crate::core::Core;
+use crate::{Notice, Settings};
 
 /// A response on its way from the provider to the client.
 #[derive(Debug)]
@@ -27,11 +27,14 @@ pub enum Step {
     /// Judge the whole call, and answer with [`Gate::answer`], now or later. Steps that are taken
     /// before the answer let frames pass that may overtake the call.
     Judge(Question),
+    /// Every call of the answer was denied, and the turn may go on: call [`Gate::conclude`] or
+    /// [`Gate::next_answer`], now or later. Only with [`OnDeny::Continue`](crate::OnDeny::Continue).
+    OnlyDenied(OnlyDenied),
     /// Something to record.
     Note(Note),
     /// Push more, or close.
     NeedMore,
-    /// Closed, and a verdict is still pending.
+    /// Closed, and a verdict or a decision about the turn is still pending.
     Waiting,
     /// Everything has been written.
     Ended(Ending),
@@ -56,6 +59,26 @@ pub struct Question {
     /// It was allowed by name and most of it has left; the piece that completes it has not. A
     /// denial now ends the stream with an error.
     pub streaming: bool,
+}
+
+/// An answer of which every call was denied.
+#[derive(Debug)]
+pub struct OnlyDenied {
+    /// Its calls, in order.
+    pub calls: Vec<DeniedCall>,
+}
+
+/// A denied call of such an answer.
+#[derive(Debug)]
+pub struct DeniedCall {
+    /// The call, with the text of its error result.
+    pub call: RemovedCall,
+    /// The tool, as the model named it.
+    pub name: String,
+    /// The digest of its name and arguments: the same action has the same digest.
+    pub digest: [u8; 32],
+    /// The id of its record.
+    pub record: Option<String>,
 }
 
 /// The answer to a question by name.
@@ -142,6 +165,11 @@ pub enum Note {
     },
     /// A text rule matched.
     Guardrail(TextHit),
+    /// A later answer of the turn failed, and the turn ended without it.
+    AnswerFailed {
+        /// Why.
+        why: String,
+    },
 }
 
 /// The usage that the response has reported so far. It is complete at the end of the response.
@@ -291,6 +319,26 @@ impl Gate {
         self.core.answer(slot, answer);
     }
 
+    /// Ends a turn whose calls were all denied, as with [`OnDeny::Explain`](crate::OnDeny::Explain).
+    pub fn conclude(&mut self) {
+        self.core.conclude();
+    }
+
+    /// Continues a turn whose calls were all denied with another answer, which is pushed next.
+    /// `spent` is the usage of the answers so far, in the form of the dialect.
+    pub fn next_answer(&mut self, spent: &str, notice: Notice) {
+        if self.core.is_offered() {
+            self.core.next_answer(spent, notice);
+            self.input = Input::Sniffing(Sniffer::new(self.core.dialect.framings()), Vec::new());
+            self.closing = None;
+        }
+    }
+
+    /// Appends an event that keeps the stream alive, if the dialect has one.
+    pub fn keep_alive(&self, out: &mut Vec<u8>) {
+        self.core.keep_alive(out);
+    }
+
     /// The usage that the response has reported so far. Frames are read in order, so it is complete
     /// at [`Step::Ended`].
     pub fn usage(&self) -> Usage {
@@ -303,6 +351,11 @@ impl Gate {
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
+        if !self.core.may_follow(framing) {
+            self.core.fail(Blame::Upstream, "the next answer has another form than the first");
+            self.input = Input::Over;
+            return;
+        }
         self.input = match framing {
             Framing::Sse | Framing::Lines | Framing::Array | Framing::EventStream => {
                 self.core.style = Style::default_of(framing);

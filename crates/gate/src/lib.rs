@@ -24,6 +24,7 @@
 //!         Step::Judge(question) => {
 //!             gate.answer(question.slot, Answer::Deny(Denial::refused("Bash", "not today")))
 //!         }
+//!         Step::OnlyDenied(_) => gate.conclude(),
 //!         Step::Note(_) => {}
 //!         Step::NeedMore | Step::Waiting | Step::Ended(_) => break,
 //!     }
@@ -41,12 +42,14 @@ mod ending;
 mod gate;
 mod queue;
 mod release;
+mod rounds;
 mod settings;
 mod slot;
 mod text;
 
 pub use callgate_dialect::request::{RemovedCall, RemovedTurn};
 pub use gate::{
-    Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, Step, Usage,
+    Answer, Close, DeniedCall, Ending, Gate, NameAnswer, NameQuestion, Note, OnlyDenied, Question,
+    Step, Usage,
 };
-pub use settings::{Limits, Malformed, OnDeny, RequestedForm, Settings};
+pub use settings::{Announce, Limits, Malformed, Notice, OnDeny, RequestedForm, Settings};

@@ -7,8 +7,9 @@ use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, 
 use crate::core::Core;
 use crate::gate::Note;
 use crate::queue::{Held, QueuedFrame};
+use crate::rounds::Shown;
 use crate::slot::State;
-use crate::{OnDeny, RemovedCall, RemovedTurn};
+use crate::{Announce, OnDeny, RemovedTurn};
 
 /// The text of a turn that would otherwise be empty: agents repeat the request after an empty turn.
 const NEUTRAL: &str = "There is nothing further to do in this turn.";
@@ -29,8 +30,31 @@ impl Core {
     }
 
     /// Writes a frame, each of its parts as decided for its call.
-    pub(crate) fn emit(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
+    pub(crate) fn emit(&mut self, entry: QueuedFrame, out: &mut Vec<u8>) {
+        // Most responses do not go on after a denial, and their frames need not be moved.
+        if self.rounds.is_none() {
+            return self.write_frame(entry, out);
+        }
+        if let Some(entry) = self.hold_end(entry) {
+            self.end_dangling(out);
+            self.write_deferred(&entry, out);
+            self.write_frame(entry, out);
+        }
+    }
+
+    fn write_frame(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
         self.end_dangling(out);
+        self.shown = match &entry.bytes {
+            Held::Frame(_) => Shown::Events,
+            Held::Body(_) => Shown::Body,
+        };
+        if let Held::Body(_) = &entry.bytes {
+            match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
+                Some(body) => out.extend_from_slice(body.as_bytes()),
+                None => self.refuse_body("it contains a denied call in an unknown form"),
+            }
+            return self.finish_lanes(&entry);
+        }
         let data = match &entry.bytes {
             Held::Body(body) => body.as_str(),
             Held::Frame(frame) => {
@@ -40,6 +64,47 @@ impl Core {
         if let Some(text) = entry.reading.text.take() {
             self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
         }
+        let fates = self.fates(&entry, data);
+        self.write_announced(out);
+        if let Held::Frame(frame) = &entry.bytes {
+            let frame = frame.as_frame();
+            let start = out.len();
+            match frame.data() {
+                Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
+                None => frame.keep(out),
+            }
+            let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
+            self.dangling = !frame.terminated() && kept;
+            if !kept {
+                self.report_change(&entry.reading, &fates);
+            }
+        }
+        self.finish_lanes(&entry);
+    }
+
+    /// Notes a denied call for a comment in the stream.
+    fn announce(&mut self, slot: Slot) {
+        let wanted = self.settings.announce == Announce::Denials && self.shown == Shown::Events;
+        if let (true, Some(State::Denied(denial))) = (wanted, self.call(slot).map(|it| &it.state)) {
+            let record = denial.record.clone();
+            self.announced.extend(record);
+        }
+    }
+
+    /// Says in comments which calls are left out of the next frame.
+    fn write_announced(&mut self, out: &mut Vec<u8>) {
+        if self.announced.is_empty() {
+            return;
+        }
+        for record in std::mem::take(&mut self.announced) {
+            if self.api().accepts_comments() {
+                self.style.comment(&format!("callgate denied {record}"), out);
+            }
+        }
+    }
+
+    /// The fate of each part of a frame or a body.
+    fn fates(&mut self, entry: &QueuedFrame, data: &str) -> Vec<Fate> {
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
             let fate = match entry.refused.contains(&place) {
@@ -48,30 +113,26 @@ impl Core {
             };
             fates.push(fate);
         }
-        match &entry.bytes {
-            Held::Frame(frame) => {
-                let frame = frame.as_frame();
-                let start = out.len();
-                match frame.data() {
-                    Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
-                    None => frame.keep(out),
-                }
-                let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
-                self.dangling = !frame.terminated() && kept;
-                if !kept {
-                    self.report_change(&entry.reading, &fates);
-                }
-            }
-            Held::Body(body) => match self.writer.write_body(body, &entry.reading, &fates) {
-                Some(body) if self.holds_only(&body, &entry.reading, &fates) => {
-                    out.extend_from_slice(body.as_bytes());
-                }
-                _ => self.refuse_body("it contains a denied call in an unknown form"),
-            },
+        fates
+    }
+
+    /// A body as it leaves; `None` if nothing of it may.
+    pub(crate) fn body_text(&mut self, entry: &QueuedFrame) -> Option<String> {
+        let Held::Body(body) = &entry.bytes else { return None };
+        if let Some(text) = entry.reading.text {
+            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, body));
         }
+        let fates = self.fates(entry, body);
+        let text = self.writer.write_body(body, &entry.reading, &fates)?;
+        self.holds_only(&text, &entry.reading, &fates).then_some(text)
+    }
+
+    /// Ends the turns that end with this frame or body.
+    fn finish_lanes(&mut self, entry: &QueuedFrame) {
         for part in &entry.reading.parts {
             if let What::Finish(_) = part.what {
                 self.lane(part.lane).finished = true;
+                self.count_end();
                 self.hand_out_removed(part.lane);
             }
         }
@@ -100,7 +161,11 @@ impl Core {
     fn report_change(&mut self, reading: &Reading, fates: &[Fate]) {
         let denied = fates.iter().any(|fate| !matches!(fate, Fate::Keep));
         let masked = !reading.masks.is_empty();
-        if denied || masked || reading.text_left || self.lanes.iter().any(|lane| lane.removed > 0) {
+        if denied
+            || masked
+            || reading.text_left
+            || self.lanes.iter().any(|lane| lane.removed + lane.earlier > 0)
+        {
             return;
         }
         let call = reading.parts.iter().find_map(|part| match &part.what {
@@ -125,7 +190,9 @@ impl Core {
                 Fate::Keep
             }
             What::Signature => {
-                if self.lane(part.lane).signatures.len() < MAX_SIGNATURES {
+                // The thinking of later answers does not leave.
+                let leaves = !self.is_later_answer();
+                if leaves && self.lane(part.lane).signatures.len() < MAX_SIGNATURES {
                     let mut text = String::new();
                     decode_into(part.at.of(data), &mut None, &mut text);
                     self.lane(part.lane).signatures.push(signature_hash(&text));
@@ -174,7 +241,8 @@ impl Core {
     /// Removes a denied call and inserts a notice, if a text is allowed there: not after the end,
     /// and after a call that the client received only in some APIs.
     fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
-        let explain = self.settings.on_deny == OnDeny::Explain;
+        self.announce(piece.slot);
+        let explain = self.settings.on_deny != OnDeny::Silent;
         let alone = self.api().notice_is_separate();
         let may_follow_calls = self.api().text_follows_calls();
         let state = self.lane(lane);
@@ -187,6 +255,8 @@ impl Core {
         if !explain || state.finished || (follows_a_call && !may_follow_calls) {
             return Fate::Drop;
         }
+        let Some(notice) = self.notice_in_place(piece.slot, notice) else { return Fate::Drop };
+        let state = self.lane(lane);
         let set_off = if state.text && !alone { "\n\n" } else { "" };
         state.text = true;
         state.digest.add(&notice);
@@ -198,9 +268,13 @@ impl Core {
     }
 
     fn finish_fate(&mut self, lane: Lane, _: Finish) -> Fate {
+        let is_followed = matches!(self.shown, Shown::EarlierBody(_));
         let state = self.lane(lane);
-        if state.removed == 0 || !state.survivors.is_empty() {
+        if state.removed + state.earlier == 0 || !state.survivors.is_empty() {
             return Fate::Keep;
+        }
+        if is_followed {
+            return Fate::Ordinary(None);
         }
         let empty = !std::mem::replace(&mut state.text, true) && !state.finished;
         let neutral = if state.removed > state.removed_calls.len() { WITHHELD } else { NEUTRAL };
@@ -217,11 +291,11 @@ impl Core {
 
     /// Hands out the calls that were removed from a turn, to be put back into a later request.
     pub(crate) fn hand_out_removed(&mut self, lane: Lane) {
-        let dialect = self.dialect;
         let (response, conversation) = self.stored_ids();
         let state = self.lane(lane);
         let slots = std::mem::take(&mut state.removed_calls);
-        if slots.is_empty() {
+        let has_answers = self.hands_out_answers();
+        if slots.is_empty() && !has_answers {
             return;
         }
         let mut removed = Vec::with_capacity(slots.len());
@@ -233,17 +307,10 @@ impl Core {
             ..RemovedTurn::default()
         };
         for slot in slots {
+            let Some(removed_call) = self.removed_call(slot) else { continue };
             let Some(call) = self.call(slot) else { continue };
-            let State::Denied(denial) = &call.state else { continue };
-            let canonical = call.assembly.canonical();
-            turn.calls.push(RemovedCall {
-                id: call.assembly.id().to_owned(),
-                original: dialect.original(call.assembly.original(), &canonical),
-                place: call.place,
-                notice: call.notice.clone(),
-                why: self.settings.denial.notice(denial),
-            });
-            removed.push((call.place, canonical));
+            removed.push((call.place, call.assembly.canonical()));
+            turn.calls.push(removed_call);
             self.forget_arguments(slot);
         }
         let calls = removed.iter().map(|(place, call)| (*place, &*call.name, &*call.arguments));

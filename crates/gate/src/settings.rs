@@ -19,6 +19,8 @@ pub struct Settings {
     pub requested_form: RequestedForm,
     /// The text rules for the response.
     pub text: Option<TextGuard>,
+    /// Whether a stream says which calls were denied, to programs that read its comments.
+    pub announce: Announce,
     /// Every bound.
     pub limits: Limits,
     /// Where the response comes from; the gate adds the model if it is unknown.
@@ -34,6 +36,7 @@ impl Settings {
             malformed: Malformed::Withhold,
             requested_form: RequestedForm::Unknown,
             text: None,
+            announce: Announce::Nothing,
             limits: Limits::default(),
             origin,
         }
@@ -43,11 +46,33 @@ impl Settings {
 /// What replaces a denied call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDeny {
+    /// The provider is asked again, if no other call is left for the client to run: the driver gets
+    /// [`Step::OnlyDenied`](crate::Step::OnlyDenied). Otherwise the same as `Explain`.
+    Continue,
     /// A text that explains what was denied and why.
     Explain,
     /// Nothing, except for a neutral text if the turn would otherwise be empty, because agents
     /// repeat the request after an empty turn.
     Silent,
+}
+
+/// What a stream says in comments, which clients skip and programs may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Announce {
+    /// Nothing.
+    Nothing,
+    /// `: callgate denied ID` for each denied call, in APIs whose clients accept comments.
+    Denials,
+}
+
+/// How a denied call is shown in a turn that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notice {
+    /// As one line: the tool, the rule, the record.
+    #[default]
+    Line,
+    /// Not at all.
+    None,
 }
 
 /// The form of response that a client requested.

@@ -38,7 +38,7 @@ fn run_whole(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
 fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     let whole = run_whole(case, policies, on_deny);
     let cuttings = match on_deny {
-        OnDeny::Explain => drive::at_every_byte(&case.body),
+        OnDeny::Continue | OnDeny::Explain => drive::at_every_byte(&case.body),
         OnDeny::Silent => drive::cuttings(&case.body, []),
     };
     for chunks in cuttings {

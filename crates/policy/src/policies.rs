@@ -219,6 +219,15 @@ impl Policies {
         self.policies.iter().any(concerned)
     }
 
+    /// Whether any rule or default could deny a call at this surface.
+    pub fn may_deny(&self, surface: Surface) -> bool {
+        let denies = |verdict: Verdict| !matches!(verdict, Verdict::Allow | Verdict::Audit);
+        self.policies.iter().any(|policy| {
+            denies(policy.default_at(surface))
+                || policy.at(surface).any(|(_, rule)| denies(rule.verdict))
+        })
+    }
+
     /// Every rule, in the order of the files.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
         self.policies.iter().flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy)))

@@ -1,15 +1,17 @@
 //! Sends the provider's response to the client: copied, judged, or refused.
 
 use std::future::poll_fn;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use callgate_dialect::Blame;
-use callgate_gate::{Ending, Gate, RequestedForm};
+use callgate_gate::{Announce, Ending, Gate, OnDeny, RequestedForm};
 use callgate_wire::Decoder;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 
+use crate::continuation::{AnswerForm, Continuation, SentRequest};
 use crate::copied_response::CopiedResponse;
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
@@ -22,8 +24,9 @@ use crate::upstream::UpstreamBody;
 
 /// Turns the provider's response into the client's.
 pub(crate) async fn prepare(
-    inner: &Inner,
+    inner: &Arc<Inner>,
     exchange: Exchange,
+    kept: Option<SentRequest>,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
     headers::for_client(response.headers_mut());
@@ -46,7 +49,7 @@ pub(crate) async fn prepare(
     if !status.is_success() {
         return error_status(&exchange, response).await;
     }
-    inspected(inner, exchange, response).await
+    inspected(inner, exchange, kept, response).await
 }
 
 /// Why a response that may contain calls is not judged; `None` if it cannot contain any.
@@ -81,30 +84,40 @@ fn has_no_body(method: &Method, status: StatusCode) -> bool {
 /// Sends a response through the gate. The head of a stream is sent at once. The head of a plain
 /// body waits for the body, because its status depends on whether the body is refused.
 async fn inspected(
-    inner: &Inner,
+    inner: &Arc<Inner>,
     exchange: Exchange,
+    kept: Option<SentRequest>,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
-    let limits = callgate_wire::Limits {
-        frame: inner.settings.limits.frame,
-        body: inner.settings.limits.body,
-        ..Default::default()
-    };
-    let decoder = decoder(&response, &limits)?;
+    let decoder = decoder(&response, &wire_limits(inner))?;
     if let Some(charset) = headers::foreign_charset(response.headers()) {
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { route, binding, context, answered, .. } = exchange;
+    let Exchange { route, method, binding, context, answered } = exchange;
     let dialect = route.dialect;
     let streamed = headers::announces_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
-    settings.on_deny = inner.settings.on_deny;
+    settings.on_deny = match (inner.settings.on_deny, &kept) {
+        // Without its request, the turn cannot go on.
+        (OnDeny::Continue, None) => OnDeny::Explain,
+        (on_deny, _) => on_deny,
+    };
+    settings.announce = match settings.on_deny {
+        OnDeny::Silent => Announce::Nothing,
+        OnDeny::Continue | OnDeny::Explain => Announce::Denials,
+    };
     settings.denial = inner.decider.denial_text();
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
     // This only affects the form of an error for an empty response.
     settings.requested_form = if streamed { RequestedForm::Stream } else { RequestedForm::Body };
+    let continuation = kept.and_then(|kept| {
+        let (context, answered) = (context.clone(), OnceLock::new());
+        let form = if streamed { AnswerForm::Stream } else { AnswerForm::Body };
+        let exchange = Exchange { route, method, binding, context, answered };
+        Continuation::new(Arc::clone(inner), exchange, kept, form).map(Box::new)
+    });
     let Some(response_decider) = inner.decider.response_decider(context) else {
         return Err(Refusal::Internal("no policies are loaded; send the request again"));
     };
@@ -116,6 +129,7 @@ async fn inspected(
         binding,
         answered: answered.into_inner(),
         metrics: inner.metrics.clone(),
+        continuation,
         _open: inner.metrics.open(),
     };
     let (parts, upstream) = response.into_parts();
@@ -125,9 +139,12 @@ async fn inspected(
     if streamed {
         return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
     }
-    let (refused, body) = first_bytes(judged).await;
+    let FirstBytes { body, denied, is_refused } = first_bytes(judged).await;
     let mut response = Response::from_parts(parts, body);
-    if refused {
+    if inner.settings.on_deny != OnDeny::Silent {
+        headers::announce_denials(response.headers_mut(), &denied);
+    }
+    if is_refused {
         *response.status_mut() = StatusCode::BAD_GATEWAY;
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);
@@ -136,24 +153,42 @@ async fn inspected(
     Ok(response)
 }
 
-/// The body from its first bytes, and whether it consists only of a refusal.
-async fn first_bytes(mut judged: Box<JudgedResponse>) -> (bool, Outgoing) {
-    let Some(first) = poll_fn(|cx| judged.poll_chunk(cx)).await else {
-        return (false, Outgoing::Whole(None));
-    };
-    match judged.ending() {
+/// A body from its first bytes.
+struct FirstBytes {
+    body: Outgoing,
+    /// The records of the calls that were denied in it.
+    denied: Vec<String>,
+    /// Whether it consists only of a refusal.
+    is_refused: bool,
+}
+
+async fn first_bytes(mut judged: Box<JudgedResponse>) -> FirstBytes {
+    let first = poll_fn(|cx| judged.poll_chunk(cx)).await;
+    let denied = judged.denied().to_vec();
+    let (is_refused, body) = match (first, judged.ending()) {
+        (None, _) => (false, Outgoing::Whole(None)),
         // To the client, a blocked response looks like one that the provider's own filter stopped.
-        Some(Ending::Clean | Ending::Blocked) => (false, Outgoing::whole(first)),
+        (Some(first), Some(Ending::Clean | Ending::Blocked)) => (false, Outgoing::whole(first)),
         // A stream under another content type has its error as its last event.
-        Some(Ending::Error(_)) => (first.starts_with(b"{"), Outgoing::whole(first)),
-        None => {
+        (Some(first), Some(Ending::Error(_))) => (first.starts_with(b"{"), Outgoing::whole(first)),
+        (Some(first), None) => {
             judged.put_back(first.into());
             (false, Outgoing::Judged(judged))
         }
+    };
+    FirstBytes { body, denied, is_refused }
+}
+
+/// The limits of a response.
+pub(crate) fn wire_limits(inner: &Inner) -> callgate_wire::Limits {
+    callgate_wire::Limits {
+        frame: inner.settings.limits.frame,
+        body: inner.settings.limits.body,
+        ..Default::default()
     }
 }
 
-fn decoder(
+pub(crate) fn decoder(
     response: &Response<UpstreamBody>,
     limits: &callgate_wire::Limits,
 ) -> Result<Decoder, Refusal> {

@@ -9,11 +9,13 @@ use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::access::{self, AccessDenied, Principal, Trust};
 use crate::client_response;
 use crate::headers;
+use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
 use crate::mount::{ClientInfo, Mount, Mounts};
 use crate::outgoing::Outgoing;
@@ -40,6 +42,10 @@ pub(crate) struct Inner {
     pub(crate) decider: Decider,
     pub(crate) metrics: Metrics,
     pub(crate) trust: Trust,
+    /// The memory for bodies that are kept until their turn ends.
+    pub(crate) body_room: BodyRoom,
+    /// True once the gateway is stopping.
+    pub(crate) stopping: watch::Receiver<bool>,
 }
 
 /// One request to a provider.
@@ -74,7 +80,7 @@ impl Gateway {
 }
 
 impl Inner {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
+    async fn answer(self: &Arc<Self>, request: Request<Incoming>) -> Response<Outgoing> {
         let id = Uuid::now_v7().to_string();
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let mut dialect = None;
@@ -99,7 +105,7 @@ impl Inner {
 
     /// `dialect` is set as soon as it is known, because it decides the form of a refusal.
     async fn try_answer(
-        &self,
+        self: &Arc<Self>,
         request: Request<Incoming>,
         id: &str,
         dialect: &mut Option<Dialect>,
@@ -152,7 +158,7 @@ impl Inner {
 
     /// Forwards a request to the provider, and its response to the client.
     async fn up(
-        &self,
+        self: &Arc<Self>,
         route: ProviderRoute,
         request: Request<Incoming>,
         id: &str,
@@ -183,7 +189,8 @@ impl Inner {
         };
         let (method, answered) = (parts.method.clone(), OnceLock::new());
         let exchange = Exchange { route, method, binding, context, answered };
-        let request = provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
+        let (request, kept) =
+            provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
         let target = &exchange.route.site.target;
         let stalled = request.body().stalled();
         let sent = inner.upstreams.send(target, request).await;
@@ -194,7 +201,7 @@ impl Inner {
         inner
             .metrics
             .count_response(&exchange.route.site.provider.name, response.status().as_u16());
-        client_response::prepare(inner, exchange, response).await
+        client_response::prepare(inner, exchange, kept, response).await
     }
 
     /// The gateway's own endpoints. Only clients with access may read metrics.

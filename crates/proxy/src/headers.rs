@@ -90,6 +90,27 @@ pub(crate) fn body_changes(headers: &mut HeaderMap) {
     }
 }
 
+/// Says which calls were denied in a whole answer, for programs that read it.
+pub(crate) fn announce_denials(headers: &mut HeaderMap, records: &[String]) {
+    if records.is_empty() {
+        return;
+    }
+    headers.insert(DENIED, HeaderValue::from(records.len()));
+    let shown = records.get(..MAX_ANNOUNCED).unwrap_or(records).join(",");
+    if let Ok(ids) = HeaderValue::from_str(&shown) {
+        headers.insert(RECORDS, ids);
+    }
+}
+
+/// How many calls were denied.
+const DENIED: HeaderName = HeaderName::from_static("x-callgate-denied");
+
+/// The ids of their records, separated by commas.
+const RECORDS: HeaderName = HeaderName::from_static("x-callgate-records");
+
+/// Clients bound the size of a header.
+const MAX_ANNOUNCED: usize = 64;
+
 fn remove_hops(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)

@@ -11,6 +11,8 @@
 //! One poll reads everything that the provider has sent so far and forwards all of it that may
 //! leave. Nothing is read ahead of the client: a slow client slows the provider.
 
+mod later;
+
 use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -26,6 +28,8 @@ use callgate_gate::{
 };
 use callgate_wire::Decoder;
 
+use crate::continuation::{Asking, Continuation};
+use crate::judged_response::later::StopSignal;
 use crate::metrics::{Metrics, OpenStream, Verdict};
 use crate::restore::{self, Binding};
 use crate::upstream::{Progress, UpstreamBody};
@@ -45,6 +49,14 @@ pub(crate) struct JudgedResponse {
     state: State,
     /// Why the response broke off, if it did.
     failure: Option<String>,
+    /// What the first answer used, if the turn went on.
+    first: Option<TurnEnd>,
+    /// The next answer, while it is awaited.
+    asking: Option<Asking>,
+    /// Ends when the gateway stops. Only a later answer is given up then.
+    stop: Option<StopSignal>,
+    /// The records of the denied calls.
+    denied: Vec<String>,
     response_context: ResponseContext,
 }
 
@@ -55,6 +67,8 @@ pub(crate) struct ResponseContext {
     /// The calls that the request answered, to be stored once the response is complete.
     pub(crate) answered: Option<RemovedEntry>,
     pub(crate) metrics: Metrics,
+    /// What the turn needs to go on after a denial.
+    pub(crate) continuation: Option<Box<Continuation>>,
     /// Counts the response as open until it is dropped.
     pub(crate) _open: OpenStream,
 }
@@ -63,6 +77,8 @@ pub(crate) struct ResponseContext {
 enum State {
     /// The provider is sending.
     Open,
+    /// The provider was asked again, and has not answered.
+    Asking,
     /// The provider has finished. Some calls may still wait for a decision.
     Closed,
     /// The gate has emitted everything.
@@ -87,6 +103,10 @@ impl JudgedResponse {
             out: Vec::new(),
             state: State::Open,
             failure: None,
+            first: None,
+            asking: None,
+            stop: None,
+            denied: Vec::new(),
             response_context,
         }
     }
@@ -109,7 +129,14 @@ impl JudgedResponse {
                     return Poll::Ready(None);
                 }
                 State::Closed => return Poll::Pending,
+                State::Asking => match self.poll_asking(cx) {
+                    Poll::Ready(()) => continue,
+                    Poll::Pending => return Poll::Pending,
+                },
                 State::Open => {}
+            }
+            if self.poll_stop(cx).is_ready() {
+                continue;
             }
             if self.poll_upstream(cx).is_pending() {
                 return Poll::Pending;
@@ -130,23 +157,35 @@ impl JudgedResponse {
     pub(crate) fn ending(&self) -> Option<&Ending> {
         match &self.state {
             State::Ended(ending) => Some(ending),
-            State::Open | State::Closed => None,
+            State::Open | State::Asking | State::Closed => None,
         }
+    }
+
+    /// The records of the denied calls so far.
+    pub(crate) fn denied(&self) -> &[String] {
+        &self.denied
     }
 
     /// Reads what has arrived.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { upstream, decoder, gate, .. } = self;
+        let Self { upstream, decoder, gate, response_context, .. } = self;
+        let continuation = &mut response_context.continuation;
+        let mut push = |bytes: &[u8]| {
+            if let Some(continuation) = continuation {
+                continuation.add(bytes);
+            }
+            gate.push(bytes);
+        };
         let mut undecodable = None;
         let mut plain = Vec::new();
         let polled = upstream.poll_ready_chunks(cx, &mut |bytes: &[u8]| {
             if decoder.is_identity() {
-                return gate.push(bytes);
+                return push(bytes);
             }
             // Bytes decoded before an error are valid.
             if undecodable.is_none() {
                 undecodable = decoder.push(bytes, &mut plain).err();
-                gate.push(&plain);
+                push(&plain);
                 plain.clear();
             }
         });
@@ -183,6 +222,7 @@ impl JudgedResponse {
             match self.gate.step(&mut self.out) {
                 Step::Name(question) => self.ask_name(question),
                 Step::Judge(question) => self.ask(question, cx),
+                Step::OnlyDenied(offer) => self.only_denied(offer),
                 Step::Note(note) => self.note(note),
                 Step::NeedMore | Step::Waiting => return,
                 Step::Ended(ending) => self.ended(ending),
@@ -198,6 +238,7 @@ impl JudgedResponse {
             NameDecision::NeedArguments => NameAnswer::NeedArguments,
             NameDecision::Deny(denial) => {
                 self.response_context.metrics.count_call(Verdict::Denied);
+                self.denied.extend(denial.record.clone());
                 NameAnswer::Deny(denial)
             }
         };
@@ -232,7 +273,10 @@ impl JudgedResponse {
     fn answer(&mut self, slot: Slot, decision: Decision) {
         let (answer, verdict) = match decision {
             Decision::Allow(permit) => (Answer::Allow(permit), Verdict::Allowed),
-            Decision::Deny(denial) => (Answer::Deny(denial), Verdict::Denied),
+            Decision::Deny(denial) => {
+                self.denied.extend(denial.record.clone());
+                (Answer::Deny(denial), Verdict::Denied)
+            }
         };
         self.response_context.metrics.count_call(verdict);
         self.gate.answer(slot, answer);
@@ -257,7 +301,8 @@ impl JudgedResponse {
                 self.response_context.metrics.count_text_match(&hit, "response");
                 response_decider.record_text_hit(&hit);
             }
-            Note::Removed(turn) => self.keep(&turn),
+            Note::Removed(turn) => self.keep(turn),
+            Note::AnswerFailed { why } => self.answer_failed(why),
         }
     }
 
@@ -270,8 +315,16 @@ impl JudgedResponse {
 
     /// Stores a turn with removed calls. The client may send the turn back as soon as it has the
     /// end of the response, so the end waits until the turn is stored.
-    fn keep(&mut self, turn: &RemovedTurn) {
-        let entry = restore::entry(turn, &self.response_context.binding);
+    fn keep(&mut self, turn: RemovedTurn) {
+        let turn = match &self.response_context.continuation {
+            Some(continuation) => continuation.merged(turn),
+            None => Some(turn),
+        };
+        let Some(turn) = turn else {
+            tracing::warn!("a turn of several answers cannot be kept, so it will not be restored");
+            return;
+        };
+        let entry = restore::entry(&turn, &self.response_context.binding);
         self.keeping.push(self.response_context.decider.keep_removed(entry));
     }
 
@@ -289,15 +342,27 @@ impl JudgedResponse {
     }
 
     fn end(&mut self) {
-        let Some(response_decider) = self.response_decider.take() else { return };
+        let Some(mut response_decider) = self.response_decider.take() else { return };
         let failure = match &self.state {
-            State::Ended(Ending::Clean) => None,
+            State::Ended(Ending::Clean) => self.failure.take().filter(|_| self.first.is_some()),
             State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
             State::Ended(Ending::Blocked) => Some("a rule about text stopped it".to_owned()),
-            State::Open | State::Closed => Some("the client went away".to_owned()),
+            State::Open | State::Asking | State::Closed => Some("the client went away".to_owned()),
         };
+        let end = TurnEnd { failure, ..self.turn_end() };
+        match self.first.take() {
+            None => response_decider.end(end),
+            Some(first) => {
+                response_decider.record_continued(end);
+                response_decider.end(first);
+            }
+        }
+    }
+
+    /// What the current answer has reported.
+    fn turn_end(&self) -> TurnEnd {
         let usage = self.gate.usage();
-        response_decider.end(TurnEnd {
+        TurnEnd {
             model: self.gate.model().map(str::to_owned),
             tokens: Tokens {
                 input: usage.input,
@@ -307,8 +372,8 @@ impl JudgedResponse {
             },
             stop_reason: usage.stop_reason,
             calls: usage.calls.into(),
-            failure,
-        });
+            failure: None,
+        }
     }
 }
 

@@ -13,11 +13,13 @@
 
 mod access;
 mod client_response;
+mod continuation;
 mod copied_response;
 mod gateway;
 mod headers;
 mod inbound;
 mod judged_response;
+mod kept_body;
 mod metrics;
 mod mount;
 mod outgoing;
@@ -35,5 +37,7 @@ mod upstream;
 pub use mount::{ClientInfo, Mount, MountBody, Mounts};
 pub use reload::{PreparedSettings, Reloader};
 pub use server::{Server, StartError};
-pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};
+pub use settings::{
+    ApiKey, AwsAccess, ContinueSettings, Inbound, Mode, Provider, Settings, Timeouts,
+};
 pub use upstream::system_roots;

@@ -5,18 +5,21 @@ use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 use callgate_decide::TextGuard;
+use callgate_gate::OnDeny;
 use callgate_wire::{CodingError, Decoder};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, Request};
+use http::{HeaderMap, Method, Request};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
 use crate::access::{self, AccessDenied, Principal};
+use crate::continuation::{KeySource, SentRequest};
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
 use crate::inbound;
+use crate::kept_body::KeptBody;
 use crate::refusal::Refusal;
 use crate::restore;
 use crate::route::Treatment;
@@ -24,14 +27,14 @@ use crate::sign;
 use crate::texts;
 use crate::upstream::{ClientBody, RequestBody};
 
-/// The request to send to the provider.
+/// The request to send to the provider, and what is kept of it if its turn may go on.
 pub(crate) async fn prepare(
     inner: &Inner,
     exchange: &Exchange,
     principal: &Principal,
     parts: Parts,
     body: Incoming,
-) -> Result<Request<RequestBody>, Refusal> {
+) -> Result<(Request<RequestBody>, Option<SentRequest>), Refusal> {
     let mut headers = parts.headers;
     let route = &exchange.route;
     let mut query = parts.uri.query().map(Cow::from);
@@ -49,6 +52,7 @@ pub(crate) async fn prepare(
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
     let why = ReadReasons::of(inner, exchange, &headers);
+    let keeps = may_go_on(inner, exchange);
     let body = if body.is_end_stream() {
         if why.offers {
             // Its path may name something that includes tools.
@@ -57,6 +61,7 @@ pub(crate) async fn prepare(
         RequestBody::Empty
     } else {
         let body = ClientBody::new(body, &inner.settings.timeouts);
+        let body = if keeps && !why.any() { body.kept(&inner.body_room) } else { body };
         match why.any() {
             true => read(inner, exchange, why, &mut headers, body).await?,
             // Do not take a connection to a provider before the first byte of the body has arrived.
@@ -71,6 +76,10 @@ pub(crate) async fn prepare(
     };
     let path: PathAndQuery =
         path.parse().map_err(|_| Refusal::BadRequest("the path is not a valid URI".to_owned()))?;
+    let kept = match keeps {
+        true => sent_request(inner, principal, &headers, &path, &body),
+        false => None,
+    };
     let credentials = route.site.provider.api_key.as_ref().filter(|_| principal.swap);
     let signing = sign::SigningRequest { route, method: &parts.method, path: &path };
     let body =
@@ -79,7 +88,33 @@ pub(crate) async fn prepare(
     *request.method_mut() = parts.method;
     *request.uri_mut() = path.into();
     *request.headers_mut() = headers;
-    Ok(request)
+    Ok((request, kept))
+}
+
+/// Whether the turn may go on after a denial. Then its request is kept until it ends.
+fn may_go_on(inner: &Inner, exchange: &Exchange) -> bool {
+    inner.settings.on_deny == OnDeny::Continue
+        && exchange.route.dialect.continuing().is_some()
+        && exchange.method == Method::POST
+        && inner.inspects(exchange.route.treatment)
+        && inner.decider.may_deny()
+}
+
+/// What is kept of a request.
+fn sent_request(
+    inner: &Inner,
+    principal: &Principal,
+    headers: &HeaderMap,
+    path: &PathAndQuery,
+    body: &RequestBody,
+) -> Option<SentRequest> {
+    let body = match body {
+        RequestBody::Empty => return None,
+        RequestBody::Whole(body) => KeptBody::whole(&inner.body_room, body.clone()),
+        RequestBody::Streamed(body) => body.copy()?,
+    };
+    let key = if principal.swap { KeySource::Gateway } else { KeySource::Client };
+    Some(SentRequest { headers: headers.clone(), path: path.clone(), body, key })
 }
 
 /// Why a request must be read.
@@ -118,14 +153,8 @@ async fn read(
     headers: &mut HeaderMap,
     body: ClientBody,
 ) -> Result<RequestBody, Refusal> {
-    let coding = headers::content_encoding(headers).map_err(|_| {
-        Refusal::BadRequest("the `Content-Encoding` header is not valid text".to_owned())
-    })?;
     let limit = inner.settings.request_body;
-    let limits =
-        callgate_wire::Limits { body: limit, decoded_total: limit as u64, ..Default::default() };
-    let decoder = Decoder::for_header(Some(&coding), &limits)
-        .map_err(|_| Refusal::RequestCoding(coding.clone()))?;
+    let decoder = decoder(headers, limit)?;
     let sent = collect(body, limit).await?;
     let plain = decode(decoder, &sent, limit)?;
     let text = std::str::from_utf8(&plain);
@@ -191,7 +220,17 @@ pub(crate) async fn collect(mut body: ClientBody, limit: usize) -> Result<Bytes,
     Ok(whole.freeze())
 }
 
-fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result<Bytes, Refusal> {
+/// A decoder for a request with these headers.
+pub(crate) fn decoder(headers: &HeaderMap, limit: usize) -> Result<Decoder, Refusal> {
+    let coding = headers::content_encoding(headers).map_err(|_| {
+        Refusal::BadRequest("the `Content-Encoding` header is not valid text".to_owned())
+    })?;
+    let limits =
+        callgate_wire::Limits { body: limit, decoded_total: limit as u64, ..Default::default() };
+    Decoder::for_header(Some(&coding), &limits).map_err(|_| Refusal::RequestCoding(coding))
+}
+
+pub(crate) fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result<Bytes, Refusal> {
     if decoder.is_identity() {
         return Ok(sent.clone());
     }

@@ -48,6 +48,8 @@ impl Reloader {
             decider: now.decider.clone(),
             metrics: now.metrics.clone(),
             trust: now.trust,
+            body_room: now.body_room.clone(),
+            stopping: now.stopping.clone(),
         };
         Ok(PreparedSettings { gateway: self.0.clone(), inner })
     }

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
-    self, ClientCall, ClientTurn, RemovedCall, RemovedTurn, Restored, Sent, SentTurn,
+    self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, RemovedCall, RemovedTurn, Restored,
+    Sent, SentTurn,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -124,7 +125,7 @@ fn still_open(kept: Vec<StoredTurn>) -> Vec<RemovedTurn> {
         if let Some(state) = turn.conversation.clone().or(turn.response.clone()) {
             turn.calls.retain(|call| done.insert((Some(state.clone()), call.id.clone())));
         }
-        if !turn.calls.is_empty() {
+        if !turn.calls.is_empty() || turn.merged.is_some() {
             turns.push(turn);
         }
     }
@@ -206,6 +207,32 @@ struct StoredTurn {
     conversation: Option<String>,
     #[serde(default)]
     answered: Vec<String>,
+    #[serde(default)]
+    merged: Option<StoredMerged>,
+}
+
+/// The answers of a turn, if there were several.
+#[derive(Serialize, Deserialize)]
+struct StoredMerged {
+    /// Content, results and ids of the calls.
+    earlier: Vec<(String, String, Vec<String>)>,
+    last: String,
+}
+
+impl From<&MergedTurn> for StoredMerged {
+    fn from(merged: &MergedTurn) -> Self {
+        let answer = |answer: &EarlierAnswer| {
+            (answer.content.clone(), answer.results.clone(), answer.ids.clone())
+        };
+        Self { earlier: merged.earlier.iter().map(answer).collect(), last: merged.last.clone() }
+    }
+}
+
+impl From<StoredMerged> for MergedTurn {
+    fn from(stored: StoredMerged) -> Self {
+        let answer = |(content, results, ids)| EarlierAnswer { content, results, ids };
+        Self { earlier: stored.earlier.into_iter().map(answer).collect(), last: stored.last }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -249,6 +276,7 @@ impl StoredTurn {
             response: turn.response.clone(),
             conversation: turn.conversation.clone(),
             answered: Vec::new(),
+            merged: turn.merged.as_ref().map(StoredMerged::from),
         }
     }
 }
@@ -274,6 +302,7 @@ impl From<StoredTurn> for RemovedTurn {
             calls: kept.calls.into_iter().map(call).collect(),
             response: kept.response,
             conversation: kept.conversation,
+            merged: kept.merged.map(MergedTurn::from),
         }
     }
 }
@@ -304,7 +333,11 @@ mod tests {
             calls: vec![call],
             response: Some("resp".into()),
             conversation: Some("conv".into()),
+            merged: None,
         };
+        let earlier =
+            EarlierAnswer { content: "[1]".into(), results: "[2]".into(), ids: vec!["i".into()] };
+        let turn = turn.merged(MergedTurn { earlier: vec![earlier], last: "[3]".into() });
         let text = serde_json::to_string(&StoredTurn::of(&turn)).unwrap();
         assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredTurn>(&text).unwrap()), turn);
     }

@@ -47,7 +47,7 @@ pub(crate) enum Route {
 }
 
 /// A route to a provider.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ProviderRoute {
     pub(crate) site: Arc<ProviderSite>,
     /// The path at the provider, without the query.

@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use self::client::Serving;
 use crate::access::Trust;
 use crate::gateway::{Gateway, Inner};
+use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
 use crate::mount::Mounts;
 use crate::reload::Reloader;
@@ -32,6 +33,7 @@ pub struct Server {
     connections: Arc<Semaphore>,
     serving: Serving,
     shutdown: Duration,
+    stop_all: watch::Sender<bool>,
 }
 
 /// Why a gateway cannot start.
@@ -74,8 +76,11 @@ impl Server {
         let upstreams = Upstreams::new(upstream_timeouts(&settings), tls);
         let (connections, shutdown) = (settings.max_connections, settings.timeouts.shutdown);
         let serving = Serving::new(settings.timeouts.client_head);
+        let (stop_all, stopping) = watch::channel(false);
         let inner = Inner {
             trust: Trust::of(address),
+            body_room: BodyRoom::default(),
+            stopping,
             settings,
             routes,
             restart_needed: Vec::new(),
@@ -90,6 +95,7 @@ impl Server {
             connections: Arc::new(Semaphore::new(connections)),
             serving,
             shutdown,
+            stop_all,
         })
     }
 
@@ -106,7 +112,7 @@ impl Server {
     /// Serves until `stop` resolves, then lets streams finish for the configured time.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
-        let (stop_all, stopping) = watch::channel(false);
+        let stopping = self.stop_all.subscribe();
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -122,7 +128,7 @@ impl Server {
                 drop(permit);
             });
         }
-        stop_all.send_replace(true);
+        self.stop_all.send_replace(true);
         drop(self.listener);
         if tokio::time::timeout(self.shutdown, graceful.shutdown()).await.is_err() {
             tracing::warn!("running streams were cut off");

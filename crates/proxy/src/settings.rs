@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use callgate_dialect::Dialect;
-use callgate_gate::{Limits, Malformed, OnDeny};
+use callgate_gate::{Limits, Malformed, Notice, OnDeny};
 use url::Url;
 
 /// The settings of the gateway.
@@ -20,6 +20,8 @@ pub struct Settings {
     pub inbound: Inbound,
     /// What replaces a denied call.
     pub on_deny: OnDeny,
+    /// How far a turn goes on after all of its calls were denied.
+    pub continuing: ContinueSettings,
     /// What to do with unreadable frames.
     pub malformed: Malformed,
     /// The limits of each response.
@@ -103,6 +105,32 @@ impl ApiKey {
 impl std::fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ApiKey(…)")
+    }
+}
+
+/// How far a turn goes on after all of its calls were denied. At each limit it ends with an
+/// explanation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContinueSettings {
+    /// How often the provider is asked again.
+    pub rounds: usize,
+    /// The tokens of all answers so far, input and output, after which it is not asked again.
+    pub tokens: u64,
+    /// The time since the beginning of the turn after which it is not asked again.
+    pub time: Duration,
+    /// How the denied calls are shown.
+    pub notice: Notice,
+}
+
+impl Default for ContinueSettings {
+    fn default() -> Self {
+        Self {
+            rounds: 3,
+            // Four answers with a full context of most models.
+            tokens: 1_000_000,
+            time: Duration::from_secs(600),
+            notice: Notice::Line,
+        }
     }
 }
 

@@ -133,6 +133,7 @@ pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
                 run.judged.push((call.name.raw().to_owned(), arguments, allowed));
                 gate.answer(question.slot, answer);
             }
+            Step::OnlyDenied(_) => gate.conclude(),
             Step::Note(note) => run.notes.push(note),
             Step::NeedMore => return,
             Step::Waiting => panic!("every question was answered, and the gate waits"),

@@ -77,6 +77,16 @@ impl Style {
         }
     }
 
+    /// Appends a comment of one line, if the framing has comments.
+    pub fn comment(&self, text: &str, out: &mut Vec<u8>) {
+        if self.framing == Framing::Sse && !text.contains(['\n', '\r']) {
+            let end = self.line_end.bytes();
+            for part in [b": ", text.as_bytes(), end, end] {
+                out.extend_from_slice(part);
+            }
+        }
+    }
+
     /// Appends an event that reports a failure, and ends what must be ended.
     pub fn failure(&self, name: Option<&str>, data: &str, out: &mut Vec<u8>) {
         match self.framing {

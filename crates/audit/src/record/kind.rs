@@ -71,6 +71,9 @@ kinds! {
     SessionEnded "session_ended" "session";
     /// A response that contained calls, or was not judged: its tokens, its stop reason, its calls.
     Turn "turn" "turn";
+    /// Another answer in the turn of a response, because all calls of the one before were denied:
+    /// its tokens, its stop reason, its calls.
+    Continued "continued" "turn";
     /// A person changed what callgate trusts: a gateway key or a pin.
     Change "change" "change";
 }

@@ -32,6 +32,10 @@ pub(crate) struct Calls {
     #[command(subcommand)]
     pub(crate) command: Option<CallsCommand>,
 
+    /// Only this request: `x-callgate-request` of a response names it.
+    #[arg(long, help_heading = FILTERS, value_name = "ID")]
+    pub(crate) request: Option<String>,
+
     #[command(flatten)]
     pub(crate) filters: Filters,
 

@@ -1,5 +1,7 @@
 //! `callgate calls`: the recorded tool calls with their verdicts.
 
+mod story;
+
 use std::path::Path;
 
 use anyhow::Result;
@@ -23,7 +25,10 @@ pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
 fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
     let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
-    let filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };
+    let mut filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };
+    if let Some(request) = &args.request {
+        filter = records::of_request(request, filter);
+    }
     let found = records::reader(config)?.records(&filter)?;
     if args.json {
         return print_json(&found);
@@ -87,11 +92,13 @@ pub(crate) fn print_json(found: &[Stored]) -> Result<Exit> {
 }
 
 fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
-    let stored = records::find(&records::reader(config)?, id)?;
+    let reader = records::reader(config)?;
+    let stored = records::find(&reader, id)?;
     if json {
         render::print(&report::line(&stored.to_json())?)?;
     } else {
         render::print(&described(&stored))?;
+        render::print(&story::told(&reader, &stored)?)?;
     }
     Ok(Exit::Success)
 }

@@ -17,7 +17,9 @@ use callgate_dialect::Dialect;
 use callgate_effects::Catalogue;
 use callgate_gate::{Limits, Malformed, OnDeny};
 use callgate_policy::{Policies, Source};
-use callgate_proxy::{Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts};
+use callgate_proxy::{
+    ContinueSettings, Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts,
+};
 use callgate_store::{Durability, Location, Store};
 
 use crate::args;
@@ -103,6 +105,7 @@ fn settings(model: &model::Model) -> Result<Settings> {
         mode: Mode::Full,
         inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
+        continuing: ContinueSettings::default(),
         malformed: Malformed::Withhold,
         limits: Limits::default(),
         request_body: 1 << 20,

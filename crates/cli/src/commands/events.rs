@@ -30,7 +30,7 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
     for stored in &found {
         let what = match &stored.record.guardrail {
             Some(found) => format!("{} {}", found.action, records::why(stored)),
-            None if stored.record.kind == Kind::Turn => turn(&stored.record),
+            None if is_answer(stored.record.kind) => answer(&stored.record),
             None => records::why(stored),
         };
         table.row([
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// What a response was: its model, how many calls it held, what it cost and why it ended.
-fn turn(record: &Record) -> String {
+pub(crate) fn answer(record: &Record) -> String {
     let calls = record.calls.map(|calls| match calls {
         1 => "1 call".to_owned(),
         calls => format!("{calls} calls"),
@@ -65,6 +65,10 @@ fn turn(record: &Record) -> String {
     let parts = [record.model.clone(), calls, tokens, ended, detail.map(str::to_owned)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "a response".to_owned() } else { parts.join("; ") }
+}
+
+fn is_answer(kind: Kind) -> bool {
+    matches!(kind, Kind::Turn | Kind::Continued)
 }
 
 /// All but calls, which have their own command, and turns, of which there are as many.

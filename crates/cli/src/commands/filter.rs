@@ -139,6 +139,8 @@ impl Filter {
             match self.gate.step(&mut self.free) {
                 Step::Name(question) => self.answer_name(question),
                 Step::Judge(question) => self.answer(question),
+                // The filter cannot ask anyone.
+                Step::OnlyDenied(_) => self.gate.conclude(),
                 Step::Note(note) => self.reporter.note(&note),
                 Step::Ended(ending) => return Some(ending),
                 // Every question is answered at once, so the gate never waits for one.
@@ -207,7 +209,7 @@ impl Reporter {
             Note::Observed(call) => self.observed(call),
             Note::Removed(turn) => self.removed(turn),
             // `removed` reports the call with its arguments.
-            Note::Completed { .. } => {}
+            Note::Completed { .. } | Note::AnswerFailed { .. } => {}
             Note::Withheld { why } => self.noted("withheld", None, why),
             Note::Normalised { tool, why } => self.noted("normalised", Some(tool), why),
             Note::Refused { tool, why } => self.noted("refused", Some(tool), why),

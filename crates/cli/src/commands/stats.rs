@@ -41,6 +41,11 @@ fn as_json(stats: &Stats) -> Value {
             "without_calls": turns.without_calls,
             "tokens_input": turns.tokens_input,
             "tokens_output": turns.tokens_output,
+            "continued": {
+                "answers": turns.continued.answers,
+                "tokens_input": turns.continued.tokens_input,
+                "tokens_output": turns.continued.tokens_output,
+            },
         },
     })
 }
@@ -65,6 +70,12 @@ fn shown(stats: &Stats) -> String {
     }
     total("tokens in", turns.tokens_input);
     total("tokens out", turns.tokens_output);
+    let continued = &turns.continued;
+    if continued.answers > 0 {
+        total("answers after a denial", continued.answers);
+        total("  tokens in", continued.tokens_input);
+        total("  tokens out", continued.tokens_output);
+    }
     let mut text = totals.text();
     top(&mut text, "tool", &stats.tools);
     top(&mut text, "rule", &stats.rules);

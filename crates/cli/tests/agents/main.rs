@@ -62,6 +62,12 @@ with! {
 }
 
 #[test]
+fn claude_code_finishes_its_task_after_a_denial() {
+    let Some(installed) = Installed::find() else { return };
+    scenes::another_way(Agent::ClaudeCode, &installed);
+}
+
+#[test]
 fn what_a_program_of_the_model_calls_is_judged_at_the_server() {
     let Some(installed) = Installed::find() else { return };
     scenes::called_by_a_program(&installed);

@@ -167,3 +167,37 @@ pub(crate) fn called_by_a_program(installed: &Installed) {
     let servers: Vec<&Value> = strays.iter().map(|stray| &stray["tool"]["server"]).collect();
     assert_eq!(servers, [SHIM.name]);
 }
+
+/// With `on_deny: continue` the model takes another way after two denials, and the agent finishes
+/// its task without a word of the user. Later requests hold the turns as the model produced them.
+#[track_caller]
+pub(crate) fn another_way(agent: Agent, installed: &Installed) {
+    let script = vec![
+        vec![Said::Text("First try."), Said::command(agent, "call_one", "touch forbidden")],
+        vec![Said::call(agent, "call_two", FIND, "in-answers")],
+        vec![Said::Text("Another way."), Said::command(agent, "call_three", "touch allowed")],
+    ];
+    let world = World::with_settings(agent, installed, script, "on_deny: continue");
+    let shown = world.run(Turn::First);
+    assert!(shown.contains(FAREWELL), "{agent:?}: {shown}");
+    assert!(world.has("allowed") && !world.has("forbidden"), "{agent:?}");
+    assert_eq!(world.executed(), (0, 0), "{agent:?}");
+
+    let last = world.asked().pop().unwrap();
+    let text = last.to_string();
+    for part in ["No such file.", "Not in an answer."] {
+        assert!(text.contains(part), "{agent:?}: {part}: {text}");
+    }
+    assert!(!text.contains("callgate blocked the tool call `Bash` ("), "{agent:?}: {text}");
+    let roles: Vec<&str> = last["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|message| message["role"].as_str())
+        .filter(|role| *role == "assistant")
+        .collect();
+    assert_eq!(roles.len(), 3, "{agent:?}: {text}");
+
+    let shown = world.run(Turn::Next);
+    assert!(shown.contains(FAREWELL), "{agent:?}: {shown}");
+}

@@ -40,10 +40,23 @@ impl<'a> World<'a> {
     /// An agent that is ready, and a model that will say this.
     #[track_caller]
     pub(crate) fn new(agent: Agent, installed: &'a Installed, script: Vec<Vec<Said>>) -> Self {
+        Self::with_settings(agent, installed, script, "")
+    }
+
+    /// The same with more settings of the gateway.
+    #[track_caller]
+    pub(crate) fn with_settings(
+        agent: Agent,
+        installed: &'a Installed,
+        script: Vec<Vec<Said>>,
+        settings: &str,
+    ) -> Self {
         let model = Model { agent, script }.start();
         let web = WEB.serve();
         let binary = Path::new(env!("CARGO_BIN_EXE_callgate"));
-        let servers = format!("mcp:\n  servers:\n    web: {{ url: \"{}/mcp\" }}\n", web.url());
+        let web_url = web.url();
+        let servers =
+            format!("{settings}\nmcp:\n  servers:\n    web: {{ url: \"{web_url}/mcp\" }}\n");
         let gateway = Setup::new(binary, &model.url(), POLICY, &servers).start();
         let shim = Started::new(&SHIM, gateway.folder());
         let (home, work) = (TempDir::new().unwrap(), TempDir::new().unwrap());

@@ -105,7 +105,7 @@ fn the_schema_is_json() {
     let ran = Test::new(&["config", "schema"]).run();
     let schema: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-    assert_eq!(schema["properties"]["on_deny"]["enum"], json!(["explain", "silent"]));
+    assert_eq!(schema["properties"]["on_deny"]["enum"], json!(["continue", "explain", "silent"]));
     assert_eq!(schema["properties"]["rules"]["type"], "array");
 }
 

@@ -16,6 +16,7 @@ mod actors;
 mod api;
 mod bedrock;
 mod bodies;
+mod continuing;
 mod conversations;
 mod denials;
 mod dialects;

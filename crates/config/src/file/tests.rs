@@ -76,7 +76,7 @@ error: unknown value for `on_deny`: `shout`
 7 | on_deny: shout
   |          ^^^^^
   |
-  = hint: one of: explain, silent
+  = hint: one of: continue, explain, silent
 error: `gateway.idle_timeout` is not a duration: `10`
  --> callgate.yaml:8:26
   |

@@ -3,9 +3,13 @@
 //! A call replaces its notice, or goes to its old position among the blocks if there is no notice.
 //! Its result is inserted at the start of the user message that follows.
 
+mod unmerge;
+
 use std::collections::{BTreeMap, HashSet};
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
+
+use unmerge::unmerge;
 
 use crate::json::{Edits, Fields, member};
 use crate::request::{
@@ -35,8 +39,15 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     for plan in &plans {
         let Some(seen) = seen.get(plan.seen) else { continue };
         let Some(message) = messages.get(seen.message) else { continue };
-        put_back(request, message, seen, plan, &mut edits);
-        if let Some(user) = answer_to(plan.seen) {
+        match &plan.turn.merged {
+            Some(merged) => {
+                let restored = unmerge(request, message, seen, plan.turn, merged);
+                edits.replace(message.span, restored);
+            }
+            None => put_back(request, message, seen, plan, &mut edits),
+        }
+        // The last of several answers may have lost no call.
+        if let Some(user) = answer_to(plan.seen).filter(|_| !plan.calls.is_empty()) {
             results.entry(user).or_default().extend(&plan.calls);
         }
     }
@@ -56,6 +67,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 
 #[derive(Default)]
 struct Message<'a> {
+    span: Span,
     role: Option<Text<'a>>,
     content: Content<'a>,
 }
@@ -102,6 +114,8 @@ impl Block<'_> {
 fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
     let mut fields = Fields::new(&["role", "content"]);
+    reader.kind()?;
+    let start = reader.position();
     let mut object = reader.object()?;
     while let Some(key) = object.next(reader)? {
         match fields.find(&key)? {
@@ -112,6 +126,7 @@ fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
             }
         }
     }
+    message.span = Span { start, end: reader.position() };
     Ok(message)
 }
 
@@ -281,7 +296,7 @@ fn add_results(request: &str, message: &Message<'_>, calls: &[&RemovedCall], edi
     }
 }
 
-fn error_result(call: &RemovedCall, said: &[&str]) -> String {
+pub(super) fn error_result(call: &RemovedCall, said: &[&str]) -> String {
     let why = quote(&call.why);
     let content = match said {
         [] => why,
@@ -294,7 +309,7 @@ fn error_result(call: &RemovedCall, said: &[&str]) -> String {
 }
 
 /// Whether code that the provider runs made the call, and waits for its result.
-fn is_programmatic(original: &str) -> bool {
+pub(super) fn is_programmatic(original: &str) -> bool {
     let caller = whole_object(original).and_then(|call| member(original, call, "caller"));
     let kind = caller.and_then(|caller| member(original, caller, "type"));
     let kind = kind.and_then(|kind| Json::at(original, kind).string().ok());

@@ -3,11 +3,12 @@
 use callgate_call::json::{Span, quote};
 use callgate_wire::Frame;
 
+use super::continued::{is_thinking, overlay, set_usage, sum_usage, usage_of};
 use super::read::{input_edits, with_input};
 use crate::event::{
     ArgumentsPiece, BlockStep, Carrier, Fate, Finish, Part, Piece, Reading, Slot, What,
 };
-use crate::json::{Edits, document, elements, member};
+use crate::json::{Edits, document, elements, member, string_member};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::spec::Write;
 
@@ -21,6 +22,27 @@ pub(super) struct Writer {
     /// The open block that is a call. Some clients add every piece of arguments to the call that
     /// began last, so the next block waits until this one has ended.
     open_call: Option<Slot>,
+    /// Set once the turn goes on with another answer.
+    later: Option<Box<LaterAnswer>>,
+}
+
+/// An answer behind the first one. Its start has no place in the message, its thinking is not valid
+/// behind what another answer said, and its end counts the tokens of all.
+#[derive(Debug)]
+struct LaterAnswer {
+    /// The usage of the answers before it.
+    spent: String,
+    /// Its own usage so far.
+    usage: String,
+    progress: Progress,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Progress {
+    /// It is being read.
+    Reading,
+    /// It broke off: the end of an earlier answer ends the turn.
+    GivenUp,
 }
 
 impl Write for Writer {
@@ -36,7 +58,7 @@ impl Write for Writer {
 
     /// Whether a text frame can leave unchanged.
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        let Some(block) = reading.block else { return true };
+        let Some(block) = reading.block else { return self.later.is_none() };
         let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
         match (block.does, out, block.index) {
             (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
@@ -54,6 +76,9 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         if reading.irregular || stray_is_denied(reading, fates) {
+            return;
+        }
+        if self.later.is_some() && self.is_left_out(data, reading) {
             return;
         }
         if let Some(block) = reading.block {
@@ -102,7 +127,28 @@ impl Write for Writer {
                 _ => {}
             }
         }
+        self.count_all(data, &mut edits);
         leave(frame, data, reading, edits, out);
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.write_text(frame, text, out);
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        self.later = Some(Box::new(LaterAnswer {
+            spent: spent.to_owned(),
+            usage: "{}".to_owned(),
+            progress: Progress::Reading,
+        }));
+        self.open.clear();
+        self.open_call = None;
+    }
+
+    fn give_up_answer(&mut self) {
+        if let Some(later) = &mut self.later {
+            later.progress = Progress::GivenUp;
+        }
     }
 
     /// Writes a whole message.
@@ -157,6 +203,36 @@ impl Write for Writer {
 }
 
 impl Writer {
+    /// Whether a frame of a later answer has no place in the message.
+    fn is_left_out(&mut self, data: &str, reading: &Reading) -> bool {
+        let whole = document(data);
+        let opens = reading.block.is_some_and(|block| block.does == BlockStep::Open);
+        if opens {
+            return member(data, whole, "content_block")
+                .is_some_and(|block| is_thinking(data, block));
+        }
+        let starts =
+            string_member(data, whole, "type").is_some_and(|kind| kind.is("message_start"));
+        if let (true, Some(later), Some(usage)) = (starts, &mut self.later, usage_of(data)) {
+            later.usage = usage.to_owned();
+        }
+        starts
+    }
+
+    /// Makes the end of a message count the tokens of all answers.
+    fn count_all(&self, data: &str, edits: &mut Edits) {
+        let Some(later) = &self.later else { return };
+        let whole = document(data);
+        if !string_member(data, whole, "type").is_some_and(|kind| kind.is("message_delta")) {
+            return;
+        }
+        let usage = match (&later.progress, usage_of(data)) {
+            (Progress::Reading, Some(newer)) => overlay(&later.usage, newer),
+            (Progress::Reading, None) | (Progress::GivenUp, _) => later.usage.clone(),
+        };
+        set_usage(edits, data, whole, &sum_usage(&later.spent, &usage));
+    }
+
     /// Begins a message, if the frame that would have begun it does not leave.
     fn begin(frame: &Frame<'_>, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");

@@ -153,7 +153,11 @@ fn matching(
 ) -> Vec<usize> {
     let is_it = |number: &usize| {
         turns.get(*number).is_some_and(|turn| match seen.references.is_empty() {
-            true => is_whole(seen, turn) && (shows_notices(seen, turn) || seen.client.drops_text()),
+            true => {
+                // The text of several answers is replaced as a whole.
+                let replaced = turn.merged.is_some() || seen.client.drops_text();
+                is_whole(seen, turn) && (replaced || shows_notices(seen, turn))
+            }
             false => is_referred_to(seen, turn),
         })
     };

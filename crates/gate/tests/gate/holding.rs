@@ -109,6 +109,7 @@ impl Slow {
                     self.gate.answer_name(question.slot, answer);
                 }
                 Step::Judge(question) => self.questions.push(question),
+                Step::OnlyDenied(_) => self.gate.conclude(),
                 Step::Note(_) => {}
                 Step::NeedMore | Step::Waiting => break,
                 Step::Ended(ending) => {

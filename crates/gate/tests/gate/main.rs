@@ -11,6 +11,7 @@
 mod holding;
 mod properties;
 mod release;
+mod rounds;
 mod shape;
 mod side_texts;
 mod text;

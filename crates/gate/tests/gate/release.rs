@@ -327,6 +327,7 @@ impl<'a> Driven<'a> {
                     self.gate.answer_name(question.slot, answer);
                 }
                 Step::Judge(question) => self.questions.push((self.pushed, question)),
+                Step::OnlyDenied(_) => self.gate.conclude(),
                 Step::Note(_) => {}
                 Step::NeedMore | Step::Waiting => return,
                 Step::Ended(_) => self.ended = true,

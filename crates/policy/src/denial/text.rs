@@ -86,6 +86,20 @@ impl DenialText {
         text
     }
 
+    /// One line about a denied call in a turn that goes on: the model gets the reason elsewhere.
+    pub fn line(&self, denial: &Denial) -> String {
+        let Values { tool, rule, record, .. } = Values::of(denial);
+        let mut line = format!("callgate blocked the tool call `{tool}`");
+        if !rule.is_empty() {
+            line.push_str(&format!(" (rule {rule})"));
+        }
+        line.push('.');
+        if !record.is_empty() {
+            line.push_str(&format!(" {RECORD}{record}"));
+        }
+        line
+    }
+
     /// The same about what a server sent back: what was called did run.
     pub fn withheld(&self, denial: &Denial) -> String {
         self.fill(&self.withheld, &Values::of(denial))

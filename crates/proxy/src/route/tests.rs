@@ -1,7 +1,7 @@
 use callgate_gate::{Limits, Malformed, OnDeny};
 
 use super::*;
-use crate::settings::{Inbound, Mode, Timeouts};
+use crate::settings::{ContinueSettings, Inbound, Mode, Timeouts};
 
 mod apis;
 
@@ -28,6 +28,7 @@ fn routes_of(providers: Vec<Provider>, passthrough: &[&str]) -> Routes {
         mode: Mode::Full,
         inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
+        continuing: ContinueSettings::default(),
         malformed: Malformed::Withhold,
         limits: Limits::default(),
         request_body: 1,

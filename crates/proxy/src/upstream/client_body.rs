@@ -13,6 +13,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::idle_timer::IdleTimer;
+use crate::kept_body::{BodyRoom, KeptBody};
 use crate::settings::Timeouts;
 
 /// A body as the client sends it. It ends with an error after a pause longer than the limit, or
@@ -26,11 +27,11 @@ pub(crate) struct ClientBody {
     /// The first frame, which was awaited before contacting a provider.
     first: Option<Frame<Bytes>>,
     idle_timer: IdleTimer,
-    /// The longest pause.
-    pause: Duration,
     /// The remaining time for the body.
     left: Duration,
     stalled: Stalled,
+    /// Keeps what is sent.
+    kept: Option<KeptBody>,
 }
 
 /// The number of bytes that extend the time by one second: slow for a network, and far more than it
@@ -41,6 +42,7 @@ const BYTES_PER_SECOND: u32 = 16 * 1024;
 /// several ways, and sometimes only as a reset.
 #[derive(Debug, Clone)]
 pub(crate) struct Stalled {
+    /// The longest pause.
     limit: Duration,
     stalled: Arc<AtomicBool>,
 }
@@ -59,7 +61,32 @@ impl ClientBody {
         let Timeouts { client_body: pause, client_body_total: left, .. } = *timeouts;
         let stalled = Stalled { limit: pause, stalled: Arc::default() };
         let idle_timer = IdleTimer::new(pause.min(left));
-        Self { incoming, first: None, idle_timer, pause, left, stalled }
+        Self { incoming, first: None, idle_timer, left, stalled, kept: None }
+    }
+
+    /// Keeps the body while it is sent.
+    pub(crate) fn kept(self, room: &BodyRoom) -> Self {
+        Self { kept: Some(KeptBody::arriving(room)), ..self }
+    }
+
+    /// What is kept of it.
+    pub(crate) fn copy(&self) -> Option<KeptBody> {
+        self.kept.clone()
+    }
+
+    /// Keeps a frame that is sent.
+    fn keep(&self, frame: &Poll<Option<Result<Frame<Bytes>, ClientBodyError>>>) {
+        let Some(kept) = &self.kept else { return };
+        match frame {
+            Poll::Ready(Some(Ok(frame))) => {
+                frame.data_ref().into_iter().for_each(|data| kept.add(data));
+                if self.incoming.is_end_stream() {
+                    kept.complete();
+                }
+            }
+            Poll::Ready(None) => kept.complete(),
+            Poll::Ready(Some(Err(_))) | Poll::Pending => {}
+        }
     }
 
     /// Waits for the first byte; `None` if the body is empty.
@@ -109,7 +136,7 @@ impl ClientBody {
         let length = u32::try_from(data.map_or(0, Bytes::len)).unwrap_or(u32::MAX);
         let worth = Duration::from_secs(length.into()) / BYTES_PER_SECOND;
         self.left = self.left.saturating_sub(paused).saturating_add(worth);
-        self.idle_timer.set_limit(self.pause.min(self.left));
+        self.idle_timer.set_limit(self.stalled.limit.min(self.left));
     }
 }
 
@@ -138,10 +165,12 @@ impl Body for ClientBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, ClientBodyError>>> {
         let this = self.get_mut();
-        match this.first.take() {
+        let frame = match this.first.take() {
             Some(first) => Poll::Ready(Some(Ok(first))),
             None => this.poll_incoming(cx),
-        }
+        };
+        this.keep(&frame);
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

@@ -53,7 +53,9 @@ impl Index {
         set.remove_all(&block.flagged(Flag::Completes)?);
         block.keep_in_time(wanted, &mut set)?;
         block.narrow(&mut set, &wanted.of_turns)?;
-        block.count_turns(&set, stats)?;
+        for kind in [Kind::Turn, Kind::Continued] {
+            block.count_answers(kind, &set, stats)?;
+        }
         block.narrow(&mut set, &wanted.of_others)?;
         block.count_records(&set, stats)?;
 
@@ -84,16 +86,16 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Counts the turns among these records.
-    fn count_turns(&self, set: &Bits, stats: &mut Stats) -> Result<(), IndexError> {
-        let kind = names::find(self.view, Field::Kind, Kind::Turn.as_str())?;
+    /// Counts the responses of one kind among these records.
+    fn count_answers(&self, kind: Kind, set: &Bits, stats: &mut Stats) -> Result<(), IndexError> {
+        let found = names::find(self.view, Field::Kind, kind.as_str())?;
         let mut turns = set.clone();
-        let is_turn = Condition(vec![(Field::Kind, kind.into_iter().collect())]);
+        let is_turn = Condition(vec![(Field::Kind, found.into_iter().collect())]);
         self.narrow(&mut turns, &[is_turn])?;
         if turns.is_empty() {
             return Ok(());
         }
-        stats.turns.recorded += turns.count();
+        stats.turns.add_records(kind, turns.count());
         let mut query = self.view.prepare_cached(TOKENS)?;
         let begin = self.block * BLOCK;
         let mut rows = query.query(params![Number(begin), Number(begin + BLOCK - 1)])?;
@@ -103,8 +105,7 @@ impl Block<'_> {
             one &= &turns;
             if !one.is_empty() {
                 let tokens = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-                add(&mut stats.turns.tokens_input, tokens(1)?);
-                add(&mut stats.turns.tokens_output, tokens(2)?);
+                stats.turns.add_tokens(kind, tokens(1)?, tokens(2)?);
             }
         }
         Ok(())
@@ -199,10 +200,6 @@ fn count_name(names: &mut BTreeMap<String, u64>, name: String, count: u64) {
 fn day(number: i64) -> Result<Date, IndexError> {
     let days = i32::try_from(number).map_err(|_| IndexError::Damaged)?;
     date(1970, 1, 1).checked_add(days.days()).map_err(|_| IndexError::Damaged)
-}
-
-fn add(sum: &mut u64, more: u64) {
-    *sum = sum.saturating_add(more);
 }
 
 pub(super) const TIMES: &str = "SELECT earliest, latest FROM blocks WHERE block = ?1";

@@ -40,7 +40,7 @@ impl Reader {
     /// The turn of a record that is not one itself.
     fn turn_of(&self, parts: &Parts<'_>, record: &Record) -> Result<Option<Record>, IndexError> {
         match (record.kind, &record.request) {
-            (Kind::Turn, _) | (_, None) => Ok(None),
+            (Kind::Turn | Kind::Continued, _) | (_, None) => Ok(None),
             (_, Some(request)) => {
                 Ok(self.joined(parts, &turn_of(request))?.map(|turn| turn.record))
             }

@@ -100,6 +100,7 @@ impl Driver<'_> {
                     let due = self.frame.saturating_add(self.delay);
                     self.waiting.push_back((due, question.slot, answer));
                 }
+                Step::OnlyDenied(_) => self.gate.conclude(),
                 Step::Note(_) => {}
                 Step::NeedMore | Step::Ended(_) => return,
                 Step::Waiting => assert!(!self.waiting.is_empty(), "the gate waits for nothing"),

@@ -151,7 +151,7 @@ impl Answer {
     }
 
     /// All bytes of the body.
-    pub(crate) fn body(&self) -> Vec<u8> {
+    pub fn body(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for step in &self.steps {
             match step {

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::Dialect;
 use crate::json::{document, elements, member};
-use crate::request::{RemovedCall, RemovedTurn, Restored, testing};
+use crate::request::{EarlierAnswer, MergedTurn, RemovedCall, RemovedTurn, Restored, testing};
 
 /// A notice with everything that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
@@ -737,4 +737,86 @@ proptest! {
             prop_assert_eq!(!restored.skipped.is_empty(), last);
         }
     }
+}
+
+/// What a client has of two answers, and the two answers.
+const MERGED: &str = r#"[{"type":"thinking","thinking":"a","signature":"s1"},{"type":"text","text":"One."},{"type":"text","text":"blocked"},{"type":"text","text":"Two."},{"type":"tool_use","id":"t2","name":"ls","input":{}}]"#;
+const FIRST: &str =
+    r#"[{"type":"thinking","thinking":"a","signature":"s1"},{"type":"text","text":"One."},CALL]"#;
+const LAST: &str = r#"[{"type":"thinking","thinking":"b","signature":"s2"},{"type":"text","text":"Two."},{"type":"tool_use","id":"t2","name":"ls","input":{}}]"#;
+const ANSWER: &str = r#"[{"type":"tool_result","tool_use_id":"t2","content":"x"}]"#;
+
+fn merged(calls: Vec<RemovedCall>) -> RemovedTurn {
+    let earlier =
+        EarlierAnswer { content: fill(FIRST), results: fill("[RESULT]"), ids: vec!["t1".into()] };
+    turn_of(MERGED, calls).merged(MergedTurn { earlier: vec![earlier], last: LAST.into() })
+}
+
+/// The contents of all messages but the first.
+fn contents(body: &str) -> Vec<Value> {
+    let body: Value = serde_json::from_str(body).unwrap();
+    let messages = body["messages"].as_array().unwrap().iter().skip(1);
+    messages.map(|message| message["content"].clone()).collect()
+}
+
+#[test]
+fn several_answers_become_turns_of_their_own() {
+    let restored = restore(&request(MERGED, ANSWER), &[merged(Vec::new())]).unwrap();
+    assert_eq!((restored.restored, restored.skipped), (vec!["t1".to_owned()], Vec::new()));
+    let body = restored.body.unwrap();
+    let last = format!("{{\"role\":\"assistant\",\"content\":{LAST}}} ,{{\"content\":{ANSWER}");
+    assert!(body.contains(&last) && body.contains(&fill(FIRST)), "{body}");
+    check(&serde_json::from_str(&body).unwrap());
+    let roles: Vec<Value> = serde_json::from_str::<Value>(&body).unwrap()["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].clone())
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
+}
+
+#[test]
+fn the_last_of_several_answers_gets_its_denied_calls_answered() {
+    let denied = call("t3", 3, None);
+    let last = LAST.replace("}]", &format!("}},{}]", denied.original));
+    let mut turn = merged(vec![denied]);
+    turn.merged.as_mut().unwrap().last = last;
+    let restored = restore(&request(MERGED, ANSWER), &[turn]).unwrap();
+    assert_eq!(restored.restored, ["t1", "t3"]);
+    let contents = contents(&restored.body.unwrap());
+    let ids: Vec<&Value> =
+        contents[3].as_array().unwrap().iter().map(|block| &block["tool_use_id"]).collect();
+    assert_eq!(ids, ["t3", "t2"]);
+}
+
+#[test]
+fn a_client_without_thinking_gets_none_back_and_keeps_its_cache_control() {
+    let sent = MERGED
+        .replace(r#"{"type":"thinking","thinking":"a","signature":"s1"},"#, "")
+        .replace(r#""input":{}}"#, r#""input":{},"cache_control":{"type":"ephemeral"}}"#);
+    let restored = restore(&request(&sent, ANSWER), &[merged(Vec::new())]).unwrap();
+    let body = restored.body.unwrap();
+    assert!(!body.contains("thinking"), "{body}");
+    let contents = contents(&body);
+    assert_eq!(contents[2][1]["cache_control"], json!({ "type": "ephemeral" }));
+}
+
+#[test]
+fn several_answers_are_restored_only_as_a_whole() {
+    // The client changed a text.
+    let changed = request(&MERGED.replace("Two.", "Three."), ANSWER);
+    assert_eq!(restore(&changed, &[merged(Vec::new())]).unwrap().body, None);
+    // The client knows the denied call: it was restored by someone else.
+    let known = ANSWER.replace("t2\",", "t1\",");
+    assert_eq!(restore(&request(MERGED, &known), &[merged(Vec::new())]).unwrap().body, None);
+    // One call of the last answer cannot be restored.
+    let nameless = call("", 3, None);
+    assert_eq!(restore(&request(MERGED, ANSWER), &[merged(vec![nameless])]).unwrap().body, None);
+    // Turns that lost other answers are other turns.
+    let mut other = merged(Vec::new()).merged.unwrap();
+    other.last = "[]".into();
+    let other = turn_of(MERGED, Vec::new()).merged(other);
+    let both = [merged(Vec::new()), other];
+    assert_eq!(restore(&request(MERGED, ANSWER), &both).unwrap().body, None);
 }

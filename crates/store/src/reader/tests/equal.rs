@@ -102,6 +102,8 @@ fn filter(dice: &mut Dice<'_>, begin: u64) -> Filter {
     Filter {
         kinds: (0..dice.roll(3)).map(|_| dice.one(&KINDS)).collect(),
         session: dice.rarely(&["s1", "none"]),
+        // Counts ignore it.
+        request: None,
         tool: dice.rarely(&["bash", "*", "mcp*", "ÉTÉ"]),
         server: dice.rarely(&["git???", "notes", "*"]),
         surface: [None, None, Some(Surface::Mcp)][dice.roll(3)],

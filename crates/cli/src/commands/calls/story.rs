@@ -1,0 +1,34 @@
+//! What happened in a turn that went on after a denial.
+
+use anyhow::Result;
+use callgate_audit::{Filter, Kind, Order, Stored};
+use callgate_store::Reader;
+
+use crate::commands::events;
+use crate::records;
+use crate::table::Listing;
+
+/// The calls and the answers of the turn that a record belongs to, oldest first; empty if the turn
+/// had one answer.
+pub(super) fn told(reader: &Reader, stored: &Stored) -> Result<String> {
+    let Some(request) = &stored.record.request else { return Ok(String::new()) };
+    let calls = Kind::ALL.iter().copied().filter(|kind| kind.is_call());
+    let kinds = calls.chain([Kind::Continued]).collect();
+    let filter = Filter { kinds, order: Order::OldestFirst, limit: Some(MAX), ..Filter::default() };
+    let found = reader.records(&records::of_request(request, filter))?;
+    if !found.iter().any(|stored| stored.record.kind == Kind::Continued) {
+        return Ok(String::new());
+    }
+    let mut table = Listing::new(["record", "in the same turn", "what"]);
+    for stored in &found {
+        let (what, detail) = match stored.record.kind {
+            Kind::Continued => ("asked again".to_owned(), events::answer(&stored.record)),
+            _ => (records::tool(stored), records::verdict(stored).to_owned()),
+        };
+        table.row([records::number(stored), what, detail]);
+    }
+    Ok(format!("\n{}", table.text()))
+}
+
+/// More than any turn has.
+const MAX: usize = 1_000;

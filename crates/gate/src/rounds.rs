@@ -1,0 +1,437 @@
+//! A turn that goes on after its calls were denied.
+//!
+//! If every call of an answer was denied, its end is held, and the driver decides: the turn ends as
+//! it would with [`OnDeny::Explain`](crate::OnDeny::Explain), or the provider answers once more and
+//! the client receives both answers as one.
+//!
+//! ```text
+//!            end of the answer        end of the upstream           conclude
+//!   Reading ──────────────────► Held ────────────────────► Offered ─────────► Concluded
+//!      ▲                                                     │
+//!      └─────────────────────────────────────────────────────┘ next answer
+//! ```
+//!
+//! The writer and the lane stay the same: blocks are numbered on, and the digest of the text, which
+//! identifies the turn later, is of everything that the client received.
+
+use callgate_dialect::request::{RemovedCall, call_digest};
+use callgate_dialect::{Blame, BlockStep, Carrier, Finish, Part, Reading, Slot, What};
+use callgate_wire::{Framing, OwnedFrame};
+
+use crate::core::{Core, LaneState, Stream};
+use crate::gate::{Close, Note, Step};
+use crate::queue::{Held, QueuedFrame};
+use crate::slot::State;
+use crate::{DeniedCall, Notice, OnlyDenied};
+
+/// The lane of the turn. Only APIs with one turn per response continue it.
+const LANE: u32 = 0;
+
+/// The answers of one turn.
+#[derive(Debug, Default)]
+pub(crate) struct Rounds {
+    state: RoundState,
+    /// Denied calls of this turn without a notice yet: which one they get depends on whether the
+    /// turn goes on.
+    deferred: Vec<DeferredNotice>,
+    /// What happens if the current answer fails; `None` in the first one.
+    fallback: Option<Fallback>,
+    /// The earlier answers, if they were bodies.
+    bodies: Vec<String>,
+    /// How a denied call is shown if the turn goes on.
+    notice: Notice,
+    is_handed_out: bool,
+    /// How many events of the current answer have ended the turn.
+    ends: usize,
+}
+
+#[derive(Debug, Default)]
+enum RoundState {
+    /// An answer is being read.
+    #[default]
+    Reading,
+    /// The end of an answer has come, and every call of it was denied.
+    Held(Vec<QueuedFrame>),
+    /// The driver decides what comes next.
+    Offered(Vec<QueuedFrame>),
+    /// The driver has decided that the turn ends.
+    Concluding(Vec<QueuedFrame>),
+    /// The turn ends with this answer.
+    Concluded,
+}
+
+/// The end of the last complete answer.
+#[derive(Debug)]
+enum Fallback {
+    Events(Vec<QueuedFrame>),
+    /// The last body as it would have been the only one, and the lane behind it.
+    Body(String, Box<LaneState>),
+}
+
+/// A notice that has not left.
+#[derive(Debug)]
+struct DeferredNotice {
+    slot: Slot,
+    full: String,
+    line: String,
+}
+
+impl Core {
+    /// Whether this is not the first answer of the turn.
+    pub(crate) fn is_later_answer(&self) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| rounds.fallback.is_some())
+    }
+
+    /// Whether an answer of this framing can follow the answers so far.
+    pub(crate) fn may_follow(&self, framing: Framing) -> bool {
+        match self.rounds.as_ref().and_then(|rounds| rounds.fallback.as_ref()) {
+            None => true,
+            Some(Fallback::Events(_)) => framing == Framing::Sse,
+            Some(Fallback::Body(..)) => framing == Framing::Body,
+        }
+    }
+
+    /// Whether the driver has to decide how the turn goes on.
+    pub(crate) fn is_offered(&self) -> bool {
+        let state = self.rounds.as_ref().map(|rounds| &rounds.state);
+        matches!(state, Some(RoundState::Offered(_)))
+    }
+
+    /// Keeps the end of an answer whose calls were all denied, and everything behind it. Returns
+    /// any other frame.
+    pub(crate) fn hold_end(&mut self, entry: QueuedFrame) -> Option<QueuedFrame> {
+        let ends = self.rounds.is_some() && self.ends_with_denials(&entry);
+        let Some(rounds) = &mut self.rounds else { return Some(entry) };
+        match &mut rounds.state {
+            RoundState::Held(frames) => {
+                frames.push(entry);
+                None
+            }
+            RoundState::Reading if ends => {
+                rounds.state = RoundState::Held(vec![entry]);
+                None
+            }
+            _ => Some(entry),
+        }
+    }
+
+    /// Whether the frame announces calls at the end of the turn, and all of them were denied.
+    fn ends_with_denials(&mut self, entry: &QueuedFrame) -> bool {
+        let announces = |part: &Part| {
+            matches!(part.what, What::Finish(Finish { announces_calls: true })) && part.lane == LANE
+        };
+        if !entry.reading.parts.iter().any(announces) || self.several_lanes {
+            return false;
+        }
+        let lane = self.lane(LANE);
+        let all_known = lane.removed == lane.removed_calls.len();
+        if lane.finished || !all_known || !lane.survivors.is_empty() {
+            return false;
+        }
+        let mut of_client =
+            self.calls.iter().filter(|call| !matches!(call.state, State::Provider)).peekable();
+        of_client.peek().is_some()
+            && of_client.all(|call| {
+                let denied = matches!(call.state, State::Denied(_));
+                denied && call.carrier == Carrier::Listed && !call.is_irregular()
+            })
+    }
+
+    /// What replaces a denied call where it was. In a stream, a notice is deferred until it is
+    /// known which one it is.
+    pub(crate) fn notice_in_place(&mut self, slot: Slot, full: String) -> Option<String> {
+        let line = match (&self.rounds, self.call(slot).map(|call| &call.state)) {
+            (Some(_), Some(State::Denied(denial))) => self.settings.denial.line(denial),
+            _ => return Some(full),
+        };
+        match (self.shown, &mut self.rounds) {
+            (Shown::Events, Some(rounds)) => {
+                rounds.deferred.push(DeferredNotice { slot, full, line });
+                None
+            }
+            (Shown::EarlierBody(Notice::Line), _) => Some(line),
+            (Shown::EarlierBody(Notice::None), _) => None,
+            (Shown::Events | Shown::Body, _) => Some(full),
+        }
+    }
+
+    /// Writes the deferred notices if the frame begins another block or ends the turn.
+    pub(crate) fn write_deferred(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) {
+        let Some(rounds) = &self.rounds else { return };
+        let Held::Frame(frame) = &entry.bytes else { return };
+        if rounds.deferred.is_empty() || !self.follows_notices(entry) {
+            return;
+        }
+        self.write_notices(frame, out);
+    }
+
+    fn follows_notices(&self, entry: &QueuedFrame) -> bool {
+        let finishes = entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        let opens = entry.reading.block.filter(|block| block.does == BlockStep::Open);
+        let is_removed = |slot: Slot| {
+            let state = self.call(slot).map(|call| &call.state);
+            matches!(state, Some(State::Denied(_) | State::Dropped))
+        };
+        finishes || opens.is_some_and(|block| !is_removed(block.slot))
+    }
+
+    fn write_notices(&mut self, frame: &OwnedFrame, out: &mut Vec<u8>) {
+        let is_later = self.is_later_answer();
+        let Some(rounds) = &mut self.rounds else { return };
+        let (deferred, notice) = (std::mem::take(&mut rounds.deferred), rounds.notice);
+        let goes_on = is_later && !matches!(rounds.state, RoundState::Concluded);
+        for DeferredNotice { slot, full, line } in deferred {
+            let text = match (goes_on, notice) {
+                (false, _) => full,
+                (true, Notice::Line) => line,
+                (true, Notice::None) => continue,
+            };
+            self.writer.add_text(&frame.as_frame(), &text, out);
+            let lane = self.lane(LANE);
+            lane.text = true;
+            lane.digest.add(&text);
+            // In a later answer, the slot is that of another call.
+            if let (false, Some(call)) = (is_later, self.call_mut(slot)) {
+                call.notice = Some(text);
+            }
+        }
+    }
+
+    /// The upstream has ended. Returns whether the turn waits for the driver.
+    pub(crate) fn end_round(&mut self, how: Close, out: &mut Vec<u8>) -> bool {
+        let Some(rounds) = &mut self.rounds else { return false };
+        match std::mem::take(&mut rounds.state) {
+            RoundState::Held(frames) if how == Close::End => {
+                rounds.state = RoundState::Offered(frames);
+                let calls = self.denied_calls();
+                self.outbox.steps.push_back(Step::OnlyDenied(OnlyDenied { calls }));
+                true
+            }
+            RoundState::Offered(frames) => {
+                rounds.state = RoundState::Offered(frames);
+                true
+            }
+            RoundState::Held(frames) | RoundState::Concluding(frames) => {
+                self.write_end(frames, out);
+                false
+            }
+            state @ (RoundState::Reading | RoundState::Concluded) => {
+                rounds.state = state;
+                false
+            }
+        }
+    }
+
+    /// Writes the held end: no other answer follows.
+    pub(crate) fn write_end(&mut self, frames: Vec<QueuedFrame>, out: &mut Vec<u8>) {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.state = RoundState::Concluded;
+        }
+        for entry in frames {
+            self.emit(entry, out);
+        }
+    }
+
+    /// Writes the held end, if there is one, because the stream is about to end with an error.
+    pub(crate) fn write_held_end(&mut self, out: &mut Vec<u8>) {
+        let state = self.rounds.as_mut().map(|rounds| std::mem::take(&mut rounds.state));
+        if let Some(RoundState::Held(frames) | RoundState::Concluding(frames)) = state {
+            self.write_end(frames, out);
+        }
+    }
+
+    /// The driver ends the turn.
+    pub(crate) fn conclude(&mut self) {
+        let Some(rounds) = &mut self.rounds else { return };
+        match std::mem::take(&mut rounds.state) {
+            RoundState::Offered(frames) => rounds.state = RoundState::Concluding(frames),
+            state => rounds.state = state,
+        }
+    }
+
+    /// The driver has another answer to the turn. `spent` is the usage of the answers so far.
+    pub(crate) fn next_answer(&mut self, spent: &str, notice: Notice) {
+        let Some(rounds) = &mut self.rounds else { return };
+        let RoundState::Offered(frames) = std::mem::take(&mut rounds.state) else { return };
+        (rounds.notice, rounds.ends) = (notice, 0);
+        let is_body = frames.iter().any(|entry| matches!(entry.bytes, Held::Body(_)));
+        match is_body {
+            true => self.keep_body(&frames, notice),
+            false => {
+                if let Some(rounds) = &mut self.rounds {
+                    rounds.fallback = Some(Fallback::Events(frames));
+                }
+            }
+        }
+        let lane = self.lane(LANE);
+        lane.earlier += std::mem::take(&mut lane.removed);
+        lane.removed_calls.clear();
+        lane.finished = false;
+        self.calls.clear();
+        self.queue.clear();
+        self.queued = 0;
+        self.argument_bytes = 0;
+        (self.first_lane, self.turn_over, self.received_any) = (None, false, false);
+        self.tally = callgate_dialect::Tally::default();
+        self.start_reading();
+        self.writer.next_answer(spent);
+    }
+
+    /// Keeps a body twice: as it is if the next answer comes, and as it is if that fails.
+    fn keep_body(&mut self, frames: &[QueuedFrame], notice: Notice) {
+        let Some(entry) = frames.first() else { return };
+        let before = self.lane(LANE).clone();
+        self.shown = Shown::Body;
+        let alone = self.body_text(entry).unwrap_or_default();
+        let behind = std::mem::replace(self.lane(LANE), before);
+        self.shown = Shown::EarlierBody(notice);
+        let body = self.body_text(entry).unwrap_or_default();
+        self.shown = Shown::Body;
+        if let Some(rounds) = &mut self.rounds {
+            rounds.bodies.push(body);
+            rounds.fallback = Some(Fallback::Body(alone, Box::new(behind)));
+        }
+    }
+
+    /// All answers as one body, if there were several.
+    pub(crate) fn join_bodies(&self, body: String) -> Option<String> {
+        let bodies = self.rounds.as_ref().map(|rounds| rounds.bodies.as_slice()).unwrap_or(&[]);
+        if bodies.is_empty() {
+            return Some(body);
+        }
+        let bodies: Vec<String> = bodies.iter().cloned().chain([body]).collect();
+        self.dialect.continuing()?.join(&bodies)
+    }
+
+    /// Ends the turn without the answer that failed. Returns `false` if that is not possible: it is
+    /// the first one, or a part of a call has left.
+    pub(crate) fn give_up_answer(&mut self, why: &str, out: &mut Vec<u8>) -> bool {
+        let streams = self.a_call_streams() || self.failed_inside_call;
+        let Some(rounds) = &mut self.rounds else { return false };
+        if streams || matches!(rounds.state, RoundState::Concluded) {
+            return false;
+        }
+        let Some(fallback) = rounds.fallback.take() else { return false };
+        rounds.state = RoundState::Concluded;
+        self.end_dangling(out);
+        self.drop_queued("the answer ended before it could leave");
+        self.queue.clear();
+        self.queued = 0;
+        self.drop_unfinished();
+        self.end_all();
+        self.queue_dirty = false;
+        self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
+        self.stream = Stream::Closed(crate::Ending::Clean);
+        match fallback {
+            Fallback::Events(frames) => {
+                self.writer.give_up_answer();
+                if let Some(QueuedFrame { bytes: Held::Frame(frame), .. }) = frames.first() {
+                    self.writer.close_call(&frame.as_frame(), out);
+                    self.writer.close_blocks(&frame.as_frame(), out);
+                }
+                frames.into_iter().for_each(|entry| self.emit(entry, out));
+            }
+            Fallback::Body(alone, lane) => {
+                *self.lane(LANE) = *lane;
+                let bodies = self.rounds.as_mut().map(|rounds| &mut rounds.bodies);
+                bodies.into_iter().for_each(|bodies| drop(bodies.pop()));
+                match self.join_bodies(alone) {
+                    Some(body) => out.extend_from_slice(body.as_bytes()),
+                    None => return false,
+                }
+                self.hand_out_removed(LANE);
+            }
+        }
+        true
+    }
+
+    /// Whether a later answer has no end: an earlier one's end must take its place.
+    pub(crate) fn answer_lacks_its_end(&mut self) -> bool {
+        self.is_later_answer() && !self.lane(LANE).finished
+    }
+
+    /// Counts an event that ends the turn.
+    pub(crate) fn count_end(&mut self) {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.ends += 1;
+        }
+    }
+
+    /// Writes what a later answer lacks of its end: it broke off between the events that end it.
+    pub(crate) fn complete_end(&mut self, out: &mut Vec<u8>) {
+        let Some(rounds) = &mut self.rounds else { return };
+        let ends = rounds.ends;
+        if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
+            rounds.state = RoundState::Concluded;
+            let is_end = |entry: &QueuedFrame| {
+                entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
+            };
+            for entry in frames.into_iter().filter(is_end).skip(ends) {
+                self.emit(entry, out);
+            }
+        }
+    }
+
+    /// Fails a later answer that cannot be a part of the turn.
+    pub(crate) fn fail_answer(&mut self, reading: &Reading) {
+        let why = match reading.failure {
+            true => "the upstream failed within its next answer",
+            false => "the next answer begins with whole blocks",
+        };
+        self.fail(Blame::Upstream, why);
+    }
+
+    /// Whether a turn of several answers must be handed out, although its last one lost no call.
+    pub(crate) fn hands_out_answers(&mut self) -> bool {
+        match &mut self.rounds {
+            Some(rounds) if !rounds.is_handed_out => {
+                let has_earlier =
+                    rounds.fallback.is_some() || matches!(rounds.state, RoundState::Concluded);
+                rounds.is_handed_out = has_earlier;
+                has_earlier
+            }
+            _ => false,
+        }
+    }
+
+    /// The denied calls of the answer, in order.
+    fn denied_calls(&self) -> Vec<DeniedCall> {
+        let denied = |slot: Slot| {
+            let call = self.call(slot)?;
+            let State::Denied(denial) = &call.state else { return None };
+            let canonical = call.assembly.canonical();
+            Some(DeniedCall {
+                call: self.removed_call(slot)?,
+                digest: call_digest(&canonical.name, &canonical.arguments),
+                name: canonical.name,
+                record: denial.record.clone(),
+            })
+        };
+        self.calls.iter().filter_map(|call| denied(call.slot)).collect()
+    }
+
+    /// A denied call as it is put back later.
+    pub(crate) fn removed_call(&self, slot: Slot) -> Option<RemovedCall> {
+        let call = self.call(slot)?;
+        let State::Denied(denial) = &call.state else { return None };
+        let canonical = call.assembly.canonical();
+        Some(RemovedCall {
+            id: call.assembly.id().to_owned(),
+            original: self.dialect.original(call.assembly.original(), &canonical),
+            place: call.place,
+            notice: call.notice.clone(),
+            why: self.settings.denial.notice(denial),
+        })
+    }
+}
+
+/// Where denied calls are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Among the events of a stream.
+    Events,
+    /// In the only body, or the last one.
+    Body,
+    /// In a body that another one follows.
+    EarlierBody(Notice),
+}
