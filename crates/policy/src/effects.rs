@@ -140,7 +140,7 @@ pub(crate) fn ground(call: &ToolCall) -> Ground<'_> {
     Ground { cwd, home: call.origin.home.as_deref(), workspace, resolver: None }
 }
 
-/// The folder that a shell tool is told to run in. A home is not a project.
+/// The folder that a shell tool runs in according to its arguments. A home is not a project.
 fn own_folder(call: &ToolCall) -> Option<&str> {
     let Ok(Value::Object(members)) = call.arguments.value() else { return None };
     let is_folder = |key: &str| FOLDERS.iter().any(|known| key.eq_ignore_ascii_case(known));

@@ -117,7 +117,7 @@ impl Exception {
     }
 }
 
-/// A built-in policy with blanks in the place of its examples, which are half of its text: reading
+/// A built-in policy with blanks instead of its examples, which are half of its text: reading
 /// them would take as long as reading the rules. Everything else keeps its place.
 pub(crate) fn without_examples(text: &str) -> String {
     let mut is_example = false;

@@ -459,7 +459,7 @@ fn a_turn_the_client_changed_goes_as_it_was_sent() {
 }
 
 #[test]
-fn without_a_notice_nothing_tells_of_the_denial() {
+fn without_a_notice_no_trace_of_the_denial_is_left() {
     for stream in [true, false] {
         let upstream = server();
         let settings = format!("{CONTINUE}\ncontinue: {{ notice: none }}");
@@ -503,7 +503,7 @@ fn each_answer_is_on_record() {
     assert!(calls.iter().all(|call| call["request_id"] == turn["request_id"]));
 }
 
-/// The story of a turn is told with each of its calls, and the extra answers have their cost.
+/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their cost.
 #[test]
 fn the_story_and_the_cost_of_a_turn_are_shown() {
     let upstream = server();

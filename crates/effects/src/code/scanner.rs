@@ -376,7 +376,7 @@ impl<'t> Scanner<'t> {
         word
     }
 
-    /// `.expanduser()` and its like keep the path, `.joinpath("a", "b")` adds to it.
+    /// `.expanduser()` and similar calls keep the path, `.joinpath("a", "b")` adds to it.
     fn path_method(&mut self, word: &mut Word, depth: usize) -> bool {
         let rest = self.rest();
         for keeps in [".expanduser()", ".resolve()", ".absolute()", ".as_posix()", ".to_s"] {

@@ -79,7 +79,7 @@ fn read(out: &str) -> Value {
     let mut open: Option<usize> = None;
     let mut over = false;
     for frame in out.split("\n\n").filter(|frame| !frame.is_empty() && !frame.starts_with(':')) {
-        // An event without data is none.
+        // An event without data is not one of them.
         let Some(data) = frame.lines().find_map(|line| line.strip_prefix("data: ")) else {
             continue;
         };
@@ -401,7 +401,7 @@ fn a_later_answer_that_fails_leaves_a_complete_turn() {
 
 /// An error inside a later answer, or an answer of another form, is no part of the turn.
 #[test]
-fn a_later_answer_that_is_none_leaves_a_complete_turn() {
+fn a_later_answer_that_is_not_valid_leaves_a_complete_turn() {
     let one = stream(&denied(), "tool_use", 100);
     let error = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n";
     let start = stream(&[text("So.")], "end_turn", 1);

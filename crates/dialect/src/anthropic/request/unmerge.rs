@@ -5,7 +5,7 @@ use super::{Content, Message};
 use crate::json::{Edits, document, elements};
 use crate::request::{MergedTurn, MessageTraits, RemovedTurn};
 
-/// The messages in the place of a merged one. A client that has left out the thinking of the turn
+/// The messages that replace a merged one. A client that has left out the thinking of the turn
 /// gets back none of it.
 pub(super) fn unmerge(
     request: &str,
