@@ -18,6 +18,7 @@ mod calls;
 pub(crate) mod powershell;
 mod scanner;
 mod small;
+mod statements;
 
 use calls::{Call, TABLES};
 use scanner::{Scanner, Token};
@@ -52,6 +53,7 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
 
 fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: &Field) {
     let Some((_, table)) = TABLES.iter().find(|(known, _)| *known == language) else { return };
+    statements::scan(shell, text, field);
     let text = plain_modules(text, language);
     let text = text.as_ref();
     let sends = ["'POST'", "\"POST\"", "'PUT'", "\"PUT\"", "'PATCH'", "\"PATCH\""];
@@ -84,6 +86,10 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             shell.opaque(Why::Size, Bound::ALL, field.span.clone());
             return;
         }
+        // `import { x } from "y"` names its module.
+        if call == Call::Loads && name == "import" && !scanner.is_called() {
+            continue;
+        }
         if call == Call::Receiver {
             receiver = scanner.path(name).or(receiver);
             continue;
@@ -99,6 +105,7 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
                 perform(shell, call, &arguments, field);
                 shell.words_read = outer;
             }
+            Call::Open => open_call(shell, &arguments, around, field),
             Call::OnReceiver(inner) => {
                 let own = name.rsplit_once('.').and_then(|(own, _)| scanner.constant(own)).cloned();
                 let word = own.or_else(|| receiver.clone()).unwrap_or_else(Word::unknown);
@@ -204,6 +211,13 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             shell.run(&words, None);
         }
         Call::Open => open(shell, &first, arguments.get(1)),
+        Call::ReadsPattern => {
+            let first = match first.text() {
+                Some(text) => Field::new(crate::shell::glob_word(text), field.span.clone()),
+                None => first,
+            };
+            shell.read_file(&first, Access::Content);
+        }
         Call::Reads => shell.read_file(&first, Access::Content),
         Call::Lists => {
             if !first.word.is_unknown() {
@@ -285,12 +299,28 @@ fn connects(
     shell.connect(address, purpose, Some(&target), first.span.clone());
 }
 
+/// `open(path, mode="w")` and `os.open(path, os.O_WRONLY)` name the mode, `open(path, "w")` does not.
+fn open_call(
+    shell: &mut Shell<'_, '_>,
+    arguments: &[scanner::Argument],
+    around: &str,
+    field: &Field,
+) {
+    let named = around.split("mode=").nth(1).map(|rest| rest.get(1..).unwrap_or_default());
+    let named = named.and_then(|rest| rest.split(['\'', '"']).next()).map(Word::known);
+    let flags = ["O_WRONLY", "O_RDWR", "O_CREAT"].iter().any(|flag| around.contains(flag));
+    let named = if flags { Some(Word::known("w")) } else { named };
+    let named = named.map(scanner::Argument::One);
+    let path = arguments.first().map_or_else(Word::unknown, |argument| argument.word());
+    open(shell, &Field::new(path, field.span.clone()), named.as_ref().or_else(|| arguments.get(1)));
+}
+
 /// `open(path, mode)`: the mode says what is done.
 fn open(shell: &mut Shell<'_, '_>, path: &Field, mode: Option<&scanner::Argument>) {
     let mode = mode.map(|argument| argument.word());
     let mode = mode.as_ref().and_then(Word::text).unwrap_or("r");
     // Perl: `open(F, "<", "x")` and `open(F, "cmd|")` are read by the scanner's table.
-    if mode.contains(['w', 'a', 'x', '>']) {
+    if mode.contains(['w', 'a', 'x', '>', '+']) {
         let change = if mode.contains('a') || mode.contains(">>") {
             Change::Append
         } else {

@@ -149,6 +149,45 @@ pub fn ip(host: &str) -> Option<IpAddr> {
     host.parse().ok()
 }
 
+/// Words that say that a value is a secret.
+const SECRET_WORDS: &[&str] = &[
+    "SECRET",
+    "_TOKEN=",
+    "_KEY=",
+    "PASSWORD=",
+    "PASSWD=",
+    "PRIVATE KEY",
+    "AKIA",
+    "ghp_",
+    "root:x:0",
+    "aws_access_key",
+    "aws_secret",
+    "ssh-rsa ",
+    "ssh-ed25519 ",
+];
+
+/// Whether a URL carries a secret in its query, its path or its host, also in base64 or hex.
+pub(crate) fn carries_secret(url: &Word) -> bool {
+    let text = url.known_part();
+    if text.len() > 1 << 16 {
+        return false;
+    }
+    let Some(after) = text.find("://").and_then(|at| text.get(at + 3..)) else { return false };
+    let query = after.split_once('?').map_or("", |(_, query)| query);
+    let has_secret = |text: &str| SECRET_WORDS.iter().any(|word| text.contains(word));
+    if has_secret(query) {
+        return true;
+    }
+    let separators = ['/', '?', '&', '=', '.', '#', ':', '@', ';', ','];
+    after.split(separators).filter(|part| part.len() >= 16).any(|part| {
+        let plain = part.replace("%3D", "=").replace("%2B", "+").replace("%2F", "/");
+        let decoded = crate::shell::decode::hex(&plain)
+            .or_else(|| crate::shell::decode::base64(&plain))
+            .filter(|text| !text.is_empty());
+        decoded.is_some_and(|text| has_secret(&text) || has_secret(&text.to_ascii_uppercase()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,6 +36,35 @@ pub(crate) fn reach(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     shell.depth -= 1;
 }
 
+/// Statements that the text puts together before it runs them: `EXECUTE 'DR' || 'OP TABLE t'`.
+pub(crate) fn built_statements(text: &str) -> Vec<String> {
+    let runs = ["execute", "exec(", "exec (", "prepare", "immediate", "sp_executesql", "dblink"];
+    let lower = text.to_ascii_lowercase();
+    if text.len() > MAX_TEXT || !runs.iter().any(|word| lower.contains(word)) {
+        return Vec::new();
+    }
+    let mut built = Vec::new();
+    let mut current = String::new();
+    for token in tokens(text) {
+        match token {
+            Token::Literal(part) => current.push_str(&part),
+            Token::Sign('|' | '+' | ',' | '(' | ')') => {}
+            Token::Word(word) if matches!(word.as_str(), "concat" | "format" | "n" | "e") => {}
+            // What stands between two literals is a value.
+            Token::Word(_) if !current.is_empty() => current.push_str(" x "),
+            _ => built.extend(Some(std::mem::take(&mut current)).filter(|it| !it.is_empty())),
+        }
+    }
+    built.extend(Some(current).filter(|it| !it.is_empty()));
+    built.retain(|statement| {
+        let start = statement.trim_start().to_ascii_lowercase();
+        ["drop ", "delete ", "truncate ", "update ", "alter ", "grant "]
+            .iter()
+            .any(|verb| start.starts_with(verb))
+    });
+    built
+}
+
 fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Field) {
     let named = |text: &str| Field::new(Word::known(text), field.span.clone());
     let argument = match rest {
@@ -130,6 +159,7 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
         ".read" | ".import" | "\\i" | "\\ir" | "\\include" | "source" | "\\." => {
             let first = rest.split_whitespace().next().unwrap_or_default();
             shell.read_file(&named(first), Access::Content);
+            shell.sql_file(&named(first));
         }
         ".output" | ".once" | ".backup" | ".save" | ".clone" | "\\o" | "\\out" | "\\w"
             if !rest.is_empty() =>
@@ -214,6 +244,23 @@ mod tests {
             let found = effects(text);
             assert!(found.iter().any(|line| line == expected), "{text}: {found:?}");
         }
+    }
+
+    #[test]
+    fn statements_that_are_put_together_are_found() {
+        for text in [
+            "DO $$ BEGIN EXECUTE 'DR' || 'OP SCHEMA public CASCADE'; END $$",
+            "SET @s = CONCAT('DR','OP TABLE users'); PREPARE p FROM @s; EXECUTE p",
+            "EXEC('DR'+'OP TABLE users')",
+            "LOOP EXECUTE format('DROP TABLE %I CASCADE', r.tablename); END LOOP",
+        ] {
+            let built = super::built_statements(text);
+            assert!(
+                built.iter().any(|statement| statement.starts_with("DROP ")),
+                "{text}: {built:?}"
+            );
+        }
+        assert!(super::built_statements("SELECT 'drop table a'").is_empty());
     }
 
     #[test]

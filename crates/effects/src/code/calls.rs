@@ -13,6 +13,8 @@ pub(crate) enum Call {
     /// Opens the first argument; the second is the mode.
     Open,
     Reads,
+    /// Finds files by a pattern, to read them.
+    ReadsPattern,
     Lists,
     Writes(Change),
     Deletes(Scope),
@@ -122,6 +124,7 @@ const PYTHON: Table = &[
     (&["open", "io.open", "codecs.open", "fdopen"], Call::Open),
     (&["read_text", "read_bytes"], Call::OnReceiver(&Call::Reads)),
     (&["write_text", "write_bytes", "touch"], Call::OnReceiver(&WRITES)),
+    (&["glob.glob", "glob.iglob", "iglob"], Call::ReadsPattern),
     (&["os.remove", "os.unlink", "os.rmdir", "send2trash"], DELETES),
     (&["rmtree", "removedirs"], DELETES_TREE),
     (&["unlink", "rmdir"], Call::OnReceiver(&DELETES)),

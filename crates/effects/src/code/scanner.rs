@@ -154,6 +154,11 @@ impl<'t> Scanner<'t> {
         rest
     }
 
+    /// Whether the name that was just read is called.
+    pub(crate) fn is_called(&self) -> bool {
+        self.rest().trim_start().starts_with('(')
+    }
+
     /// `name = value`: keeps a constant, or another name of a module.
     fn bind(&mut self, name: &'t str) {
         let start = self.pos;

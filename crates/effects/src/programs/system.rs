@@ -434,8 +434,8 @@ pub(crate) const MODELS: &[Model] = &[
         &[],
     )])
     .operands(each(&[WRITES]))
-    .always(DISK)
     .examples(&[
+        ("mkfs.ext4 -q build/disk.img", &["writes build/disk.img"]),
         ("mkfs.ext4 /dev/sda", &["writes /dev/sda", "marks disk"]),
         ("wipefs -a /dev/sda", &["writes /dev/sda", "marks disk"]),
     ]),

@@ -178,7 +178,8 @@ impl Shell<'_, '_> {
         let is_file = ["/", "~/", "../"]
             .iter()
             .any(|sign| start.get(at..).is_some_and(|start| start.starts_with(sign)));
-        if !is_file || start.contains([' ', ':', '\n']) {
+        // `df -h /`: the root is a folder.
+        if !is_file || start == "/" || start.contains([' ', ':', '\n']) {
             return;
         }
         let file = field.from(at);
@@ -295,6 +296,9 @@ impl Shell<'_, '_> {
             Some(text) => {
                 self.push(Action::Sql(text.to_owned()), field.span.clone());
                 let text = text.to_owned();
+                for built in crate::sql::built_statements(&text) {
+                    self.push(Action::Sql(built), field.span.clone());
+                }
                 crate::sql::reach(self, &text, field);
             }
             None => self.opaque(Why::Value, Bound::just(EffectKind::Sql), field.span.clone()),
@@ -350,6 +354,19 @@ impl Shell<'_, '_> {
 
     /// `xargs`: words from standard input follow.
     fn wrapped_with_input(&mut self, words: &[Field], input: &Input) {
+        // `parallel 'convert {} {.}.png'`: the command is one text.
+        if let [only] = words
+            && let Some(split) = split_text(only)
+        {
+            return self.wrapped_with_input(&split, input);
+        }
+        if let [only, sign, ..] = words
+            && matches!(sign.text(), Some(":::" | "::::"))
+            && let Some(mut split) = split_text(only)
+        {
+            split.extend(words.iter().skip(1).cloned());
+            return self.wrapped_with_input(&split, input);
+        }
         // `parallel COMMAND ::: ARGUMENT…`
         let is_sign = |field: &Field| matches!(field.text(), Some(":::" | ":::+"));
         if let Some(at) = words.iter().position(is_sign) {
@@ -404,7 +421,8 @@ impl Shell<'_, '_> {
         span: Span,
     ) {
         // What the words of the command were made of leaves the machine with them.
-        let is_made = purpose == Purpose::Fetch && self.words_read;
+        let is_made = purpose == Purpose::Fetch
+            && (self.words_read || url.is_some_and(crate::host::carries_secret));
         let purpose = if is_made { Purpose::Send } else { purpose };
         if let Some(inner) = url.and_then(inner_url) {
             let address = host::parse_host(&inner, "");
@@ -694,7 +712,8 @@ impl Shell<'_, '_> {
         }
         for folder in folders {
             let names = connections.iter().filter_map(|connection| connection.url.as_ref()?.text());
-            let names = names.filter_map(|url| url.split(['?', '#']).next()?.rsplit('/').next());
+            let is_end = |character: char| matches!(character, '/' | ':');
+            let names = names.filter_map(|url| url.split(['?', '#']).next()?.rsplit(is_end).next());
             files.extend(names.map(|name| format!("{folder}/{name}")));
         }
         let output = Rc::new(Output::Network(connections));
@@ -814,6 +833,15 @@ pub(crate) fn assignment(field: &Field) -> Option<(String, Word)> {
         && name.bytes().all(crate::shell::parse::is_name)
         && !name.starts_with(|character: char| character.is_ascii_digit());
     is_name.then(|| (name.to_owned(), field.word.from(equals + 1)))
+}
+
+/// A command in one word, taken apart at its blanks. `None` if it is more than plain words.
+fn split_text(field: &Field) -> Option<Vec<Field>> {
+    let text = field.text()?;
+    let is_plain = !text.contains(['|', ';', '&', '$', '`', '<', '>', '(', '\'', '"', '\\', '\n']);
+    let words = text.split_ascii_whitespace();
+    (is_plain && text.trim().contains(' '))
+        .then(|| words.map(|word| Field::new(Word::known(word), field.span.clone())).collect())
 }
 
 fn replace_braces(field: &Field, with: &Word) -> Field {

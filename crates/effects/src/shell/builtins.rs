@@ -408,7 +408,7 @@ impl Shell<'_, '_> {
             "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "git" => {
                 self.prints_names(name, arguments)
             }
-            "mktemp" => Some(Output::Text(temporary())),
+            "mktemp" => Some(Output::Text(self.temporary(arguments))),
             "basename" | "dirname" => decode::path_part(name, &texts).map(Output::line),
             "whoami" | "id" | "hostname" | "date" | "uname" | "nproc" | "wc" | "seq" | "arch" => {
                 Some(Output::Text(one_name()))
@@ -423,6 +423,45 @@ impl Shell<'_, '_> {
                 decode::filter(name, &texts, text).map(|text| Output::Text(Word::known(text)))
             }
         }
+    }
+
+    /// The file that `mktemp` makes. Each run has a name of its own, so that what is written there
+    /// can be followed.
+    fn temporary(&self, arguments: &[Field]) -> Word {
+        let mut folder = Word::known("/tmp");
+        let mut name = None;
+        let mut is_below = false;
+        let mut words = arguments.iter();
+        while let Some(field) = words.next() {
+            let start = field.word.known_start();
+            match start {
+                "-p" => {
+                    is_below = true;
+                    if let Some(value) = words.next() {
+                        folder = value.word.clone();
+                    }
+                }
+                "-t" => is_below = true,
+                "--suffix" => drop(words.next()),
+                _ if start.starts_with("--tmpdir=") => {
+                    is_below = true;
+                    folder = field.word.from("--tmpdir=".len());
+                }
+                "--tmpdir" => is_below = true,
+                _ if start.starts_with('-') => {}
+                _ => name = Some(field.word.clone()),
+            }
+        }
+        let Some(name) = name else {
+            folder.push_str(&format!("/tmp.{:010}", self.parent.unwrap_or_default()));
+            return folder;
+        };
+        if !is_below || name.known_part().contains('/') {
+            return name;
+        }
+        folder.push('/');
+        folder.push_word(&name);
+        folder
     }
 
     /// `tee` keeps its input in the files it writes.
@@ -513,12 +552,6 @@ fn names_of(input: &Input) -> Word {
         Some(Output::Text(word)) if !word.is_known() => word.clone(),
         _ => Word::unknown(),
     }
-}
-
-fn temporary() -> Word {
-    let mut word = Word::known("/tmp/tmp.");
-    word.push_gap(crate::word::Fill::Name);
-    word
 }
 
 fn one_name() -> Word {

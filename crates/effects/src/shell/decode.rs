@@ -91,7 +91,7 @@ fn text_of(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn base64(input: &str) -> Option<String> {
+pub(crate) fn base64(input: &str) -> Option<String> {
     bits(input, 6, |byte| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),
@@ -128,7 +128,7 @@ fn bits(input: &str, width: u32, value: impl Fn(u8) -> Option<u8>) -> Option<Str
     text_of(out)
 }
 
-fn hex(input: &str) -> Option<String> {
+pub(crate) fn hex(input: &str) -> Option<String> {
     let digits: Vec<u32> = input
         .chars()
         .filter(|c| !c.is_whitespace())

@@ -539,7 +539,21 @@ impl<'a, 'g> Shell<'a, 'g> {
         }
     }
 
+    /// Programs in a folder that anyone can write to: which one runs is not in the text.
+    pub(crate) fn searches_foreign_folder(&mut self, name: &str, value: &Word, span: &Span) {
+        let start = value.known_start();
+        let is_foreign = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"].iter().any(|folder| {
+            start
+                .strip_prefix(folder)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+        });
+        if name == "PATH" && is_foreign {
+            self.opaque(Why::Program, Bound::ALL, span.clone());
+        }
+    }
+
     pub(crate) fn sets_environment(&mut self, name: &str, value: Word, span: Span) {
+        self.searches_foreign_folder(name, &value, &span);
         let name = Word::known(format!("env:{name}"));
         let setting = Setting { name, value: Some(value), reach: Reach::Command };
         self.push(Action::Sets(setting), span);

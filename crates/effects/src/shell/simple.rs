@@ -1,9 +1,11 @@
 //! Simple commands: from words to the program that runs.
 
+use std::rc::Rc;
+
 use crate::bound::Bound;
 use crate::effect::{Access, Change, Knowledge, Purpose, Run, SubCommand, Why};
 use crate::host;
-use crate::marks::Marks;
+use crate::marks::{Mark, Marks};
 use crate::model::Language;
 use crate::programs;
 use crate::shell::apply::{assignment, is_path};
@@ -103,6 +105,8 @@ impl Shell<'_, '_> {
         let output = match program.text() {
             Some(name) => {
                 self.builds_fetched(name, fields);
+                self.builds_written(name, fields);
+                self.shell_of_root(name, fields, run, &input);
                 self.dispatch(name, fields, run, input)
             }
             None => self.unknown_program(first, fields),
@@ -146,7 +150,7 @@ impl Shell<'_, '_> {
         if let Some(model) = find_model(name) {
             let output = self.apply(model, fields, run, input.clone());
             if runs_tasks(name) {
-                self.tasks(fields, run);
+                self.tasks(fields, run, &input);
             }
             return self.printed(name, fields, &input, before).unwrap_or(output);
         }
@@ -156,13 +160,44 @@ impl Shell<'_, '_> {
         }
         if let Some(first) = fields.first().filter(|first| is_path(&first.word)) {
             self.known_script(Language::Shell, first);
+        } else if let Some(output) = self.installed(name) {
+            let span = fields.first().map_or(0..0, |field| field.span.clone());
+            self.run_output(Language::Shell, &output, &span);
         }
-        self.tasks(fields, run);
+        self.tasks(fields, run, &input);
         if let Some(at) = inner_command(fields) {
             self.run(fields.get(at..).unwrap_or_default(), input);
         }
         self.show_arguments(fields);
         self.downloads(before)
+    }
+
+    /// A shell without a script, below `sudo`: what is typed there has the rights of root.
+    fn shell_of_root(&mut self, name: &str, fields: &[Field], run: usize, input: &Input) {
+        let is_bare = fields.iter().skip(1).all(|field| {
+            let start = field.word.known_start();
+            start.starts_with('-') && !start.contains('c')
+        });
+        if !is_shell(name) || !is_bare || input.is_some() {
+            return;
+        }
+        let mut above = self.parent;
+        while let Some(command) = above.and_then(|at| self.out.effects.commands.get(at)) {
+            let name = command.program.text().unwrap_or_default();
+            if matches!(name, "sudo" | "doas" | "pkexec" | "run0" | "sudoedit" | "please") {
+                return self.mark(run, Mark::Privilege);
+            }
+            above = command.parent;
+        }
+    }
+
+    /// A program by its bare name that came from another host into a folder for programs.
+    fn installed(&self, name: &str) -> Option<Rc<Output>> {
+        let end = format!("bin/{name}");
+        let is_it = |path: &&String| path.ends_with(&end);
+        let path = self.written.keys().find(is_it)?;
+        let output = self.written.get(path)?;
+        matches!(output.as_ref(), Output::Network(_)).then(|| Rc::clone(output))
     }
 
     /// Paths and URLs that the words of an unknown program show.

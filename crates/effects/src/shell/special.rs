@@ -8,7 +8,7 @@ use crate::host;
 use crate::marks::Mark;
 use crate::model::Language;
 use crate::shell::apply::{Context, is_path, joined};
-use crate::shell::eval::{Fetched, Shell};
+use crate::shell::eval::{Fetched, Input, Shell};
 use crate::shell::expand::Field;
 use crate::shell::line::Line;
 use crate::shell::output::Output;
@@ -138,6 +138,9 @@ const ESCAPING: &[&str] = &[
     "red",
 ];
 
+/// What a plan of `terraform plan -destroy -out=FILE` is kept as.
+const DESTROYING_PLAN: &str = "terraform destroy";
+
 /// Builds run code of the folder they are in.
 const BUILDERS: &[&str] = &[
     "make",
@@ -211,7 +214,10 @@ impl Shell<'_, '_> {
         match name {
             "git" => self.git(line, context),
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
-            | "clickhouse-client" => self.sql_input(context),
+            | "clickhouse-client" => {
+                self.sql_input(context);
+                self.sql_files(line);
+            }
             "ssh" => self.ssh_input(line.operands.first(), context),
             "openssl" if line.sub_command() == "s_client" => {
                 let host = line.flags.iter().find(|given| given.spelling.ends_with("-connect"));
@@ -229,8 +235,14 @@ impl Shell<'_, '_> {
             "cp" => {
                 self.copies_nothing(line);
                 self.copies_into(line);
+                self.copies_written(line);
             }
-            "mv" | "install" | "rsync" => self.copies_into(line),
+            "mv" | "install" | "rsync" | "ln" => {
+                self.copies_into(line);
+                self.copies_written(line);
+            }
+            "rclone" => self.rclone(line),
+            "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
             "kubectl" => self.kubectl(line, context),
             "aws" => self.aws(line, context),
@@ -253,6 +265,8 @@ impl Shell<'_, '_> {
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
+            "docker" if line.sub_command().starts_with("compose") => self.manifests(line, context),
+            "docker-compose" => self.manifests(line, context),
             "fd" => self.found_by_fd(line),
             "vault" if line.words.iter().any(|word| word.text() == Some("disable")) => {
                 self.mark(context.run, Mark::Infrastructure);
@@ -260,6 +274,8 @@ impl Shell<'_, '_> {
             "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
                 self.mark(context.run, Mark::Credentials);
             }
+            "terraform" if line.sub_command() == "plan" => self.plans(line),
+            "terraform" if line.sub_command() == "apply" => self.applies(line, context),
             "terraform" if line.words.iter().any(|word| word.text() == Some("pull")) => {
                 self.mark(context.run, Mark::Credentials);
             }
@@ -274,10 +290,11 @@ impl Shell<'_, '_> {
     }
 
     /// Tasks of frameworks, whatever runs them: `rake db:drop`, `python manage.py flush`.
-    pub(crate) fn tasks(&mut self, fields: &[Field], run: usize) {
+    pub(crate) fn tasks(&mut self, fields: &[Field], run: usize, input: &Input) {
+        self.task_code(fields, input);
         let mut words = fields.iter().skip(1).filter_map(Field::text);
         let is_task = |word: &str| DROPPING_TASKS.contains(&word);
-        if words.any(is_task) {
+        if words.any(is_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
         }
         let is_django = |field: &Field| {
@@ -291,8 +308,79 @@ impl Shell<'_, '_> {
             let sql = sql.clone();
             return self.sql(&sql);
         }
-        if matches!(task, Some("flush" | "reset_db" | "sqlflush" | "reset_schema")) {
+        let undoes_all = task == Some("migrate")
+            && fields.iter().skip(at + 2).any(|field| field.text() == Some("zero"));
+        let drops = matches!(task, Some("flush" | "reset_db" | "sqlflush" | "reset_schema"));
+        if (drops || undoes_all) && !self.is_in_test() {
             self.mark(run, Mark::Database);
+        }
+    }
+
+    /// `RAILS_ENV=test`: what follows works on a database for tests.
+    fn is_in_test(&self) -> bool {
+        self.out.effects.all().iter().any(|effect| match &effect.action {
+            Action::Sets(setting) => {
+                let is_mode = setting.name.text().is_some_and(|name| {
+                    name.ends_with("_ENV")
+                        || name.ends_with(":ENV")
+                        || name.ends_with("DATABASE_URL")
+                        || name.ends_with("SETTINGS_MODULE")
+                        || name.ends_with("DB_NAME")
+                });
+                let value = setting.value.as_ref().and_then(Word::text).unwrap_or_default();
+                is_mode
+                    && value
+                        .split(|letter: char| !letter.is_ascii_alphanumeric())
+                        .any(|part| matches!(part, "test" | "testing" | "tests" | "ci" | "scratch"))
+            }
+            _ => false,
+        })
+    }
+
+    /// Code for the console of a framework: `rails runner CODE`, `manage.py shell -c CODE`.
+    fn task_code(&mut self, fields: &[Field], input: &Input) {
+        let has = |names: &[&str]| {
+            fields.iter().take(5).filter_map(Field::text).any(|word| {
+                let name = word.rsplit('/').next().unwrap_or(word);
+                names.contains(&name)
+            })
+        };
+        let after = |name: &str| {
+            let at = fields.iter().position(|field| field.text() == Some(name))?;
+            fields.get(at + 1).cloned()
+        };
+        let (language, code) = if has(&["rails"]) && has(&["runner", "r"]) {
+            (Language::Ruby, after("runner").or_else(|| after("r")))
+        } else if has(&["rails"]) && has(&["console", "c"]) {
+            (Language::Ruby, None)
+        } else if has(&["manage.py", "django-admin"]) && has(&["shell", "shell_plus"]) {
+            (Language::Python, after("-c").or_else(|| after("--command")))
+        } else if has(&["artisan"]) && has(&["tinker"]) {
+            let joined = fields.iter().find_map(|field| {
+                let start = field.word.known_start();
+                start.starts_with("--execute=").then(|| field.from("--execute=".len()))
+            });
+            (Language::Php, joined.or_else(|| after("--execute")))
+        } else if has(&["flask"]) && has(&["shell"]) {
+            (Language::Python, None)
+        } else if has(&["dbshell", "dbconsole"]) {
+            if let Some(Output::Text(word)) = input.as_deref() {
+                let span = fields.first().map_or(0..0, |field| field.span.clone());
+                self.sql(&Field::new(word.clone(), span));
+            }
+            return;
+        } else {
+            return;
+        };
+        let input = match input.as_deref() {
+            Some(Output::Text(word)) => {
+                let span = fields.first().map_or(0..0, |field| field.span.clone());
+                Some(Field::new(word.clone(), span))
+            }
+            _ => None,
+        };
+        if let Some(code) = code.or(input) {
+            self.code(language, &code);
         }
     }
 
@@ -406,8 +494,16 @@ impl Shell<'_, '_> {
             line.flags.iter().any(|given| names.contains(&given.spelling.as_str()))
                 || line.unknown.iter().any(|(name, _)| names.contains(&name.as_str()))
         };
+        if self.git_alias(line, context) {
+            return;
+        }
         match (line.sub_command(), line.operands.as_slice()) {
             ("config" | "config set", [key, value, ..]) => {
+                if let (Some(key), Some(value)) = (key.text(), value.text())
+                    && let Some(name) = key.strip_prefix("alias.")
+                {
+                    self.aliases.insert(format!("git {name}"), value.to_owned());
+                }
                 let mut name = Word::known("git:");
                 name.push_word(&key.word);
                 self.sets(name, Some(value), Reach::Lasting);
@@ -451,6 +547,31 @@ impl Shell<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// `git -c alias.x='push --force' x origin main`, or an alias that the text itself has set.
+    fn git_alias(&mut self, line: &Line<'_>, context: &Context) -> bool {
+        let Some(name) = line.operands.first().and_then(Field::text) else { return false };
+        if !line.sub_command().is_empty() {
+            return false;
+        }
+        let prefix = format!("alias.{name}=");
+        let given = line.words.iter().filter_map(Field::text);
+        let given =
+            given.filter_map(|word| word.strip_prefix(&prefix)).next_back().map(str::to_owned);
+        let kept = self.aliases.get(&format!("git {name}")).cloned();
+        let Some(meaning) = given.or(kept) else { return false };
+        let mut whole = match meaning.strip_prefix('!') {
+            Some(text) => Word::known(text),
+            None => Word::known(format!("git {meaning}")),
+        };
+        let at = line.words.iter().position(|field| field.text() == Some(name));
+        for field in line.words.iter().skip(at.map_or(usize::MAX, |at| at + 1)) {
+            whole.push(' ');
+            whole.push_word(&field.word);
+        }
+        self.word_text(&Field::new(whole, context.span.clone()));
+        true
     }
 
     /// `REVISION:PATH`
@@ -514,6 +635,25 @@ impl Shell<'_, '_> {
         self.sql(&Field::new(word.clone(), context.span.clone()));
     }
 
+    /// `psql -f FILE`, if the text itself has written the file.
+    fn sql_files(&mut self, line: &Line<'_>) {
+        let is_file =
+            |spelling: &str| matches!(spelling, "-f" | "--file" | "--queries-file" | "-i");
+        let given = line.flags.iter().filter(|given| is_file(&given.spelling));
+        let files: Vec<Field> = given.filter_map(|given| given.values.first().cloned()).collect();
+        for file in files {
+            self.sql_file(&file);
+        }
+    }
+
+    /// Statements in a file that the text itself has written.
+    pub(crate) fn sql_file(&mut self, file: &Field) {
+        let output = self.file_output(file);
+        if let Output::Text(word) = output.as_ref() {
+            self.sql(&Field::new(word.clone(), file.span.clone()));
+        }
+    }
+
     /// `tar c . | ssh host …`: what is piped in leaves the machine.
     fn ssh_input(&mut self, host: Option<&Field>, context: &Context) {
         let sends = matches!(
@@ -570,6 +710,58 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// What the text has written, or what came from another host, is the same under its new name.
+    fn copies_written(&mut self, line: &Line<'_>) {
+        let Some((target, sources)) = line.operands.split_last() else { return };
+        for source in sources.iter().take(32) {
+            let from = self.resolve(&source.word).resolved;
+            let Some(from) = from.text() else { continue };
+            let output = self.written.get(from).cloned().or_else(|| self.fetched_output(from));
+            let Some(output) = output else { continue };
+            let to = self.resolve(&target.word).resolved;
+            let Some(to) = to.text() else { continue };
+            let name = from.rsplit('/').next().unwrap_or(from);
+            self.written.insert(format!("{}/{name}", to.trim_end_matches('/')), Rc::clone(&output));
+            self.written.insert(to.to_owned(), output);
+        }
+    }
+
+    /// `:webdav:folder` is a remote of rclone that only its flags describe.
+    fn rclone(&mut self, line: &Line<'_>) {
+        let sends = matches!(
+            line.sub_command(),
+            "copy" | "sync" | "move" | "copyto" | "moveto" | "bisync" | "rcat"
+        );
+        let Some(target) = line.operands.last().filter(|_| sends) else { return };
+        let text = target.word.known_part();
+        let Some(rest) = text.strip_prefix(':') else { return };
+        let backend = rest.split([',', ':']).next().unwrap_or(rest);
+        let url = line.words.iter().find_map(|field| {
+            let text = field.word.known_part();
+            text.find("://")?;
+            let at = text.find('=').map_or(0, |at| at + 1);
+            Some(field.word.from(at))
+        });
+        let address = match &url {
+            Some(url) => host::parse_host(url, ""),
+            None => host::parse_host(&Word::known(backend), ""),
+        };
+        self.connect(address, Purpose::Send, url.as_ref(), target.span.clone());
+    }
+
+    /// A file system in a file of the project is no disk.
+    fn formats(&mut self, line: &Line<'_>, context: &Context) {
+        let is_image = |field: &Field| {
+            let path = self.resolve(&field.word).resolved;
+            path.text().is_some_and(|path| !path.starts_with("/dev/") && path.contains('.'))
+                || field.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let is_image = !line.operands.is_empty() && line.operands.iter().all(is_image);
+        if !is_image {
+            self.mark(context.run, Mark::Disk);
+        }
+    }
+
     /// `cp /dev/null FILE` empties the file.
     fn copies_nothing(&mut self, line: &Line<'_>) {
         if let [source, target] = line.operands.as_slice()
@@ -619,28 +811,37 @@ impl Shell<'_, '_> {
             "replace" if line.words.iter().any(|word| word.text() == Some("--force")) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
+            "apply" | "create" | "replace" => self.manifests(line, context),
             "delete" => {
-                let is_service = matches!(
-                    noun,
-                    "deployment"
-                        | "deployments"
-                        | "deploy"
-                        | "statefulset"
-                        | "statefulsets"
-                        | "sts"
-                        | "daemonset"
-                        | "daemonsets"
-                        | "ds"
-                        | "service"
-                        | "services"
-                        | "svc"
-                        | "ingress"
-                        | "node"
-                        | "nodes"
-                        | "crd"
-                        | "secret"
-                        | "secrets"
-                );
+                // A pod or a job comes back by itself; anything else stays deleted.
+                let comes_back = |noun: &str| {
+                    matches!(
+                        noun,
+                        "" | "pod"
+                            | "pods"
+                            | "po"
+                            | "job"
+                            | "jobs"
+                            | "event"
+                            | "events"
+                            | "ev"
+                            | "replicaset"
+                            | "rs"
+                            | "lease"
+                            | "leases"
+                            | "cm"
+                            | "configmap"
+                            | "configmaps"
+                    )
+                };
+                let mut nouns = line.operands.iter().enumerate().filter_map(|(at, field)| {
+                    let text = field.text()?;
+                    let (noun, _) = text.split_once('/').unwrap_or((text, ""));
+                    (at == 0 || text.contains('/')).then_some(noun)
+                });
+                let is_service = nouns.any(|nouns| {
+                    !nouns.split(',').all(|noun| comes_back(noun.split('.').next().unwrap_or(noun)))
+                });
                 if is_service {
                     self.mark(context.run, Mark::Infrastructure);
                 }
@@ -658,6 +859,40 @@ impl Shell<'_, '_> {
         let destroys = ["delete-", "terminate-", "purge-", "deregister-", "schedule-key-deletion"];
         let is_small = ["delete-message", "delete-tags", "deregister-targets", "delete-alarms"];
         if destroys.iter().any(|start| verb.starts_with(start)) && !is_small.contains(&verb) {
+            self.mark(context.run, Mark::Infrastructure);
+        }
+        let words: Vec<&str> = line.words.iter().filter_map(Field::text).collect();
+        let stops = words.iter().zip(words.iter().skip(1)).any(|pair| {
+            matches!(pair, (&"--desired-count" | &"--desired-capacity" | &"--max-size", &"0"))
+        });
+        let is_unprotected = words.iter().any(|word| {
+            matches!(*word, "--no-deletion-protection" | "--no-enable-termination-protection")
+                || word.starts_with("--desired-count=0")
+        });
+        if stops || is_unprotected {
+            self.mark(context.run, Mark::Infrastructure);
+        }
+    }
+
+    /// A plan that destroys is a file until it is applied.
+    fn plans(&mut self, line: &Line<'_>) {
+        let is_destroy = |field: &Field| matches!(field.text(), Some("-destroy" | "--destroy"));
+        let out = line.flags.iter().find(|given| given.spelling.ends_with("-out"));
+        let file = out.and_then(|given| given.values.first());
+        if let Some(file) = file.filter(|_| line.words.iter().any(is_destroy))
+            && let Some(path) = self.resolve(&file.word).resolved.text()
+        {
+            let plan = Output::Text(Word::known(DESTROYING_PLAN));
+            self.written.insert(path.to_owned(), Rc::new(plan));
+        }
+    }
+
+    fn applies(&mut self, line: &Line<'_>, context: &Context) {
+        let destroys = line.operands.iter().any(|field| {
+            let output = self.file_output(field);
+            output.known() == Some(DESTROYING_PLAN)
+        });
+        if destroys {
             self.mark(context.run, Mark::Infrastructure);
         }
     }

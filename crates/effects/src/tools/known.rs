@@ -385,7 +385,8 @@ pub(super) fn fetch(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, te
     let method = call.text("method").unwrap_or("GET").to_ascii_uppercase();
     let sends = !matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS")
         || call.text("body").is_some()
-        || call.text("data").is_some();
+        || call.text("data").is_some()
+        || host::carries_secret(&word);
     let connection = Connection {
         host: address.host,
         port: address.port,

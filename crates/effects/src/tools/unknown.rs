@@ -164,6 +164,40 @@ fn is_sql(key: &str, text: &str) -> bool {
         )
 }
 
+/// Arguments that are text for a file, a message or a search, even if they look like a path.
+fn is_content(key: &str) -> bool {
+    matches!(
+        key,
+        "oldtext"
+            | "newtext"
+            | "old_text"
+            | "new_text"
+            | "old_string"
+            | "new_string"
+            | "old_str"
+            | "new_str"
+            | "oldstring"
+            | "newstring"
+            | "search"
+            | "replace"
+            | "replacement"
+            | "content"
+            | "contents"
+            | "text"
+            | "body"
+            | "message"
+            | "title"
+            | "description"
+            | "comment"
+            | "pattern"
+            | "regex"
+            | "selector"
+            | "route"
+            | "endpoint"
+            | "value"
+    )
+}
+
 fn is_path(key: &str, text: &str) -> bool {
     let is_one_line = !text.contains(['\n', '\t']) && text.len() <= 1024 && !text.is_empty();
     let is_key = key.contains("path")
@@ -176,5 +210,5 @@ fn is_path(key: &str, text: &str) -> bool {
         || text.starts_with("./")
         || text.starts_with("../");
     let is_word = !text.contains(' ');
-    is_one_line && (is_key || is_shown && is_word && text.len() > 1)
+    !is_content(key) && is_one_line && (is_key || is_shown && is_word && text.len() > 1)
 }

@@ -1,0 +1,189 @@
+//! Database statements in code: SQL in literals, and methods of libraries that delete every row.
+
+use crate::effect::Action;
+use crate::marks::Mark;
+use crate::shell::eval::Shell;
+use crate::shell::expand::Field;
+use crate::word::Word;
+
+/// Literals of one code that are looked at.
+const MAX_LITERALS: usize = 256;
+
+/// Calls that run a statement. Without one of them, SQL in a literal is only text.
+const RUNS: &[&str] = &[
+    "execute",
+    ".query",
+    ".exec(",
+    ">exec(",
+    ".exec_params(",
+    ">do(",
+    "do_query",
+    "queryRaw",
+    "mysqli_query",
+    "pg_query",
+    ">query(",
+    ".raw(",
+    "db.run(",
+    ".prepare(",
+    ">prepare(",
+    "read_sql",
+    "sql(",
+    ".text(",
+    "unsafe(",
+    "DB::",
+];
+
+/// How statements begin that destroy data or give rights.
+const VERBS: &[&str] = &["drop ", "delete ", "truncate ", "update ", "alter ", "grant ", "create "];
+
+/// Methods that delete every row, or a whole database.
+const WIPES: &[&str] = &[
+    ".objects.all().delete(",
+    ".delete_all",
+    ".destroy_all",
+    "deleteMany()",
+    "deleteMany({})",
+    "delete_many({})",
+    "delete_many()",
+    "remove({})",
+    ".drop_all(",
+    "dropDatabase(",
+    "drop_database(",
+    "drop_collection(",
+    "dropCollection(",
+    "flushall(",
+    "flushAll(",
+    "flushdb(",
+    "flushDb(",
+    "::truncate()",
+    "dropAllSchemas(",
+    "dropSchema(",
+    ".drop_table(",
+    "dropTable(",
+    "delete_by_query",
+    ".indices.delete(",
+    "destroy({ truncate: true",
+    "destroy({truncate: true",
+    "Repo.delete_all",
+    ".queryset.delete(",
+];
+
+/// Adds what the code does to databases.
+pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    if is_scratch(text) {
+        return;
+    }
+    if WIPES.iter().any(|wipe| text.contains(wipe)) || deletes_query(text) {
+        shell.mark_parent(Mark::Database);
+    }
+    if !RUNS.iter().any(|call| text.contains(call)) {
+        return;
+    }
+    for literal in literals(text).take(MAX_LITERALS) {
+        let start = literal.trim_start();
+        let is_statement = VERBS.iter().any(|verb| {
+            start.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb))
+        });
+        if is_statement {
+            let statement = Word::known(start.trim_end());
+            let Some(text) = statement.text() else { continue };
+            shell.push(Action::Sql(text.to_owned()), field.span.clone());
+        }
+    }
+}
+
+/// `session.query(User).delete()`, without a filter in between.
+fn deletes_query(text: &str) -> bool {
+    text.match_indices(".query(").any(|(at, _)| {
+        let rest = text.get(at..).unwrap_or_default();
+        let call = rest.split(['\n', ';']).next().unwrap_or_default();
+        call.contains(").delete()") && !call.contains("filter") && !call.contains("where")
+    })
+}
+
+/// Whether the code works on a database that may be thrown away.
+fn is_scratch(text: &str) -> bool {
+    [":memory:", "/tmp/", "test.db", "test.sqlite", "_test", "scratch", "localhost/test"]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+/// The texts in quotes, without looking at what is around them.
+fn literals(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let open = rest.find(['\'', '"', '`'])?;
+        let quote = rest.get(open..open + 1)?;
+        let triple = quote.repeat(3);
+        let after = rest.get(open..)?;
+        let mark = if after.starts_with(&triple) { triple.as_str() } else { quote };
+        let inside = after.get(mark.len()..)?;
+        let end = closing(inside, mark);
+        rest = inside.get(end + mark.len()..).unwrap_or_default();
+        inside.get(..end)
+    })
+}
+
+fn closing(text: &str, mark: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            _ if text.get(at..).is_some_and(|rest| rest.starts_with(mark)) => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ground, command};
+
+    fn found(text: &str) -> (bool, bool) {
+        let effects = command(text, &Ground::default());
+        let sql = effects.all().iter().any(|effect| effect.action.to_string().starts_with("sql "));
+        let marked = effects.all().iter().any(|effect| match &effect.action {
+            crate::Action::Runs(run) => run.marks.contains(crate::Mark::Database),
+            _ => false,
+        });
+        (sql, marked)
+    }
+
+    #[test]
+    fn statements_in_literals_are_found() {
+        for text in [
+            "python3 -c \"c.execute('DROP TABLE users')\"",
+            "python3 - <<'P'\nc.execute(sa.text(\"DELETE FROM users\"))\nP",
+            "python3 - <<'P'\nc.execute(\"\"\"\n  truncate users\"\"\")\nP",
+            "node -e \"c.query('TRUNCATE users')\"",
+            "php -r 'new PDO(\"x\")->exec(\"DROP TABLE users\");'",
+        ] {
+            assert!(found(text).0, "{text}");
+        }
+    }
+
+    #[test]
+    fn methods_that_delete_every_row_are_marked() {
+        for text in [
+            "node -e 'prisma.user.deleteMany()'",
+            "python3 -c 'session.query(User).delete()'",
+            "ruby -e 'User.delete_all'",
+        ] {
+            assert!(found(text).1, "{text}");
+        }
+        let filtered = "python3 -c 'session.query(User).filter(User.id == 1).delete()'";
+        assert!(!found(filtered).1);
+    }
+
+    #[test]
+    fn text_and_scratch_databases_are_left_alone() {
+        for text in [
+            "python3 -c \"print('DROP TABLE users')\"",
+            "python3 -c \"import sqlite3; sqlite3.connect(':memory:').execute('DROP TABLE a')\"",
+        ] {
+            assert!(!found(text).0, "{text}");
+        }
+    }
+}
