@@ -50,7 +50,7 @@ pub(crate) fn built_statements(text: &str) -> Vec<String> {
             Token::Literal(part) => current.push_str(&part),
             Token::Sign('|' | '+' | ',' | '(' | ')') => {}
             Token::Word(word) if matches!(word.as_str(), "concat" | "format" | "n" | "e") => {}
-            // What stands between two literals is a value.
+            // What is between two literals is a value.
             Token::Word(_) if !current.is_empty() => current.push_str(" x "),
             _ => built.extend(Some(std::mem::take(&mut current)).filter(|it| !it.is_empty())),
         }
