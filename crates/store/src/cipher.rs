@@ -161,6 +161,6 @@ mod tests {
         assert!(file_key(&path).unwrap_err().contains("hint: chmod 600"));
         fs::write(&path, "short").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        assert!(file_key(&path).unwrap_err().contains("holds 5"));
+        assert!(file_key(&path).unwrap_err().contains("contains 5"));
     }
 }

@@ -326,11 +326,20 @@ pub(crate) const MODELS: &[Model] = &[
         ),
         takes(&["--exclude-from"], &[READS]),
         takes(&["--pager"], &[SHELL]),
+        switch(
+            &[
+                "-n", "-i", "-v", "-w", "-x", "-l", "-L", "-c", "-o", "-h", "-H", "-q", "-s", "-E",
+                "-F", "-P", "-a", "-b", "-I", "-z", "-Z",
+            ],
+            &[],
+        ),
         switch(&["--recursive", "-r", "-R", "--dereference-recursive"], &[])
             .operands(leading(&[&[]], &[READS_TREE])),
     ])
     .operands(leading(&[&[]], &[READS]))
     .examples(&[
+        ("grep -rn /srv/a docs", &["reads-tree docs"]),
+        ("grep -in /srv/a docs", &["reads docs"]),
         ("grep x a b", &["reads a", "reads b"]),
         ("grep -e x a", &["reads a"]),
         ("grep -rn 'rm -rf /' docs", &["reads-tree docs"]),

@@ -217,6 +217,13 @@ fn judged_properties() -> Value {
         "audits": hit,
         "shadows": hit,
         "errors": { "type": "array", "items": { "type": "object" } },
+        "surface": text("Where the call is judged."),
+        "effects": {
+            "type": "array",
+            "items": { "type": "object" },
+            "description": "What the call would do, each with its place in the arguments; `opaque` is \
+                a part that could not be read.",
+        },
     })
 }
 
