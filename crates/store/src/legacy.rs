@@ -41,11 +41,15 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Looks at the file without changing it.
 pub(crate) fn look(path: &Path) -> Result<LegacyFile, OpenError> {
-    if !path.try_exists().unwrap_or(false) {
+    if !exists(path) {
         return Ok(LegacyFile::Other);
     }
-    let unreadable = |error: rusqlite::Error| failed(path, &error.to_string());
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
+    let connection = match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Ok(connection) => connection,
+        // Another process has just migrated it, and moved it out of the way.
+        Err(_) if !exists(path) => return Ok(LegacyFile::Other),
+        Err(error) => return Err(failed(path, &error.to_string())),
+    };
     // If it is not a readable database, opening the index reports that.
     Ok(match RECORDS.identify(&connection) {
         Ok(Identity::Store(MIGRATED)) => LegacyFile::Migrated,
@@ -54,6 +58,10 @@ pub(crate) fn look(path: &Path) -> Result<LegacyFile, OpenError> {
         }
         _ => LegacyFile::Other,
     })
+}
+
+fn exists(path: &Path) -> bool {
+    path.try_exists().unwrap_or(false)
 }
 
 /// The number of records in a store of version 0.1; `None` if there is no such store.
@@ -89,8 +97,9 @@ pub(crate) fn migrate(
             }
             Err(MigrateError::Busy) => return Err(OpenError::Locked { path: path.to_owned() }),
             Err(MigrateError::Open(error)) => return Err(error),
-            Err(MigrateError::Failed(why)) => return Err(failed(path, &why)),
-            Ok(()) => {}
+            Err(MigrateError::Failed(why)) if exists(path) => return Err(failed(path, &why)),
+            // Done, here or in another process that has moved the file out of the way.
+            Err(MigrateError::Failed(_)) | Ok(()) => {}
         }
     }
 }
