@@ -36,20 +36,19 @@ pub(crate) enum LegacyFile {
 /// The version in the header of a migrated file: higher than any version that 0.1 knows.
 const MIGRATED: i64 = 1000;
 
+/// How often a process tries again after a failure.
+const RETRIES: u32 = 3;
+
 /// How long a process waits while another one migrates a store.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Looks at the file without changing it.
 pub(crate) fn look(path: &Path) -> Result<LegacyFile, OpenError> {
-    if !exists(path) {
+    if !path.try_exists().unwrap_or(false) {
         return Ok(LegacyFile::Other);
     }
-    let connection = match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Ok(connection) => connection,
-        // Another process has just migrated it, and moved it out of the way.
-        Err(_) if !exists(path) => return Ok(LegacyFile::Other),
-        Err(error) => return Err(failed(path, &error.to_string())),
-    };
+    let unreadable = |error: rusqlite::Error| failed(path, &error.to_string());
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
     // If it is not a readable database, opening the index reports that.
     Ok(match RECORDS.identify(&connection) {
         Ok(Identity::Store(MIGRATED)) => LegacyFile::Migrated,
@@ -58,10 +57,6 @@ pub(crate) fn look(path: &Path) -> Result<LegacyFile, OpenError> {
         }
         _ => LegacyFile::Other,
     })
-}
-
-fn exists(path: &Path) -> bool {
-    path.try_exists().unwrap_or(false)
 }
 
 /// The number of records in a store of version 0.1; `None` if there is no such store.
@@ -85,21 +80,29 @@ pub(crate) fn migrate(
     make_state: impl Fn(&Path) -> Result<(), OpenError>,
 ) -> Result<(), OpenError> {
     let begun = Instant::now();
+    let mut failures = 0;
     loop {
-        let done = match look(path)? {
-            LegacyFile::Other => return Ok(()),
-            LegacyFile::Migrated => move_away(path, volume),
-            LegacyFile::Old => migrate_once(path, volume, &make_state),
+        let done = match look(path) {
+            Ok(LegacyFile::Other) => return Ok(()),
+            Ok(LegacyFile::Migrated) => move_away(path, volume),
+            Ok(LegacyFile::Old) => migrate_once(path, volume, &make_state),
+            Err(error) => Err(MigrateError::Open(error)),
         };
+        // Another process may be moving the file out of the way, and creating the index there.
+        let is_failure = matches!(done, Err(MigrateError::Open(_) | MigrateError::Failed(_)));
+        if is_failure && failures < RETRIES {
+            failures += 1;
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        }
         match done {
             Err(MigrateError::Busy) if begun.elapsed() < PATIENCE => {
                 thread::sleep(Duration::from_millis(100));
             }
             Err(MigrateError::Busy) => return Err(OpenError::Locked { path: path.to_owned() }),
             Err(MigrateError::Open(error)) => return Err(error),
-            Err(MigrateError::Failed(why)) if exists(path) => return Err(failed(path, &why)),
-            // Done, here or in another process that has moved the file out of the way.
-            Err(MigrateError::Failed(_)) | Ok(()) => {}
+            Err(MigrateError::Failed(why)) => return Err(failed(path, &why)),
+            Ok(()) => {}
         }
     }
 }
