@@ -31,7 +31,7 @@ pub enum Fill {
 }
 
 /// A word with more gaps is as good as unknown. Without a bound, a value that is made of itself grows
-/// without end, though no text is known of it.
+/// without end, though no text is known about it.
 const MAX_GAPS: usize = 256;
 
 impl Word {
@@ -50,7 +50,7 @@ impl Word {
         self.gaps.is_empty().then_some(self.text.as_str())
     }
 
-    /// What is known of the text, with nothing in the gaps.
+    /// What is known about the text, with nothing in the gaps.
     pub fn known_part(&self) -> &str {
         &self.text
     }

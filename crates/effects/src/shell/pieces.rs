@@ -16,7 +16,7 @@ pub(crate) enum Mode {
     Word,
     /// The value of an assignment: `~` counts after `:` too.
     Assign,
-    /// The pattern behind `=~`: operators are part of it.
+    /// The pattern after `=~`: operators are part of it.
     Regex,
     /// Inside double quotes.
     Quoted,
@@ -85,7 +85,7 @@ impl Parser<'_> {
         self.word_in(Mode::Assign)
     }
 
-    /// The pattern behind `=~`.
+    /// The pattern after `=~`.
     pub(crate) fn regex_word(&mut self) -> ShellWord {
         self.word_in(Mode::Regex)
     }
@@ -196,7 +196,7 @@ impl Parser<'_> {
     fn bracket_length(&self) -> Option<usize> {
         let rest = self.rest().as_bytes();
         let inside = rest.get(1..)?;
-        // A `]` directly behind `[`, `[!` or `[^` is part of the set.
+        // A `]` directly after `[`, `[!` or `[^` is part of the set.
         let skip = usize::from(matches!(inside.first(), Some(b'!' | b'^')));
         let after = inside.get(skip + 1..)?;
         let end = after.iter().take(64).position(|byte| {

@@ -334,7 +334,7 @@ fn unversioned(name: &str) -> Option<&str> {
 fn program_name(word: &Word) -> Word {
     let text = word.known_part();
     let at = text.rfind(['/', '\\']).map_or(0, |at| at + 1);
-    // A gap behind the last slash keeps the name unknown; one in front of it does not.
+    // A gap after the last slash keeps the name unknown; one in front of it does not.
     let name = if at == 0 { word.clone() } else { word.from(at) };
     match name.text().and_then(|text| text.strip_suffix(".exe")) {
         Some(bare) => Word::known(bare),
