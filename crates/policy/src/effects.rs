@@ -109,8 +109,8 @@ impl<'c> CallEffects<'c> {
         })
     }
 
-    /// What the tool can do according to its server, in addition to what is known. A server's word
-    /// never takes anything away.
+    /// What the tool can do according to its server, in addition to what is known. A server can
+    /// only add to it.
     fn hinted(&self, tool: &Tool<'_>) -> Bound {
         let hints = self.call.origin.effect_hints;
         let known = match tool {
@@ -132,7 +132,7 @@ impl<'c> CallEffects<'c> {
     }
 }
 
-/// What the effects of a call are resolved against. The project is the working folder; if that is not
+/// What the effects of a call are resolved against. The project is the working directory; if that is not
 /// known, it is the folder that the call itself names, as relative paths would be inside, too.
 pub(crate) fn ground(call: &ToolCall) -> Ground<'_> {
     let cwd = call.origin.cwd.as_deref();

@@ -105,8 +105,8 @@ fn short_form<'n>(
         }
         [_, (_, second, _), ..] => {
             problems
-                .add(second.span, format!("a second operator, `{}`", second.name))
-                .hint("one condition has one operator: put two into a list under `all` or `any`");
+                .add(second.span, format!("a second operator in one condition: `{}`", second.name))
+                .hint("a condition takes one operator: write two conditions, in a list under `all` or `any`");
             None
         }
     }
@@ -192,7 +192,7 @@ fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Liter
         }
         Yaml::Null => {
             problems
-                .add(node.span, format!("{what} is nothing"))
+                .add(node.span, format!("{what} is null"))
                 .hint("to ask whether an argument is missing, write `exists: false`");
             None
         }
@@ -220,7 +220,8 @@ fn literals(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Vec<
 pub(crate) fn regex_hint(why: &str) -> Option<String> {
     let unsupported = why.contains("look-around") || why.contains("backreference");
     unsupported.then(|| {
-        "look-around and back-references are left out: matching takes linear time".to_owned()
+        "look-around and back-references are not supported, so that matching takes linear time"
+            .to_owned()
     })
 }
 
@@ -252,7 +253,7 @@ fn glob(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
             problems
                 .add(pattern.span, "cannot read this glob")
                 .label(error.kind().to_string())
-                .hint("`*` stops at `/`, `**` does not; `{a,b}` is either, `[ab]` one of");
+                .hint("`*` stops at `/`, `**` does not; `{a,b}` matches either text, `[ab]` either character");
             None
         }
     }
