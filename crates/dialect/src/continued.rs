@@ -1,5 +1,5 @@
-//! A turn that goes on after all of its calls were denied: the gateway asks the provider again, and
-//! the client receives all answers as one.
+//! A turn that continues after all of its calls were denied: the gateway asks the provider again,
+//! and the client receives all answers as one.
 //!
 //! The next request is the last one with two messages more: the turn exactly as the provider
 //! produced it, and an error result for each of its calls. Nothing else of it changes.
@@ -9,7 +9,7 @@ use std::fmt;
 use crate::request::RemovedCall;
 use crate::{AddedEvent, Dialect};
 
-/// Why a turn cannot go on.
+/// Why a turn cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotContinued(pub &'static str);
 
@@ -43,7 +43,7 @@ pub struct DeniedTurn<'a> {
 pub(crate) struct ContinueSpec {
     /// The turn in a complete answer.
     pub(crate) turn: fn(&str) -> Result<ProvidedTurn, NotContinued>,
-    /// The texts in an answer that broke off, and its complete calls with these ids.
+    /// The texts in an answer that was cut off, and its complete calls with these ids.
     pub(crate) rest: fn(&str, &[String]) -> Option<String>,
     /// The usage of two answers together.
     pub(crate) sum: fn(&str, &str) -> String,
@@ -82,8 +82,8 @@ impl Continuing {
         (self.0.turn)(answer)
     }
 
-    /// What a client has of an answer that broke off, as the content of a turn: its texts, and its
-    /// calls with these ids. `None` if it has nothing.
+    /// What a client has of an answer that was cut off, as the content of a turn: its texts, and
+    /// its calls with these ids. `None` if it has nothing.
     pub fn rest(self, answer: &str, calls: &[String]) -> Option<String> {
         (self.0.rest)(answer, calls)
     }

@@ -269,7 +269,7 @@ impl Core {
         }
     }
 
-    /// The call's own end has come.
+    /// The call's own end has arrived.
     pub(super) fn ends(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
         if std::mem::replace(&mut call.ended, true) {
@@ -480,7 +480,7 @@ impl Core {
         call.take_digest();
         if call.leaves_whole() {
             let tool = call.assembly.name().to_owned();
-            self.normalised(&tool, "clients disagree about its pieces: it leaves whole");
+            self.normalised(&tool, "clients disagree about its pieces, so it is sent whole");
         } else {
             self.forget_arguments(slot);
         }

@@ -77,7 +77,7 @@ impl Write for Writer {
         }
     }
 
-    /// Writes a whole response, or returns `None` if nothing of it may leave.
+    /// Writes a whole response, or returns `None` if no part of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         let edits = self.edit(data, reading, fates, GeminiDocument::Whole)?;
         Some(finish_body(data, reading, edits))

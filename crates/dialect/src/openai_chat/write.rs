@@ -71,7 +71,7 @@ impl Write for Writer {
         }
     }
 
-    /// Writes a whole completion, or returns `None` if nothing of it may leave.
+    /// Writes a whole completion, or returns `None` if no part of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         let edited = self.edit(data, reading, fates, ChatDocument::Completion)?;
         Some(finish_body(data, reading, edited.edits))

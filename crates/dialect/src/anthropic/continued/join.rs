@@ -4,7 +4,7 @@ use super::{is_thinking, set, sum_usage, usage_of};
 use crate::json::{Edits, document, elements, member};
 
 /// One message: the blocks of all answers in order, the end of the last one, and the usage of all.
-/// Later answers lose their thinking: it is not valid behind what another answer said.
+/// Later answers lose their thinking: it is not valid after what another answer said.
 pub(super) fn join(bodies: &[String]) -> Option<String> {
     let (first, later) = bodies.split_first()?;
     let Some(last) = later.last() else { return Some(first.clone()) };

@@ -23,7 +23,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     Ok(ProvidedTurn { content: format!("[{}]", blocks.join(",")), usage: answer.usage })
 }
 
-/// The texts in an answer that broke off, and its calls with these ids; `None` without any.
+/// The texts in an answer that was cut off, and its calls with these ids; `None` without any.
 pub(super) fn rest(answer: &str, calls: &[String]) -> Option<String> {
     let answer = Answer::read_part(answer);
     let is_known = |block: &OpenBlock| {
