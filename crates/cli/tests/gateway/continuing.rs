@@ -1,4 +1,4 @@
-//! Turns that go on after a denial, against a provider that checks every request.
+//! Turns that continue after a denial, against a provider that checks every request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -291,7 +291,8 @@ fn the_number_of_rounds_the_tokens_and_the_time_are_bounded() {
 /// What happens to an answer.
 type Failure = Box<dyn Fn(Answer) -> Answer + Send + Sync>;
 
-/// What the client has is complete whatever happens to the next answer, and the conversation goes on.
+/// Whatever happens to the next answer, the client has a complete response, and the conversation
+/// continues.
 #[test]
 fn a_next_answer_that_fails_ends_the_turn_with_an_explanation() {
     let cut = |at: usize| {
@@ -503,7 +504,8 @@ fn each_answer_is_on_record() {
     assert!(calls.iter().all(|call| call["request_id"] == turn["request_id"]));
 }
 
-/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their cost.
+/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their
+/// cost.
 #[test]
 fn the_story_and_the_cost_of_a_turn_are_shown() {
     let upstream = server();
