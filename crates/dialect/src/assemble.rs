@@ -88,7 +88,9 @@ impl Assembly {
             ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
                 !text.trim_ascii().is_empty()
             }
-            ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
+            ArgumentsPiece::Fragment(raw)
+            | ArgumentsPiece::Free(raw)
+            | ArgumentsPiece::WholeFree(raw) => {
                 let (mut half, mut text) = (None, String::new());
                 let whole = decode_into(raw, &mut half, &mut text) && half.is_none();
                 !whole || !text.trim_ascii().is_empty()
@@ -125,7 +127,8 @@ impl Assembly {
         if piece.refuse.is_some() {
             return piece.refuse;
         }
-        let free = matches!(piece.arguments, ArgumentsPiece::Free(_));
+        let free =
+            matches!(piece.arguments, ArgumentsPiece::Free(_) | ArgumentsPiece::WholeFree(_));
         let json =
             matches!(piece.arguments, ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_));
         let both = (free && !self.free_text && self.pieces > 0) || (json && self.free_text);
@@ -162,10 +165,14 @@ impl Assembly {
                 self.had_whole = true;
                 self.arguments.push_str(text);
             }
-            ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
+            ArgumentsPiece::Fragment(raw)
+            | ArgumentsPiece::Free(raw)
+            | ArgumentsPiece::WholeFree(raw) => {
                 self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
-                self.whole_then_more |= self.had_whole && self.arguments.len() > start;
-                self.free_text |= matches!(piece, ArgumentsPiece::Free(_));
+                let adds = self.arguments.len() > start || self.half.is_some();
+                self.whole_then_more |= self.had_whole && adds;
+                self.had_whole |= adds && matches!(piece, ArgumentsPiece::WholeFree(_));
+                self.free_text |= !matches!(piece, ArgumentsPiece::Fragment(_));
             }
         }
         let added = self.arguments.get(start..).unwrap_or_default();
