@@ -40,6 +40,7 @@ mod spec;
 mod stray;
 mod tally;
 mod template;
+mod usage;
 mod vocabulary;
 
 use callgate_wire::{Frame, Framings};
@@ -398,8 +399,9 @@ impl Writer {
     }
 
     /// The next frames are those of another answer to the same turn. `spent` is the usage of the
-    /// answers before it, as JSON.
-    pub fn next_answer(&mut self, spent: &str) {
+    /// answers before it, as JSON, and `end` is the data of the frame that ended the last of them.
+    pub fn next_answer(&mut self, spent: &str, end: &str) {
+        self.dialect.goes_on(end);
         self.dialect.next_answer(spent);
     }
 

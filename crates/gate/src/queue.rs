@@ -24,6 +24,16 @@ pub(crate) enum Held {
 }
 
 impl QueuedFrame {
+    /// Its data, if it is text.
+    pub(crate) fn data(&self) -> &str {
+        match &self.bytes {
+            Held::Body(body) => body,
+            Held::Frame(frame) => {
+                frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
+            }
+        }
+    }
+
     pub(crate) fn size(&self) -> usize {
         match &self.bytes {
             Held::Frame(frame) => frame.bytes().len(),
@@ -53,7 +63,8 @@ impl Core {
         if self.queue_dirty {
             self.flush(Pace::InOrder, out);
         }
-        if self.is_waiting() {
+        // The text of a later answer follows its notices, which leave with a frame.
+        if self.is_waiting() && !self.is_later_answer() {
             self.text_ahead(out);
         }
     }
