@@ -40,6 +40,7 @@ mod spec;
 mod stray;
 mod tally;
 mod template;
+mod usage;
 mod vocabulary;
 
 use callgate_wire::{Frame, Framings};

@@ -358,7 +358,9 @@ impl Gate {
         }
         self.input = match framing {
             Framing::Sse | Framing::Lines | Framing::Array | Framing::EventStream => {
-                self.core.style = Style::default_of(framing);
+                if !self.core.is_later_answer() {
+                    self.core.style = Style::default_of(framing);
+                }
                 let mut splitter = Splitter::new(framing, self.core.limits().frame);
                 splitter.push(&seen);
                 Input::Frames(splitter)

@@ -35,7 +35,7 @@ impl Core {
         if self.rounds.is_none() {
             return self.write_frame(entry, out);
         }
-        if let Some(entry) = self.hold_end(entry) {
+        if let Some(entry) = self.hold_end(entry, out) {
             self.end_dangling(out);
             self.write_deferred(&entry, out);
             self.write_frame(entry, out);
@@ -44,47 +44,47 @@ impl Core {
 
     fn write_frame(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
         self.end_dangling(out);
-        self.shown = match &entry.bytes {
-            Held::Frame(_) => Shown::Events,
-            Held::Body(_) => Shown::Body,
-        };
-        if let Held::Body(_) = &entry.bytes {
-            match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
-                Some(body) => out.extend_from_slice(body.as_bytes()),
-                None => self.refuse_body("it contains a denied call in an unknown form"),
+        match &entry.bytes {
+            Held::Frame(_) => {
+                self.shown = self.shown_in(&entry);
+                self.write_event(&mut entry, out);
             }
-            return self.finish_lanes(&entry);
-        }
-        let data = match &entry.bytes {
-            Held::Body(body) => body.as_str(),
-            Held::Frame(frame) => {
-                frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
-            }
-        };
-        if let Some(text) = entry.reading.text.take() {
-            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
-        }
-        let fates = self.fates(&entry, data);
-        self.write_announced(out);
-        if let Held::Frame(frame) = &entry.bytes {
-            let frame = frame.as_frame();
-            let start = out.len();
-            match frame.data() {
-                Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
-                None => frame.keep(out),
-            }
-            let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
-            self.dangling = !frame.terminated() && kept;
-            if !kept {
-                self.report_change(&entry.reading, &fates);
+            Held::Body(_) => {
+                self.shown = Shown::Body;
+                match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
+                    Some(body) => out.extend_from_slice(body.as_bytes()),
+                    None => self.refuse_body("it contains a denied call in an unknown form"),
+                }
             }
         }
         self.finish_lanes(&entry);
     }
 
+    /// Writes an event, except for an end that leaves later.
+    pub(crate) fn write_event(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
+        let Held::Frame(frame) = &entry.bytes else { return };
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        if let Some(text) = entry.reading.text.take() {
+            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
+        }
+        let fates = self.fates(entry, data);
+        self.write_announced(out);
+        let frame = frame.as_frame();
+        let start = out.len();
+        match frame.data() {
+            Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
+            None => frame.keep(out),
+        }
+        let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
+        self.dangling = !frame.terminated() && kept;
+        if !kept {
+            self.report_change(&entry.reading, &fates);
+        }
+    }
+
     /// Notes a denied call for a comment in the stream.
     fn announce(&mut self, slot: Slot) {
-        let wanted = self.settings.announce == Announce::Denials && self.shown == Shown::Events;
+        let wanted = self.settings.announce == Announce::Denials && self.shown.is_event();
         if let (true, Some(State::Denied(denial))) = (wanted, self.call(slot).map(|it| &it.state)) {
             let record = denial.record.clone();
             self.announced.extend(record);
@@ -190,8 +190,7 @@ impl Core {
                 Fate::Keep
             }
             What::Signature => {
-                // The thinking of later answers does not leave.
-                let leaves = !self.is_later_answer();
+                let leaves = !self.is_later_answer() || self.keeps_thinking();
                 if leaves && self.lane(part.lane).signatures.len() < MAX_SIGNATURES {
                     let mut text = String::new();
                     decode_into(part.at.of(data), &mut None, &mut text);
@@ -268,6 +267,9 @@ impl Core {
     }
 
     fn finish_fate(&mut self, lane: Lane, _: Finish) -> Fate {
+        if self.shown == Shown::BeforeEnd {
+            return Fate::Later;
+        }
         let is_followed = matches!(self.shown, Shown::EarlierBody(_));
         let state = self.lane(lane);
         if state.removed + state.earlier == 0 || !state.survivors.is_empty() {

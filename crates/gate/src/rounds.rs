@@ -38,6 +38,8 @@ pub(crate) struct Rounds {
     fallback: Option<Fallback>,
     /// The earlier answers, if they were bodies.
     bodies: Vec<String>,
+    /// The framing of the first answer.
+    framing: Option<Framing>,
     /// How a denied call is shown if the turn goes on.
     notice: Notice,
     is_handed_out: bool,
@@ -83,12 +85,33 @@ impl Core {
     }
 
     /// Whether an answer of this framing can follow the answers so far.
-    pub(crate) fn may_follow(&self, framing: Framing) -> bool {
-        match self.rounds.as_ref().and_then(|rounds| rounds.fallback.as_ref()) {
-            None => true,
-            Some(Fallback::Events(_)) => framing == Framing::Sse,
-            Some(Fallback::Body(..)) => framing == Framing::Body,
-        }
+    pub(crate) fn may_follow(&mut self, framing: Framing) -> bool {
+        self.rounds.as_mut().is_none_or(|it| *it.framing.get_or_insert(framing) == framing)
+    }
+
+    /// Whether the thinking of later answers leaves.
+    pub(crate) fn keeps_thinking(&self) -> bool {
+        self.dialect.continuing().is_some_and(|it| it.keeps_thinking())
+    }
+
+    /// Whether a denied call has no notice yet.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| !rounds.deferred.is_empty())
+    }
+
+    /// How denied calls are shown in a frame.
+    pub(crate) fn shown_in(&self, entry: &QueuedFrame) -> Shown {
+        let is_left = |part: &Part| match &part.what {
+            What::Finish(_) => true,
+            What::Piece(piece) => {
+                let state = self.call(piece.slot).map(|call| &call.state);
+                matches!(state, Some(State::Allowed | State::Live))
+            }
+            What::End(_) | What::Text | What::Signature => false,
+        };
+        // Such a turn does not go on, and there may be no later frame.
+        let is_last = self.rounds.is_some() && entry.reading.parts.iter().any(is_left);
+        if is_last { Shown::Explained } else { Shown::Events }
     }
 
     /// Whether the driver has to decide how the turn goes on.
@@ -99,19 +122,38 @@ impl Core {
 
     /// Keeps the end of an answer whose calls were all denied, and everything behind it. Returns
     /// any other frame.
-    pub(crate) fn hold_end(&mut self, entry: QueuedFrame) -> Option<QueuedFrame> {
+    pub(crate) fn hold_end(
+        &mut self,
+        mut entry: QueuedFrame,
+        out: &mut Vec<u8>,
+    ) -> Option<QueuedFrame> {
         let ends = self.rounds.is_some() && self.ends_with_denials(&entry);
         let Some(rounds) = &mut self.rounds else { return Some(entry) };
         match &mut rounds.state {
-            RoundState::Held(frames) => {
-                frames.push(entry);
-                None
-            }
+            RoundState::Held(frames) => frames.push(entry),
             RoundState::Reading if ends => {
-                rounds.state = RoundState::Held(vec![entry]);
-                None
+                self.write_before_end(&mut entry, out);
+                if let Some(rounds) = &mut self.rounds {
+                    rounds.state = RoundState::Held(vec![entry]);
+                }
             }
-            _ => Some(entry),
+            _ => return Some(entry),
+        }
+        None
+    }
+
+    /// Writes the content of the frame that ends the turn, in APIs in which it may have some.
+    fn write_before_end(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
+        let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
+        if has_content && matches!(entry.bytes, Held::Frame(_)) {
+            self.end_dangling(out);
+            if has_text(entry) {
+                self.write_deferred(entry, out);
+            }
+            self.shown = Shown::BeforeEnd;
+            self.write_event(entry, out);
+            entry.reading.keep_only_end();
+            entry.refused.clear();
         }
     }
 
@@ -145,13 +187,13 @@ impl Core {
             _ => return Some(full),
         };
         match (self.shown, &mut self.rounds) {
-            (Shown::Events, Some(rounds)) => {
+            (Shown::Events | Shown::BeforeEnd, Some(rounds)) => {
                 rounds.deferred.push(DeferredNotice { slot, full, line });
                 None
             }
             (Shown::EarlierBody(Notice::Line), _) => Some(line),
             (Shown::EarlierBody(Notice::None), _) => None,
-            (Shown::Events | Shown::Body, _) => Some(full),
+            (Shown::Events | Shown::BeforeEnd | Shown::Explained | Shown::Body, _) => Some(full),
         }
     }
 
@@ -162,21 +204,30 @@ impl Core {
         if rounds.deferred.is_empty() || !self.follows_notices(entry) {
             return;
         }
-        self.write_notices(frame, out);
+        let behind = if has_text(entry) { GAP } else { "" };
+        self.write_notices(frame, behind, out);
     }
 
     fn follows_notices(&self, entry: &QueuedFrame) -> bool {
-        let finishes = entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        let opens = entry.reading.block.filter(|block| block.does == BlockStep::Open);
         let is_removed = |slot: Slot| {
             let state = self.call(slot).map(|call| &call.state);
             matches!(state, Some(State::Denied(_) | State::Dropped))
         };
-        finishes || opens.is_some_and(|block| !is_removed(block.slot))
+        let follows = |part: &Part| match &part.what {
+            What::Finish(_) => true,
+            What::Piece(piece) => piece.opens && !is_removed(piece.slot),
+            What::End(_) | What::Text | What::Signature => false,
+        };
+        match entry.reading.block {
+            Some(block) => block.does == BlockStep::Open && !is_removed(block.slot),
+            None => entry.reading.parts.iter().any(follows) || has_text(entry),
+        }
     }
 
-    fn write_notices(&mut self, frame: &OwnedFrame, out: &mut Vec<u8>) {
+    /// Writes the deferred notices. `behind` separates them from the text that follows.
+    fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Vec<u8>) {
         let is_later = self.is_later_answer();
+        let is_separate = self.api().notice_is_separate();
         let Some(rounds) = &mut self.rounds else { return };
         let (deferred, notice) = (std::mem::take(&mut rounds.deferred), rounds.notice);
         let goes_on = is_later && !matches!(rounds.state, RoundState::Concluded);
@@ -186,14 +237,18 @@ impl Core {
                 (true, Notice::Line) => line,
                 (true, Notice::None) => continue,
             };
-            self.writer.add_text(&frame.as_frame(), &text, out);
             let lane = self.lane(LANE);
+            let before = if lane.text && !is_separate { GAP } else { "" };
             lane.text = true;
             lane.digest.add(&text);
+            self.writer.add_text(&frame.as_frame(), &format!("{before}{text}"), out);
             // In a later answer, the slot is that of another call.
             if let (false, Some(call)) = (is_later, self.call_mut(slot)) {
                 call.notice = Some(text);
             }
+        }
+        if goes_on && !is_separate && !behind.is_empty() && self.lane(LANE).text {
+            self.writer.add_text(&frame.as_frame(), behind, out);
         }
     }
 
@@ -329,7 +384,7 @@ impl Core {
                     self.writer.close_call(&frame.as_frame(), out);
                     self.writer.close_blocks(&frame.as_frame(), out);
                 }
-                frames.into_iter().for_each(|entry| self.emit(entry, out));
+                self.write_rest_of_end(frames, |_| true, out);
             }
             Fallback::Body(alone, lane) => {
                 *self.lane(LANE) = *lane;
@@ -360,14 +415,24 @@ impl Core {
     /// Writes what a later answer lacks of its end: it broke off between the events that end it.
     pub(crate) fn complete_end(&mut self, out: &mut Vec<u8>) {
         let Some(rounds) = &mut self.rounds else { return };
-        let ends = rounds.ends;
         if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
             rounds.state = RoundState::Concluded;
-            let is_end = |entry: &QueuedFrame| {
-                entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
-            };
-            for entry in frames.into_iter().filter(is_end).skip(ends) {
-                self.emit(entry, out);
+            self.write_rest_of_end(frames, finishes, out);
+        }
+    }
+
+    /// Writes those of the held frames that are wanted, without the ends that have left.
+    fn write_rest_of_end(
+        &mut self,
+        frames: Vec<QueuedFrame>,
+        is_wanted: fn(&QueuedFrame) -> bool,
+        out: &mut Vec<u8>,
+    ) {
+        let mut left = self.rounds.as_ref().map_or(0, |rounds| rounds.ends);
+        for entry in frames.into_iter().filter(is_wanted) {
+            match left.checked_sub(1).filter(|_| finishes(&entry)) {
+                Some(fewer) => left = fewer,
+                None => self.emit(entry, out),
             }
         }
     }
@@ -425,13 +490,37 @@ impl Core {
     }
 }
 
+/// Separates texts that clients join.
+const GAP: &str = "\n\n";
+
+/// Whether the frame ends the turn.
+fn finishes(entry: &QueuedFrame) -> bool {
+    entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
+}
+
+/// Whether the frame has text that the user sees.
+fn has_text(entry: &QueuedFrame) -> bool {
+    let is_text = |part: &Part| matches!(part.what, What::Text);
+    entry.reading.text.is_some() || entry.reading.parts.iter().any(is_text)
+}
+
 /// Where denied calls are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// Among the events of a stream.
+    /// Among the events of a stream: a notice waits until it is known whether the turn goes on.
     Events,
+    /// In the event that ends the turn, whose end leaves later.
+    BeforeEnd,
+    /// In an event of a turn that does not go on.
+    Explained,
     /// In the only body, or the last one.
     Body,
     /// In a body that another one follows.
     EarlierBody(Notice),
+}
+
+impl Shown {
+    pub(crate) fn is_event(self) -> bool {
+        matches!(self, Self::Events | Self::BeforeEnd | Self::Explained)
+    }
 }

@@ -3,7 +3,6 @@
 
 mod join;
 mod turn;
-mod usage;
 
 use callgate_call::json::{Reader as Json, Span, Text, quote};
 
@@ -12,9 +11,7 @@ use crate::AddedEvent;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
 use crate::json::{Edits, document, elements, member, members, string_member};
 use crate::request::{RemovedCall, whole_object};
-
-pub(super) use usage::sum as sum_usage;
-pub(super) use usage::{overlay, usage_of};
+use crate::usage;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     turn: turn::turn,
@@ -25,6 +22,8 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     join: join::join,
     keep_alive: || Some(AddedEvent { name: Some("ping"), data: "{\"type\":\"ping\"}".to_owned() }),
     wants_json,
+    end_has_content: false,
+    keeps_thinking: false,
 };
 
 /// The error results, as the content of a message.
@@ -77,6 +76,16 @@ fn wants_json(request: &str) -> bool {
         member(request, config, "format")
     });
     format.is_some_and(|format| format.of(request) != "null")
+}
+
+/// The usage object in `data`, at its top or in the message that it starts.
+pub(super) fn usage_of(data: &str) -> Option<&str> {
+    let whole = document(data);
+    let inside = member(data, whole, "message");
+    let usage = [Some(whole), inside].into_iter().flatten();
+    let mut usage = usage.filter_map(|object| member(data, object, "usage"));
+    let usage = usage.next()?.of(data);
+    usage.starts_with('{').then_some(usage)
 }
 
 /// The type of a block.
