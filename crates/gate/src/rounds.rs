@@ -147,6 +147,9 @@ impl Core {
         let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
         if has_content && matches!(entry.bytes, Held::Frame(_)) {
             self.end_dangling(out);
+            if has_text(entry) {
+                self.write_deferred(entry, out);
+            }
             self.shown = Shown::BeforeEnd;
             self.write_event(entry, out);
             entry.reading.keep_only_end();

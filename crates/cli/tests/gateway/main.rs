@@ -17,6 +17,8 @@ mod api;
 mod bedrock;
 mod bodies;
 mod continuing;
+mod continuing_gemini;
+mod continuing_scenarios;
 mod conversations;
 mod denials;
 mod dialects;
