@@ -6,6 +6,7 @@ use callgate_dialect::{Assembly, BlockStep, Carrier, Lane, Order, Piece, Reading
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
+use crate::run::Run;
 use crate::slot::{CallSlot, State};
 
 /// A waiting frame with its content.
@@ -20,6 +21,8 @@ pub(crate) struct QueuedFrame {
 #[derive(Debug)]
 pub(crate) enum Held {
     Frame(OwnedFrame),
+    /// Several frames that belong to the same call and mean the same, except for their arguments.
+    Run(Run),
     Body(String),
 }
 
@@ -27,6 +30,7 @@ impl QueuedFrame {
     pub(crate) fn size(&self) -> usize {
         match &self.bytes {
             Held::Frame(frame) => frame.bytes().len(),
+            Held::Run(run) => run.size(),
             Held::Body(body) => body.len(),
         }
     }
