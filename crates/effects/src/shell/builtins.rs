@@ -109,7 +109,7 @@ impl Shell<'_, '_> {
         self.folder = match target {
             None => self.resolve(&Word::known("~")).resolved,
             Some(field) if field.text() == Some("-") => Word::unknown(),
-            Some(field) => self.resolve(&field.word).resolved,
+            Some(field) => self.resolve(&field.word).resolved.shared(),
         };
         Output::Nothing
     }
@@ -381,8 +381,9 @@ impl Shell<'_, '_> {
         before: usize,
     ) -> Option<Output> {
         let arguments = fields.get(1..).unwrap_or_default();
-        let texts: Vec<&str> =
-            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect();
+        let texts = || -> Vec<&str> {
+            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect()
+        };
         match name {
             "cat" | "tac" | "tee" | "head" | "tail" | "less" | "more" | "sort" | "uniq" | "pv"
             | "sponge" | "buffer" | "zcat" | "gunzip" => {
@@ -409,7 +410,7 @@ impl Shell<'_, '_> {
                 self.prints_names(name, arguments)
             }
             "mktemp" => Some(Output::Text(self.temporary(arguments))),
-            "basename" | "dirname" => decode::path_part(name, &texts).map(Output::line),
+            "basename" | "dirname" => decode::path_part(name, &texts()).map(Output::line),
             "whoami" | "id" | "hostname" | "date" | "uname" | "nproc" | "wc" | "seq" | "arch" => {
                 Some(Output::Text(one_name()))
             }
@@ -419,8 +420,9 @@ impl Shell<'_, '_> {
                 {
                     return Some(Output::Network(connections.clone()));
                 }
-                let text = input.as_deref().and_then(Output::known);
-                decode::filter(name, &texts, text).map(|text| Output::Text(Word::known(text)))
+                let text = input.as_deref().and_then(Output::known)?;
+                decode::filter(name, &texts(), Some(text))
+                    .map(|text| Output::Text(Word::known(text)))
             }
         }
     }
