@@ -102,7 +102,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[joined(&["if="], &[READS]), joined(&["of="], &[WRITES])])
         .examples(&[
             ("dd if=a of=/dev/sda bs=1M", &["reads a", "writes /dev/sda"]),
-            ("dd of=b if=/dev/zero", &["writes b"]),
+            ("dd of=b if=/dev/zero", &["writes b", "empties b"]),
         ]),
     model(&["mkdir"])
         .flags(&[takes(&["--mode", "-m"], &[])])

@@ -107,7 +107,13 @@ impl Shell<'_, '_> {
                 self.builds_fetched(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
-                self.dispatch(name, fields, run, input)
+                match self.written_program(name).filter(|_| !is_path(&first.word)) {
+                    Some(written) => {
+                        self.run_output(Language::Shell, &written, &first.span);
+                        Output::Unknown
+                    }
+                    None => self.dispatch(name, fields, run, input),
+                }
             }
             None => self.unknown_program(first, fields),
         };
