@@ -99,7 +99,7 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         }
         let around = scanner.call_text();
         let arguments = scanner.arguments();
-        if call == Call::Dynamic && name.ends_with("getattr") && names_plain(arguments.get(1)) {
+        if call == Call::Dynamic && name.ends_with("getattr") && names_plain(around) {
             continue;
         }
         if call == Call::Writes(Change::Attributes) && sets_user_bit(around) {
@@ -117,6 +117,10 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             Call::Open => open_call(shell, &arguments, around, field),
             Call::OnReceiver(inner) => {
                 let own = name.rsplit_once('.').and_then(|(own, _)| scanner.constant(own)).cloned();
+                // `p.read_text() for p in Path("x").glob("*")` names the path at the end.
+                if own.is_none() && receiver.is_none() {
+                    receiver = Some(later_path(text, language, table));
+                }
                 let word = own.or_else(|| receiver.clone()).unwrap_or_else(Word::unknown);
                 let arguments = [scanner::Argument::One(word)];
                 perform(shell, *inner, &arguments, field);
@@ -124,6 +128,20 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             call => perform(shell, call, &arguments, field),
         }
     }
+}
+
+/// The first path that code names for methods, wherever that is.
+fn later_path(text: &str, language: Language, table: calls::Table) -> Word {
+    let mut scanner = Scanner::new(text, language);
+    while let Some(token) = scanner.next() {
+        if let Token::Name(name) = token
+            && calls::find(table, name, text) == Some(Call::Receiver)
+            && let Some(path) = scanner.path(name)
+        {
+            return path;
+        }
+    }
+    Word::unknown()
 }
 
 /// `require('fs').x` and `__import__('os').x` as `fs.x` and `os.x`.
@@ -164,9 +182,14 @@ fn plain_modules(text: &str, language: Language) -> Cow<'_, str> {
 }
 
 /// Whether an attribute is named in the text, and nothing that runs or deletes.
-fn names_plain(attribute: Option<&scanner::Argument>) -> bool {
-    let word = attribute.map(|argument| argument.word());
-    let Some(name) = word.as_ref().and_then(Word::text) else { return false };
+fn names_plain(arguments: &str) -> bool {
+    let second = arguments.split(',').nth(1).unwrap_or_default();
+    let second = second.trim().trim_end_matches(')');
+    let name = second.trim_matches(['\'', '"']);
+    let is_literal = second.len() == name.len() + 2;
+    if !is_literal || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return false;
+    }
     let acts = ["system", "exec", "open", "spawn", "run", "call", "eval", "rm", "remove", "import"];
     let lower = name.to_ascii_lowercase();
     !name.is_empty() && !name.starts_with('_') && !acts.iter().any(|act| lower.contains(act))

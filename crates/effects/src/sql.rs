@@ -190,6 +190,20 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
             let last = rest.split_whitespace().next_back().unwrap_or_default();
             shell.write_file(&named(last), Change::Content);
         }
+        "\\copy" => {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            for pair in words.windows(2) {
+                match pair {
+                    [from, path] if from.eq_ignore_ascii_case("from") => {
+                        shell.read_file(&named(path), Access::Content);
+                    }
+                    [to, path] if to.eq_ignore_ascii_case("to") => {
+                        shell.write_file(&named(path), Change::Content);
+                    }
+                    _ => {}
+                }
+            }
+        }
         ".load" | "\\gexec" => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
         _ => {}
     }

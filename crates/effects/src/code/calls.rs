@@ -42,7 +42,7 @@ pub(crate) enum Call {
 
 /// Names and what they do. A name with a dot must match as a whole or at its end; one without
 /// must be the last part.
-type Table = &'static [(&'static [&'static str], Call)];
+pub(crate) type Table = &'static [(&'static [&'static str], Call)];
 
 /// The call that a name is. The text says whether ambiguous names count.
 pub(crate) fn find(table: Table, name: &str, text: &str) -> Option<Call> {

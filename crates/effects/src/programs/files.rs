@@ -140,8 +140,13 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(leading(&[&[]], &[CHANGES]))
         .examples(&[("chown -R root:root a", &["changes a"])]),
     model(&["chattr", "setfattr", "chflags"])
+        // `-i` takes the protection away.
+        .flags(&[switch(&["-i", "-a"], &[mark(Mark::Guard)]).operands(each(&[CHANGES]))])
         .operands(leading(&[&[]], &[CHANGES]))
-        .examples(&[("chattr +i a", &["changes a"])]),
+        .examples(&[
+            ("chattr +i a", &["changes a"]),
+            ("chattr -i a", &["changes a", "marks guard"]),
+        ]),
     model(&["setfacl"])
         .flags(&[
             takes(&["--modify", "-m", "--remove", "-x"], &[]),

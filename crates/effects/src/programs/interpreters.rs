@@ -80,7 +80,10 @@ pub(crate) const MODELS: &[Model] = &[
     .operands(each(&[]))
     .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
     model(&["http.server"])
-        .flags(&[takes(&["--bind", "-b", "--directory", "-d", "--protocol", "-p"], &[])])
+        .flags(&[
+            takes(&["--directory", "-d"], &[READS_TREE]),
+            takes(&["--bind", "-b", "--protocol", "-p"], &[]),
+        ])
         .always(&[Does::ConnectsTo("localhost", Purpose::Listen)])
         .examples(&[(
             "python3 -m http.server 8000",

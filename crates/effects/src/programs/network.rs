@@ -43,20 +43,17 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--output-dir"], &[MAKES]),
             takes(
                 &[
-                    "--cert",
-                    "-E",
-                    "--key",
                     "--cacert",
                     "--capath",
                     "--netrc-file",
                     "--etag-compare",
-                    "--proxy-cert",
-                    "--proxy-key",
                     "--pubkey",
                     "--crlfile",
                 ],
                 &[READS],
             ),
+            // Keys that prove who asks; they are not sent.
+            takes(&["--cert", "-E", "--key", "--proxy-cert", "--proxy-key"], &[]),
             takes(&["--header", "-H", "--proxy-header"], &[Does::AtFile]),
             takes(&["--cookie", "-b"], &[Does::FieldFile]),
             takes(&["--url"], &[FETCHES]),

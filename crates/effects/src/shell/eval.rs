@@ -88,6 +88,10 @@ pub(crate) struct Shell<'a, 'g> {
     pub(crate) read_variables: HashSet<String>,
     /// Folders that came from another host.
     pub(crate) fetched: Vec<Fetched>,
+    /// Secret variables that the words of the command at hand use; `None` outside of commands.
+    pub(crate) secrets: Option<Vec<String>>,
+    /// Commands of the pipeline at hand that print a secret; `None` outside of one.
+    pub(crate) piped_secrets: Option<Vec<usize>>,
     /// Symbolic links that the text makes, and where they lead.
     pub(crate) links: Vec<(String, Word)>,
     /// Folders that the text puts in front of the search path.
@@ -120,6 +124,8 @@ impl<'a, 'g> Shell<'a, 'g> {
             words_read: false,
             read_variables: HashSet::new(),
             fetched: Vec::new(),
+            secrets: None,
+            piped_secrets: None,
             links: Vec::new(),
             program_folders: Vec::new(),
         }
@@ -216,10 +222,14 @@ impl<'a, 'g> Shell<'a, 'g> {
             return self.command(command, input);
         }
         let mut stream = input;
+        let outer = self.piped_secrets.replace(Vec::new());
+        let before = self.out.effects.all().len();
         for command in &pipeline.commands {
             let output = self.scoped(|shell| shell.command(command, stream.clone()));
             stream = Some(Rc::new(output));
         }
+        let printed = std::mem::replace(&mut self.piped_secrets, outer).unwrap_or_default();
+        self.prints_secrets(&printed, before);
         stream.map_or(Output::Nothing, Output::unshared)
     }
 
@@ -543,6 +553,17 @@ impl<'a, 'g> Shell<'a, 'g> {
         }
     }
 
+    /// Programs in a folder that anyone can write to: which one runs is not in the text.
+    pub(crate) fn searches_foreign_folder(&mut self, value: &Word, span: &Span) {
+        let first = value.known_start().split(':').next().unwrap_or_default();
+        let is_foreign = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"].iter().any(|folder| {
+            first.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        if is_foreign {
+            self.opaque(Why::Program, Bound::ALL, span.clone());
+        }
+    }
+
     /// Keeps the folders of a new search path: what the text has written there runs by its name.
     pub(crate) fn keep_program_folders(&mut self, value: &Word) {
         let folders = value.known_part().split(':').filter(|folder| !folder.is_empty());
@@ -559,6 +580,7 @@ impl<'a, 'g> Shell<'a, 'g> {
     pub(crate) fn sets_environment(&mut self, name: &str, value: Word, span: Span) {
         if name == "PATH" {
             self.keep_program_folders(&value);
+            self.searches_foreign_folder(&value, &span);
         }
         if !self.written.is_empty() {
             self.own_program(&Field::new(value.clone(), span.clone()));
@@ -713,8 +735,11 @@ impl<'a, 'g> Shell<'a, 'g> {
     pub(crate) fn resolve(&self, word: &Word) -> Path {
         let path = Path::resolve(word, &self.folder, self.out.ground);
         let start = path.resolved.known_start();
+        // `link/` is the folder behind the link, `link` the link itself.
+        let is_folder = word.known_part().ends_with('/');
         let is_below = |link: &&(String, Word)| {
-            start.strip_prefix(link.0.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            let rest = start.strip_prefix(link.0.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/') || rest.is_empty() && is_folder)
         };
         let Some((link, target)) = self.links.iter().rev().find(is_below) else { return path };
         let mut behind = target.clone();

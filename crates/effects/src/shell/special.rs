@@ -217,6 +217,12 @@ impl Shell<'_, '_> {
             | "clickhouse-client" => {
                 self.sql_input(context);
                 self.sql_files(line);
+                let is_host = |spelling: &str| matches!(spelling, "-h" | "--host");
+                let host = line.flags.iter().find(|given| is_host(&given.spelling));
+                let is_query = matches!(context.input.as_deref(), Some(Output::Text(_)));
+                if !is_query {
+                    self.ssh_input(host.and_then(|given| given.values.first()), context);
+                }
             }
             "ssh" => self.ssh_input(line.operands.first(), context),
             "openssl" if line.sub_command() == "s_client" => {
@@ -245,6 +251,7 @@ impl Shell<'_, '_> {
                 }
             }
             "rclone" => self.rclone(line),
+            "chmod" => self.installs_fetched(line),
             "patch" => {
                 let named =
                     line.flags.iter().find(|it| matches!(it.spelling.as_str(), "-i" | "--input"));
@@ -274,6 +281,13 @@ impl Shell<'_, '_> {
                 let at = line.operands.iter().position(is_command);
                 if let Some(text) = at.and_then(|at| line.operands.get(at + 1)) {
                     self.word_text(text);
+                }
+            }
+            "printenv" => {
+                let is_secret =
+                    |field: &Field| field.text().is_some_and(crate::shell::expand::names_secret);
+                if line.operands.iter().any(is_secret) {
+                    self.mark(context.run, Mark::Credentials);
                 }
             }
             "kill" | "killall5" => self.kills_all(line, context),
@@ -756,6 +770,21 @@ impl Shell<'_, '_> {
             let name = from.rsplit('/').next().unwrap_or(from);
             self.written.insert(format!("{}/{name}", to.trim_end_matches('/')), Rc::clone(&output));
             self.written.insert(to.to_owned(), output);
+        }
+    }
+
+    /// A file from another host that becomes a program in a folder for programs is installed.
+    fn installs_fetched(&mut self, line: &Line<'_>) {
+        for field in &line.operands {
+            let path = self.resolve(&field.word).resolved;
+            let Some(path) = path.text().filter(|path| path.contains("/bin/")) else { continue };
+            let output = self.written.get(path).map(|output| output.as_ref().clone());
+            let Some(Output::Network(connections)) = output else { continue };
+            for connection in connections {
+                let purpose = Purpose::Execute;
+                let executes = crate::effect::Connection { purpose, ..connection };
+                self.push(Action::Connects(executes), field.span.clone());
+            }
         }
     }
 
