@@ -113,6 +113,7 @@ impl Reading {
     pub fn keep_only_end(&mut self) {
         self.parts.retain(|part| matches!(part.what, What::Finish(_)));
         (self.text, self.ends_only) = (None, true);
+        self.masks.clear();
     }
 
     /// The data with its texts masked.
@@ -236,6 +237,9 @@ pub enum ArgumentsPiece {
     Whole(String),
     /// The raw content of a JSON string that contains a part of a custom tool's free text.
     Free(String),
+    /// The same, if the item that opens a call contains it: no more may follow. Some clients append
+    /// later pieces to it, and others replace it.
+    WholeFree(String),
     /// A repetition of all arguments, as text: they must equal the pieces, if there were any.
     Again(String),
 }

@@ -210,6 +210,7 @@ impl Core {
         };
         self.received_any = true;
         let reading = match std::str::from_utf8(data) {
+            Ok(data) if self.took_piece(frame, data, out) => return,
             Ok(data) => self.reader.read(frame.event(), data).map(|reading| (reading, data)),
             Err(_) => Err(Unreadable::NotUtf8),
         };
@@ -230,6 +231,10 @@ impl Core {
                     .fail(Blame::Upstream, "the provider reported an error within its response");
             }
             return self.normalised("", "lines that only some clients read were removed");
+        }
+        if !frame.terminated() && self.is_later_answer() {
+            // It is the beginning of an event, and the end of an earlier answer follows.
+            return;
         }
         self.emitted_any = true;
         if frame.is_bracket() {

@@ -15,7 +15,7 @@
 //! identifies the turn later, is of everything that the client received.
 
 use callgate_dialect::request::{RemovedCall, call_digest};
-use callgate_dialect::{Blame, BlockStep, Carrier, Finish, Part, Reading, Slot, What};
+use callgate_dialect::{Blame, BlockStep, Carrier, Finish, Order, Part, Reading, Slot, What};
 use callgate_wire::{Framing, OwnedFrame};
 
 use crate::core::{Core, LaneState, Stream};
@@ -167,7 +167,8 @@ impl Core {
         let announces = |part: &Part| {
             matches!(part.what, What::Finish(Finish { announces_calls: true })) && part.lane == LANE
         };
-        if !entry.reading.parts.iter().any(announces) || self.several_lanes {
+        let parts = &entry.reading.parts;
+        if !parts.iter().any(announces) || self.several_lanes || self.has_other_lanes(parts) {
             return false;
         }
         let lane = self.lane(LANE);
@@ -182,6 +183,14 @@ impl Core {
                 let denied = matches!(call.state, State::Denied(_));
                 denied && call.carrier == Carrier::Listed && !call.is_irregular()
             })
+    }
+
+    /// Whether the response has another turn besides this one.
+    fn has_other_lanes(&self, parts: &[Part]) -> bool {
+        let plan = self.api().plan_lane();
+        let lanes = self.lanes.iter().map(|lane| lane.lane);
+        let mut lanes = lanes.chain(parts.iter().map(|part| part.lane));
+        lanes.any(|lane| lane != LANE && Some(lane) != plan)
     }
 
     /// What replaces a denied call where it was. In a stream, a notice is deferred until it is
@@ -314,6 +323,7 @@ impl Core {
         let Some(rounds) = &mut self.rounds else { return };
         let RoundState::Offered(frames) = std::mem::take(&mut rounds.state) else { return };
         (rounds.notice, rounds.ends) = (notice, 0);
+        let end = frames.first().map(|entry| entry.data().to_owned()).unwrap_or_default();
         let is_body = frames.iter().any(|entry| matches!(entry.bytes, Held::Body(_)));
         match is_body {
             true => self.keep_body(&frames, notice),
@@ -334,7 +344,7 @@ impl Core {
         (self.first_lane, self.turn_over, self.received_any) = (None, false, false);
         self.tally = callgate_dialect::Tally::default();
         self.start_reading();
-        self.writer.next_answer(spent);
+        self.writer.next_answer(spent, &end);
     }
 
     /// Keeps a body twice: as it is if the next answer comes, and as it is if that fails.
@@ -410,10 +420,10 @@ impl Core {
         self.is_later_answer() && !self.lane(LANE).finished
     }
 
-    /// Counts an event that ends the turn.
-    pub(crate) fn count_end(&mut self) {
-        if let Some(rounds) = &mut self.rounds {
-            rounds.ends += 1;
+    /// Counts a frame that has left, if it is a part of the end of the turn.
+    pub(crate) fn count_end(&mut self, reading: &Reading) {
+        if self.rounds.is_some() && self.lane(LANE).finished && is_end(reading) {
+            self.rounds.iter_mut().for_each(|rounds| rounds.ends += 1);
         }
     }
 
@@ -422,7 +432,8 @@ impl Core {
         let Some(rounds) = &mut self.rounds else { return };
         if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
             rounds.state = RoundState::Concluded;
-            self.write_rest_of_end(frames, finishes, out);
+            self.writer.give_up_answer();
+            self.write_rest_of_end(frames, |entry| is_end(&entry.reading), out);
         }
     }
 
@@ -435,7 +446,7 @@ impl Core {
     ) {
         let mut left = self.rounds.as_ref().map_or(0, |rounds| rounds.ends);
         for entry in frames.into_iter().filter(is_wanted) {
-            match left.checked_sub(1).filter(|_| finishes(&entry)) {
+            match left.checked_sub(1).filter(|_| is_end(&entry.reading)) {
                 Some(fewer) => left = fewer,
                 None => self.emit(entry, out),
             }
@@ -498,9 +509,10 @@ impl Core {
 /// Separates texts that clients join.
 const GAP: &str = "\n\n";
 
-/// Whether the frame ends the turn.
-fn finishes(entry: &QueuedFrame) -> bool {
-    entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
+/// Whether a frame at the end of a turn is a part of the end.
+fn is_end(reading: &Reading) -> bool {
+    let finishes = || reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+    reading.order == Order::Stream || finishes()
 }
 
 /// Whether the frame has text that the user sees.

@@ -4,12 +4,12 @@
 mod join;
 mod turn;
 
-use callgate_call::json::{Reader as Json, Span, Text, quote};
+use callgate_call::json::{Span, Text};
 
 use super::request::error_result;
 use crate::AddedEvent;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
-use crate::json::{Edits, document, elements, member, members, string_member};
+use crate::json::{Edits, document, elements, member, members, set, string_member};
 use crate::request::{RemovedCall, whole_object};
 use crate::usage;
 
@@ -96,23 +96,6 @@ fn kind_of(data: &str, block: Span) -> Option<Text<'_>> {
 /// Whether the block is thinking, readable or not.
 pub(super) fn is_thinking(data: &str, block: Span) -> bool {
     kind_of(data, block).is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking"))
-}
-
-/// The raw content of a string member; empty if there is none.
-fn raw_member<'a>(data: &'a str, object: Span, key: &str) -> &'a str {
-    let text = member(data, object, key).and_then(|span| Json::at(data, span).string().ok());
-    text.map_or("", |text| text.raw())
-}
-
-/// Sets a member of an object, whether it has one or not.
-fn set(edits: &mut Edits, data: &str, object: Span, key: &str, value: &str) {
-    match member(data, object, key) {
-        Some(span) => edits.replace(span, value),
-        None => {
-            let comma = if members(data, object).is_empty() { "" } else { "," };
-            edits.insert(object.end - 1, format!("{comma}{}:{value}", quote(key)));
-        }
-    }
 }
 
 /// Writes the usage of all answers into the object at `object`.

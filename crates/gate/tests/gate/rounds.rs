@@ -10,6 +10,7 @@ use callgate_policy::{NameJudgement, Policies, SpentLimits};
 use callgate_testkit::drive;
 use serde_json::{Value, json};
 
+mod chat;
 mod gemini;
 mod ollama;
 

@@ -1,7 +1,7 @@
 //! Whole answers of one turn as one message.
 
-use super::{is_thinking, set, usage_of};
-use crate::json::{Edits, document, elements, member};
+use super::{is_thinking, usage_of};
+use crate::json::{Edits, document, elements, member, set};
 use crate::usage::sum;
 
 /// One message: the blocks of all answers in order, the end of the last one, and the usage of all.

@@ -4,9 +4,9 @@ use callgate_call::json::{Span, Value, decode_into};
 use callgate_wire::{Framing, Splitter};
 
 use super::super::read::with_input;
-use super::{kind_of, raw_member, set, usage_of};
+use super::{kind_of, usage_of};
 use crate::continued::{NotContinued, ProvidedTurn};
-use crate::json::{Edits, document, elements, member, string_member};
+use crate::json::{Edits, document, elements, member, raw_member, set, string_member};
 use crate::request::{ClientCall, whole_object};
 use crate::usage::overlay;
 
