@@ -284,7 +284,7 @@ pub(crate) fn a_turn_the_client_changed_goes_as_it_was_sent(api: &dyn Api) {
     let gateway = gateway(&upstream, POLICY, CONTINUE);
     let turn = post(api, &gateway, &first(api, "other way"), form);
     let messages = going_on(first(api, "other way"), &turn);
-    let text = Value::from(messages).to_string().replace("Then I read it.", "Something else.");
+    let text = Value::from(messages).to_string().replace("callgate blocked", "Someone blocked");
     let changed: Vec<Value> = serde_json::from_str(&text).unwrap();
     asked(api, &changed, form).send(gateway.address());
     let sent = upstream.requests().pop().unwrap();

@@ -18,6 +18,7 @@ mod bedrock;
 mod bodies;
 mod continuing;
 mod continuing_gemini;
+mod continuing_ollama;
 mod continuing_scenarios;
 mod conversations;
 mod denials;

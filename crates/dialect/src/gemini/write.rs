@@ -142,25 +142,19 @@ impl Writer {
         for candidate in &found.candidates {
             is_missed |= self.edit_candidate(data, candidate, &fates, &mut edits);
         }
-        self.edit_metadata(data, &found, form, &mut edits);
+        let ends_later = fates.fates.iter().any(|fate| matches!(fate, Fate::Later));
+        if ends_later && self.later.is_none() {
+            self.id = found.id.map(|id| id.of(data).to_owned());
+        }
+        if form == GeminiDocument::Chunk {
+            self.edit_metadata(data, &found, &mut edits);
+        }
         (is_missed || found.candidates.is_empty()).then_some(edits)
     }
 
     /// Makes a chunk of a later answer one of the same response.
-    fn edit_metadata(
-        &mut self,
-        data: &str,
-        found: &View<'_>,
-        form: GeminiDocument,
-        edits: &mut Edits,
-    ) {
-        if form == GeminiDocument::Whole {
-            return;
-        }
-        let Some(later) = &mut self.later else {
-            self.id = found.id.map(|id| id.of(data).to_owned());
-            return;
-        };
+    fn edit_metadata(&mut self, data: &str, found: &View<'_>, edits: &mut Edits) {
+        let Some(later) = &mut self.later else { return };
         if let Some(usage) = found.usage {
             if !later.is_given_up {
                 later.usage = overlay(&later.usage, usage.of(data));

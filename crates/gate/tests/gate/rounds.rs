@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 mod chat;
 mod gemini;
+mod ollama;
 
 const MESSAGES: Dialect = Dialect::Anthropic;
 
