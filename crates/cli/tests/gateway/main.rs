@@ -17,6 +17,8 @@ mod api;
 mod bedrock;
 mod bodies;
 mod continuing;
+mod continuing_chat;
+mod continuing_responses;
 mod conversations;
 mod denials;
 mod dialects;

@@ -11,6 +11,7 @@ use callgate_testkit::drive;
 use serde_json::{Value, json};
 
 mod chat;
+mod responses;
 
 const MESSAGES: Dialect = Dialect::Anthropic;
 
