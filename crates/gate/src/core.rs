@@ -350,7 +350,7 @@ impl Core {
             self.dangling = !frame.terminated();
             return frame.keep(out);
         }
-        if (reading.content.is_some() || reading.failure) && self.is_later_answer() {
+        if self.is_later_answer() && (reading.failure || begins_whole(&reading, data)) {
             return self.fail_answer(&reading);
         }
         if !self.queue.is_empty() && reading.ends_turn() {
@@ -491,6 +491,12 @@ impl Core {
         lane.text = true;
         lane.digest.add_raw(raw);
     }
+}
+
+/// Whether a frame begins a response that has content already.
+fn begins_whole(reading: &Reading, data: &str) -> bool {
+    let content = reading.content.filter(|_| reading.block.is_none() && !reading.ends_turn());
+    content.is_some_and(|content| content.of(data) != "[]")
 }
 
 fn usual_framing(dialect: Dialect) -> Framing {

@@ -168,6 +168,12 @@ impl Core {
             matches!(part.what, What::Finish(Finish { announces_calls: true })) && part.lane == LANE
         };
         let parts = &entry.reading.parts;
+        let opens = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.opens);
+        let is_first = matches!(entry.bytes, Held::Frame(_)) && parts.iter().any(opens);
+        if is_first && !self.dialect.continuing().is_some_and(|it| it.end_has_content()) {
+            // Nothing that the client has stands for this call.
+            return false;
+        }
         if !parts.iter().any(announces) || self.several_lanes || self.has_other_lanes(parts) {
             return false;
         }

@@ -120,7 +120,7 @@ impl Read for Reader {
         self.response_parts(&response, data, true, &mut reading)?;
         // A list of earlier items is not a turn.
         if response.output.is_some() && !response.is_list {
-            reading.parts.push(finish());
+            reading.parts.push(finish(response.is_completed()));
         }
         Ok(reading)
     }
@@ -185,7 +185,7 @@ impl Reader {
                 let list = if ending == "completed" { List::Last } else { List::Other };
                 let mut reading = self.lifecycle(frame, data, list, true)?;
                 self.refuse_unfinished(&mut reading);
-                reading.parts.push(finish());
+                reading.parts.push(finish(ending == "completed"));
                 Ok(reading)
             }
             "failed" => {
@@ -685,8 +685,9 @@ fn signature(at: Span) -> Part {
     Part { lane: LANE, at, what: What::Signature }
 }
 
-fn finish() -> Part {
-    let what = What::Finish(Finish { announces_calls: false });
+/// The end of a response. One that is complete may have calls.
+fn finish(is_completed: bool) -> Part {
+    let what = What::Finish(Finish { announces_calls: is_completed });
     Part { lane: LANE, at: Span::default(), what }
 }
 

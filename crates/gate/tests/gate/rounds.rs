@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 mod chat;
 mod gemini;
 mod ollama;
+mod responses;
 
 const MESSAGES: Dialect = Dialect::Anthropic;
 
