@@ -189,9 +189,70 @@ pub(crate) fn carries_secret(url: &Word) -> bool {
     })
 }
 
+/// Whether a secret variable belongs to the service at that host: `GITHUB_TOKEN` and `api.github.com`.
+///
+/// The name of the service must be the part of the host that its owner has registered.
+pub(crate) fn is_own(variable: &str, host: &str) -> bool {
+    let mut labels = host.rsplit('.').skip(1);
+    let is_shared = |label: &&str| matches!(*label, "co" | "com" | "org" | "net" | "ac" | "gov");
+    let Some(label) = labels.find(|label| !is_shared(label)) else { return false };
+    variable.to_ascii_lowercase().split('_').any(|word| {
+        let other = SERVICES.iter().find(|(short, _)| *short == word).map(|(_, name)| *name);
+        word.len() > 2 && word == label && !GENERIC.contains(&word) || other == Some(label)
+    })
+}
+
+/// Services whose variables and hosts have different names.
+const SERVICES: &[(&str, &str)] = &[
+    ("gh", "github"),
+    ("gl", "gitlab"),
+    ("hf", "huggingface"),
+    ("hugging", "huggingface"),
+    ("claude", "anthropic"),
+    ("gemini", "googleapis"),
+    ("google", "googleapis"),
+    ("gcp", "googleapis"),
+    ("aws", "amazonaws"),
+    ("do", "digitalocean"),
+    ("cf", "cloudflare"),
+    ("jira", "atlassian"),
+    ("confluence", "atlassian"),
+    ("npm", "npmjs"),
+    ("datadog", "datadoghq"),
+    ("dd", "datadoghq"),
+    ("linear", "linear"),
+    ("azure", "azure"),
+    ("supabase", "supabase"),
+];
+
+/// Words of variables that name no service.
+const GENERIC: &[&str] =
+    &["token", "secret", "password", "key", "api", "access", "private", "auth"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_belongs_to_its_service() {
+        for (variable, host) in [
+            ("GITHUB_TOKEN", "api.github.com"),
+            ("GH_TOKEN", "uploads.github.com"),
+            ("JIRA_API_TOKEN", "acme.atlassian.net"),
+            ("ACME_API_KEY", "api.acme.co.uk"),
+        ] {
+            assert!(is_own(variable, host), "{variable} {host}");
+        }
+        for (variable, host) in [
+            ("GITHUB_TOKEN", "github.evil.example"),
+            ("GITHUB_TOKEN", "api.github.com.evil.example"),
+            ("API_TOKEN", "token.example"),
+            ("TOKEN", "evil.example"),
+            ("OPENAI_API_KEY", "10.0.0.1"),
+        ] {
+            assert!(!is_own(variable, host), "{variable} {host}");
+        }
+    }
 
     #[test]
     fn an_address_has_one_spelling() {

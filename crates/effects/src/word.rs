@@ -166,6 +166,27 @@ impl Word {
         Self { text, gaps: gaps.collect() }
     }
 
+    /// The parts between blanks of the known text, as `xargs` reads them.
+    pub(crate) fn split_blanks(&self) -> Vec<Self> {
+        let mut parts = vec![Self::default()];
+        let mut gaps = self.gaps.iter().peekable();
+        for (at, letter) in self.text.char_indices() {
+            while let Some(gap) = gaps.next_if(|gap| gap.at <= at) {
+                parts.last_mut().into_iter().for_each(|part| part.push_gap(gap.fill));
+            }
+            if letter.is_whitespace() || letter == '\0' {
+                parts.push(Self::default());
+            } else {
+                parts.last_mut().into_iter().for_each(|part| part.push(letter));
+            }
+        }
+        for gap in gaps {
+            parts.last_mut().into_iter().for_each(|part| part.push_gap(gap.fill));
+        }
+        parts.retain(|part| !part.text.is_empty() || !part.gaps.is_empty());
+        parts
+    }
+
     /// The part in front of that byte of the known text.
     pub fn until(&self, at: usize) -> Self {
         let text = self.text.get(0, at).unwrap_or_else(|| self.text.clone());
@@ -231,6 +252,16 @@ mod tests {
         }
         assert!(many.gaps().len() <= MAX_GAPS + 1, "{}", many.gaps().len());
         assert!(many.misses_value());
+    }
+
+    #[test]
+    fn a_word_is_split_at_its_blanks() {
+        let mut word = Word::known("a/");
+        word.push_gap(Fill::Name);
+        word.push_str("\0b  ");
+        word.push_gap(Fill::Anything);
+        let parts: Vec<String> = word.split_blanks().iter().map(Word::to_string).collect();
+        assert_eq!(parts, ["a/*", "b", "…"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::output::Output;
 use crate::shell::syntax::{Letters, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Span};
@@ -201,22 +202,64 @@ impl Shell<'_, '_> {
 
     /// A variable whose name says that it is a secret comes from the environment.
     fn reads_variable(&mut self, name: &str) {
-        let is_secret = [
-            "TOKEN",
-            "SECRET",
-            "PASSWORD",
-            "PASSWD",
-            "API_KEY",
-            "ACCESS_KEY",
-            "PRIVATE_KEY",
-            "CREDENTIAL",
-        ]
-        .iter()
-        .any(|word| name.contains(word));
-        if is_secret {
-            let span = self.place(&(0..0));
-            let field = Field::new(Word::known("/proc/self/environ"), span);
-            self.read_file(&field, crate::effect::Access::Content);
+        let is_secret = names_secret(name);
+        match &mut self.secrets {
+            _ if !is_secret => {}
+            Some(secrets) => secrets.push(name.to_owned()),
+            None => self.reads_environ(),
+        }
+    }
+
+    fn reads_environ(&mut self) {
+        let span = self.place(&(0..0));
+        let field = Field::new(Word::known("/proc/self/environ"), span);
+        self.read_file(&field, crate::effect::Access::Content);
+    }
+
+    /// Reports the secrets that a command has used, unless each went to its own service only.
+    pub(crate) fn show_secrets(&mut self, secrets: &[String], before: usize) {
+        let connections = self.out.since(before).iter().filter_map(|effect| match &effect.action {
+            crate::effect::Action::Connects(connection) => Some(connection.host.text()),
+            _ => None,
+        });
+        let hosts: Option<Vec<&str>> = connections.collect();
+        let stays = |secret: &String| {
+            hosts.as_ref().is_some_and(|hosts| {
+                !hosts.is_empty() && hosts.iter().all(|host| crate::host::is_own(secret, host))
+            })
+        };
+        if secrets.iter().all(stays) {
+            return;
+        }
+        let is_print = |effect: &crate::effect::Effect| {
+            matches!(&effect.action, crate::effect::Action::Runs(run)
+                if matches!(run.program.text(), Some("echo" | "printf")))
+        };
+        let print = self.out.since(before).iter().position(is_print).map(|at| before + at);
+        match (print, &mut self.piped_secrets) {
+            (Some(run), Some(piped)) => piped.push(run),
+            (Some(run), None) => self.mark(run, Mark::Credentials),
+            (None, _) => {}
+        }
+        self.reads_environ();
+    }
+
+    /// What prints a secret into a pipe shows it if the last program passes its input on. Others
+    /// need it (`docker login --password-stdin`), or count it.
+    pub(crate) fn prints_secrets(&mut self, printed: &[usize], before: usize) {
+        let last = self.out.since(before).iter().rev().find_map(|effect| match &effect.action {
+            crate::effect::Action::Runs(run) => run.program.text(),
+            _ => None,
+        });
+        let passes_on = last.is_some_and(|name| {
+            crate::shell::decode::is_decoder(name)
+                || matches!(
+                    name,
+                    "cat" | "tee" | "head" | "tail" | "od" | "hexdump" | "less" | "nl"
+                )
+        });
+        for run in printed.iter().filter(|_| passes_on) {
+            self.mark(*run, Mark::Credentials);
         }
     }
 
@@ -289,6 +332,13 @@ impl Shell<'_, '_> {
 }
 
 /// The value, or nothing: a gap says so.
+/// Whether the name of a variable says that it holds a secret.
+pub(crate) fn names_secret(name: &str) -> bool {
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 fn maybe(value: Word) -> Word {
     if value.text() == Some("") { value } else { Word::unknown() }
 }

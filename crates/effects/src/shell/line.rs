@@ -45,6 +45,25 @@ impl<'f> Line<'f> {
         reader.line
     }
 
+    /// Whether a flag says that nothing is done. A word behind a flag that the model does not have
+    /// may be its value, and is not believed.
+    pub(crate) fn is_dry_run(&self) -> bool {
+        let is_dry = |field: &Field| {
+            matches!(
+                field.text(),
+                Some("--dry-run" | "--dryrun" | "--dry-run=client" | "--dry-run=server")
+            )
+        };
+        let Some(at) = self.words.iter().position(is_dry) else { return false };
+        let before = at.checked_sub(1).and_then(|at| self.words.get(at)).and_then(Field::text);
+        let ends_flags = self.words.iter().take(at).any(|field| field.text() == Some("--"));
+        let is_known = |word: &str| {
+            let is_switch = |given: &Given| given.spelling == word && given.values.is_empty();
+            word.contains('=') || self.flags.iter().any(is_switch)
+        };
+        !ends_flags && before.is_none_or(|word| !word.starts_with('-') || is_known(word))
+    }
+
     /// The model of the innermost sub-command.
     pub(crate) fn model(&self) -> Option<&'static Model> {
         self.models.last().copied()

@@ -27,6 +27,21 @@ impl Shell<'_, '_> {
         input: Input,
     ) -> Output {
         let before = self.out.effects.all().len();
+        let secrets = self.secrets.replace(Vec::new());
+        let output = self.simple_command(assigns, words, redirects, input);
+        let used = std::mem::replace(&mut self.secrets, secrets);
+        self.show_secrets(&used.unwrap_or_default(), before);
+        output
+    }
+
+    fn simple_command(
+        &mut self,
+        assigns: &[Assign],
+        words: &[ShellWord],
+        redirects: &[Redirect],
+        input: Input,
+    ) -> Output {
+        let before = self.out.effects.all().len();
         let outer = std::mem::take(&mut self.words_read);
         let mut fields = Vec::with_capacity(words.len());
         for word in words {
@@ -107,7 +122,13 @@ impl Shell<'_, '_> {
                 self.builds_fetched(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
-                self.dispatch(name, fields, run, input)
+                match self.written_program(name).filter(|_| !is_path(&first.word)) {
+                    Some(written) => {
+                        self.run_output(Language::Shell, &written, &first.span);
+                        Output::Unknown
+                    }
+                    None => self.dispatch(name, fields, run, input),
+                }
             }
             None => self.unknown_program(first, fields),
         };
@@ -362,6 +383,9 @@ impl Shell<'_, '_> {
         match assignment(field) {
             Some((name, value)) => {
                 self.assign(&name, value.clone());
+                if name == "PATH" {
+                    self.searches_foreign_folder(&value, &field.span);
+                }
                 self.environment(&name, value, field.span.clone());
             }
             None => {
