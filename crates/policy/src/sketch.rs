@@ -50,7 +50,8 @@ const WORDS: &[&str] = &["id", "verdict", "mode", "reason", "hint", "blocks", "e
 
 impl RuleSketch {
     pub(crate) fn of(fields: &Fields<'_>) -> Self {
-        Self { whole: hash(fields, &[]), matches: hash(fields, WORDS) }
+        let texts = texts(fields, &[]);
+        Self { whole: hash(&texts, &[]), matches: hash(&texts, WORDS) }
     }
 }
 
@@ -60,20 +61,25 @@ impl PolicySketch {
         rules: impl IntoIterator<Item = (&'a str, RuleSketch)>,
     ) -> Self {
         let rules = rules.into_iter().map(|(id, sketch)| (id.to_owned(), sketch)).collect();
-        Self { head: hash(fields, &["rules", "text"]), rules }
+        Self { head: hash(&texts(fields, &["rules", "text"]), &[]), rules }
     }
 }
 
-/// Sorted by key, because the order of keys has no meaning.
-fn hash(fields: &Fields<'_>, without: &[&str]) -> Hash {
-    let mut entries: Vec<_> =
-        fields.entries.iter().filter(|(key, _)| !without.contains(&key.name.as_str())).collect();
-    entries.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+/// The entries as JSON, apart from some keys. Sorted by key, because the order of keys has no meaning.
+fn texts<'f>(fields: &Fields<'f>, without: &[&str]) -> Vec<(&'f str, String)> {
+    let entries = fields.entries.iter().map(|(key, node)| (key.name.as_str(), node));
+    let entries = entries.filter(|(name, _)| !without.contains(name));
+    let mut texts: Vec<_> = entries.map(|(name, node)| (name, node.to_json())).collect();
+    texts.sort_by_key(|(name, _)| *name);
+    texts
+}
+
+fn hash(texts: &[(&str, String)], without: &[&str]) -> Hash {
     let mut hash = Sha256::new();
-    for (key, node) in entries {
-        hash.update(key.name.as_bytes());
+    for (name, text) in texts.iter().filter(|(name, _)| !without.contains(name)) {
+        hash.update(name.as_bytes());
         hash.update([0]);
-        hash.update(node.to_json().as_bytes());
+        hash.update(text.as_bytes());
         hash.update([0]);
     }
     hash.finalize().into()

@@ -143,13 +143,16 @@ impl Parser<'_> {
 
     /// A whole word without any sign that means something.
     fn plain_word(&mut self, mode: Mode) -> Option<Text> {
-        let first = self.plain_length(PLAIN, &[]);
-        if first == 0 || mode == Mode::Regex {
+        let is_plain = CLASSES.get(usize::from(self.peek())).is_some_and(|it| it & PLAIN != 0);
+        if !is_plain || mode == Mode::Regex {
             return None;
         }
         // Behind the start of a word, a few more signs mean nothing.
-        let table = if mode == Mode::Word { PLAIN | INNER } else { PLAIN };
-        let length = self.plain_length(table, &[]);
+        let classes = if mode == Mode::Word { PLAIN | INNER } else { PLAIN };
+        let length = self.plain_length(classes, &[]);
+        if length == 0 {
+            return None;
+        }
         let start = self.pos;
         self.pos += length;
         if self.at_end() || self.word_ends(mode) {

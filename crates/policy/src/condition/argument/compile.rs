@@ -2,11 +2,11 @@
 
 use callgate_effects::Role;
 use globset::GlobBuilder;
-use regex::RegexBuilder;
 
 use super::ArgumentCondition;
 use crate::condition::KeyDoc;
 use crate::diagnostic::{Problems, did_you_mean};
+use crate::lazy_regex::Pattern;
 use crate::node::{Node, Yaml};
 use crate::number::Number;
 use crate::operator::{Base, Comparison, Literal, LiteralValue, OPERATORS, Operator, OperatorName};
@@ -45,10 +45,6 @@ pub(super) const KEYS: &[KeyDoc] = &[
         meaning: "greater or less than a number; unknown for anything but a number",
     },
 ];
-
-/// A regular expression that compiles to more than this is refused: 1 MiB holds hundreds of
-/// alternatives, and ten thousand such rules must still fit into memory.
-const REGEX_SIZE: usize = 1 << 20;
 
 /// The parts of the condition as written.
 struct Parts<'n> {
@@ -226,8 +222,11 @@ pub(crate) fn regex_hint(why: &str) -> Option<String> {
 }
 
 fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
-    match RegexBuilder::new(&pattern.value).size_limit(REGEX_SIZE).build() {
-        Ok(regex) => Some(Operator::Matches(regex)),
+    if problems.are_of_builtin() {
+        return Some(Operator::Matches(Pattern::tested(&pattern.value)));
+    }
+    match Pattern::compile(&pattern.value) {
+        Ok(pattern) => Some(Operator::Matches(pattern)),
         Err(regex::Error::CompiledTooBig(_)) => {
             problems
                 .add(pattern.span, "this regular expression is too large")
