@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::request::RemovedCall;
+use crate::request::{ClientCall, RemovedCall};
 use crate::{AddedEvent, Dialect};
 
 /// Why a turn cannot go on.
@@ -43,8 +43,8 @@ pub struct DeniedTurn<'a> {
 pub(crate) struct ContinueSpec {
     /// The turn in a complete answer.
     pub(crate) turn: fn(&str) -> Result<ProvidedTurn, NotContinued>,
-    /// The texts in an answer that broke off, and its complete calls with these ids.
-    pub(crate) rest: fn(&str, &[String]) -> Option<String>,
+    /// The texts in an answer that broke off, and those of its calls that the client has.
+    pub(crate) rest: fn(&str, &[ClientCall]) -> Option<String>,
     /// The usage of two answers together.
     pub(crate) sum: fn(&str, &str) -> String,
     /// The error results of denied calls, in the form that a request has them.
@@ -57,6 +57,10 @@ pub(crate) struct ContinueSpec {
     pub(crate) keep_alive: fn() -> Option<AddedEvent>,
     /// Whether the answer must be a JSON document.
     pub(crate) wants_json: fn(&str) -> bool,
+    /// See [`Continuing::end_has_content`].
+    pub(crate) end_has_content: bool,
+    /// See [`Continuing::keeps_thinking`].
+    pub(crate) keeps_thinking: bool,
 }
 
 /// How to continue turns in one dialect.
@@ -82,9 +86,9 @@ impl Continuing {
         (self.0.turn)(answer)
     }
 
-    /// What a client has of an answer that broke off, as the content of a turn: its texts, and its
-    /// calls with these ids. `None` if it has nothing.
-    pub fn rest(self, answer: &str, calls: &[String]) -> Option<String> {
+    /// What a client has of an answer that broke off, as the content of a turn: its texts, and these
+    /// calls. `None` if it has nothing.
+    pub fn rest(self, answer: &str, calls: &[ClientCall]) -> Option<String> {
         (self.0.rest)(answer, calls)
     }
 
@@ -116,5 +120,15 @@ impl Continuing {
     /// Whether the answer must be a JSON document, which a notice would break.
     pub fn wants_json(self, request: &str) -> bool {
         (self.0.wants_json)(request)
+    }
+
+    /// Whether the frame that ends a turn may have content as well. It leaves before the end.
+    pub fn end_has_content(self) -> bool {
+        self.0.end_has_content
+    }
+
+    /// Whether the thinking of later answers is valid behind that of others, so that it leaves.
+    pub fn keeps_thinking(self) -> bool {
+        self.0.keeps_thinking
     }
 }

@@ -51,6 +51,8 @@ pub struct Reading {
     pub done: bool,
     /// Its text has left before it, while a verdict was pending: only its calls are left to write.
     pub text_left: bool,
+    /// Everything else in it has left: only the end of the turn is left to write.
+    pub ends_only: bool,
     /// It is a repetition of a frame that has left, with another text: it leaves as an added frame.
     pub is_repeat: bool,
     /// It contains whole texts that may have come in pieces before: see
@@ -105,6 +107,13 @@ impl Reading {
             let before = said.partition_point(|text| text.start <= at.start).checked_sub(1);
             before.and_then(|place| said.get(place)).is_none_or(|text| at.end > text.end)
         });
+    }
+
+    /// Everything but the end of the turn has left.
+    pub fn keep_only_end(&mut self) {
+        self.parts.retain(|part| matches!(part.what, What::Finish(_)));
+        (self.text, self.ends_only) = (None, true);
+        self.masks.clear();
     }
 
     /// The data with its texts masked.
@@ -228,6 +237,9 @@ pub enum ArgumentsPiece {
     Whole(String),
     /// The raw content of a JSON string that contains a part of a custom tool's free text.
     Free(String),
+    /// The same, if the item that opens a call contains it: no more may follow. Some clients append
+    /// later pieces to it, and others replace it.
+    WholeFree(String),
     /// A repetition of all arguments, as text: they must equal the pieces, if there were any.
     Again(String),
 }
@@ -256,7 +268,7 @@ pub enum Carrier {
 /// The end of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Finish {
-    /// Whether the reason announces calls.
+    /// Whether the reason announces calls, or is the one that turns with calls have too.
     pub announces_calls: bool,
 }
 
@@ -274,6 +286,8 @@ pub enum Fate {
     /// (Finish) No call is left: the reason becomes the ordinary end. The text, if any, is written
     /// first, because the turn would otherwise be empty.
     Ordinary(Option<String>),
+    /// (Finish) It leaves later, if at all: only the rest of the frame leaves now.
+    Later,
 }
 
 /// A whole call in the form that every client reads the same way.

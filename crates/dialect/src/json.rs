@@ -1,6 +1,6 @@
 //! Reads the few relevant fields strictly, and edits by splicing.
 
-use callgate_call::json::{Error, Kind, Reader, Span, Text};
+use callgate_call::json::{Error, Kind, Reader, Span, Text, quote};
 
 pub(crate) use callgate_call::json::{Edits, Fields, Member, document, elements, member, members};
 
@@ -58,4 +58,21 @@ pub(crate) fn may_hold_a_call(text: &str) -> bool {
 pub(crate) fn string_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Text<'a>> {
     let found = members(data, object).into_iter().find(|member| member.key.is(key))?;
     Reader::at(data, found.value).string().ok()
+}
+
+/// The raw content of a string member; empty if there is none.
+pub(crate) fn raw_member<'a>(data: &'a str, object: Span, key: &str) -> &'a str {
+    let text = member(data, object, key).and_then(|span| Reader::at(data, span).string().ok());
+    text.map_or("", |text| text.raw())
+}
+
+/// Sets a member of an object, whether it has one or not.
+pub(crate) fn set(edits: &mut Edits, data: &str, object: Span, key: &str, value: &str) {
+    match member(data, object, key) {
+        Some(span) => edits.replace(span, value),
+        None => {
+            let comma = if members(data, object).is_empty() { "" } else { "," };
+            edits.insert(object.end - 1, format!("{comma}{}:{value}", quote(key)));
+        }
+    }
 }

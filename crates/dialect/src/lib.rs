@@ -40,6 +40,7 @@ mod spec;
 mod stray;
 mod tally;
 mod template;
+mod usage;
 mod vocabulary;
 
 use callgate_wire::{Frame, Framings};
@@ -56,6 +57,7 @@ pub use side_text::{Channel, Delivery, SideText};
 use spec::{DialectSpec, Read, Write};
 use stray::DocumentKind;
 pub use tally::Tally;
+pub use template::PieceFrame;
 use template::Template;
 
 /// The dialects that callgate supports. To add one: a folder next to these with its `SPEC`, and
@@ -277,6 +279,13 @@ impl Reader {
         }
     }
 
+    /// The piece of arguments in the frame, if the frame differs from the one before only in that.
+    /// It is not read yet: [`Self::read`] reads it if the piece alone is not enough.
+    #[inline]
+    pub fn read_piece<'a>(&self, event: Option<&[u8]>, data: &'a str) -> Option<PieceFrame<'a>> {
+        self.template.read_piece(event, data)
+    }
+
     fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         self.template.forget();
         let mut reading = self.dialect.read(event, data)?;
@@ -398,8 +407,9 @@ impl Writer {
     }
 
     /// The next frames are those of another answer to the same turn. `spent` is the usage of the
-    /// answers before it, as JSON.
-    pub fn next_answer(&mut self, spent: &str) {
+    /// answers before it, as JSON, and `end` is the data of the frame that ended the last of them.
+    pub fn next_answer(&mut self, spent: &str, end: &str) {
+        self.dialect.goes_on(end);
         self.dialect.next_answer(spent);
     }
 

@@ -6,6 +6,8 @@
 //! sends everything that is not plainly canonical in the one form that all of them read the same
 //! way.
 
+mod continued;
+mod later;
 mod read;
 mod request;
 mod view;
@@ -36,7 +38,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: |blame, message| write::error_body(error_kind(blame), message),
     blocked_body: write::blocked_body,
     original: |_, call| write::original(call),
-    continues: None,
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

@@ -160,6 +160,9 @@ pub(crate) trait Write: Debug + Send {
     /// turns continue need it.
     fn add_text(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
 
+    /// The turn goes on. `end` is the data of the frame that ended the last answer.
+    fn goes_on(&mut self, _end: &str) {}
+
     /// The next frames are those of another answer to the same turn. `spent` is the usage of the
     /// answers before it, as JSON.
     fn next_answer(&mut self, _spent: &str) {}

@@ -40,7 +40,8 @@ pub fn normal_host(host: &str) -> String {
 /// Reads `scheme://user@host:port/path`. `None` if the word is not of that form.
 pub fn parse_url(word: &Word) -> Option<Address> {
     let start = word.known_start();
-    let colon = start.find("://")?;
+    let is_sign = |at: &usize| start.get(*at..).is_some_and(|rest| rest.starts_with("://"));
+    let colon = start.match_indices(':').map(|(at, _)| at).find(is_sign)?;
     let scheme = start.get(..colon)?;
     // `git+https`, `svn+ssh`
     let scheme = scheme.strip_prefix("git+").unwrap_or(scheme).to_ascii_lowercase();

@@ -210,6 +210,7 @@ impl Core {
         };
         self.received_any = true;
         let reading = match std::str::from_utf8(data) {
+            Ok(data) if self.took_piece(frame, data, out) => return,
             Ok(data) => self.reader.read(frame.event(), data).map(|reading| (reading, data)),
             Err(_) => Err(Unreadable::NotUtf8),
         };
@@ -231,17 +232,33 @@ impl Core {
             }
             return self.normalised("", "lines that only some clients read were removed");
         }
+        if !frame.terminated() && self.is_later_answer() {
+            // It is the beginning of an event, and the end of an earlier answer follows.
+            return;
+        }
         self.emitted_any = true;
         if frame.is_bracket() {
             self.write_all_held_back(out);
         }
-        if !self.queue.is_empty() && frame.is_bracket() {
-            let reading = Reading { order: Order::Stream, ..Reading::default() };
-            let bytes = Held::Frame(frame.to_owned());
-            return self.hold(QueuedFrame { bytes, reading, refused: Vec::new() });
+        if frame.is_bracket() && (!self.queue.is_empty() || self.rounds.is_some()) {
+            return self.bracket(frame, out);
         }
         self.dangling = !frame.terminated();
         frame.keep(out);
+    }
+
+    /// Takes a bracket of the list. The answers of one turn are one list.
+    fn bracket(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        if self.is_later_answer() && frame.bytes().trim_ascii() == b"[" {
+            return;
+        }
+        let reading = Reading { order: Order::Stream, ..Reading::default() };
+        let bytes = Held::Frame(frame.to_owned());
+        let entry = QueuedFrame { bytes, reading, refused: Vec::new() };
+        match self.queue.is_empty() {
+            true => self.emit(entry, out),
+            false => self.hold(entry),
+        }
     }
 
     /// Takes a whole body.
@@ -310,6 +327,7 @@ impl Core {
         plain
             && self.dialect.reads_alike(frame)
             && self.queue.is_empty()
+            && !self.has_deferred()
             && self.writer.leaves_as_it_came(reading, data)
     }
 

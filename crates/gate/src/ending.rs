@@ -134,11 +134,13 @@ impl Core {
         }
     }
 
-    /// Writes an event that keeps the stream alive, if the API has one.
+    /// Writes an event or a comment that keeps the stream alive, if the API accepts one.
     pub(crate) fn keep_alive(&self, out: &mut Vec<u8>) {
         let event = self.dialect.continuing().and_then(callgate_dialect::Continuing::keep_alive);
-        if let Some(AddedEvent { name, data }) = event {
-            self.style.event(name, &data, out);
+        match event {
+            Some(AddedEvent { name, data }) => self.style.event(name, &data, out),
+            None if self.dialect.accepts_comments() => self.style.comment("callgate waits", out),
+            None => {}
         }
     }
 

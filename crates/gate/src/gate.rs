@@ -351,14 +351,16 @@ impl Gate {
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
-        if !self.core.may_follow(framing) {
+        if !self.core.accepts(framing) {
             self.core.fail(Blame::Upstream, "the next answer has another form than the first");
             self.input = Input::Over;
             return;
         }
         self.input = match framing {
             Framing::Sse | Framing::Lines | Framing::Array | Framing::EventStream => {
-                self.core.style = Style::default_of(framing);
+                if !self.core.is_later_answer() {
+                    self.core.style = Style::default_of(framing);
+                }
                 let mut splitter = Splitter::new(framing, self.core.limits().frame);
                 splitter.push(&seen);
                 Input::Frames(splitter)

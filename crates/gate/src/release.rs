@@ -3,6 +3,7 @@
 use callgate_call::json::decode_into;
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, Slot, What};
+use callgate_wire::Frame;
 
 use crate::core::Core;
 use crate::gate::Note;
@@ -21,6 +22,11 @@ const WITHHELD: &str = "A part of this response could not be read and was withhe
 /// sends it back.
 const MAX_SIGNATURES: usize = 256;
 
+/// The data of a frame as text; empty if it has none.
+pub(crate) fn text_of<'a>(frame: &Frame<'a>) -> &'a str {
+    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
+}
+
 impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
     pub(crate) fn end_dangling(&mut self, out: &mut Vec<u8>) {
@@ -35,7 +41,7 @@ impl Core {
         if self.rounds.is_none() {
             return self.write_frame(entry, out);
         }
-        if let Some(entry) = self.hold_end(entry) {
+        if let Some(entry) = self.hold_end(entry, out) {
             self.end_dangling(out);
             self.write_deferred(&entry, out);
             self.write_frame(entry, out);
@@ -44,47 +50,63 @@ impl Core {
 
     fn write_frame(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
         self.end_dangling(out);
-        self.shown = match &entry.bytes {
-            Held::Frame(_) => Shown::Events,
-            Held::Body(_) => Shown::Body,
-        };
-        if let Held::Body(_) = &entry.bytes {
-            match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
-                Some(body) => out.extend_from_slice(body.as_bytes()),
-                None => self.refuse_body("it contains a denied call in an unknown form"),
+        match &entry.bytes {
+            Held::Frame(_) => {
+                self.shown = self.shown_in(&entry);
+                self.write_event(&mut entry, out);
             }
-            return self.finish_lanes(&entry);
-        }
-        let data = match &entry.bytes {
-            Held::Body(body) => body.as_str(),
-            Held::Frame(frame) => {
-                frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
+            Held::Run(run) => {
+                self.shown = self.shown_in(&entry);
+                self.write_run(run, &entry, out);
             }
-        };
-        if let Some(text) = entry.reading.text.take() {
-            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
-        }
-        let fates = self.fates(&entry, data);
-        self.write_announced(out);
-        if let Held::Frame(frame) = &entry.bytes {
-            let frame = frame.as_frame();
-            let start = out.len();
-            match frame.data() {
-                Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
-                None => frame.keep(out),
-            }
-            let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
-            self.dangling = !frame.terminated() && kept;
-            if !kept {
-                self.report_change(&entry.reading, &fates);
+            Held::Body(_) => {
+                self.shown = Shown::Body;
+                match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
+                    Some(body) => out.extend_from_slice(body.as_bytes()),
+                    None => self.refuse_body("it contains a denied call in an unknown form"),
+                }
             }
         }
         self.finish_lanes(&entry);
     }
 
+    /// Writes an event, except for an end that leaves later.
+    pub(crate) fn write_event(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
+        let Held::Frame(frame) = &entry.bytes else { return };
+        let frame = frame.as_frame();
+        let data = text_of(&frame);
+        if let Some(text) = entry.reading.text.take() {
+            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
+        }
+        let fates = self.fates(entry, data);
+        self.write_announced(out);
+        self.write_parts(&frame, data, &entry.reading, &fates, out);
+    }
+
+    /// Writes one event, of whose parts the fates are known.
+    pub(crate) fn write_parts(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        let start = out.len();
+        match frame.data() {
+            Some(_) => self.writer.write(frame, data, reading, fates, out),
+            None => frame.keep(out),
+        }
+        let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
+        self.dangling = !frame.terminated() && kept;
+        if !kept {
+            self.report_change(reading, fates);
+        }
+    }
+
     /// Notes a denied call for a comment in the stream.
     fn announce(&mut self, slot: Slot) {
-        let wanted = self.settings.announce == Announce::Denials && self.shown == Shown::Events;
+        let wanted = self.settings.announce == Announce::Denials && self.shown.is_event();
         if let (true, Some(State::Denied(denial))) = (wanted, self.call(slot).map(|it| &it.state)) {
             let record = denial.record.clone();
             self.announced.extend(record);
@@ -92,7 +114,7 @@ impl Core {
     }
 
     /// Says in comments which calls are left out of the next frame.
-    fn write_announced(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn write_announced(&mut self, out: &mut Vec<u8>) {
         if self.announced.is_empty() {
             return;
         }
@@ -104,7 +126,7 @@ impl Core {
     }
 
     /// The fate of each part of a frame or a body.
-    fn fates(&mut self, entry: &QueuedFrame, data: &str) -> Vec<Fate> {
+    pub(crate) fn fates(&mut self, entry: &QueuedFrame, data: &str) -> Vec<Fate> {
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
             let fate = match entry.refused.contains(&place) {
@@ -132,10 +154,10 @@ impl Core {
         for part in &entry.reading.parts {
             if let What::Finish(_) = part.what {
                 self.lane(part.lane).finished = true;
-                self.count_end();
                 self.hand_out_removed(part.lane);
             }
         }
+        self.count_end(&entry.reading);
     }
 
     /// Whether an edited body contains as many calls as were allowed: it is read once more, so that
@@ -190,8 +212,7 @@ impl Core {
                 Fate::Keep
             }
             What::Signature => {
-                // The thinking of later answers does not leave.
-                let leaves = !self.is_later_answer();
+                let leaves = !self.is_later_answer() || self.keeps_thinking();
                 if leaves && self.lane(part.lane).signatures.len() < MAX_SIGNATURES {
                     let mut text = String::new();
                     decode_into(part.at.of(data), &mut None, &mut text);
@@ -268,6 +289,9 @@ impl Core {
     }
 
     fn finish_fate(&mut self, lane: Lane, _: Finish) -> Fate {
+        if self.shown == Shown::BeforeEnd {
+            return Fate::Later;
+        }
         let is_followed = matches!(self.shown, Shown::EarlierBody(_));
         let state = self.lane(lane);
         if state.removed + state.earlier == 0 || !state.survivors.is_empty() {
@@ -328,7 +352,7 @@ impl Core {
         let survivors = state.survivors.clone();
         let call = |slot: Slot| {
             let call = self.call(slot)?;
-            Some(ClientCall { id: call.assembly.id().to_owned(), digest: call.digest? })
+            Some(ClientCall { id: call.assembly.id().to_owned(), digest: call.digest()? })
         };
         let calls = survivors.into_iter().map(call).collect::<Option<_>>()?;
         Some(ClientTurn { text, plan, calls, signatures })

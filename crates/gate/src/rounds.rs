@@ -15,14 +15,14 @@
 //! identifies the turn later, is of everything that the client received.
 
 use callgate_dialect::request::{RemovedCall, call_digest};
-use callgate_dialect::{Blame, BlockStep, Carrier, Finish, Part, Reading, Slot, What};
+use callgate_dialect::{Blame, BlockStep, Carrier, Finish, Order, Part, Reading, Slot, What};
 use callgate_wire::{Framing, OwnedFrame};
 
 use crate::core::{Core, LaneState, Stream};
 use crate::gate::{Close, Note, Step};
 use crate::queue::{Held, QueuedFrame};
 use crate::slot::State;
-use crate::{DeniedCall, Notice, OnlyDenied};
+use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
 
 /// The lane of the turn. Only APIs with one turn per response continue it.
 const LANE: u32 = 0;
@@ -38,6 +38,8 @@ pub(crate) struct Rounds {
     fallback: Option<Fallback>,
     /// The earlier answers, if they were bodies.
     bodies: Vec<String>,
+    /// The framing of the first answer.
+    framing: Option<Framing>,
     /// How a denied call is shown if the turn goes on.
     notice: Notice,
     is_handed_out: bool,
@@ -83,12 +85,38 @@ impl Core {
     }
 
     /// Whether an answer of this framing can follow the answers so far.
-    pub(crate) fn may_follow(&self, framing: Framing) -> bool {
-        match self.rounds.as_ref().and_then(|rounds| rounds.fallback.as_ref()) {
-            None => true,
-            Some(Fallback::Events(_)) => framing == Framing::Sse,
-            Some(Fallback::Body(..)) => framing == Framing::Body,
+    pub(crate) fn accepts(&mut self, framing: Framing) -> bool {
+        let is_body = self.settings.requested_form == RequestedForm::Body;
+        if framing == Framing::Lines && is_body && !self.is_later_answer() {
+            // One line that is a body must not become several.
+            self.rounds = None;
         }
+        self.rounds.as_mut().is_none_or(|it| *it.framing.get_or_insert(framing) == framing)
+    }
+
+    /// Whether the thinking of later answers leaves.
+    pub(crate) fn keeps_thinking(&self) -> bool {
+        self.dialect.continuing().is_some_and(|it| it.keeps_thinking())
+    }
+
+    /// Whether a denied call has no notice yet.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| !rounds.deferred.is_empty())
+    }
+
+    /// How denied calls are shown in a frame.
+    pub(crate) fn shown_in(&self, entry: &QueuedFrame) -> Shown {
+        let is_left = |part: &Part| match &part.what {
+            What::Finish(_) => true,
+            What::Piece(piece) => {
+                let state = self.call(piece.slot).map(|call| &call.state);
+                matches!(state, Some(State::Allowed | State::Live))
+            }
+            What::End(_) | What::Text | What::Signature => false,
+        };
+        // Such a turn does not go on, and there may be no later frame.
+        let is_last = self.rounds.is_some() && entry.reading.parts.iter().any(is_left);
+        if is_last { Shown::Explained } else { Shown::Events }
     }
 
     /// Whether the driver has to decide how the turn goes on.
@@ -99,19 +127,38 @@ impl Core {
 
     /// Keeps the end of an answer whose calls were all denied, and everything behind it. Returns
     /// any other frame.
-    pub(crate) fn hold_end(&mut self, entry: QueuedFrame) -> Option<QueuedFrame> {
+    pub(crate) fn hold_end(
+        &mut self,
+        mut entry: QueuedFrame,
+        out: &mut Vec<u8>,
+    ) -> Option<QueuedFrame> {
         let ends = self.rounds.is_some() && self.ends_with_denials(&entry);
         let Some(rounds) = &mut self.rounds else { return Some(entry) };
         match &mut rounds.state {
-            RoundState::Held(frames) => {
-                frames.push(entry);
-                None
-            }
+            RoundState::Held(frames) => frames.push(entry),
             RoundState::Reading if ends => {
-                rounds.state = RoundState::Held(vec![entry]);
-                None
+                self.write_before_end(&mut entry, out);
+                if let Some(rounds) = &mut self.rounds {
+                    rounds.state = RoundState::Held(vec![entry]);
+                }
             }
-            _ => Some(entry),
+            _ => return Some(entry),
+        }
+        None
+    }
+
+    /// Writes the content of the frame that ends the turn, in APIs in which it may have some.
+    fn write_before_end(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
+        let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
+        if has_content && matches!(entry.bytes, Held::Frame(_)) {
+            self.end_dangling(out);
+            if has_text(entry) {
+                self.write_deferred(entry, out);
+            }
+            self.shown = Shown::BeforeEnd;
+            self.write_event(entry, out);
+            entry.reading.keep_only_end();
+            entry.refused.clear();
         }
     }
 
@@ -120,7 +167,8 @@ impl Core {
         let announces = |part: &Part| {
             matches!(part.what, What::Finish(Finish { announces_calls: true })) && part.lane == LANE
         };
-        if !entry.reading.parts.iter().any(announces) || self.several_lanes {
+        let parts = &entry.reading.parts;
+        if !parts.iter().any(announces) || self.several_lanes || self.has_other_lanes(parts) {
             return false;
         }
         let lane = self.lane(LANE);
@@ -137,6 +185,14 @@ impl Core {
             })
     }
 
+    /// Whether the response has another turn besides this one.
+    fn has_other_lanes(&self, parts: &[Part]) -> bool {
+        let plan = self.api().plan_lane();
+        let lanes = self.lanes.iter().map(|lane| lane.lane);
+        let mut lanes = lanes.chain(parts.iter().map(|part| part.lane));
+        lanes.any(|lane| lane != LANE && Some(lane) != plan)
+    }
+
     /// What replaces a denied call where it was. In a stream, a notice is deferred until it is
     /// known which one it is.
     pub(crate) fn notice_in_place(&mut self, slot: Slot, full: String) -> Option<String> {
@@ -145,13 +201,13 @@ impl Core {
             _ => return Some(full),
         };
         match (self.shown, &mut self.rounds) {
-            (Shown::Events, Some(rounds)) => {
+            (Shown::Events | Shown::BeforeEnd, Some(rounds)) => {
                 rounds.deferred.push(DeferredNotice { slot, full, line });
                 None
             }
             (Shown::EarlierBody(Notice::Line), _) => Some(line),
             (Shown::EarlierBody(Notice::None), _) => None,
-            (Shown::Events | Shown::Body, _) => Some(full),
+            (Shown::Events | Shown::BeforeEnd | Shown::Explained | Shown::Body, _) => Some(full),
         }
     }
 
@@ -162,21 +218,30 @@ impl Core {
         if rounds.deferred.is_empty() || !self.follows_notices(entry) {
             return;
         }
-        self.write_notices(frame, out);
+        let behind = if has_text(entry) { GAP } else { "" };
+        self.write_notices(frame, behind, out);
     }
 
     fn follows_notices(&self, entry: &QueuedFrame) -> bool {
-        let finishes = entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        let opens = entry.reading.block.filter(|block| block.does == BlockStep::Open);
         let is_removed = |slot: Slot| {
             let state = self.call(slot).map(|call| &call.state);
             matches!(state, Some(State::Denied(_) | State::Dropped))
         };
-        finishes || opens.is_some_and(|block| !is_removed(block.slot))
+        let follows = |part: &Part| match &part.what {
+            What::Finish(_) => true,
+            What::Piece(piece) => piece.opens && !is_removed(piece.slot),
+            What::End(_) | What::Text | What::Signature => false,
+        };
+        match entry.reading.block {
+            Some(block) => block.does == BlockStep::Open && !is_removed(block.slot),
+            None => entry.reading.parts.iter().any(follows) || has_text(entry),
+        }
     }
 
-    fn write_notices(&mut self, frame: &OwnedFrame, out: &mut Vec<u8>) {
+    /// Writes the deferred notices. `behind` separates them from the text that follows.
+    fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Vec<u8>) {
         let is_later = self.is_later_answer();
+        let is_separate = self.api().notice_is_separate();
         let Some(rounds) = &mut self.rounds else { return };
         let (deferred, notice) = (std::mem::take(&mut rounds.deferred), rounds.notice);
         let goes_on = is_later && !matches!(rounds.state, RoundState::Concluded);
@@ -186,14 +251,18 @@ impl Core {
                 (true, Notice::Line) => line,
                 (true, Notice::None) => continue,
             };
-            self.writer.add_text(&frame.as_frame(), &text, out);
             let lane = self.lane(LANE);
+            let before = if lane.text && !is_separate { GAP } else { "" };
             lane.text = true;
             lane.digest.add(&text);
+            self.writer.add_text(&frame.as_frame(), &format!("{before}{text}"), out);
             // In a later answer, the slot is that of another call.
             if let (false, Some(call)) = (is_later, self.call_mut(slot)) {
                 call.notice = Some(text);
             }
+        }
+        if goes_on && !is_separate && !behind.is_empty() && self.lane(LANE).text {
+            self.writer.add_text(&frame.as_frame(), behind, out);
         }
     }
 
@@ -254,6 +323,7 @@ impl Core {
         let Some(rounds) = &mut self.rounds else { return };
         let RoundState::Offered(frames) = std::mem::take(&mut rounds.state) else { return };
         (rounds.notice, rounds.ends) = (notice, 0);
+        let end = frames.first().map(|entry| entry.data().to_owned()).unwrap_or_default();
         let is_body = frames.iter().any(|entry| matches!(entry.bytes, Held::Body(_)));
         match is_body {
             true => self.keep_body(&frames, notice),
@@ -274,7 +344,7 @@ impl Core {
         (self.first_lane, self.turn_over, self.received_any) = (None, false, false);
         self.tally = callgate_dialect::Tally::default();
         self.start_reading();
-        self.writer.next_answer(spent);
+        self.writer.next_answer(spent, &end);
     }
 
     /// Keeps a body twice: as it is if the next answer comes, and as it is if that fails.
@@ -329,7 +399,7 @@ impl Core {
                     self.writer.close_call(&frame.as_frame(), out);
                     self.writer.close_blocks(&frame.as_frame(), out);
                 }
-                frames.into_iter().for_each(|entry| self.emit(entry, out));
+                self.write_rest_of_end(frames, |_| true, out);
             }
             Fallback::Body(alone, lane) => {
                 *self.lane(LANE) = *lane;
@@ -350,24 +420,35 @@ impl Core {
         self.is_later_answer() && !self.lane(LANE).finished
     }
 
-    /// Counts an event that ends the turn.
-    pub(crate) fn count_end(&mut self) {
-        if let Some(rounds) = &mut self.rounds {
-            rounds.ends += 1;
+    /// Counts a frame that has left, if it is a part of the end of the turn.
+    pub(crate) fn count_end(&mut self, reading: &Reading) {
+        if self.rounds.is_some() && self.lane(LANE).finished && is_end(reading) {
+            self.rounds.iter_mut().for_each(|rounds| rounds.ends += 1);
         }
     }
 
     /// Writes what a later answer lacks of its end: it broke off between the events that end it.
     pub(crate) fn complete_end(&mut self, out: &mut Vec<u8>) {
         let Some(rounds) = &mut self.rounds else { return };
-        let ends = rounds.ends;
         if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
             rounds.state = RoundState::Concluded;
-            let is_end = |entry: &QueuedFrame| {
-                entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
-            };
-            for entry in frames.into_iter().filter(is_end).skip(ends) {
-                self.emit(entry, out);
+            self.writer.give_up_answer();
+            self.write_rest_of_end(frames, |entry| is_end(&entry.reading), out);
+        }
+    }
+
+    /// Writes those of the held frames that are wanted, without the ends that have left.
+    fn write_rest_of_end(
+        &mut self,
+        frames: Vec<QueuedFrame>,
+        is_wanted: fn(&QueuedFrame) -> bool,
+        out: &mut Vec<u8>,
+    ) {
+        let mut left = self.rounds.as_ref().map_or(0, |rounds| rounds.ends);
+        for entry in frames.into_iter().filter(is_wanted) {
+            match left.checked_sub(1).filter(|_| is_end(&entry.reading)) {
+                Some(fewer) => left = fewer,
+                None => self.emit(entry, out),
             }
         }
     }
@@ -425,13 +506,38 @@ impl Core {
     }
 }
 
+/// Separates texts that clients join.
+const GAP: &str = "\n\n";
+
+/// Whether a frame at the end of a turn is a part of the end.
+fn is_end(reading: &Reading) -> bool {
+    let finishes = || reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+    reading.order == Order::Stream || finishes()
+}
+
+/// Whether the frame has text that the user sees.
+fn has_text(entry: &QueuedFrame) -> bool {
+    let is_text = |part: &Part| matches!(part.what, What::Text);
+    entry.reading.text.is_some() || entry.reading.parts.iter().any(is_text)
+}
+
 /// Where denied calls are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// Among the events of a stream.
+    /// Among the events of a stream: a notice waits until it is known whether the turn goes on.
     Events,
+    /// In the event that ends the turn, whose end leaves later.
+    BeforeEnd,
+    /// In an event of a turn that does not go on.
+    Explained,
     /// In the only body, or the last one.
     Body,
     /// In a body that another one follows.
     EarlierBody(Notice),
+}
+
+impl Shown {
+    pub(crate) fn is_event(self) -> bool {
+        matches!(self, Self::Events | Self::BeforeEnd | Self::Explained)
+    }
 }

@@ -3,18 +3,15 @@
 
 mod join;
 mod turn;
-mod usage;
 
-use callgate_call::json::{Reader as Json, Span, Text, quote};
+use callgate_call::json::{Span, Text};
 
 use super::request::error_result;
 use crate::AddedEvent;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
-use crate::json::{Edits, document, elements, member, members, string_member};
+use crate::json::{Edits, document, elements, member, members, set, string_member};
 use crate::request::{RemovedCall, whole_object};
-
-pub(super) use usage::sum as sum_usage;
-pub(super) use usage::{overlay, usage_of};
+use crate::usage;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     turn: turn::turn,
@@ -25,6 +22,8 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     join: join::join,
     keep_alive: || Some(AddedEvent { name: Some("ping"), data: "{\"type\":\"ping\"}".to_owned() }),
     wants_json,
+    end_has_content: false,
+    keeps_thinking: false,
 };
 
 /// The error results, as the content of a message.
@@ -79,6 +78,16 @@ fn wants_json(request: &str) -> bool {
     format.is_some_and(|format| format.of(request) != "null")
 }
 
+/// The usage object in `data`, at its top or in the message that it starts.
+pub(super) fn usage_of(data: &str) -> Option<&str> {
+    let whole = document(data);
+    let inside = member(data, whole, "message");
+    let usage = [Some(whole), inside].into_iter().flatten();
+    let mut usage = usage.filter_map(|object| member(data, object, "usage"));
+    let usage = usage.next()?.of(data);
+    usage.starts_with('{').then_some(usage)
+}
+
 /// The type of a block.
 fn kind_of(data: &str, block: Span) -> Option<Text<'_>> {
     string_member(data, block, "type")
@@ -87,23 +96,6 @@ fn kind_of(data: &str, block: Span) -> Option<Text<'_>> {
 /// Whether the block is thinking, readable or not.
 pub(super) fn is_thinking(data: &str, block: Span) -> bool {
     kind_of(data, block).is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking"))
-}
-
-/// The raw content of a string member; empty if there is none.
-fn raw_member<'a>(data: &'a str, object: Span, key: &str) -> &'a str {
-    let text = member(data, object, key).and_then(|span| Json::at(data, span).string().ok());
-    text.map_or("", |text| text.raw())
-}
-
-/// Sets a member of an object, whether it has one or not.
-fn set(edits: &mut Edits, data: &str, object: Span, key: &str, value: &str) {
-    match member(data, object, key) {
-        Some(span) => edits.replace(span, value),
-        None => {
-            let comma = if members(data, object).is_empty() { "" } else { "," };
-            edits.insert(object.end - 1, format!("{comma}{}:{value}", quote(key)));
-        }
-    }
 }
 
 /// Writes the usage of all answers into the object at `object`.

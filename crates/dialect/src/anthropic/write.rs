@@ -3,7 +3,7 @@
 use callgate_call::json::{Span, quote};
 use callgate_wire::Frame;
 
-use super::continued::{is_thinking, overlay, set_usage, sum_usage, usage_of};
+use super::continued::{is_thinking, set_usage, usage_of};
 use super::read::{input_edits, with_input};
 use crate::event::{
     ArgumentsPiece, BlockStep, Carrier, Fate, Finish, Part, Piece, Reading, Slot, What,
@@ -11,6 +11,7 @@ use crate::event::{
 use crate::json::{Edits, document, elements, member, string_member};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::spec::Write;
+use crate::usage::{overlay, sum};
 
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
@@ -230,7 +231,7 @@ impl Writer {
             (Progress::Reading, Some(newer)) => overlay(&later.usage, newer),
             (Progress::Reading, None) | (Progress::GivenUp, _) => later.usage.clone(),
         };
-        set_usage(edits, data, whole, &sum_usage(&later.spent, &usage));
+        set_usage(edits, data, whole, &sum(&later.spent, &usage));
     }
 
     /// Begins a message, if the frame that would have begun it does not leave.

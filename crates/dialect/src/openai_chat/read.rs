@@ -244,7 +244,9 @@ impl Reader {
             self.said(said, lane, data, form, reading)?;
         }
         if let Some((at, reason)) = choice.finish {
-            let announces_calls = reason.is("tool_calls") || reason.is("function_call");
+            // Some servers end a turn with calls like any other.
+            let reasons = ["tool_calls", "function_call", "stop"];
+            let announces_calls = reasons.iter().any(|announces| reason.is(announces));
             let what = What::Finish(Finish { announces_calls });
             reading.parts.push(Part { lane, at, what });
         } else if form == ChatDocument::Completion {

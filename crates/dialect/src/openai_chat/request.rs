@@ -3,9 +3,13 @@
 //! A call goes to its old position in `tool_calls`, its notice is removed from `content`, and its
 //! result is a message directly after it.
 
+mod unmerge;
+
 use std::collections::HashSet;
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quote};
+
+use unmerge::unmerge;
 
 use crate::json::{Edits, Fields, member, members};
 use crate::request::{
@@ -23,6 +27,8 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         match kind(call) {
             None => return Some(Restored::UNREADABLE),
             Some(CallForm::Nameless) => return Some(Restored::NO_ID),
+            // The whole message is replaced.
+            Some(_) if turn.merged.is_some() => {}
             Some(CallForm::Legacy) => {
                 let free = turn.calls.len() == 1 && message(seen).is_some_and(Message::has_no_call);
                 if !free {
@@ -44,6 +50,10 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     for plan in &plans {
         let Some(seen) = seen.get(plan.seen) else { continue };
         let Some(message) = message(seen) else { continue };
+        if let Some(merged) = &plan.turn.merged {
+            edits.replace(message.span, unmerge(request, message, merged, &plan.calls));
+            continue;
+        }
         cut_notices(message, seen, plan, &mut edits);
         match plan.calls.as_slice() {
             [call] if kind(call) == Some(CallForm::Legacy) => {
@@ -290,7 +300,12 @@ fn set_member(request: &str, message: &Message<'_>, key: &str, value: &str, edit
     }
 }
 
-fn error_result(call: &RemovedCall) -> String {
+/// Whether a result can name the call.
+pub(super) fn can_be_answered(call: &RemovedCall) -> bool {
+    matches!(kind(call), Some(CallForm::Listed | CallForm::Legacy))
+}
+
+pub(super) fn error_result(call: &RemovedCall) -> String {
     let why = quote(&call.why);
     if kind(call) != Some(CallForm::Legacy) {
         let id = quote(&call.id);

@@ -3,6 +3,8 @@
 use callgate_call::json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
+use super::continued::usage_of;
+use super::later::{FIRST_ONLY, LaterAnswer};
 use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
 };
@@ -21,6 +23,8 @@ pub(super) struct Writer {
     left: Vec<(Lane, Slot, u32)>,
     /// The ids of removed calls.
     removed: Vec<String>,
+    /// Set once the turn goes on with another answer.
+    later: Option<Box<LaterAnswer>>,
 }
 
 /// The result of editing a chunk.
@@ -36,7 +40,7 @@ impl Write for Writer {
     /// The thinking for a call may come after it. A plain search is enough to decide whether to
     /// look closer, because nothing secret depends on it.
     fn leaves_as_it_came(&self, _: &Reading, data: &str) -> bool {
-        self.removed.is_empty() || !data.contains(DETAILS)
+        self.later.is_none() && (self.removed.is_empty() || !data.contains(DETAILS))
     }
 
     /// Writes one chunk.
@@ -51,7 +55,15 @@ impl Write for Writer {
         if reading.parts.is_empty() && self.leaves_as_it_came(reading, data) {
             return leave(frame, data, reading, Edits::default(), out);
         }
-        let Some(edited) = self.edit(data, reading, fates, ChatDocument::Chunk) else { return };
+        if self.later.is_some() && data.trim_start().is_empty() {
+            // The beginning of an event that never came.
+            return;
+        }
+        let Some(mut edited) = self.edit(data, reading, fates, ChatDocument::Chunk) else { return };
+        if let Some(later) = &mut self.later {
+            later.edit(data, &mut edited.edits);
+            edited.own.iter_mut().for_each(|chunk| *chunk = later.as_first(chunk));
+        }
         // A call that leaves in an added chunk leaves before the end of the turn, and after the
         // other content of its frame.
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
@@ -63,7 +75,8 @@ impl Write for Writer {
         if ends {
             own(out);
         }
-        if !edited.is_empty {
+        let end_leaves_later = fates.iter().any(|fate| matches!(fate, Fate::Later));
+        if !edited.is_empty && !(end_leaves_later && says_nothing(data)) {
             leave(frame, data, reading, edited.edits, out);
         }
         if !ends {
@@ -108,11 +121,29 @@ impl Write for Writer {
             lanes = vec![0];
         }
         for lane in lanes {
-            let said = chunk(data, lane, &format!("\"content\":{}", quote(text)), "null");
+            let said = self.chunk(data, lane, &format!("\"content\":{}", quote(text)), "null");
             frame.another(None, &said, out);
-            frame.another(None, &chunk(data, lane, "", "\"content_filter\""), out);
+            frame.another(None, &self.chunk(data, lane, "", "\"content_filter\""), out);
         }
         frame.another(None, "[DONE]", out);
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let said = self.chunk(data, 0, &format!("\"content\":{}", quote(text)), "null");
+        frame.another(None, &said, out);
+    }
+
+    fn goes_on(&mut self, end: &str) {
+        self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        self.later.iter_mut().for_each(|later| later.begin(spent));
+    }
+
+    fn give_up_answer(&mut self) {
+        self.later.iter_mut().for_each(|later| later.give_up());
     }
 
     /// The chunk's text without its calls and its end, to leave before them; `None` if it has no
@@ -120,7 +151,7 @@ impl Write for Writer {
     fn text_ahead(&self, data: &str) -> Option<String> {
         let mut edits = Edits::default();
         let mut speaks = false;
-        let gone = RemovedMembers { list: true, call: true, rest: false };
+        let gone = RemovedMembers::CALLS;
         view(data, |choice| {
             for said in choice.said() {
                 let mut texts = said.content.iter().flat_map(Content::texts);
@@ -141,6 +172,15 @@ impl Write for Writer {
 }
 
 impl Writer {
+    /// An added chunk of the response that `data` is a chunk of.
+    fn chunk(&self, data: &str, lane: Lane, delta: &str, finish: &str) -> String {
+        let chunk = chunk(data, lane, delta, finish);
+        match &self.later {
+            Some(later) => later.as_first(&chunk),
+            None => chunk,
+        }
+    }
+
     fn edit(
         &mut self,
         data: &str,
@@ -153,6 +193,10 @@ impl Writer {
         if stray_is_denied(reading, fates.fates) && !cut_failed_generation(data, &fates, &mut edits)
         {
             return None;
+        }
+        let end_leaves_later = fates.fates.iter().any(|fate| matches!(fate, Fate::Later));
+        if let (true, Some((usage, _))) = (end_leaves_later, usage_of(data)) {
+            edits.replace(usage, "null");
         }
         let (mut removed, mut left, mut own) = (false, false, Vec::new());
         let mut edit = |choice: Choice<'_>| {
@@ -191,11 +235,15 @@ impl Writer {
         own: &mut Vec<String>,
     ) -> ChoiceRest {
         let lane = choice.lane;
-        if let Some((at, _)) = choice.finish
-            && let Some((part, Fate::Ordinary(_))) = fates.at(at)
-            && matches!(part.what, What::Finish(finish) if finish.announces_calls)
-        {
-            edits.replace(at, "\"stop\"");
+        match choice.finish.and_then(|(at, _)| fates.at(at)) {
+            Some((part, Fate::Ordinary(_))) if announces_calls(part) => {
+                edits.replace(part.at, "\"stop\"");
+            }
+            Some((part, Fate::Later)) => edits.replace(part.at, "null"),
+            _ => {}
+        }
+        if let (true, Some(at)) = (fates.reading.ends_only, member(data, choice.span, "logprobs")) {
+            edits.replace(at, "null");
         }
         let neutral = fates.neutral(lane);
         let mut kept =
@@ -203,13 +251,7 @@ impl Writer {
         // One client adds the pieces of the copy to the original ones.
         let copy = choice.message.as_deref().filter(|_| choice.message_is_a_copy(data));
         if let (Some(copy), ChatDocument::Chunk) = (copy, form) {
-            insert_notice_and_remove(
-                data,
-                copy,
-                "",
-                RemovedMembers { list: true, call: true, rest: false },
-                edits,
-            );
+            insert_notice_and_remove(data, copy, "", RemovedMembers::CALLS, edits);
         }
         for said in choice.said() {
             if copy.is_some_and(|copy| copy.key == said.key) && form == ChatDocument::Chunk {
@@ -279,11 +321,18 @@ impl Writer {
         if let (Some(list), false) = (said.tool_calls, list_gone) {
             edits.remove(&elements(data, list), |i| gone.get(i) == Some(&true));
         }
-        if let (Some(list), false) = (said.reasoning_details, fates.reading.text_left) {
+        let is_later = self.later.is_some();
+        let is_whole = !fates.reading.text_left && !fates.reading.ends_only && !is_later;
+        if let (Some(list), true) = (said.reasoning_details, is_whole) {
             self.remove_thinking(data, list, edits);
         }
-        let gone =
-            RemovedMembers { list: list_gone, call: call_gone, rest: fates.reading.text_left };
+        let ends_only = fates.reading.ends_only;
+        let gone = RemovedMembers {
+            list: list_gone || ends_only,
+            call: call_gone || ends_only,
+            rest: fates.reading.text_left || ends_only,
+            first: is_later,
+        };
         let left = insert_notice_and_remove(data, said, &notice, gone, edits);
         match (list_gone || call_gone, left) {
             (_, true) => ChoiceRest::Something,
@@ -404,6 +453,23 @@ impl ChatDocument {
     }
 }
 
+/// Whether the part is the end of a turn with calls.
+fn announces_calls(part: &Part) -> bool {
+    matches!(part.what, What::Finish(finish) if finish.announces_calls)
+}
+
+/// Whether nothing in a chunk's choices is of any use but their ends.
+fn says_nothing(data: &str) -> bool {
+    let is_nothing = |value: &str| matches!(value, "null" | "\"\"" | "[]");
+    let mut says = false;
+    let read = view(data, |choice| {
+        let mut all = choice.said().flat_map(|said| members(data, said.span));
+        says |= all.any(|member| !member.key.is("role") && !is_nothing(member.value.of(data)));
+        Ok(())
+    });
+    read.is_ok() && !says
+}
+
 /// What is left of a choice in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ChoiceRest {
@@ -465,10 +531,18 @@ struct RemovedMembers {
     call: bool,
     /// Everything that is not a call.
     rest: bool,
+    /// What only the first answer of a turn may have.
+    first: bool,
 }
 
 impl RemovedMembers {
+    /// The calls, and nothing else.
+    const CALLS: Self = Self { list: true, call: true, rest: false, first: false };
+
     fn takes(self, key: &Text<'_>) -> bool {
+        if self.first && FIRST_ONLY.iter().any(|first| key.is(first)) {
+            return true;
+        }
         if key.is("tool_calls") {
             self.list
         } else if key.is("function_call") {

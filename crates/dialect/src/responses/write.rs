@@ -253,7 +253,7 @@ impl Writer {
                     let item = with_arguments(part.at.of(data), &canonical.arguments);
                     edits.replace(part.at, with_call_id(&item, &canonical.id));
                 }
-                Fate::Keep | Fate::Ordinary(_) => {}
+                Fate::Keep | Fate::Ordinary(_) | Fate::Later => {}
             }
         }
         edits.remove(&items, |place| gone.get(place) == Some(&true));

@@ -119,7 +119,7 @@ impl Shell<'_, '_> {
         self.folder = match target {
             None => self.resolve(&Word::known("~")).resolved,
             Some(field) if field.text() == Some("-") => Word::unknown(),
-            Some(field) => self.resolve(&field.word).resolved,
+            Some(field) => self.resolve(&field.word).resolved.shared(),
         };
         Output::Nothing
     }
@@ -390,8 +390,9 @@ impl Shell<'_, '_> {
         before: usize,
     ) -> Option<Output> {
         let arguments = fields.get(1..).unwrap_or_default();
-        let texts: Vec<&str> =
-            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect();
+        let texts = || -> Vec<&str> {
+            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect()
+        };
         match name {
             "cat" | "tac" | "tee" | "head" | "tail" | "less" | "more" | "sort" | "uniq" | "pv"
             | "sponge" | "buffer" | "zcat" | "gunzip" => {
@@ -418,16 +419,16 @@ impl Shell<'_, '_> {
                 self.prints_names(name, arguments)
             }
             "mktemp" => Some(Output::Text(self.temporary(arguments))),
-            "basename" | "dirname" => decode::path_part(name, &texts).map(Output::line),
+            "basename" | "dirname" => decode::path_part(name, &texts()).map(Output::line),
             "nproc" | "seq" => Some(Output::Text(crate::shell::arithmetic::unknown_number())),
-            "date" if prints_digits(&texts) => {
+            "date" if prints_digits(&texts()) => {
                 Some(Output::Text(crate::shell::arithmetic::unknown_number()))
             }
             "whoami" | "id" | "hostname" | "date" | "uname" | "wc" | "arch" => {
                 Some(Output::Text(one_name()))
             }
             "psql" | "mysql" | "mariadb" | "sqlite3" | "duckdb" => {
-                let built = texts.iter().find_map(|text| crate::sql::printed_statements(text))?;
+                let built = texts().iter().find_map(|text| crate::sql::printed_statements(text))?;
                 Some(Output::Text(Word::known(built)))
             }
             _ => {
@@ -436,8 +437,9 @@ impl Shell<'_, '_> {
                 {
                     return Some(Output::Network(connections.clone()));
                 }
-                let text = input.as_deref().and_then(Output::known);
-                decode::filter(name, &texts, text).map(|text| Output::Text(Word::known(text)))
+                let text = input.as_deref().and_then(Output::known)?;
+                decode::filter(name, &texts(), Some(text))
+                    .map(|text| Output::Text(Word::known(text)))
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::output::Output;
 use crate::shell::syntax::{Letters, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Span};
+use crate::text::Text;
 use crate::word::{Fill, Word};
 
 /// A word that a program receives.
@@ -85,8 +86,8 @@ impl Shell<'_, '_> {
     /// All fields that a word becomes.
     pub(crate) fn fields(&mut self, word: &ShellWord, into: &mut Vec<Field>) {
         let span = self.place(&word.span);
-        if let [Piece::Text(text, _)] = word.pieces.as_slice() {
-            return into.push(Field::new(Word::known(text.as_str()), span));
+        if let [Piece::Text(text, _)] = &*word.pieces {
+            return into.push(Field::new(Word::of(text.clone()), span));
         }
         let has_braces = word.pieces.iter().any(|piece| matches!(piece, Piece::Brace(_)));
         if !has_braces || word.pieces.len() > MAX_PIECES {
@@ -105,7 +106,7 @@ impl Shell<'_, '_> {
         splitter.cut();
         let stream = splitter.stream;
         into.extend(splitter.fields.into_iter().map(|word| Field {
-            word,
+            word: word.shared(),
             span: span.clone(),
             stream: stream.clone(),
         }));
@@ -137,7 +138,7 @@ impl Shell<'_, '_> {
 
     fn piece(&mut self, piece: &Piece, splitter: &mut Splitter) {
         match piece {
-            Piece::Text(text, _) => splitter.current().push_str(text),
+            Piece::Text(text, _) => splitter.current().push_text(text),
             Piece::Brace(sign) => splitter.current().push(*sign),
             Piece::Glob(fill, _) => splitter.current().push_gap(*fill),
             Piece::Tilde(user) => {
@@ -163,7 +164,7 @@ impl Shell<'_, '_> {
             Piece::Process(list) => {
                 let output = self.nested(list);
                 splitter.stream = Some(Rc::new(output));
-                splitter.current().push_str("/dev/fd/63");
+                splitter.current().push_text(&Text::Fixed("/dev/fd/63"));
             }
         }
     }
@@ -264,7 +265,7 @@ impl Shell<'_, '_> {
 
     fn tilde(&self, user: &str) -> Word {
         match user {
-            "" => Word::known(self.home()),
+            "" => Word::known(self.home()).shared(),
             "+" => self.folder.clone(),
             "-" => Word::unknown(),
             "root" => Word::known("/root"),

@@ -214,6 +214,9 @@ impl Shell<'_, '_> {
 
     /// A program by its bare name that came from another host into a folder for programs.
     fn installed(&self, name: &str) -> Option<Rc<Output>> {
+        if self.written.is_empty() {
+            return None;
+        }
         let end = format!("bin/{name}");
         let is_it = |path: &&String| path.ends_with(&end);
         let path = self.written.keys().find(is_it)?;
@@ -229,6 +232,9 @@ impl Shell<'_, '_> {
     }
 
     fn show_argument(&mut self, field: &Field) {
+        if shows_nothing(field.word.known_part()) {
+            return;
+        }
         let start = field.word.known_start();
         if start.len() > 4096 {
             return;
@@ -256,6 +262,9 @@ impl Shell<'_, '_> {
 
 /// `: > file` and `cat /dev/null > file` leave nothing in the file.
 fn prints_nothing(fields: &[Field]) -> bool {
+    if fields.len() > 3 {
+        return false;
+    }
     let words: Option<Vec<&str>> = fields.iter().map(Field::text).collect();
     matches!(
         words.as_deref(),
@@ -322,6 +331,11 @@ fn inner_command(fields: &[Field]) -> Option<usize> {
     })
 }
 
+/// Whether a text is neither a path nor a URL, nor has one behind `=` or `@`. Most words are like that.
+pub(crate) fn shows_nothing(text: &str) -> bool {
+    !text.starts_with(['~', '@']) && !text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'='))
+}
+
 fn looks_like_path(word: &Word) -> bool {
     let text = word.known_part();
     let is_plain = !text.contains([' ', '\n', '(', '{', '<', '|', ';', '$']);
@@ -358,7 +372,7 @@ fn program_name(word: &Word) -> Word {
     // A gap behind the last slash keeps the name unknown; one in front of it does not.
     let name = if at == 0 { word.clone() } else { word.from(at) };
     match name.text().and_then(|text| text.strip_suffix(".exe")) {
-        Some(bare) => Word::known(bare),
+        Some(bare) => name.until(bare.len()),
         None => name,
     }
 }

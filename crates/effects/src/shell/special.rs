@@ -79,6 +79,22 @@ const DROPPING_TASKS: &[&str] = &[
     "migrate:rollback-all",
 ];
 
+/// The length of the shortest of them.
+const SHORTEST_TASK: usize = {
+    let (mut shortest, mut rest) = (usize::MAX, DROPPING_TASKS);
+    while let [first, more @ ..] = rest {
+        if first.len() < shortest {
+            shortest = first.len();
+        }
+        rest = more;
+    }
+    shortest
+};
+
+/// Programs that have a console for code, and the names of such consoles.
+const CONSOLES: &[&str] =
+    &["rails", "manage.py", "django-admin", "artisan", "flask", "dbshell", "dbconsole"];
+
 /// Installers that run code from any URL they are given.
 const INSTALLERS: &[&str] = &[
     "cpan",
@@ -322,7 +338,7 @@ impl Shell<'_, '_> {
     pub(crate) fn tasks(&mut self, fields: &[Field], run: usize, input: &Input) {
         self.task_code(fields, input);
         let mut words = fields.iter().skip(1).filter_map(Field::text);
-        let is_task = |word: &str| DROPPING_TASKS.contains(&word);
+        let is_task = |word: &str| word.len() >= SHORTEST_TASK && DROPPING_TASKS.contains(&word);
         if words.any(is_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
         }
@@ -378,6 +394,9 @@ impl Shell<'_, '_> {
             let at = fields.iter().position(|field| field.text() == Some(name))?;
             fields.get(at + 1).cloned()
         };
+        if !has(CONSOLES) {
+            return;
+        }
         let (language, code) = if has(&["rails"]) && has(&["runner", "r"]) {
             (Language::Ruby, after("runner").or_else(|| after("r")))
         } else if has(&["rails"]) && has(&["console", "c"]) {

@@ -10,6 +10,10 @@ use callgate_policy::{NameJudgement, Policies, SpentLimits};
 use callgate_testkit::drive;
 use serde_json::{Value, json};
 
+mod chat;
+mod gemini;
+mod ollama;
+
 const MESSAGES: Dialect = Dialect::Anthropic;
 
 fn event(data: &Value) -> String {
@@ -166,11 +170,24 @@ impl Seen {
 
 /// Runs the first answer, then the others, each pushed in two pieces.
 fn turn(policies: &Policies, notice: Notice, first: (&str, usize), then: Vec<Next<'_>>) -> Seen {
-    let mut gate = Gate::new(MESSAGES, drive::settings(OnDeny::Continue));
+    let spent = r#"{"input_tokens":100,"output_tokens":10}"#;
+    let (first, spent) = ((first.0.as_bytes(), first.1), (spent, notice));
+    turn_in(MESSAGES, policies, spent, first, then)
+}
+
+/// The same in any dialect. `spent` is the usage of the earlier answers.
+fn turn_in(
+    dialect: Dialect,
+    policies: &Policies,
+    (spent, notice): (&str, Notice),
+    first: (&[u8], usize),
+    then: Vec<Next<'_>>,
+) -> Seen {
+    let mut gate = Gate::new(dialect, drive::settings(OnDeny::Continue));
     let mut then = then.into_iter();
     let mut seen = Seen::default();
     let mut pushes: Vec<Vec<u8>> = {
-        let (head, tail) = first.0.as_bytes().split_at(first.1);
+        let (head, tail) = first.0.split_at(first.1);
         vec![head.to_vec(), tail.to_vec()]
     };
     let mut close = Close::End;
@@ -191,7 +208,7 @@ fn turn(policies: &Policies, notice: Notice, first: (&str, usize), then: Vec<Nex
                 break;
             }
             Next::Answer(bytes, how, cut) => {
-                gate.next_answer(r#"{"input_tokens":100,"output_tokens":10}"#, notice);
+                gate.next_answer(spent, notice);
                 let (head, tail) = bytes.split_at(cut.min(bytes.len()));
                 pushes = vec![head.to_vec(), tail.to_vec()];
                 close = how;
@@ -219,7 +236,10 @@ fn steps(gate: &mut Gate, policies: &Policies, seen: &mut Seen) -> Option<OnlyDe
             }
             Step::Judge(question) => {
                 let call = &question.call;
-                let answer: Answer = drive::answer(policies.judge(call, &moment, &limits), call);
+                let mut answer = drive::answer(policies.judge(call, &moment, &limits), call);
+                if let Answer::Deny(denial) = &mut answer {
+                    denial.record = Some(format!("r-{}", call.id.as_str()));
+                }
                 gate.answer(question.slot, answer);
             }
             Step::OnlyDenied(offer) => return Some(offer),

@@ -14,9 +14,8 @@ impl Continuation {
         let last = match self.outcome {
             Outcome::Complete => Some(self.dialect.turn(self.answer.text()?).ok()?.content),
             Outcome::BrokenOff => {
-                let calls = turn.client.iter().flat_map(|client| &client.calls);
-                let ids: Vec<String> = calls.map(|call| call.id.clone()).collect();
-                self.answer.text().and_then(|answer| self.dialect.rest(answer, &ids))
+                let calls = turn.client.as_ref().map_or(&[][..], |client| &client.calls);
+                self.answer.text().and_then(|answer| self.dialect.rest(answer, calls))
             }
         };
         let (earlier, last, calls) = match last {

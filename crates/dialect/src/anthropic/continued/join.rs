@@ -1,7 +1,8 @@
 //! Whole answers of one turn as one message.
 
-use super::{is_thinking, set, sum_usage, usage_of};
-use crate::json::{Edits, document, elements, member};
+use super::{is_thinking, usage_of};
+use crate::json::{Edits, document, elements, member, set};
+use crate::usage::sum;
 
 /// One message: the blocks of all answers in order, the end of the last one, and the usage of all.
 /// Later answers lose their thinking: it is not valid behind what another answer said.
@@ -18,7 +19,7 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
         let content = member(body, document(body), "content")?;
         let kept = elements(body, content).into_iter().filter(|block| !is_thinking(body, *block));
         blocks.extend(kept.map(|block| block.of(body)));
-        usage = sum_usage(&usage, usage_of(body).unwrap_or("{}"));
+        usage = sum(&usage, usage_of(body).unwrap_or("{}"));
     }
     let mut edits = Edits::default();
     set(&mut edits, first, whole, "content", &format!("[{}]", blocks.join(",")));

@@ -4,10 +4,11 @@ use callgate_call::json::{Span, Value, decode_into};
 use callgate_wire::{Framing, Splitter};
 
 use super::super::read::with_input;
-use super::{kind_of, overlay, raw_member, set, usage_of};
+use super::{kind_of, usage_of};
 use crate::continued::{NotContinued, ProvidedTurn};
-use crate::json::{Edits, document, elements, member, string_member};
-use crate::request::whole_object;
+use crate::json::{Edits, document, elements, member, raw_member, set, string_member};
+use crate::request::{ClientCall, whole_object};
+use crate::usage::overlay;
 
 const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
 const UNKNOWN: NotContinued = NotContinued("the answer has a part of an unknown kind");
@@ -23,13 +24,13 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     Ok(ProvidedTurn { content: format!("[{}]", blocks.join(",")), usage: answer.usage })
 }
 
-/// The texts in an answer that broke off, and its calls with these ids; `None` without any.
-pub(super) fn rest(answer: &str, calls: &[String]) -> Option<String> {
+/// The texts in an answer that broke off, and those of its calls; `None` without any.
+pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
     let answer = Answer::read_part(answer);
     let is_known = |block: &OpenBlock| {
         let id = string_member(&block.start, document(&block.start), "id");
         let id = id.and_then(|id| id.decode().ok());
-        block.is("tool_use") && id.is_some_and(|id| calls.iter().any(|call| *call == id))
+        block.is("tool_use") && id.is_some_and(|id| calls.iter().any(|call| call.id == id))
     };
     let is_left = |block: &&OpenBlock| block.is("text") || is_known(block);
     let blocks = answer.blocks.iter().filter(is_left).filter_map(|block| block.finish().ok()?);

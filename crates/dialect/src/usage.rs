@@ -2,7 +2,7 @@
 
 use callgate_call::json::{Kind, Reader as Json, Span};
 
-use crate::json::{document, member, members};
+use crate::json::{document, elements, members};
 
 /// Usage objects are two levels deep.
 const MAX_DEPTH: usize = 4;
@@ -16,23 +16,13 @@ enum Combine {
     Overlay,
 }
 
-/// The usage object in `data`, at its top or in the message that it starts.
-pub(in crate::anthropic) fn usage_of(data: &str) -> Option<&str> {
-    let whole = document(data);
-    let inside = member(data, whole, "message");
-    let usage = [Some(whole), inside].into_iter().flatten();
-    let mut usage = usage.filter_map(|object| member(data, object, "usage"));
-    let usage = usage.next()?.of(data);
-    usage.starts_with('{').then_some(usage)
-}
-
 /// The usage of two answers together. What is not a count is taken from the later one.
-pub(in crate::anthropic) fn sum(one: &str, other: &str) -> String {
+pub(crate) fn sum(one: &str, other: &str) -> String {
     combine(one, other, Combine::Add, MAX_DEPTH)
 }
 
 /// The usage of one answer, of which a later event has newer counts.
-pub(in crate::anthropic) fn overlay(one: &str, other: &str) -> String {
+pub(crate) fn overlay(one: &str, other: &str) -> String {
     combine(one, other, Combine::Overlay, MAX_DEPTH)
 }
 
@@ -68,6 +58,7 @@ fn combined(one: &str, other: &str, how: Combine, depth: usize) -> String {
     match (kind(one), kind(other), how) {
         (_, Kind::Null, _) => one.to_owned(),
         (Kind::Object, Kind::Object, _) if depth > 0 => combine(one, other, how, depth - 1),
+        (Kind::Array, Kind::Array, Combine::Add) if depth > 0 => add_lists(one, other, depth - 1),
         (Kind::Number, Kind::Number, Combine::Add) => {
             match (one.parse::<u64>(), other.parse::<u64>()) {
                 (Ok(one), Ok(other)) => one.saturating_add(other).to_string(),
@@ -75,5 +66,46 @@ fn combined(one: &str, other: &str, how: Combine, depth: usize) -> String {
             }
         }
         _ => other.to_owned(),
+    }
+}
+
+/// The counts of two lists together: those of the same kind are added.
+fn add_lists(one: &str, other: &str, depth: usize) -> String {
+    let items = |list: &str| -> Vec<String> {
+        elements(list, document(list)).iter().map(|item| item.of(list).to_owned()).collect()
+    };
+    let mut all = items(one);
+    for item in items(other) {
+        match all.iter_mut().find(|known| kind_of(known) == kind_of(&item)) {
+            Some(known) => *known = combined(known, &item, Combine::Add, depth),
+            None => all.push(item),
+        }
+    }
+    format!("[{}]", all.join(","))
+}
+
+/// What an item counts: its members that are texts.
+fn kind_of(item: &str) -> Vec<String> {
+    let members = members(item, document(item)).into_iter();
+    let texts = members.filter(|member| member.value.of(item).starts_with('"'));
+    texts.map(|member| member.span.of(item).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_added_at_every_depth() {
+        let one = r#"{"a":1,"b":{"c":2,"x":"old"},"d":[{"kind":"TEXT","n":3}],"e":null,"f":7}"#;
+        let other = r#"{"a":10,"b":{"c":20,"x":"new"},"d":[{"kind":"IMAGE","n":1},{"kind":"TEXT","n":30}],"e":5,"f":null,"g":1}"#;
+        let want = r#"{"a":11,"b":{"c":22,"x":"new"},"d":[{"kind":"TEXT","n":33},{"kind":"IMAGE","n":1}],"e":5,"f":7,"g":1}"#;
+        assert_eq!(sum(one, other), want);
+        assert_eq!(sum("{}", other), other);
+    }
+
+    #[test]
+    fn newer_counts_replace_older_ones() {
+        assert_eq!(overlay(r#"{"a":1,"b":2}"#, r#"{"b":3,"c":null}"#), r#"{"a":1,"b":3,"c":null}"#);
     }
 }
