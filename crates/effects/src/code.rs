@@ -102,6 +102,17 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         if call == Call::Dynamic && name.ends_with("getattr") && names_plain(around) {
             continue;
         }
+        // `exec(open("x.py").read())` is the script, and `{ execSync } =` only a name.
+        let is_script = call == Call::Dynamic
+            && name == "exec"
+            && around.trim_start().starts_with("open(")
+            && around.contains(['\'', '"']);
+        let is_import = language == Language::JavaScript
+            && matches!(call, Call::Shell | Call::Program)
+            && is_destructured(text, scanner.rest());
+        if is_script || is_import {
+            continue;
+        }
         if call == Call::Writes(Change::Attributes) && sets_user_bit(around) {
             shell.mark_parent(Mark::Privilege);
         }
@@ -179,6 +190,17 @@ fn plain_modules(text: &str, language: Language) -> Cow<'_, str> {
     }
     plain.push_str(rest);
     Cow::Owned(plain)
+}
+
+/// Whether the name that ends here is one of `{ a, b } = …`, which keeps its name.
+fn is_destructured(text: &str, rest: &str) -> bool {
+    let before = text.get(..text.len() - rest.len()).unwrap_or_default();
+    let opens = before.rsplit(['(', ';', ')']).next().is_some_and(|part| part.contains('{'));
+    let is_end = rest.trim_start().starts_with(['}', ',']);
+    let after = rest.split_once('}').map(|(_, after)| after.trim_start()).unwrap_or_default();
+    opens
+        && is_end
+        && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
 }
 
 /// Whether an attribute is named in the text, and nothing that runs or deletes.

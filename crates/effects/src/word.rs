@@ -166,6 +166,14 @@ impl Word {
         Self { text, gaps: gaps.collect() }
     }
 
+    /// The part in front of that byte of the known text, with a gap that is exactly there.
+    pub(crate) fn without_end(&self, at: usize) -> Self {
+        let mut word = self.until(at);
+        let is_there = |gap: &&Gap| gap.at == at;
+        word.gaps.extend(self.gaps.iter().filter(is_there));
+        word
+    }
+
     /// The parts between blanks of the known text, as `xargs` reads them.
     pub(crate) fn split_blanks(&self) -> Vec<Self> {
         let mut parts = vec![Self::default()];

@@ -62,7 +62,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
-    fn rest(&self) -> &'t str {
+    pub(crate) fn rest(&self) -> &'t str {
         self.text.get(self.pos..).unwrap_or_default()
     }
 

@@ -415,7 +415,13 @@ impl Shell<'_, '_> {
             None => vec![Word::unknown()],
         };
         let replaces = all.iter().any(|field| field.word.known_part().contains("{}"));
-        if replaces && let Some(first) = more.first() {
+        if replaces && runs_text(&all) && more.first().is_some_and(|first| !first.is_known()) {
+            // An item is one word of the text, not more text.
+            let first = more.first().cloned().unwrap_or_default();
+            let item = Word::known(format!("${{{ITEM}}}"));
+            all = all.iter().map(|field| replace_braces(field, &item)).collect();
+            self.assign(ITEM, first);
+        } else if replaces && let Some(first) = more.first() {
             all = all.iter().map(|field| replace_braces(field, first)).collect();
         } else if !words.is_empty() {
             all.extend(more.into_iter().map(|word| Field::new(word, span.clone())));
@@ -913,12 +919,29 @@ fn split_text(field: &Field) -> Option<Vec<Field>> {
 }
 
 fn replace_braces(field: &Field, with: &Word) -> Field {
-    let text = field.word.known_part();
-    let Some(at) = text.find("{}") else { return field.clone() };
-    let mut word = field.word.until(at);
-    word.push_word(with);
-    word.push_word(&field.word.from(at + 2));
+    let mut word = Word::default();
+    let mut rest = field.word.clone();
+    for _ in 0..16 {
+        let Some(at) = rest.known_part().find("{}") else { break };
+        word.push_word(&rest.until(at));
+        word.push_word(with);
+        rest = rest.from(at + 2);
+    }
+    word.push_word(&rest);
     Field::new(word, field.span.clone())
+}
+
+/// The variable that stands for `{}` in shell text.
+const ITEM: &str = "callgate_item";
+
+/// Whether the words run shell text: `sh -c TEXT`.
+fn runs_text(words: &[Field]) -> bool {
+    let name = words.first().and_then(Field::text).unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let is_flag = |field: &Field| {
+        field.text().is_some_and(|text| text.starts_with('-') && text.ends_with('c'))
+    };
+    crate::shell::simple::is_shell(name) && words.iter().any(is_flag)
 }
 
 /// A word that is a path rather than a name.

@@ -576,7 +576,7 @@ fn is_listing_grep(arguments: &[Field]) -> bool {
     arguments.first().and_then(Field::text) == Some("grep") && arguments.iter().any(lists)
 }
 
-/// `date +%Y-%m-%d` prints digits and signs, `date +pem` whatever it is told.
+/// `date +%Y-%m-%d` prints digits and signs, `date +pem` prints `pem`.
 fn prints_digits(arguments: &[&str]) -> bool {
     arguments.iter().filter_map(|argument| argument.strip_prefix('+')).all(|format| {
         let mut letters = format.chars();

@@ -363,7 +363,7 @@ fn sliced(value: &Word, slice: &str) -> Option<Word> {
 }
 
 fn trimmed(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Word> {
-    let text = value.text()?;
+    let Some(text) = value.text() else { return trimmed_partly(value, from, longest, pattern) };
     let mut cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     // Long values are not worth the time.
     if cuts.len() > 256 {
@@ -380,6 +380,22 @@ fn trimmed(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Wo
     let Some(cut) = cuts.into_iter().find(fits) else { return Some(value.clone()) };
     let rest = if from == Side::Start { text.get(cut..) } else { text.get(..cut) };
     rest.map(Word::known)
+}
+
+/// `${f%.png}` and `${f##*/}` of a name that the shell finds: `*.png`, `src/*.ts`.
+fn trimmed_partly(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Word> {
+    if value.misses_value() {
+        return None;
+    }
+    if from == Side::Start {
+        let is_folder = longest && pattern.to_string() == "*/";
+        let at = value.known_part().rfind('/').map_or(0, |at| at + 1);
+        return is_folder.then(|| value.from(at));
+    }
+    let end = pattern.text()?;
+    let cut = value.known_part().strip_suffix(end)?.len();
+    let is_whole = value.gaps().iter().all(|gap| gap.at <= cut);
+    is_whole.then(|| value.without_end(cut))
 }
 
 fn replaced(value: &Word, pattern: &Word, with: &Word, all: bool) -> Option<Word> {

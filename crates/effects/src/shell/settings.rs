@@ -189,8 +189,7 @@ fn environment(name: &str) -> Option<Meaning> {
         | "CURL_CA_BUNDLE"
         | "REQUESTS_CA_BUNDLE"
         | "SSL_CERT_FILE"
-        | "NODE_EXTRA_CA_CERTS"
-        | "HUSKY" => Meaning::Guard,
+        | "NODE_EXTRA_CA_CERTS" => Meaning::Guard,
         _ if ["_PAGER", "_EDITOR", "_COMMAND", "PAGER"].iter().any(|end| name.ends_with(end)) => {
             Meaning::Command
         }
