@@ -68,11 +68,7 @@ fn what_stops_less_is_reported() {
             "send_mail, verdict: deny, mode: shadow",
             "rule p/no-mail is only in shadow mode",
         ),
-        (
-            "tool: send_mail",
-            "tool: send_fax",
-            "rule p/no-mail (deny) now matches something else",
-        ),
+        ("tool: send_mail", "tool: send_fax", "rule p/no-mail (deny) now matches something else"),
         ("tool: Read", "tool: 'R*'", "rule p/read now allows something else"),
         (
             "rules:",
@@ -84,16 +80,8 @@ fn what_stops_less_is_reported() {
             "for: { user: nobody }\nrules:",
             "text rule p/keys applies to different callers than before",
         ),
-        (
-            "Bash, verdict: audit",
-            "Bash, verdict: allow",
-            "rule p/seen now allows something else",
-        ),
-        (
-            "push, verdict: ask",
-            "push, verdict: allow",
-            "rule p/ask-push now allows something else",
-        ),
+        ("Bash, verdict: audit", "Bash, verdict: allow", "rule p/seen now allows something else"),
+        ("push, verdict: ask", "push, verdict: allow", "rule p/ask-push now allows something else"),
         (
             "text:",
             "  - { id: first, priority: 1, tool: send_mail, verdict: ask }\ntext:",
