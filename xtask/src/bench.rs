@@ -25,10 +25,16 @@ pub(crate) struct Program {
     features: &'static str,
 }
 
-pub(crate) const PROGRAMS: [Program; 3] = [
+pub(crate) const PROGRAMS: [Program; 4] = [
     Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit", features: "" },
     Program {
         name: "judge_bench",
+        package: "callgate-policy",
+        folder: "crates/policy",
+        features: "",
+    },
+    Program {
+        name: "effects_bench",
         package: "callgate-policy",
         folder: "crates/policy",
         features: "",

@@ -71,6 +71,8 @@ impl Protection {
     /// Replaces the placeholders. The tree is a file of callgate's own, so its depth is known.
     pub(crate) fn fill(&self, node: &mut Node) {
         match &mut node.value {
+            // Few texts have a placeholder.
+            Yaml::String(text) if !text.contains('$') => {}
             Yaml::String(text) => match self.list(text) {
                 Some(list) => node.value = Yaml::List(texts(node, &list)),
                 None => {
@@ -79,16 +81,20 @@ impl Protection {
                 }
             },
             Yaml::List(items) => {
-                let fill = |mut item: Node| match &item.value {
-                    Yaml::String(text) if self.list(text).is_some() => {
-                        texts(&item, &self.list(text).unwrap_or_default())
-                    }
-                    _ => {
+                let mut filled = Vec::with_capacity(items.len());
+                for mut item in std::mem::take(items) {
+                    let list = match &item.value {
+                        Yaml::String(text) => self.list(text),
+                        _ => None,
+                    };
+                    if let Some(list) = list {
+                        filled.extend(texts(&item, &list));
+                    } else {
                         self.fill(&mut item);
-                        vec![item]
+                        filled.push(item);
                     }
-                };
-                *items = std::mem::take(items).into_iter().flat_map(fill).collect();
+                }
+                *items = filled;
             }
             Yaml::Map(entries) => entries.iter_mut().for_each(|(_, node)| self.fill(node)),
             Yaml::Null | Yaml::Bool(_) | Yaml::Number { .. } => {}
