@@ -5,9 +5,11 @@
 //! response that ends the stream. Clients differ in which of them they use, so every copy is read,
 //! all must agree, and a removed call is removed from each.
 
+mod continued;
 mod copies;
 mod event;
 mod item;
+mod later;
 mod message;
 mod places;
 mod read;
@@ -59,7 +61,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         )
     },
     original: |item, call| item::original(item.unwrap_or("{}"), call),
-    continues: None,
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

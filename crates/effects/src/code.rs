@@ -63,7 +63,7 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let sends = sends.iter().any(|method| text.contains(method));
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
-    // The path of `Path("x")`, which methods behind it use.
+    // The path of `Path("x")`, which methods after it use.
     let mut receiver: Option<Word> = None;
     while let Some(token) = scanner.next() {
         let name = match token {

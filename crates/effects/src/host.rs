@@ -88,7 +88,7 @@ fn authority(scheme: String, word: &Word) -> Address {
         Some(text) => Word::known(normal_host(&decoded(text))),
         None => host,
     };
-    // A gap behind the host is part of it: `https://$HOST/x`.
+    // A gap after the host is part of it: `https://$HOST/x`.
     let host = if word.gaps().iter().any(|gap| gap.at == end && end == start + host_end) {
         with_gap(host)
     } else {
@@ -104,7 +104,7 @@ fn with_gap(mut host: Word) -> Word {
     host
 }
 
-/// Where the host ends, and the port behind it.
+/// Where the host ends, and the port after it.
 fn split_port(text: &str) -> (usize, Option<u16>) {
     let from = text.rfind(']').unwrap_or(0);
     let Some(colon) = text.get(from..).and_then(|rest| rest.rfind(':')).map(|at| from + at) else {

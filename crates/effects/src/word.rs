@@ -33,7 +33,7 @@ pub enum Fill {
 }
 
 /// A word with more gaps is as good as unknown. Without a bound, a value that is made of itself grows
-/// without end, though no text is known of it.
+/// without end, though no text is known about it.
 const MAX_GAPS: usize = 256;
 
 impl Word {
@@ -47,7 +47,7 @@ impl Word {
         Self { text, gaps: Vec::new() }
     }
 
-    /// What is known of the text, to be kept.
+    /// What is known about the text, to be kept.
     pub(crate) fn content(&self) -> Text {
         self.text.clone()
     }
@@ -69,7 +69,7 @@ impl Word {
         self.gaps.is_empty().then(|| self.text.as_str())
     }
 
-    /// What is known of the text, with nothing in the gaps.
+    /// What is known about the text, with nothing in the gaps.
     #[inline]
     pub fn known_part(&self) -> &str {
         &self.text

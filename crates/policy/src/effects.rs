@@ -29,6 +29,8 @@ pub(crate) struct CallEffects<'c> {
     pub(crate) disk: Option<&'c dyn Resolver>,
     bound: OnceCell<Bound>,
     list: OnceCell<Vec<Effects>>,
+    /// Where the effects of each kind are.
+    places: OnceCell<[Vec<Place>; EffectKind::COUNT]>,
     /// The path of each effect that has one, in the order of all effects. Many rules ask about each.
     paths: OnceCell<Vec<OnceCell<PathForms>>>,
     /// The arguments of each role, in the order of [`Role::ALL`].
@@ -39,6 +41,14 @@ impl fmt::Debug for CallEffects<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallEffects").field("call", self.call).finish_non_exhaustive()
     }
+}
+
+/// Where an effect is: in which list, where there, and where among all effects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) list: usize,
+    pub(crate) effect: usize,
+    pub(crate) at: usize,
 }
 
 /// The path of an effect, ready to be compared with the paths of many rules.
@@ -82,9 +92,28 @@ impl<'c> CallEffects<'c> {
             disk,
             bound: OnceCell::new(),
             list: OnceCell::new(),
+            places: OnceCell::new(),
             paths: OnceCell::new(),
             carriers: Default::default(),
         }
+    }
+
+    /// Where the effects of a kind are.
+    pub(crate) fn places(&self, kind: EffectKind, list: &[Effects]) -> &[Place] {
+        let places = self.places.get_or_init(|| {
+            let mut places: [Vec<Place>; EffectKind::COUNT] = Default::default();
+            let effects = list.iter().enumerate().flat_map(|(list, effects)| {
+                let effects = effects.all().iter().enumerate();
+                effects.map(move |(effect, it)| (list, effect, it.action.kind()))
+            });
+            for (at, (list, effect, kind)) in effects.enumerate() {
+                if let Some(places) = places.get_mut(kind as usize) {
+                    places.push(Place { list, effect, at });
+                }
+            }
+            places
+        });
+        places.get(kind as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The path of the effect at that place of all effects.

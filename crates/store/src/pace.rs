@@ -38,7 +38,7 @@ impl Pace {
         }
     }
 
-    /// The first entry of a batch has come. How long the batch then takes says nothing about how
+    /// The first entry of a batch has arrived. How long the batch then takes says nothing about how
     /// close together the calls are.
     fn begins(&mut self) {
         self.is_soon = self.wrote.is_some_and(|before| before.elapsed() < SOON);

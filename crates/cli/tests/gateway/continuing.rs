@@ -1,4 +1,4 @@
-//! Turns that go on after a denial, against a provider that checks every request.
+//! Turns that continue after a denial, against a provider that checks every request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{MESSAGES, gateway, setup};
 
-const CONTINUE: &str = "on_deny: continue";
+pub(crate) const CONTINUE: &str = "on_deny: continue";
 
 /// Conversations in which the model takes another way after a denial.
 fn provider() -> Provider {
@@ -48,13 +48,16 @@ fn provider() -> Provider {
         )
 }
 
-fn server() -> Upstream {
+pub(crate) fn server() -> Upstream {
     let provider = provider();
     Upstream::start(move |request| provider.answer(request))
 }
 
 /// A server that answers like the model, except for one of its answers.
-fn server_but(which: usize, answer: impl Fn(Answer) -> Answer + Send + Sync + 'static) -> Upstream {
+pub(crate) fn server_but(
+    which: usize,
+    answer: impl Fn(Answer) -> Answer + Send + Sync + 'static,
+) -> Upstream {
     let (provider, count) = (provider(), AtomicUsize::new(0));
     Upstream::start(move |request| {
         let usual = provider.answer(request);
@@ -289,11 +292,10 @@ fn the_number_of_rounds_the_tokens_and_the_time_are_bounded() {
 }
 
 /// What happens to an answer.
-type Failure = Box<dyn Fn(Answer) -> Answer + Send + Sync>;
+pub(crate) type Failure = Box<dyn Fn(Answer) -> Answer + Send + Sync>;
 
-/// What the client has is complete whatever happens to the next answer, and the conversation goes on.
-#[test]
-fn a_next_answer_that_fails_ends_the_turn_with_an_explanation() {
+/// Ways in which a streamed answer fails.
+pub(crate) fn failures() -> Vec<(&'static str, Failure)> {
     let cut = |at: usize| {
         move |usual: Answer| {
             let whole = usual.clone().body();
@@ -301,7 +303,7 @@ fn a_next_answer_that_fails_ends_the_turn_with_an_explanation() {
             Answer::stream("").send(part).step(Step::Cut)
         }
     };
-    let failures: Vec<(&str, Failure)> = vec![
+    vec![
         (
             "status",
             Box::new(|_| {
@@ -316,8 +318,13 @@ fn a_next_answer_that_fails_ends_the_turn_with_an_explanation() {
         ("cut early", Box::new(cut(40))),
         ("cut late", Box::new(cut(55))),
         ("reset", Box::new(|_| Answer::stream("").step(Step::Reset))),
-    ];
-    for (name, fail) in failures {
+    ]
+}
+
+/// What the client has is complete whatever happens to the next answer, and the conversation goes on.
+#[test]
+fn a_next_answer_that_fails_ends_the_turn_with_an_explanation() {
+    for (name, fail) in failures() {
         let upstream = server_but(1, fail);
         let gateway = gateway(&upstream, POLICY, CONTINUE);
         let messages = vec![first("other way")];
@@ -503,7 +510,8 @@ fn each_answer_is_on_record() {
     assert!(calls.iter().all(|call| call["request_id"] == turn["request_id"]));
 }
 
-/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their cost.
+/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their
+/// cost.
 #[test]
 fn the_story_and_the_cost_of_a_turn_are_shown() {
     let upstream = server();
@@ -570,6 +578,11 @@ fn a_response_names_its_request_and_the_denied_calls() {
 /// without a restart in between.
 #[test]
 fn official_clients_read_several_answers_as_one() {
+    talk_officially(Dialect::Anthropic);
+}
+
+/// Lets the official clients of one API hold conversations that go on after denials.
+pub(crate) fn talk_officially(dialect: Dialect) {
     let Some(interpreters) = sdk::interpreters() else { return };
     let upstream = server();
     let mut gateway = gateway(&upstream, POLICY, CONTINUE);
@@ -577,8 +590,8 @@ fn official_clients_read_several_answers_as_one() {
     let mut drivers = interpreters.talkers();
     let mut take_turn = |gateway: &Gateway, turn: usize| {
         for (driver, clients) in &mut drivers {
-            let is_messages = |client: &&&str| sdk::dialect_of(client) == Dialect::Anthropic;
-            let clients = clients.iter().filter(is_messages);
+            let speaks = |client: &&&str| sdk::dialect_of(client) == dialect;
+            let clients = clients.iter().filter(speaks);
             let scripts = ["other way", "two denials", "redacted"];
             let talks: Vec<(String, &str, &str)> = clients
                 .flat_map(|client| scripts.map(|script| (client, script)))

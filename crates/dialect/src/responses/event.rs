@@ -197,6 +197,11 @@ impl Response<'_> {
         tally.boxed()
     }
 
+    /// Whether the model has ended it by itself.
+    pub(super) fn is_completed(&self) -> bool {
+        self.status.is_some_and(|status| status.is("completed"))
+    }
+
     /// Whether a body of this form is of this API.
     pub(super) fn is_ours(&self) -> bool {
         let object = self.object.and_then(|object| object.decode().ok()).unwrap_or_default();

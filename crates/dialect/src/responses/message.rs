@@ -70,7 +70,7 @@ pub(super) struct Sequence {
 
 impl Sequence {
     /// All of them have the number of the event that they replace.
-    fn at(data: &str) -> Self {
+    pub(super) fn at(data: &str) -> Self {
         let number = member(data, document(data), "sequence_number");
         let number = number.and_then(|span| span.of(data).parse().ok());
         Self { number, counts: false }
@@ -79,6 +79,16 @@ impl Sequence {
     /// They count on from that event's number: no event of the upstream follows.
     pub(super) fn from(data: &str) -> Self {
         Self { counts: true, ..Self::at(data) }
+    }
+
+    /// They count on from this number; without one, events have none.
+    pub(super) fn counting(number: Option<u64>) -> Self {
+        Self { number, counts: true }
+    }
+
+    /// The number of the next event.
+    pub(super) fn number(&self) -> Option<u64> {
+        self.number
     }
 
     /// The next number, as a member to be inserted into an event; empty if events have none.

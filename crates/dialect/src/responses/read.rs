@@ -37,11 +37,11 @@ const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is not a whole nu
 pub(super) struct Reader {
     items: Items,
     places: ItemPlaces,
-    /// Text has come in events of its item: a repetition is not new text.
+    /// Text has arrived in events of its item: a repetition is not new text.
     text_came: bool,
-    /// Text has come in pieces of an unknown item.
+    /// Text has arrived in pieces of an unknown item.
     text_of_unknown: bool,
-    /// A signature has come in a separate item.
+    /// A signature has arrived in a separate item.
     signature_came: bool,
     /// Whether an event of the API was read.
     has_read_any: bool,
@@ -120,7 +120,7 @@ impl Read for Reader {
         self.response_parts(&response, data, true, &mut reading)?;
         // A list of earlier items is not a turn.
         if response.output.is_some() && !response.is_list {
-            reading.parts.push(finish());
+            reading.parts.push(finish(response.is_completed()));
         }
         Ok(reading)
     }
@@ -185,7 +185,7 @@ impl Reader {
                 let list = if ending == "completed" { List::Last } else { List::Other };
                 let mut reading = self.lifecycle(frame, data, list, true)?;
                 self.refuse_unfinished(&mut reading);
-                reading.parts.push(finish());
+                reading.parts.push(finish(ending == "completed"));
                 Ok(reading)
             }
             "failed" => {
@@ -538,7 +538,7 @@ impl Reader {
         Ok(as_placed)
     }
 
-    /// Whether items have come in separate events, so that the whole response repeats them.
+    /// Whether items have arrived in separate events, so that the whole response repeats them.
     fn has_items(&self) -> bool {
         self.text_came || self.signature_came || self.items.len() > 0
     }
@@ -685,8 +685,9 @@ fn signature(at: Span) -> Part {
     Part { lane: LANE, at, what: What::Signature }
 }
 
-fn finish() -> Part {
-    let what = What::Finish(Finish { announces_calls: false });
+/// The end of a response. One that is complete may have calls.
+fn finish(is_completed: bool) -> Part {
+    let what = What::Finish(Finish { announces_calls: is_completed });
     Part { lane: LANE, at: Span::default(), what }
 }
 

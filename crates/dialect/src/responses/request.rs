@@ -11,9 +11,10 @@ use std::collections::HashSet;
 
 use callgate_call::json::{Error, Reader as Json, Span};
 
-use crate::json::{Edits, Fields, document, member};
+use crate::json::{Edits, Fields, document, elements, member, string_member};
 use crate::request::{
-    MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown, whole_object,
+    MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown,
+    whole_object,
 };
 use history::{Entry, Input, Request};
 
@@ -49,6 +50,11 @@ pub(crate) fn shown_as(original: &str) -> Option<String> {
     let id = member(original, whole_object(original)?, "id")?;
     let id = Json::at(original, id).string().ok()?;
     super::message::id_of(id.raw())
+}
+
+/// The item that answers a call that was not run.
+pub(super) fn result(call: &RemovedCall) -> Option<String> {
+    answer::result(call)
 }
 
 /// The results of the calls that the provider still has.
@@ -91,6 +97,8 @@ struct InputPlaces {
     gone: Vec<bool>,
     /// The notices to be removed from texts that contain more.
     cuts: Vec<Span>,
+    /// For each item, whether it is replaced by calls before an earlier one.
+    removed: Vec<bool>,
 }
 
 impl InputPlaces {
@@ -111,15 +119,53 @@ impl InputPlaces {
             gaps: vec![Vec::new(); items.len() + 1],
             gone: vec![false; items.len()],
             cuts: Vec::new(),
+            removed: vec![false; items.len()],
         };
         let seen = read.seen(request);
         let plans = plan(&seen, turns, known, |_, _, call| refusal(call), out);
         for plan in &plans {
-            if let Some(seen) = seen.get(plan.seen) {
-                places.put_back(items, seen, plan);
+            match (seen.get(plan.seen), &plan.turn.merged) {
+                (Some(seen), Some(merged)) => places.unmerge(items, seen, plan, merged),
+                (Some(seen), None) => places.put_back(items, seen, plan),
+                (None, _) => {}
             }
         }
         places
+    }
+
+    /// Replaces the items of a turn of several answers by the items of each. A client that has left
+    /// out the thinking of the turn gets back none of it.
+    fn unmerge(
+        &mut self,
+        items: &[Entry<'_>],
+        seen: &MessageTraits<'_>,
+        plan: &Plan<'_>,
+        merged: &MergedTurn,
+    ) {
+        let is_own = |place: &usize| items.get(*place).is_some_and(Entry::is_of_assistant);
+        let own: Vec<usize> = (seen.message..seen.end).filter(is_own).collect();
+        let Some((first, others)) = own.split_first() else { return };
+        let client = plan.turn.client.as_ref();
+        let had_thinking = client.is_some_and(|client| !client.signatures.is_empty());
+        let drops_thinking = had_thinking && seen.client.signatures.is_empty();
+        let content = |content: &str| match drops_thinking {
+            true => without_thinking(content),
+            false => content.to_owned(),
+        };
+        let earlier = merged.earlier.iter();
+        let earlier = earlier.flat_map(|answer| [content(&answer.content), answer.results.clone()]);
+        let results = plan.calls.iter().filter_map(|call| answer::result(call));
+        let all = earlier.chain([content(&merged.last)]).chain(results);
+        let all: Vec<String> = all.filter(|items| !items.is_empty()).collect();
+        if let (Some(gap), Some(gone)) = (self.gaps.get_mut(*first), self.gone.get_mut(*first)) {
+            gap.push(all.join(","));
+            *gone = true;
+        }
+        for place in others {
+            if let Some(removed) = self.removed.get_mut(*place) {
+                *removed = true;
+            }
+        }
     }
 
     fn put_back(&mut self, items: &[Entry<'_>], seen: &MessageTraits<'_>, plan: &Plan<'_>) {
@@ -200,6 +246,8 @@ impl InputPlaces {
                 for cut in &self.cuts {
                     edits.replace(*cut, "");
                 }
+                let spans: Vec<Span> = items.iter().map(|item| item.span).collect();
+                edits.remove(&spans, |place| self.removed.get(place) == Some(&true));
                 for ((item, gone), calls) in items.iter().zip(&self.gone).zip(&self.gaps) {
                     match (gone, calls.join(",")) {
                         (_, calls) if calls.is_empty() => {}
@@ -230,6 +278,16 @@ impl InputPlaces {
             }
         }
     }
+}
+
+/// Items without the thinking among them.
+fn without_thinking(items: &str) -> String {
+    let list = format!("[{items}]");
+    let all = elements(&list, document(&list));
+    let is_thinking =
+        |item: &Span| string_member(&list, *item, "type").is_some_and(|kind| kind.is("reasoning"));
+    let left = all.iter().filter(|item| !is_thinking(item)).map(|item| item.of(&list));
+    left.collect::<Vec<_>>().join(",")
 }
 
 /// The string at `key` of the object at `object`, or the `id` of the object there.

@@ -4,6 +4,7 @@ use callgate_call::json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};
+use super::later::{LaterAnswer, items_in};
 use super::message::{Message, ResponseMetadata, Sequence, event, id_for, sequence_number};
 use super::texts;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
@@ -27,17 +28,23 @@ pub(super) struct Writer {
     open: Vec<(i64, String)>,
     /// The metadata of the response, once it has begun to leave.
     about: Option<ResponseMetadata>,
+    /// The messages that were added: each with the position before which it was inserted.
+    added: Vec<(i64, String)>,
+    /// How many messages were added to the turn.
+    count: usize,
+    /// Set once the turn goes on with another answer.
+    later: Option<Box<LaterAnswer>>,
 }
 
 impl Write for Writer {
     /// Whether a text frame can leave unchanged.
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        let Some(block) = reading.block else { return true };
+        let Some(block) = reading.block else { return self.later.is_none() };
         let in_place = match (block.index, block.place) {
             (Some(at), Some(place)) => at.of(data).parse() == Ok(place),
             _ => true,
         };
-        let unmoved = self.dropped.is_empty() && self.inserted.is_empty();
+        let unmoved = self.dropped.is_empty() && self.inserted.is_empty() && self.later.is_none();
         block.does == BlockStep::Add && in_place && unmoved
     }
 
@@ -55,11 +62,61 @@ impl Write for Writer {
             self.dropped.extend(begun.and_then(|block| block.place));
             return;
         }
-        let edits = Edits::default();
+        if self.later.is_some() && is_left_out(data, reading) {
+            return;
+        }
+        let mut edits = Edits::default();
+        if let Some(later) = &self.later {
+            later.edit_number(data, &mut edits);
+        }
+        let start = out.len();
         match reading.block.is_some() {
             true => self.write_block(frame, data, reading, fates, edits, out),
             false => self.write_whole(frame, data, reading, fates, edits, out),
         }
+        if let (Some(later), true) = (&mut self.later, out.len() > start) {
+            later.wrote();
+        }
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        self.count += 1;
+        let id = format!("msg_callgate_{}", self.count);
+        let message = Message { id: &id, text };
+        let mut sequence = match &self.later {
+            Some(later) => later.sequence(),
+            None => Sequence::at(data),
+        };
+        message.write_numbered(&mut sequence, frame, self.next_index(), out);
+        let place = self.highest.map_or(0, |highest| highest.saturating_add(1));
+        self.inserted.push(place);
+        self.added.push((place, message.item()));
+        if let Some(later) = &mut self.later {
+            later.count(&sequence);
+            later.add_own(message.item());
+        }
+    }
+
+    /// Later answers begin with their first item: what came before has left.
+    fn goes_on(&mut self, end: &str) {
+        let items = self.left_of(end);
+        let later = self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
+        later.add_before(items);
+        (self.dropped, self.inserted, self.added) = Default::default();
+        (self.highest, self.messages, self.open) = (None, Vec::new(), Vec::new());
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        self.later.iter_mut().for_each(|later| later.begin(spent));
+    }
+
+    fn give_up_answer(&mut self) {
+        self.later.iter_mut().for_each(|later| later.give_up());
+    }
+
+    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        self.later.iter_mut().for_each(|later| later.close(frame, out));
     }
 
     /// The tokens of a text that leaves in pieces would be repeated with each of them.
@@ -175,6 +232,9 @@ impl Writer {
             Some(_) => {}
             None => self.follow(data, block.does, index),
         }
+        if let (Some(later), Some(index)) = (&mut self.later, index) {
+            later.follow(&reading.masked(data), block.does, index);
+        }
         leave(frame, data, reading, edits, out);
     }
 
@@ -206,7 +266,15 @@ impl Writer {
             self.about = Some(ResponseMetadata::of(data));
         }
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        let said = self.edit_output(data, reading, fates, &mut edits);
+        // The items of earlier answers come first.
+        if let (Some(later), true) = (&self.later, ends) {
+            let has_items = !self.left_of(data).is_empty();
+            later.edit_end(data, reading.content, has_items, &mut edits);
+        }
+        let said = match self.later.as_ref().is_some_and(|later| later.is_given_up()) {
+            true => Vec::new(),
+            false => self.edit_output(data, reading, fates, &mut edits),
+        };
         // Some clients read the items when they are done, and not the whole response.
         for (index, id, text) in said.iter().filter(|_| ends) {
             Message { id, text }.write(frame, data, *index, out);
@@ -242,6 +310,12 @@ impl Writer {
                         *gone = true;
                     }
                 }
+                // Its notice was added elsewhere.
+                Fate::Notice(_) if !piece.opens && !self.replaced(piece.slot) => {
+                    if let Some(gone) = gone.get_mut(place) {
+                        *gone = true;
+                    }
+                }
                 Fate::Notice(text) => {
                     let id = self.message_id(piece.slot, data, part.at);
                     edits.replace(part.at, Message { id: &id, text }.item());
@@ -257,13 +331,15 @@ impl Writer {
             }
         }
         edits.remove(&items, |place| gone.get(place) == Some(&true));
+        self.edit_added(reading, &items, &gone, edits);
         let last = i64::try_from(items.len()).ok().and_then(|length| length.checked_sub(1));
         let last = last.filter(|last| *last >= 0);
         for fate in fates {
             let Fate::Ordinary(Some(text)) = fate else { continue };
             let id = "msg_callgate".to_owned();
             if let Some(content) = reading.content {
-                let comma = if gone.iter().all(|gone| *gone) { "" } else { "," };
+                let is_empty = gone.iter().all(|gone| *gone) && self.added.is_empty();
+                let comma = if is_empty { "" } else { "," };
                 let item = Message { id: &id, text }.item();
                 edits.insert(content.end - 1, format!("{comma}{item}"));
             }
@@ -273,6 +349,46 @@ impl Writer {
         }
         self.highest = self.highest.max(last);
         said
+    }
+
+    /// Inserts the messages that were added into the list of items.
+    fn edit_added(&self, reading: &Reading, items: &[Span], gone: &[bool], edits: &mut Edits) {
+        let Some(content) = reading.content else { return };
+        let mut is_empty = gone.iter().all(|gone| *gone);
+        for (place, message) in &self.added {
+            let next = usize::try_from(*place).ok().and_then(|place| items.get(place));
+            match next {
+                Some(next) => edits.insert(next.start, format!("{message},")),
+                None => {
+                    let comma = if is_empty { "" } else { "," };
+                    edits.insert(content.end - 1, format!("{comma}{message}"));
+                    is_empty = false;
+                }
+            }
+        }
+    }
+
+    /// The items of the response in an event, without those that were left out, and with the
+    /// messages that were added.
+    fn left_of(&self, data: &str) -> Vec<String> {
+        let mut left = Vec::new();
+        let mut added = self.added.iter().peekable();
+        for (place, item) in items_in(data).iter().enumerate() {
+            let place = i64::try_from(place).unwrap_or(i64::MAX);
+            while let Some((_, message)) = added.next_if(|(before, _)| *before <= place) {
+                left.push(message.clone());
+            }
+            if !self.dropped.contains(&place) {
+                left.push(item.of(data).to_owned());
+            }
+        }
+        left.extend(added.map(|(_, message)| message.clone()));
+        left
+    }
+
+    /// Whether a message has left in the place of a call.
+    fn replaced(&self, slot: Slot) -> bool {
+        self.messages.iter().any(|(known, _)| *known == slot)
     }
 
     /// The id of the message that replaces a call: the same in every copy, although some providers
@@ -295,12 +411,19 @@ impl Writer {
         };
         let gone = count(&self.dropped, &|at| at < place);
         let ours = count(&self.inserted, &|at| at <= place);
-        place.saturating_sub(gone).saturating_add(ours)
+        let base = self.later.as_ref().map_or(0, |later| later.base());
+        place.saturating_sub(gone).saturating_add(ours).saturating_add(base)
     }
 
     fn next_index(&self) -> i64 {
         self.shifted(self.highest.map_or(0, |highest| highest.saturating_add(1)))
     }
+}
+
+/// Whether an event of a later answer has no place in the response: it has begun.
+fn is_left_out(data: &str, reading: &Reading) -> bool {
+    let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+    data.trim_start().is_empty() || (reading.content.is_some() && reading.block.is_none() && !ends)
 }
 
 /// The piece of a call in a regular place.

@@ -408,7 +408,7 @@ pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
             runs && !after.trim().is_empty()
         };
         if let Some((_, shell_text)) = command.split_once('!').filter(is_escape) {
-            // Everything behind `!` is one shell text, pipes included.
+            // Everything after `!` is one shell text, pipes included.
             let from = text.find(shell_text).unwrap_or(0);
             drop(shell.word_text(&field_of(text.get(from..).unwrap_or(shell_text))));
             return;

@@ -735,7 +735,7 @@ impl<'a, 'g> Shell<'a, 'g> {
     pub(crate) fn resolve(&self, word: &Word) -> Path {
         let path = Path::resolve(word, &self.folder, self.out.ground);
         let start = path.resolved.known_start();
-        // `link/` is the folder behind the link, `link` the link itself.
+        // `link/` is the folder after the link, `link` the link itself.
         let is_folder = word.known_part().ends_with('/');
         let is_below = |link: &&(String, Word)| {
             let rest = start.strip_prefix(link.0.as_str());

@@ -1,7 +1,7 @@
 //! Shell text to its syntax tree: the grammar of bash, by recursive descent.
 //!
 //! Time is linear in the text. Depth and the number of commands are bounded. After an error the
-//! parser goes on at the next command, so that everything that can be read is read; the error is
+//! parser continues at the next command, so that everything that can be read is read; the error is
 //! part of the result.
 
 use std::rc::Rc;
@@ -128,7 +128,7 @@ impl<'t> Parser<'t> {
     /// Moves over one character.
     pub(crate) fn bump(&mut self) -> Option<char> {
         let character = self.rest().chars().next();
-        // Always goes on, also if the position is not between two characters.
+        // Always continues, also if the position is not between two characters.
         self.pos = (self.pos + character.map_or(1, char::len_utf8)).min(self.end);
         character
     }
@@ -221,7 +221,7 @@ impl<'t> Parser<'t> {
             list.push(Pipeline { commands, link });
             link = self.separator();
             if self.pos == start {
-                // Nothing was taken: not a command. Go on behind it.
+                // Nothing was taken: not a command. Continue after it.
                 self.fail(Trouble::Syntax);
                 self.skip_token();
             }
@@ -634,7 +634,7 @@ impl<'t> Parser<'t> {
         Form::Simple { assigns, words }
     }
 
-    /// An assignment in front of a command; behind `declare` only an array has a form of its own.
+    /// An assignment in front of a command; after `declare` only an array has a form of its own.
     fn assign(&mut self, is_first: bool) -> Option<Assign> {
         let start = self.pos;
         let rest = self.rest().as_bytes();
@@ -814,7 +814,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// An array behind `declare` is kept as one word that shows its name.
+/// An array after `declare` is kept as one word that shows its name.
 fn array_as_word(assign: Assign) -> ShellWord {
     let mut pieces = vec![Piece::Text(format!("{}=", assign.name).into(), Quoting::Quoted)];
     match assign.value {

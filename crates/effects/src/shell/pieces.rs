@@ -17,7 +17,7 @@ pub(crate) enum Mode {
     Word,
     /// The value of an assignment: `~` counts after `:` too.
     Assign,
-    /// The pattern behind `=~`: operators are part of it.
+    /// The pattern after `=~`: operators are part of it.
     Regex,
     /// Inside double quotes.
     Quoted,
@@ -77,7 +77,7 @@ impl Collected {
 
 /// A byte that means itself wherever it is.
 const PLAIN: u8 = 1;
-/// A byte that means itself behind the start of a word, as long as no brace is open.
+/// A byte that means itself after the start of a word, as long as no brace is open.
 const INNER: u8 = 2;
 /// A byte that means itself inside quotes.
 const QUOTED: u8 = 4;
@@ -118,7 +118,7 @@ impl Parser<'_> {
         self.word_in(Mode::Assign)
     }
 
-    /// The pattern behind `=~`.
+    /// The pattern after `=~`.
     pub(crate) fn regex_word(&mut self) -> ShellWord {
         self.word_in(Mode::Regex)
     }
@@ -143,13 +143,16 @@ impl Parser<'_> {
 
     /// A whole word without any sign that means something.
     fn plain_word(&mut self, mode: Mode) -> Option<Text> {
-        let first = self.plain_length(PLAIN, &[]);
-        if first == 0 || mode == Mode::Regex {
+        let is_plain = CLASSES.get(usize::from(self.peek())).is_some_and(|it| it & PLAIN != 0);
+        if !is_plain || mode == Mode::Regex {
             return None;
         }
         // Behind the start of a word, a few more signs mean nothing.
-        let table = if mode == Mode::Word { PLAIN | INNER } else { PLAIN };
-        let length = self.plain_length(table, &[]);
+        let classes = if mode == Mode::Word { PLAIN | INNER } else { PLAIN };
+        let length = self.plain_length(classes, &[]);
+        if length == 0 {
+            return None;
+        }
         let start = self.pos;
         self.pos += length;
         if self.at_end() || self.word_ends(mode) {
@@ -272,7 +275,7 @@ impl Parser<'_> {
     fn bracket_length(&self) -> Option<usize> {
         let rest = self.rest().as_bytes();
         let inside = rest.get(1..)?;
-        // A `]` directly behind `[`, `[!` or `[^` is part of the set.
+        // A `]` directly after `[`, `[!` or `[^` is part of the set.
         let skip = usize::from(matches!(inside.first(), Some(b'!' | b'^')));
         let after = inside.get(skip + 1..)?;
         let end = after.iter().take(64).position(|byte| {

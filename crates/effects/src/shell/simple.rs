@@ -332,7 +332,8 @@ fn inner_command(fields: &[Field]) -> Option<usize> {
     })
 }
 
-/// Whether a text is neither a path nor a URL, nor has one behind `=` or `@`. Most words are like that.
+/// Whether a text is neither a path nor a URL, nor has one after `=` or `@`. Most words are like
+/// that.
 pub(crate) fn shows_nothing(text: &str) -> bool {
     !text.starts_with(['~', '@']) && !text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'='))
 }
@@ -370,7 +371,7 @@ fn unversioned(name: &str) -> Option<&str> {
 fn program_name(word: &Word) -> Word {
     let text = word.known_part();
     let at = text.rfind(['/', '\\']).map_or(0, |at| at + 1);
-    // A gap behind the last slash keeps the name unknown; one in front of it does not.
+    // A gap after the last slash keeps the name unknown; one in front of it does not.
     let name = if at == 0 { word.clone() } else { word.from(at) };
     match name.text().and_then(|text| text.strip_suffix(".exe")) {
         Some(bare) => name.until(bare.len()),

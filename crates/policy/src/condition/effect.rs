@@ -93,7 +93,9 @@ impl<C: EffectCondition> LeafCondition for C {
             },
         };
         let is_settled = scene.reading == EffectReading::Some && known == Tri::True;
-        let hidden = || all(scene).any(|found| hides(found.effect, C::KIND, scene));
+        let hides = |found: Found<'_>| hides(found.effect, C::KIND, scene);
+        let hidden =
+            || of(EffectKind::Opaque, scene).any(hides) || of(EffectKind::Runs, scene).any(hides);
         if !is_settled && hidden() { Tri::Unknown } else { known }
     }
 
@@ -154,16 +156,18 @@ fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
     })
 }
 
-/// Every effect of a kind. Most calls have no effect of most kinds.
+/// Every effect of a kind. Most calls have none of most kinds.
 fn of<'c>(kind: EffectKind, scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
-    let is_there = scene.effects.list().iter().any(|list| list.kinds().contains(kind));
-    let found = is_there.then(|| all(scene)).into_iter().flatten();
-    found.filter(move |found| found.action().kind() == kind)
+    let lists = scene.effects.list();
+    scene.effects.places(kind).iter().filter_map(move |place| {
+        let list = lists.get(place.list)?;
+        Some(Found { list, effect: list.all().get(place.effect)?, at: place.at })
+    })
 }
 
 const UNREADABLE: &str = "a part of the call cannot be read";
 
-/// Whether an effect may hide others of this kind. A rule that restricts has `opaque` for what cannot
+/// Whether an effect may hide others of this kind: one that is opaque, or runs a program. A rule that restricts has `opaque` for what cannot
 /// be read: otherwise every script would match every rule. Arguments that cannot be read at all make
 /// each condition unknown.
 fn hides(effect: &Effect, kind: EffectKind, scene: &Scene<'_>) -> bool {

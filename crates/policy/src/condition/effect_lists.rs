@@ -10,7 +10,7 @@ use crate::node::{Node, Yaml};
 use crate::source::read::{At, Fields, texts};
 use crate::tri::Tri;
 
-/// Whether a list names what matches or what does not.
+/// Whether a list names the values that match or those that do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {
     In,
@@ -69,7 +69,7 @@ pub(super) fn value(
         (Some(_), Some(_)) => {
             problems
                 .add(node.span, format!("{what} has both `{list}` and `not`"))
-                .hint("leave one out; an item that begins with `!` is an exception of the list");
+                .hint("leave one out; an item that begins with `!` is an exception to the list");
             return None;
         }
     };
@@ -152,9 +152,9 @@ fn check_path(item: &At<String>, problems: &mut Problems<'_>) {
             unknown_set(item, "paths", known, problems);
         }
     } else if text.contains('[') {
-        problems
-            .add(item.span, format!("cannot read the path `{text}`"))
-            .hint("`*` stops at `/`, `**` does not, `?` is one character; `{a,b}` is either");
+        problems.add(item.span, format!("cannot read the path `{text}`")).hint(
+            "`*` stops at `/`, `**` does not; `?` matches one character, `{a,b}` either text",
+        );
     }
 }
 

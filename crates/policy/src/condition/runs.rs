@@ -120,7 +120,7 @@ fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
     if text.value.contains(['|', ';', '&', '"', '\'', '$', '>', '<']) {
         problems
             .add(text.span, format!("`{}` is not one command", text.value))
-            .hint("write a program and its sub-command, like `git push`; every part of a pipe counts by itself");
+            .hint("write a program and its sub-command, like `git push`; each command of a pipe is judged on its own");
         return None;
     }
     let mut words = text.value.split_whitespace();

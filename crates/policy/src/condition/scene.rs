@@ -4,7 +4,7 @@ use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
 use callgate_effects::{Bound, EffectKind, Effects, Path as EffectPath, Role};
 
-use crate::effects::{CallEffects, PathForms};
+use crate::effects::{CallEffects, PathForms, Place};
 use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::moment::Moment;
@@ -57,6 +57,11 @@ impl<'c> SceneEffects<'c> {
     /// The effects, once for every way to read the call's name.
     pub(crate) fn list(&self) -> &'c [Effects] {
         self.call.list(self.name)
+    }
+
+    /// Where the effects of a kind are.
+    pub(crate) fn places(&self, kind: EffectKind) -> &'c [Place] {
+        self.call.places(kind, self.list())
     }
 
     /// The path of the effect at that place, ready to be compared.

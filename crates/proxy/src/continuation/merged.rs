@@ -19,6 +19,10 @@ impl Continuation {
             }
         };
         let (earlier, last, calls) = match last {
+            // What is left of a broken answer has none of the calls that it lost.
+            Some(last) if self.outcome == Outcome::BrokenOff => {
+                (self.earlier.as_slice(), last, Vec::new())
+            }
             Some(last) => (self.earlier.as_slice(), last, turn.calls.clone()),
             // The client has nothing of the last answer.
             None => {

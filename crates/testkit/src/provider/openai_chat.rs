@@ -13,6 +13,8 @@ use crate::upstream::Answer;
 struct Body {
     #[serde(default)]
     stream: bool,
+    #[serde(default)]
+    stream_options: Value,
     messages: Vec<Message>,
 }
 
@@ -45,7 +47,9 @@ pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal
     let body: Body =
         serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
     let turn = next_turn(provider, &body.messages)?;
-    Ok(if body.stream { stream(&turn) } else { whole(&turn) })
+    let given = body.messages.iter().filter(|message| message.role == "assistant").count();
+    let usage = if body.stream_options["include_usage"] == true { usage() } else { Value::Null };
+    Ok(if body.stream { stream(&turn, given, &usage) } else { whole(&turn, given) })
 }
 
 /// Checks the history, and gives the turn that follows it.
@@ -173,7 +177,16 @@ fn content(turn: &[Block]) -> Value {
     Some(text(turn)).filter(|text| !text.is_empty()).map_or(Value::Null, Value::from)
 }
 
-fn whole(turn: &[Block]) -> Answer {
+fn usage() -> Value {
+    json!({ "prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30 })
+}
+
+/// What identifies an answer behind so many others.
+fn id(given: usize) -> String {
+    format!("chatcmpl-{}", given + 1)
+}
+
+fn whole(turn: &[Block], given: usize) -> Answer {
     let mut message = json!({ "role": "assistant", "content": content(turn), "refusal": null });
     let calls: Vec<Value> = calls(turn)
         .into_iter()
@@ -187,19 +200,20 @@ fn whole(turn: &[Block]) -> Answer {
     }
     let choice = json!({ "index": 0, "message": message, "logprobs": null,
         "finish_reason": finish_reason(turn) });
-    let body = json!({ "id": "chatcmpl-1", "object": "chat.completion", "created": 1,
-        "model": "scripted", "choices": [choice],
-        "usage": { "prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30 } });
+    let body = json!({ "id": id(given), "object": "chat.completion", "created": 1 + given,
+        "model": "scripted", "choices": [choice], "usage": usage() });
     Answer::json(200, body.to_string())
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn stream(turn: &[Block], given: usize, usage: &Value) -> Answer {
     let mut out = String::new();
+    let data = |choices: Value| {
+        json!({ "id": id(given), "object": "chat.completion.chunk", "created": 1 + given,
+            "model": "scripted", "choices": choices })
+    };
     let mut chunk = |delta: Value, finish: Value| {
         let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
-        let data = json!({ "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1,
-            "model": "scripted", "choices": [choice] });
-        write!(out, "data: {data}\n\n").unwrap();
+        write!(out, "data: {}\n\n", data(json!([choice]))).unwrap();
     };
     chunk(
         json!({ "role": "assistant", "content": content(turn).as_str().map(|_| "") }),
@@ -217,6 +231,11 @@ fn stream(turn: &[Block]) -> Answer {
         }
     }
     chunk(json!({}), finish_reason(turn).into());
+    if !usage.is_null() {
+        let mut last = data(json!([]));
+        last["usage"] = usage.clone();
+        write!(out, "data: {last}\n\n").unwrap();
+    }
     out.push_str("data: [DONE]\n\n");
     Answer::stream(out)
 }

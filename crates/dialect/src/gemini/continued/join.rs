@@ -17,8 +17,9 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
     for body in bodies {
         let found = view(body).ok()?;
         let mut more = parts_of(body, &found)?;
+        let said = parts.iter().any(|part| is_said(part));
         // Clients join texts.
-        if let (true, Some(at)) = (parts.iter().any(is_said), more.iter().position(is_said)) {
+        if let (true, Some(at)) = (said, more.iter().position(|part| is_said(part))) {
             more.insert(at, text_part("\n\n", None));
         }
         parts.extend(more);
@@ -29,7 +30,10 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
     let (candidate, end) = (ours.candidates.first()?, theirs.candidates.first()?);
     let mut edits = Edits::default();
     edits.replace(candidate.span, with_parts(last, end, &parts.join(","))?);
-    edits.replace(ours.usage?, usage);
+    // A response that counted nothing still does not.
+    if let Some(before) = ours.usage {
+        edits.replace(before, usage);
+    }
     Some(edits.apply(first))
 }
 
@@ -45,7 +49,7 @@ fn parts_of(body: &str, found: &View<'_>) -> Option<Vec<String>> {
 }
 
 /// Whether the part is a text that the user sees.
-fn is_said(part: &String) -> bool {
+fn is_said(part: &str) -> bool {
     let part = part_of(&mut Json::new(part), part);
     part.is_ok_and(|part| part.text.is_some_and(|text| !text.is_empty()) && !part.is_thought)
 }

@@ -1,0 +1,117 @@
+//! A Responses turn that goes on after its calls were denied: the turn as the provider produced it,
+//! and the request that asks for more.
+//!
+//! The content of a turn is its items, one after the other. Only a turn that the provider does not
+//! store goes on: clients continue a stored one by its id, which is that of the first answer.
+
+mod join;
+mod turn;
+
+use callgate_call::json::Span;
+
+use super::request::result;
+use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
+use crate::json::{Edits, document, elements, member, members, string_member};
+use crate::request::{RemovedCall, whole_object};
+use crate::usage::sum;
+
+pub(super) use turn::OpenMessage;
+
+pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
+    turn: turn::turn,
+    rest: turn::rest,
+    sum,
+    results,
+    request,
+    join: join::join,
+    keep_alive: || None,
+    wants_json,
+    end_has_content: false,
+    keeps_thinking: true,
+};
+
+/// The error results, one after the other.
+fn results(calls: &[RemovedCall]) -> String {
+    let results: Vec<String> = calls.iter().filter_map(result).collect();
+    results.join(",")
+}
+
+/// The request with the turn and its results at the end.
+fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued> {
+    let DeniedTurn { content, calls, names } = *turn;
+    let whole = whole_object(request).ok_or(NotContinued("the request cannot be read"))?;
+    let all = members(request, whole);
+    let at = |key: &str| all.iter().find(|member| member.key.is(key)).map(|member| member.value);
+    let says =
+        |key: &str, values: &[&str]| at(key).is_some_and(|at| values.contains(&at.of(request)));
+    let is_named = |key: &str| at(key).is_some_and(|at| at.of(request) != "null");
+    if !says("store", &["false"]) || is_named("conversation") || is_named("previous_response_id") {
+        return Err(NotContinued("the provider stores the response"));
+    }
+    if says("background", &["true"]) {
+        return Err(NotContinued("the response is made in the background"));
+    }
+    if at("tool_choice").is_some_and(|choice| forces(request, choice, names)) {
+        return Err(NotContinued("the request demands a tool that is denied"));
+    }
+    if calls.iter().any(|call| is_programmatic(&call.original)) {
+        return Err(NotContinued("code that the provider runs waits for the result"));
+    }
+    if calls.iter().any(|call| call.id.is_empty() || result(call).is_none()) {
+        return Err(NotContinued("the result of a call cannot be written"));
+    }
+    let input = at("input").ok_or(NotContinued("the request has no input"))?;
+    let added = format!("{content},{}", results(calls));
+    let mut edits = Edits::default();
+    match (input.of(request).starts_with('"'), elements(request, input).last()) {
+        (true, _) => {
+            edits.insert(input.start, "[{\"role\":\"user\",\"content\":");
+            edits.insert(input.end, format!("}},{added}]"));
+        }
+        (false, Some(last)) => edits.insert(last.end, format!(",{added}")),
+        (false, None) => return Err(NotContinued("the request has no input")),
+    }
+    Ok(edits.apply(request))
+}
+
+/// Whether the model must call one of these tools.
+fn forces(request: &str, choice: Span, names: &[&str]) -> bool {
+    let is_denied = |object: Span| {
+        let text = |key: &str| string_member(request, object, key).and_then(|it| it.decode().ok());
+        let named = text("name").is_some_and(|name| names.iter().any(|it| ends_with(it, &name)));
+        named || text("type").is_some_and(|kind| names.contains(&kind.as_ref()))
+    };
+    let Some(tools) = member(request, choice, "tools") else { return is_denied(choice) };
+    let is_required = string_member(request, choice, "mode").is_some_and(|it| it.is("required"));
+    is_required && elements(request, tools).into_iter().all(is_denied)
+}
+
+/// Whether a tool has this name, with or without a namespace.
+fn ends_with(tool: &str, name: &str) -> bool {
+    let before = tool.strip_suffix(name);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '_']))
+}
+
+/// Whether code that the provider runs made the call, and waits for its result.
+fn is_programmatic(original: &str) -> bool {
+    let caller = member(original, document(original), "caller");
+    let kind = caller.and_then(|caller| string_member(original, caller, "type"));
+    kind.is_some_and(|kind| !kind.is("direct"))
+}
+
+/// Whether the answer must be a JSON document, which a notice would break.
+fn wants_json(request: &str) -> bool {
+    let text = member(request, document(request), "text");
+    let format = text.and_then(|text| member(request, text, "format"));
+    let kind = format.and_then(|format| string_member(request, format, "type"));
+    kind.is_some_and(|kind| !kind.is("text"))
+}
+
+/// The usage of a response.
+pub(super) fn usage_of(data: &str, response: Span) -> Option<(Span, &str)> {
+    let span = member(data, response, "usage")?;
+    let usage = span.of(data);
+    usage.starts_with('{').then_some((span, usage))
+}
+#[cfg(test)]
+mod tests;
