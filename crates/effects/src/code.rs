@@ -29,7 +29,7 @@ const MAX_CALLS: usize = 128;
 
 /// Scans code and adds its effects.
 pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field) {
-    if field.word.misses_value() {
+    if field.word.misses_value() && !is_substitution(language, field.word.known_start()) {
         shell.opaque(Why::Code, Bound::ALL, field.span.clone());
     }
     let text = field.word.known_part().to_owned();
@@ -201,6 +201,14 @@ fn is_destructured(text: &str, rest: &str) -> bool {
     opens
         && is_end
         && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
+}
+
+/// `s/old/$NEW/`: the missing value is text that replaces something.
+fn is_substitution(language: Language, start: &str) -> bool {
+    let rest = start.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ',');
+    let mut letters = rest.strip_prefix('s').unwrap_or_default().chars();
+    let starts = letters.next().is_some_and(|sign| sign.is_ascii_punctuation() && sign != '(');
+    matches!(language, Language::Sed | Language::Perl) && starts
 }
 
 /// Whether an attribute is named in the text, and nothing that runs or deletes.
@@ -399,6 +407,14 @@ fn connects(
         target.push_word(&port);
         let address = host::parse_host(&target, "");
         return shell.connect(address, purpose, Some(&target), first.span.clone());
+    }
+    // `bind(("", 0))` asks for any free port, `bind(("", 4444))` listens to everyone.
+    if target.text() == Some("") {
+        let port = second.map(|argument| argument.word());
+        if port.as_ref().and_then(Word::text) == Some("0") {
+            return;
+        }
+        target = Word::known("0.0.0.0");
     }
     // `connect("host", 4444)`
     if let Some(port) = second.map(|argument| argument.word())

@@ -206,6 +206,9 @@ pub(crate) fn is_own(variable: &str, host: &str) -> bool {
 const SERVICES: &[(&str, &str)] = &[
     ("gh", "github"),
     ("gl", "gitlab"),
+    ("glab", "gitlab"),
+    ("gcloud", "googleapis"),
+    ("az", "azure"),
     ("hf", "huggingface"),
     ("hugging", "huggingface"),
     ("claude", "anthropic"),

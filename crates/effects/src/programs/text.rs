@@ -336,19 +336,23 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["--pager"], &[SHELL]),
         switch(
             &[
-                "-n", "-i", "-v", "-w", "-x", "-l", "-L", "-c", "-o", "-h", "-H", "-q", "-s", "-E",
-                "-F", "-P", "-a", "-b", "-I", "-z", "-Z",
+                "-n", "-i", "-v", "-w", "-x", "-l", "-L", "-o", "-h", "-H", "-s", "-E", "-F", "-P",
+                "-a", "-b", "-I", "-z", "-Z",
             ],
             &[],
         ),
         switch(&["--recursive", "-r", "-R", "--dereference-recursive"], &[])
             .operands(leading(&[&[]], &[READS_TREE])),
+        // Whether something is there, or how often, is not the text itself.
+        switch(&["--quiet", "--silent", "-q", "--count", "-c"], &[])
+            .operands(leading(&[&[]], &[LISTS])),
     ])
     .operands(leading(&[&[]], &[READS]))
     .examples(&[
         ("grep -rn /srv/a docs", &["reads-tree docs"]),
         ("grep -in /srv/a docs", &["reads docs"]),
         ("grep x a b", &["reads a", "reads b"]),
+        ("grep -q x a", &["lists a"]),
         ("grep -e x a", &["reads a"]),
         ("grep -rn 'rm -rf /' docs", &["reads-tree docs"]),
         ("grep -f list a", &["reads list", "reads a"]),

@@ -415,8 +415,13 @@ impl Shell<'_, '_> {
                     _ => None,
                 }
             }
-            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "git" => {
-                self.prints_names(name, arguments)
+            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "egrep" | "git" => {
+                self.prints_names(name, arguments).or_else(|| passed_names(name, arguments, input))
+            }
+            _ if prints_setup(name, &texts())
+                && !fields.first().is_some_and(|it| is_path(&it.word)) =>
+            {
+                Some(Output::Nothing)
             }
             "mktemp" => Some(Output::Text(self.temporary(arguments))),
             "basename" | "dirname" => decode::path_part(name, &texts()).map(Output::line),
@@ -562,6 +567,42 @@ impl Shell<'_, '_> {
             None => names.push_gap(crate::word::Fill::Anything),
         }
         Some(Output::Text(names))
+    }
+}
+
+/// `… | grep PATTERN` passes some of the names on.
+fn passed_names(name: &str, arguments: &[Field], input: &Input) -> Option<Output> {
+    let operands = arguments.iter().filter(|field| !field.word.known_start().starts_with('-'));
+    let is_filter = matches!(name, "grep" | "egrep" | "rg") && operands.count() <= 1;
+    match input.as_deref() {
+        Some(Output::Text(word)) if is_filter && !word.is_known() => {
+            Some(Output::Text(word.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Programs that print settings for the shell which is to read them: `eval "$(ssh-agent -s)"`.
+fn prints_setup(name: &str, arguments: &[&str]) -> bool {
+    let first = arguments.first().copied().unwrap_or_default();
+    match name {
+        "ssh-agent" | "dircolors" | "lesspipe" | "register-python-argcomplete" => true,
+        "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "starship" | "zoxide" | "atuin" => {
+            first == "init"
+        }
+        "direnv" => matches!(first, "hook" | "export"),
+        "brew" => first == "shellenv",
+        "fnm" | "opam" | "docker-machine" => first == "env",
+        "mise" | "rtx" => matches!(first, "activate" | "hook-env"),
+        "conda" | "mamba" | "micromamba" => first.starts_with("shell"),
+        "minikube" => matches!(first, "docker-env" | "podman-env"),
+        "poetry" => arguments.starts_with(&["env", "activate"]),
+        "fzf" => matches!(first, "--bash" | "--zsh"),
+        "kubectl" | "helm" | "gh" | "npm" | "docker" | "kind" | "rustup" | "pip" | "uv"
+        | "just" => {
+            matches!(first, "completion" | "completions" | "generate-shell-completion")
+        }
+        _ => false,
     }
 }
 

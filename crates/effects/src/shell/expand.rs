@@ -244,6 +244,39 @@ impl Shell<'_, '_> {
         self.reads_environ();
     }
 
+    /// `curl -H "Authorization: Bearer $(gh auth token)" https://api.github.com`: what the program
+    /// prints goes to its own service only.
+    fn own_credentials(&self, before: usize) -> Vec<usize> {
+        let effects = self.out.since(before);
+        let hosts: Option<Vec<&str>> = effects
+            .iter()
+            .filter_map(|effect| match &effect.action {
+                crate::effect::Action::Connects(connection) => Some(connection.host.text()),
+                _ => None,
+            })
+            .collect();
+        let Some(hosts) = hosts.filter(|hosts| !hosts.is_empty()) else { return Vec::new() };
+        let is_own = |program: &str| {
+            matches!(program, "gh" | "gcloud" | "az" | "glab")
+                && hosts.iter().all(|host| crate::host::is_own(program, host))
+        };
+        let runs = effects.iter().enumerate();
+        runs.filter(|(_, effect)| match &effect.action {
+            crate::effect::Action::Runs(run) => run.program.text().is_some_and(is_own),
+            _ => false,
+        })
+        .map(|(at, _)| before + at)
+        .collect()
+    }
+
+    pub(crate) fn keeps_to_its_service(&mut self, before: usize) {
+        for run in self.own_credentials(before) {
+            if let Some(run) = self.out.run_mut(run) {
+                run.marks.remove_all(&[Mark::Credentials]);
+            }
+        }
+    }
+
     /// What prints a secret into a pipe shows it if the last program passes its input on. Others
     /// need it (`docker login --password-stdin`), or count it.
     pub(crate) fn prints_secrets(&mut self, printed: &[usize], before: usize) {

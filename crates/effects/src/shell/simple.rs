@@ -31,6 +31,7 @@ impl Shell<'_, '_> {
         let output = self.simple_command(assigns, words, redirects, input);
         let used = std::mem::replace(&mut self.secrets, secrets);
         self.show_secrets(&used.unwrap_or_default(), before);
+        self.keeps_to_its_service(before);
         output
     }
 

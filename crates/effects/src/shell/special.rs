@@ -439,6 +439,12 @@ impl Shell<'_, '_> {
                 crate::shell::simple::is_shell(text.rsplit('/').next().unwrap_or(text))
             })
         };
+        let is_login = |spelling: &str| matches!(spelling, "-i" | "-s" | "--login" | "--shell");
+        let is_login = line.flags.iter().any(|given| is_login(&given.spelling))
+            || line.unknown.iter().any(|(name, _)| is_login(name));
+        if is_login {
+            self.mark(context.run, Mark::Privilege);
+        }
         if let [only] = line.operands.as_slice()
             && is_shell(only)
             && context.input.is_none()
