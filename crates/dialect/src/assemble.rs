@@ -81,6 +81,22 @@ impl Assembly {
         self.add_arguments(&piece.arguments, limit)
     }
 
+    /// Whether [`Self::add_fragment`] may add to it: it has begun and is not complete, and nothing
+    /// about its arguments is unusual.
+    pub fn takes_fragments(&self) -> bool {
+        let usual = !self.free_text && !self.had_whole && self.refuse.is_none();
+        usual && self.pieces > 0 && self.document != Document::Complete
+    }
+
+    /// Adds a piece that has only a [fragment](ArgumentsPiece::Fragment) of the arguments, like
+    /// [`Self::add`]. Only if [`Self::takes_fragments`].
+    pub fn add_fragment(&mut self, raw: &str, limit: usize) -> Added {
+        self.pieces += 1;
+        let (before, start) = (self.document, self.arguments.len());
+        self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
+        self.arguments_grew(before, start, limit)
+    }
+
     /// Whether a piece contains arguments other than white space.
     pub fn brings_arguments(piece: &Piece) -> bool {
         match &piece.arguments {
@@ -88,7 +104,9 @@ impl Assembly {
             ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
                 !text.trim_ascii().is_empty()
             }
-            ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
+            ArgumentsPiece::Fragment(raw)
+            | ArgumentsPiece::Free(raw)
+            | ArgumentsPiece::WholeFree(raw) => {
                 let (mut half, mut text) = (None, String::new());
                 let whole = decode_into(raw, &mut half, &mut text) && half.is_none();
                 !whole || !text.trim_ascii().is_empty()
@@ -125,7 +143,8 @@ impl Assembly {
         if piece.refuse.is_some() {
             return piece.refuse;
         }
-        let free = matches!(piece.arguments, ArgumentsPiece::Free(_));
+        let free =
+            matches!(piece.arguments, ArgumentsPiece::Free(_) | ArgumentsPiece::WholeFree(_));
         let json =
             matches!(piece.arguments, ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_));
         let both = (free && !self.free_text && self.pieces > 0) || (json && self.free_text);
@@ -162,12 +181,22 @@ impl Assembly {
                 self.had_whole = true;
                 self.arguments.push_str(text);
             }
-            ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
+            ArgumentsPiece::Fragment(raw)
+            | ArgumentsPiece::Free(raw)
+            | ArgumentsPiece::WholeFree(raw) => {
                 self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
-                self.whole_then_more |= self.had_whole && self.arguments.len() > start;
-                self.free_text |= matches!(piece, ArgumentsPiece::Free(_));
+                let adds = self.arguments.len() > start || self.half.is_some();
+                self.whole_then_more |= self.had_whole && adds;
+                self.had_whole |= adds && matches!(piece, ArgumentsPiece::WholeFree(_));
+                self.free_text |= !matches!(piece, ArgumentsPiece::Fragment(_));
             }
         }
+        self.arguments_grew(before, start, limit)
+    }
+
+    /// Takes note of the arguments from `start` on. `before` is the document without them.
+    #[inline]
+    fn arguments_grew(&mut self, before: Document, start: usize, limit: usize) -> Added {
         let added = self.arguments.get(start..).unwrap_or_default();
         self.begun |= !added.is_empty();
         self.document = if self.free_text { Document::Free } else { before.feed(added) };

@@ -237,6 +237,9 @@ pub enum ArgumentsPiece {
     Whole(String),
     /// The raw content of a JSON string that contains a part of a custom tool's free text.
     Free(String),
+    /// The same, if the item that opens a call contains it: no more may follow. Some clients append
+    /// later pieces to it, and others replace it.
+    WholeFree(String),
     /// A repetition of all arguments, as text: they must equal the pieces, if there were any.
     Again(String),
 }

@@ -8,6 +8,7 @@
 //! An event leaves as `data: `, one line, and a blank line. Some clients fail on anything else:
 //! comments, names, several data lines, separators that only Python takes for line ends.
 
+mod continued;
 mod form;
 mod keys;
 mod partial;
@@ -42,7 +43,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: write::error_body,
     blocked_body: |text| write::blocked(text, 0),
     original: |part, call| write::original(part, call),
-    continues: None,
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

@@ -57,6 +57,7 @@ pub use side_text::{Channel, Delivery, SideText};
 use spec::{DialectSpec, Read, Write};
 use stray::DocumentKind;
 pub use tally::Tally;
+pub use template::PieceFrame;
 use template::Template;
 
 /// The dialects that callgate supports. To add one: a folder next to these with its `SPEC`, and
@@ -276,6 +277,13 @@ impl Reader {
             Some(reading) => Ok(reading),
             None => self.read_in_full(event, data),
         }
+    }
+
+    /// The piece of arguments in the frame, if the frame differs from the one before only in that.
+    /// It is not read yet: [`Self::read`] reads it if the piece alone is not enough.
+    #[inline]
+    pub fn read_piece<'a>(&self, event: Option<&[u8]>, data: &'a str) -> Option<PieceFrame<'a>> {
+        self.template.read_piece(event, data)
     }
 
     fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {

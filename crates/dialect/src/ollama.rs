@@ -3,6 +3,7 @@
 //! A call comes whole, in any line, even the last one. It seldom has an id: its position identifies
 //! it. The reason for the end is the same with and without calls.
 
+mod continued;
 mod read;
 mod request;
 mod view;
@@ -30,7 +31,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
     original: |_, call| write::original(call),
-    continues: None,
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

@@ -185,6 +185,7 @@ pub(crate) fn plan<'t>(
     let mut plans = Vec::new();
     for (turn, found) in turns.iter().zip(recognise(seen, turns)) {
         let skipped = out.skipped.len();
+        let is_present = turn.merged.as_ref().is_some_and(|merged| merged.has_any(&known));
         let mut calls = Vec::new();
         for call in &turn.calls {
             if !call.id.is_empty() && known.contains(&call.id) {
@@ -204,7 +205,7 @@ pub(crate) fn plan<'t>(
             }
         }
         calls.sort_by_key(|call| call.place);
-        if turn.merged.as_ref().is_some_and(|merged| merged.has_any(&known)) {
+        if is_present {
             calls.iter().for_each(|call| out.skip(call, Restored::PRESENT));
             continue;
         }

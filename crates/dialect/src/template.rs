@@ -43,16 +43,12 @@ impl Template {
         if !self.valid || event.unwrap_or(b"") != self.event {
             return None;
         }
-        let rest = data.as_bytes().strip_prefix(self.before.as_slice())?;
-        let length = string_end(rest)?;
-        let behind = rest.get(length..)?;
-        let fits =
-            behind == self.behind || (self.only_closes && closes_alike(behind, &self.behind));
+        let length = self.string(data)?;
         let start = self.before.len();
-        if let (true, Some(call)) = (fits, self.call) {
+        if let Some(call) = self.call {
             return Some(self.piece(call, data.get(start..start + length)?));
         }
-        fits.then(|| Reading {
+        Some(Reading {
             order: self.order,
             block: self.block,
             text: (length > 0).then_some(Span { start, end: start + length }),
@@ -66,6 +62,33 @@ impl Template {
                 .collect(),
             ..Reading::default()
         })
+    }
+
+    /// The piece of a call in `data`, if it is the template with another one.
+    #[inline]
+    pub(crate) fn read_piece<'a>(
+        &self,
+        event: Option<&[u8]>,
+        data: &'a str,
+    ) -> Option<PieceFrame<'a>> {
+        let (slot, _) = self.call?;
+        if !self.valid || event.unwrap_or(b"") != self.event {
+            return None;
+        }
+        let start = self.before.len();
+        let raw = data.get(start..start + self.string(data)?)?;
+        Some(PieceFrame { slot, raw, order: self.order, block: self.block })
+    }
+
+    /// The length of the string in `data`, if everything around it fits.
+    #[inline]
+    fn string(&self, data: &str) -> Option<usize> {
+        let rest = data.as_bytes().strip_prefix(self.before.as_slice())?;
+        let length = string_end(rest)?;
+        let behind = rest.get(length..)?;
+        let fits =
+            behind == self.behind || (self.only_closes && closes_alike(behind, &self.behind));
+        fits.then_some(length)
     }
 
     /// The reading of a frame that adds this piece to a call.
@@ -127,6 +150,20 @@ impl Template {
     pub(crate) fn forget(&mut self) {
         self.valid = false;
     }
+}
+
+/// A frame that adds a piece of arguments to a call and has no other content. It differs from the
+/// frame before only in that piece.
+#[derive(Debug, Clone, Copy)]
+pub struct PieceFrame<'a> {
+    /// The call.
+    pub slot: Slot,
+    /// The piece: the raw content of a JSON string that contains a part of the JSON text.
+    pub raw: &'a str,
+    /// See [`Reading::order`].
+    pub order: Order,
+    /// See [`Reading::block`].
+    pub block: Option<Block>,
 }
 
 /// Whether frames that add to a call may be read by a template.

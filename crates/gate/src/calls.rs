@@ -208,26 +208,7 @@ impl Core {
             lane != first && piece.carrier == Carrier::Listed && self.api().mixes_lanes();
         self.several_lanes |= second_lane;
         let beside_a_stream = second_lane && self.a_call_streams();
-        self.calls.push(CallSlot {
-            slot: piece.slot,
-            lane,
-            carrier: piece.carrier,
-            assembly: Assembly::default(),
-            state: match piece.host {
-                Host::Client => State::Naming,
-                Host::Provider => State::Provider,
-            },
-            waiting: 0,
-            ended: false,
-            place,
-            second_lane,
-            in_several_lanes: second_lane,
-            skipped_by_some_clients: false,
-            rewritten: None,
-            digest: None,
-            notice: None,
-            incomplete: None,
-        });
+        self.calls.push(CallSlot::new(lane, piece, place, second_lane));
         if beside_a_stream {
             self.refuse(piece.slot, "it is mixed with a call of another choice");
         }
@@ -472,16 +453,17 @@ impl Core {
     /// The call is complete and may leave.
     fn release(&mut self, slot: Slot) {
         self.queue_dirty = true;
+        let is_much = self.argument_bytes > self.limits().arguments;
         let Some(call) = self.call_mut(slot) else { return };
         call.state = State::Allowed;
         if call.rewritten.is_some() {
             return;
         }
-        call.take_digest();
         if call.leaves_whole() {
             let tool = call.assembly.name().to_owned();
             self.normalised(&tool, "clients disagree about its pieces: it leaves whole");
-        } else {
+        } else if call.assembly.kept() > KEPT_ARGUMENTS || is_much {
+            call.take_digest();
             self.forget_arguments(slot);
         }
     }
@@ -555,3 +537,7 @@ impl Core {
         self.calls.get_mut(place)
     }
 }
+
+/// Arguments of an allowed call up to this size are kept until the end of the turn. They are needed
+/// again only if another call of the turn is removed, and a digest of each call would cost more.
+const KEPT_ARGUMENTS: usize = 16 * 1024;

@@ -210,6 +210,7 @@ impl Core {
         };
         self.received_any = true;
         let reading = match std::str::from_utf8(data) {
+            Ok(data) if self.took_piece(frame, data, out) => return,
             Ok(data) => self.reader.read(frame.event(), data).map(|reading| (reading, data)),
             Err(_) => Err(Unreadable::NotUtf8),
         };

@@ -351,7 +351,7 @@ impl Gate {
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
-        if !self.core.may_follow(framing) {
+        if !self.core.accepts(framing) {
             self.core.fail(Blame::Upstream, "the next answer has another form than the first");
             self.input = Input::Over;
             return;

@@ -43,6 +43,7 @@ mod gate;
 mod queue;
 mod release;
 mod rounds;
+mod run;
 mod settings;
 mod slot;
 mod text;

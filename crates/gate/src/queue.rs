@@ -6,6 +6,8 @@ use callgate_dialect::{Assembly, BlockStep, Carrier, Lane, Order, Piece, Reading
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
+use crate::release::text_of;
+use crate::run::Run;
 use crate::slot::{CallSlot, State};
 
 /// A waiting frame with its content.
@@ -20,6 +22,8 @@ pub(crate) struct QueuedFrame {
 #[derive(Debug)]
 pub(crate) enum Held {
     Frame(OwnedFrame),
+    /// Several frames that belong to the same call and mean the same, except for their arguments.
+    Run(Run),
     Body(String),
 }
 
@@ -28,15 +32,15 @@ impl QueuedFrame {
     pub(crate) fn data(&self) -> &str {
         match &self.bytes {
             Held::Body(body) => body,
-            Held::Frame(frame) => {
-                frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
-            }
+            Held::Frame(frame) => text_of(&frame.as_frame()),
+            Held::Run(run) => run.first_data(),
         }
     }
 
     pub(crate) fn size(&self) -> usize {
         match &self.bytes {
             Held::Frame(frame) => frame.bytes().len(),
+            Held::Run(run) => run.size(),
             Held::Body(body) => body.len(),
         }
     }

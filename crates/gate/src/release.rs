@@ -3,6 +3,7 @@
 use callgate_call::json::decode_into;
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, Slot, What};
+use callgate_wire::Frame;
 
 use crate::core::Core;
 use crate::gate::Note;
@@ -20,6 +21,11 @@ const WITHHELD: &str = "A part of this response could not be read and was withhe
 /// How many signatures of one turn are stored. A turn with more is not recognised when the client
 /// sends it back.
 const MAX_SIGNATURES: usize = 256;
+
+/// The data of a frame as text; empty if it has none.
+pub(crate) fn text_of<'a>(frame: &Frame<'a>) -> &'a str {
+    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
+}
 
 impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
@@ -49,6 +55,10 @@ impl Core {
                 self.shown = self.shown_in(&entry);
                 self.write_event(&mut entry, out);
             }
+            Held::Run(run) => {
+                self.shown = self.shown_in(&entry);
+                self.write_run(run, &entry, out);
+            }
             Held::Body(_) => {
                 self.shown = Shown::Body;
                 match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
@@ -63,22 +73,34 @@ impl Core {
     /// Writes an event, except for an end that leaves later.
     pub(crate) fn write_event(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
         let Held::Frame(frame) = &entry.bytes else { return };
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let frame = frame.as_frame();
+        let data = text_of(&frame);
         if let Some(text) = entry.reading.text.take() {
             self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
         }
         let fates = self.fates(entry, data);
         self.write_announced(out);
-        let frame = frame.as_frame();
+        self.write_parts(&frame, data, &entry.reading, &fates, out);
+    }
+
+    /// Writes one event, of whose parts the fates are known.
+    pub(crate) fn write_parts(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
         let start = out.len();
         match frame.data() {
-            Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
+            Some(_) => self.writer.write(frame, data, reading, fates, out),
             None => frame.keep(out),
         }
         let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
         self.dangling = !frame.terminated() && kept;
         if !kept {
-            self.report_change(&entry.reading, &fates);
+            self.report_change(reading, fates);
         }
     }
 
@@ -92,7 +114,7 @@ impl Core {
     }
 
     /// Says in comments which calls are left out of the next frame.
-    fn write_announced(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn write_announced(&mut self, out: &mut Vec<u8>) {
         if self.announced.is_empty() {
             return;
         }
@@ -104,7 +126,7 @@ impl Core {
     }
 
     /// The fate of each part of a frame or a body.
-    fn fates(&mut self, entry: &QueuedFrame, data: &str) -> Vec<Fate> {
+    pub(crate) fn fates(&mut self, entry: &QueuedFrame, data: &str) -> Vec<Fate> {
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
             let fate = match entry.refused.contains(&place) {
@@ -330,7 +352,7 @@ impl Core {
         let survivors = state.survivors.clone();
         let call = |slot: Slot| {
             let call = self.call(slot)?;
-            Some(ClientCall { id: call.assembly.id().to_owned(), digest: call.digest? })
+            Some(ClientCall { id: call.assembly.id().to_owned(), digest: call.digest()? })
         };
         let calls = survivors.into_iter().map(call).collect::<Option<_>>()?;
         Some(ClientTurn { text, plan, calls, signatures })

@@ -22,7 +22,7 @@ use crate::core::{Core, LaneState, Stream};
 use crate::gate::{Close, Note, Step};
 use crate::queue::{Held, QueuedFrame};
 use crate::slot::State;
-use crate::{DeniedCall, Notice, OnlyDenied};
+use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
 
 /// The lane of the turn. Only APIs with one turn per response continue it.
 const LANE: u32 = 0;
@@ -85,7 +85,12 @@ impl Core {
     }
 
     /// Whether an answer of this framing can follow the answers so far.
-    pub(crate) fn may_follow(&mut self, framing: Framing) -> bool {
+    pub(crate) fn accepts(&mut self, framing: Framing) -> bool {
+        let is_body = self.settings.requested_form == RequestedForm::Body;
+        if framing == Framing::Lines && is_body && !self.is_later_answer() {
+            // One line that is a body must not become several.
+            self.rounds = None;
+        }
         self.rounds.as_mut().is_none_or(|it| *it.framing.get_or_insert(framing) == framing)
     }
 
@@ -147,6 +152,9 @@ impl Core {
         let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
         if has_content && matches!(entry.bytes, Held::Frame(_)) {
             self.end_dangling(out);
+            if has_text(entry) {
+                self.write_deferred(entry, out);
+            }
             self.shown = Shown::BeforeEnd;
             self.write_event(entry, out);
             entry.reading.keep_only_end();

@@ -2,7 +2,7 @@
 
 use callgate_call::ToolCall;
 use callgate_dialect::request::call_digest;
-use callgate_dialect::{Assembly, Canonical, Carrier, Lane, Slot};
+use callgate_dialect::{Assembly, Canonical, Carrier, Host, Lane, Piece, Slot};
 use callgate_policy::Denial;
 
 /// A call on its way through the gate.
@@ -43,9 +43,9 @@ pub(crate) struct CallSlot {
     pub(crate) skipped_by_some_clients: bool,
     /// Its arguments without what a rule removed from them: it leaves with these.
     pub(crate) rewritten: Option<String>,
-    /// The digest of its name and arguments as they leave; `None` until it is allowed, and if its
-    /// arguments were too large to be stored.
-    pub(crate) digest: Option<[u8; 32]>,
+    /// The digest of its name and arguments as they leave, if those were freed before the digest
+    /// was needed.
+    digest: Option<[u8; 32]>,
     /// The notice that replaced it.
     pub(crate) notice: Option<String>,
     /// The call as it was denied by its name, until its arguments are reported. Boxed, because few
@@ -87,6 +87,30 @@ pub(crate) struct PendingVerdict {
 }
 
 impl CallSlot {
+    /// A call that begins with this piece.
+    pub(crate) fn new(lane: Lane, piece: &Piece, place: usize, second_lane: bool) -> Self {
+        Self {
+            slot: piece.slot,
+            lane,
+            carrier: piece.carrier,
+            assembly: Assembly::default(),
+            state: match piece.host {
+                Host::Client => State::Naming,
+                Host::Provider => State::Provider,
+            },
+            waiting: 0,
+            ended: false,
+            place,
+            second_lane,
+            in_several_lanes: second_lane,
+            skipped_by_some_clients: false,
+            rewritten: None,
+            digest: None,
+            notice: None,
+            incomplete: None,
+        }
+    }
+
     /// Whether its verdict is known, so that a frame with a piece of it may leave.
     pub(crate) fn is_settled(&self) -> bool {
         match self.state {
@@ -113,9 +137,16 @@ impl CallSlot {
 
     /// Computes the digest of the call as it leaves, before its arguments are freed.
     pub(crate) fn take_digest(&mut self) {
+        self.digest = self.digest();
+    }
+
+    /// The digest of the name and arguments of an allowed call, as they leave; `None` if its
+    /// arguments were too large to be stored.
+    pub(crate) fn digest(&self) -> Option<[u8; 32]> {
         let (name, arguments) = (self.assembly.name(), self.assembly.arguments_text());
         let arguments = self.rewritten.as_deref().unwrap_or(arguments);
-        self.digest = (!self.assembly.is_oversize()).then(|| call_digest(name, arguments));
+        let compute = || (!self.assembly.is_oversize()).then(|| call_digest(name, arguments));
+        self.digest.or_else(compute)
     }
 
     /// The call as it leaves, in the form that every client reads the same way.

@@ -172,8 +172,13 @@ async fn first_bytes(mut judged: Box<JudgedResponse>) -> FirstBytes {
         // A stream under another content type has its error as its last event.
         (Some(first), Some(Ending::Error(_))) => (first.starts_with(b"{"), Outgoing::whole(first)),
         (Some(first), None) => {
+            // A stream under another content type: more calls may be denied in it.
             judged.put_back(first.into());
-            (false, Outgoing::Judged(judged))
+            return FirstBytes {
+                body: Outgoing::Judged(judged),
+                denied: Vec::new(),
+                is_refused: false,
+            };
         }
     };
     FirstBytes { body, denied, is_refused }

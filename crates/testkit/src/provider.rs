@@ -124,9 +124,11 @@ impl Provider {
         } else if path.ends_with("/v2/chat") {
             cohere::answer(self, &request.body)
         } else if path.ends_with(":generateContent") {
-            gemini::answer(self, &request.body, false)
+            gemini::answer(self, &request.body, gemini::Form::Body)
         } else if path.ends_with(":streamGenerateContent") {
-            gemini::answer(self, &request.body, true)
+            let is_list = request.path.contains("alt=json");
+            let form = if is_list { gemini::Form::List } else { gemini::Form::Events };
+            gemini::answer(self, &request.body, form)
         } else if path.ends_with("/count_tokens") {
             anthropic::count(self, &request.body)
         } else {

@@ -108,6 +108,14 @@ impl<'a> Frame<'a> {
         OwnedFrame { bytes: self.bytes.to_vec(), joined, parts: self.parts }
     }
 
+    /// Whether it is one event that leaves with exactly its bytes, and that every client reads the
+    /// same way.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        let Parts { clean, terminated, bare, data, .. } = self.parts;
+        clean && terminated && !bare && matches!(data, Data::One(_))
+    }
+
     /// Everything known about the frame except its bytes, for a frame whose bytes are stored
     /// elsewhere.
     #[inline]

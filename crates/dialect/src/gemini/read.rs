@@ -199,7 +199,9 @@ impl Reader {
         if ends {
             self.close_open(lane, End::Turn, reading);
             let at = candidate.finish.map(|reason| reason.span()).unwrap_or_default();
-            let what = What::Finish(Finish { announces_calls: false });
+            // There is no other reason for calls.
+            let announces_calls = candidate.finish.is_some_and(|reason| reason.is("STOP"));
+            let what = What::Finish(Finish { announces_calls });
             reading.parts.push(Part { lane, at, what });
         }
         Ok(())

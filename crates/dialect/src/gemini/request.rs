@@ -5,12 +5,14 @@
 //! distinguishes results without an id.
 
 mod contents;
+mod unmerge;
 
 use std::collections::{BTreeMap, HashSet};
 
 use callgate_call::json::{Error, Reader as Json, Span, quote};
 
 use self::contents::{Content, Part, contents};
+use self::unmerge::unmerge;
 use crate::json::{Edits, member, members};
 use crate::request::{
     Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, plan,
@@ -34,7 +36,10 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let mut edits = Edits::default();
     for plan in &plans {
         let (Some(turn), Some(seen)) = (said.get(plan.seen), seen.get(plan.seen)) else { continue };
-        let answered = put_back(request, turn, seen, plan, &mut edits);
+        let answered = match &plan.turn.merged {
+            Some(merged) => unmerge(&contents, turn, plan, merged, &mut edits),
+            None => put_back(request, turn, seen, plan, &mut edits),
+        };
         if let Some(answer) = turn.answer {
             add_results(answer, &answered, &mut edits);
         }
@@ -274,7 +279,7 @@ fn add_results(answer: &Content<'_>, calls: &[(usize, &RemovedCall)], edits: &mu
     }
 }
 
-fn error_result(call: &RemovedCall) -> String {
+pub(super) fn error_result(call: &RemovedCall) -> String {
     let name = whole_object(&call.original)
         .and_then(|part| member(&call.original, part, "functionCall"))
         .and_then(|inner| member(&call.original, inner, "name"))

@@ -19,6 +19,8 @@ pub(super) struct View<'a> {
     /// It has no members: a keep-alive.
     pub(super) is_empty: bool,
     pub(super) usage: Option<Span>,
+    /// The id of the response.
+    pub(super) id: Option<Span>,
     pub(super) model: Option<Text<'a>>,
     /// It reports a failure.
     pub(super) fails: bool,
@@ -145,9 +147,10 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
                 view.is_ours = true;
                 view.model = Some(json.string()?);
             }
-            Some(4 | 5) if kind != Kind::Null => {
+            Some(place @ (4 | 5)) if kind != Kind::Null => {
                 view.is_ours = true;
-                json.skip()?;
+                let span = json.skip()?;
+                view.id = view.id.or((place == 5).then_some(span));
             }
             Some(6) if kind != Kind::Null => {
                 view.fails = true;

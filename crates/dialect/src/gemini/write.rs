@@ -5,12 +5,13 @@ use callgate_wire::Frame;
 
 use super::error_kind;
 use super::form::{is_one_line, leave};
-use super::view::{self, Call, Candidate, Part as Said};
+use super::view::{self, Call, Candidate, Part as Said, View};
 use crate::Blame;
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
 use crate::leave::{finish_body, stray_is_denied};
 use crate::spec::Write;
+use crate::usage::{overlay, sum};
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
@@ -18,11 +19,28 @@ pub(super) struct Writer {
     /// Signatures of removed calls, each with its lane, unchanged. The next call of the turn
     /// carries it, or the provider would reject that call when it comes back.
     orphans: Vec<(Lane, String)>,
+    /// How many of them are on notices that follow their calls.
+    carried: usize,
+    /// The id of the response, once it may go on with another answer.
+    id: Option<String>,
+    /// Set once it does.
+    later: Option<Box<LaterAnswer>>,
+}
+
+/// An answer behind the first one: it has the id of the first, and counts the tokens of all.
+#[derive(Debug)]
+struct LaterAnswer {
+    /// The usage of the answers before it.
+    spent: String,
+    /// Its own usage so far.
+    usage: String,
+    /// It broke off: the end of an earlier answer ends the turn.
+    is_given_up: bool,
 }
 
 impl Write for Writer {
     fn leaves_as_it_came(&self, _: &Reading, data: &str) -> bool {
-        is_one_line(data)
+        is_one_line(data) && self.later.is_none()
     }
 
     /// Writes one chunk.
@@ -34,12 +52,35 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.parts.is_empty() && !reading.irregular {
+        if reading.parts.is_empty() && !reading.irregular && self.later.is_none() {
             return leave(frame, data, reading, Edits::default(), out);
         }
         match self.edit(data, reading, fates, GeminiDocument::Chunk) {
             Some(edits) => leave(frame, data, reading, edits, out),
             None => frame.leave_out(out),
+        }
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let is_wrapped = view::view(data).is_ok_and(|found| found.is_wrapped);
+        let chunk = format!(
+            "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{}]}},\"index\":0}}]}}",
+            text_part(text, self.orphans.get(self.carried).map(|(_, signature)| signature.clone()))
+        );
+        self.carried += 1;
+        frame.another(None, &wrapped(chunk, is_wrapped), out);
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        let (spent, usage) = (spent.to_owned(), "{}".to_owned());
+        self.later = Some(Box::new(LaterAnswer { spent, usage, is_given_up: false }));
+        self.orphans.clear();
+    }
+
+    fn give_up_answer(&mut self) {
+        if let Some(later) = &mut self.later {
+            later.is_given_up = true;
         }
     }
 
@@ -71,9 +112,7 @@ impl Write for Writer {
             lanes.push(0);
         }
         for lane in lanes {
-            let chunk = blocked(text, lane);
-            let chunk = if found.is_wrapped { format!("{{\"response\":{chunk}}}") } else { chunk };
-            frame.another(None, &chunk, out);
+            frame.another(None, &wrapped(blocked(text, lane), found.is_wrapped), out);
         }
     }
 
@@ -103,7 +142,28 @@ impl Writer {
         for candidate in &found.candidates {
             is_missed |= self.edit_candidate(data, candidate, &fates, &mut edits);
         }
+        let ends_later = fates.fates.iter().any(|fate| matches!(fate, Fate::Later));
+        if ends_later && self.later.is_none() {
+            self.id = found.id.map(|id| id.of(data).to_owned());
+        }
+        if form == GeminiDocument::Chunk {
+            self.edit_metadata(data, &found, &mut edits);
+        }
         (is_missed || found.candidates.is_empty()).then_some(edits)
+    }
+
+    /// Makes a chunk of a later answer one of the same response.
+    fn edit_metadata(&mut self, data: &str, found: &View<'_>, edits: &mut Edits) {
+        let Some(later) = &mut self.later else { return };
+        if let Some(usage) = found.usage {
+            if !later.is_given_up {
+                later.usage = overlay(&later.usage, usage.of(data));
+            }
+            edits.replace(usage, sum(&later.spent, &later.usage));
+        }
+        if let (Some(id), Some(first)) = (found.id, &self.id) {
+            edits.replace(id, first.clone());
+        }
     }
 
     /// Edits a candidate. Returns whether something is left of it.
@@ -115,12 +175,21 @@ impl Writer {
         edits: &mut Edits,
     ) -> bool {
         let lane = candidate.lane;
+        if fates.reading.ends_only {
+            return self.edit_end(data, candidate, fates.finish(lane), edits);
+        }
         let parts = candidate.content.as_ref().map_or(&[][..], |content| &content.parts);
         let gone: Vec<bool> =
             parts.iter().map(|part| self.edit_part(data, part, lane, fates, edits)).collect();
         let left = gone.iter().filter(|gone| !**gone).count();
         let removed = gone.len() - left;
-        let finish = fates.finish(lane);
+        let finish = match fates.finish(lane) {
+            Some(Fate::Later) => {
+                remove_finish(data, candidate, edits);
+                None
+            }
+            finish => finish,
+        };
         let neutral = finish.and_then(|fate| match fate {
             Fate::Ordinary(text) => text.as_deref(),
             _ => None,
@@ -139,7 +208,29 @@ impl Writer {
         if finish.is_some() {
             self.orphans.retain(|(orphan, _)| *orphan != lane);
         }
-        left > 0 || removed == 0 || finish.is_some()
+        let ends_later = matches!(fates.finish(lane), Some(Fate::Later));
+        left > 0 || (removed == 0 && !ends_later) || finish.is_some()
+    }
+
+    /// Edits a candidate whose parts have left: only its end is left.
+    fn edit_end(
+        &mut self,
+        data: &str,
+        candidate: &Candidate<'_>,
+        finish: Option<&Fate>,
+        edits: &mut Edits,
+    ) -> bool {
+        let text = match finish {
+            Some(Fate::Ordinary(Some(text))) => text.as_str(),
+            _ => "",
+        };
+        let filler = text_part(text, self.adopt(candidate.lane));
+        match candidate.content.as_ref().and_then(|content| content.list) {
+            Some(list) => edits.replace(list, format!("[{filler}]")),
+            None => add_part(data, candidate, 0, &filler, edits),
+        }
+        self.orphans.retain(|(orphan, _)| *orphan != candidate.lane);
+        true
     }
 
     /// Edits a part. Returns whether it is removed as a whole.
@@ -299,8 +390,23 @@ fn canonical(call: &Canonical) -> String {
     format!("{{\"name\":{},\"args\":{}{id}}}", quote(&call.name), arguments(call))
 }
 
+/// A chunk in its envelope, if it has one.
+fn wrapped(chunk: String, is_wrapped: bool) -> String {
+    if is_wrapped { format!("{{\"response\":{chunk}}}") } else { chunk }
+}
+
+/// Removes the end of a turn that leaves later.
+fn remove_finish(data: &str, candidate: &Candidate<'_>, edits: &mut Edits) {
+    let all = members(data, candidate.span);
+    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+    let is_end = |key: &str| {
+        ["finishReason", "finish_reason", "finishMessage", "finish_message"].contains(&key)
+    };
+    edits.remove(&spans, |place| all.get(place).is_some_and(|member| is_end(member.key.raw())));
+}
+
 /// A text part, with a signature that must not be lost.
-fn text_part(text: &str, signature: Option<String>) -> String {
+pub(super) fn text_part(text: &str, signature: Option<String>) -> String {
     let signature = signature.map(|raw| format!(",\"thoughtSignature\":{raw}"));
     format!("{{\"text\":{}{}}}", quote(text), signature.unwrap_or_default())
 }

@@ -149,8 +149,8 @@ impl Reader {
 
 fn finish(line: &Line<'_>) -> Part {
     let (at, reason) = line.done_reason.unwrap_or_default();
-    // Ollama itself does not send this reason; compatible servers might.
-    let announces_calls = reason.is_some_and(|reason| reason.is("tool_calls"));
+    // Ollama has one reason for all turns; compatible servers might have another for calls.
+    let announces_calls = reason.is_some_and(|reason| reason.is("stop") || reason.is("tool_calls"));
     Part { lane: LANE, at, what: What::Finish(Finish { announces_calls }) }
 }
 

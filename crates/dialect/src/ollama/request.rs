@@ -24,7 +24,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 }
 
 /// The result of a call. It names the call by the name of the tool, and by its id if it has one.
-fn error_result(call: &RemovedCall) -> String {
+pub(super) fn error_result(call: &RemovedCall) -> String {
     let original = call.original.as_str();
     let name = whole_object(original)
         .and_then(|object| member(original, object, "function"))

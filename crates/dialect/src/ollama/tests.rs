@@ -61,7 +61,11 @@ fn the_last_line_has_tokens_and_reason() {
     let last = json!({"model": "m", "message": {"content": ""}, "done": true,
         "done_reason": "stop", "prompt_eval_count": 169, "eval_count": 15});
     let reading = read(&last).unwrap();
-    assert!(matches!(reading.parts[0].what, What::Finish(finish) if !finish.announces_calls));
+    // Turns with calls have the same reason.
+    assert!(matches!(reading.parts[0].what, What::Finish(finish) if finish.announces_calls));
+    let full = json!({"message": {"content": ""}, "done": true, "done_reason": "length"});
+    let full = read(&full).unwrap();
+    assert!(matches!(full.parts[0].what, What::Finish(finish) if !finish.announces_calls));
     let tally = reading.tally.unwrap();
     assert_eq!((tally.input, tally.output), (Some(169), Some(15)));
     assert_eq!(tally.stop_reason.as_deref(), Some("stop"));

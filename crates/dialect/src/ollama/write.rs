@@ -1,19 +1,25 @@
 //! Writes an Ollama stream or body: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Kind, Span, Value, escape_into, quote};
+use callgate_call::json::{Kind, Span, Text, Value, escape_into, quote};
 use callgate_wire::Frame;
 
+use super::continued::{counts, set_counts};
 use super::view::{Entry, LineContent, view};
 use crate::event::{Canonical, Fate, Reading, What};
-use crate::json::{Edits, document, elements, members};
+use crate::json::{Edits, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::spec::Write;
+use crate::usage::sum;
 
 /// Writes the lines of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// How many calls were removed: later ones move up.
     removed: u64,
+    /// The counts of the answers before this one, if the turn goes on.
+    spent: Option<String>,
+    /// The answer broke off: the end of an earlier one ends the turn.
+    is_given_up: bool,
 }
 
 impl Write for Writer {
@@ -28,20 +34,43 @@ impl Write for Writer {
         if stray_is_denied(reading, fates) {
             return frame.leave_out(out);
         }
-        let edits = self.edit(data, reading, fates);
+        if fates.iter().any(|fate| matches!(fate, Fate::Later)) {
+            return self.write_before_end(frame, data, reading, out);
+        }
+        let mut edits = match reading.ends_only {
+            true => edit_end(data, fates),
+            false => self.edit(data, reading, fates),
+        };
+        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        if let (true, Some(spent)) = (ends, &self.spent) {
+            let own = if self.is_given_up { "{}".to_owned() } else { counts(data) };
+            set_counts(&mut edits, data, &sum(spent, &own));
+        }
         leave(frame, data, reading, edits, out);
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
+        let line = format!(
+            "{{{}\"message\":{{\"role\":\"assistant\",\"content\":{}}},\"done\":false}}",
+            head(data),
+            quote(text)
+        );
+        frame.another(None, &line, out);
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        (self.spent, self.removed) = (Some(spent.to_owned()), 0);
+    }
+
+    fn give_up_answer(&mut self) {
+        self.is_given_up = true;
     }
 
     /// Ends the response with the text: Ollama has no finish reason for a filter.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
-        let mut head = String::new();
-        for member in members(data, document(data)) {
-            if member.key.is("model") || member.key.is("created_at") {
-                head.push_str(member.span.of(data));
-                head.push(',');
-            }
-        }
+        let head = head(data);
         let is_prompt = view(data).is_ok_and(|line| line.own.text.is_some());
         let key = if is_prompt { "response" } else { "message" };
         frame.another(None, &last_line(&head, key, text), out);
@@ -57,6 +86,43 @@ impl Write for Writer {
 }
 
 impl Writer {
+    /// Writes what the last line says, without its end. Every call of the turn was denied.
+    fn write_before_end(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        out: &mut Vec<u8>,
+    ) {
+        let Ok(line) = view(data) else { return };
+        self.removed += line.said().map(|said| said.entries.len() as u64).sum::<u64>();
+        let Some(message) = &line.message else { return };
+        let all = members(data, message.span);
+        let says = |key: &str| {
+            all.iter().any(|it| it.key.is(key) && !["\"\"", "null"].contains(&it.value.of(data)))
+        };
+        if !says("content") && !says("thinking") {
+            return;
+        }
+        let mut edits = Edits::default();
+        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+        edits.remove(&spans, |place| all.get(place).is_some_and(|it| it.key.is("tool_calls")));
+        let all = members(data, document(data));
+        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+        let is_left =
+            |key: &Text<'_>| ["model", "created_at", "message"].iter().any(|it| key.is(it));
+        for member in all.iter().filter(|member| member.key.is("done")) {
+            edits.replace(member.value, "false");
+        }
+        edits.remove(&spans, |place| {
+            all.get(place).is_some_and(|member| !is_left(&member.key) && !member.key.is("done"))
+        });
+        let mut said = reading.masks.clone();
+        said.retain(|(at, _)| at.start >= message.span.start && at.end <= message.span.end);
+        said.into_iter().for_each(|(at, text)| edits.replace(at, text));
+        frame.another(None, &edits.apply(data), out);
+    }
+
     fn edit(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Edits {
         let mut edits = Edits::default();
         if fates.iter().all(|fate| matches!(fate, Fate::Keep)) && self.removed == 0 {
@@ -67,7 +133,7 @@ impl Writer {
         for (part, fate) in reading.parts.iter().zip(fates) {
             if let (What::Finish(finish), Fate::Ordinary(text)) = (&part.what, fate) {
                 neutral = text.as_deref();
-                if finish.announces_calls {
+                if finish.announces_calls && part.at.of(data) != "\"stop\"" {
                     edits.replace(part.at, "\"stop\"");
                 }
             }
@@ -113,6 +179,34 @@ impl Writer {
             edits.replace(at, (number - self.removed).to_string());
         }
     }
+}
+
+/// The first members of a line like this one.
+fn head(data: &str) -> String {
+    let mut head = String::new();
+    for member in members(data, document(data)) {
+        if member.key.is("model") || member.key.is("created_at") {
+            head.push_str(member.span.of(data));
+            head.push(',');
+        }
+    }
+    head
+}
+
+/// Empties a last line whose message has left.
+fn edit_end(data: &str, fates: &[Fate]) -> Edits {
+    let mut edits = Edits::default();
+    let neutral = fates.iter().find_map(|fate| match fate {
+        Fate::Ordinary(text) => text.as_deref(),
+        _ => None,
+    });
+    let text = quote(neutral.unwrap_or_default());
+    let Some(message) = member(data, document(data), "message") else { return edits };
+    edits.replace(message, format!("{{\"role\":\"assistant\",\"content\":{text}}}"));
+    if let Some(reason) = member(data, document(data), "done_reason") {
+        edits.replace(reason, "\"stop\"");
+    }
+    edits
 }
 
 /// A line with `text` that ends the response; `head` are its first members.

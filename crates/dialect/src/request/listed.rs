@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
-    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, TextDigest,
-    meaning, messages, plan, rest, shown, text_or_skip, whole_object,
+    Decoded, MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
+    TextDigest, meaning, messages, plan, rest, shown, text_or_skip, whole_object,
 };
 use crate::json::{Edits, Fields, member, members};
 
@@ -56,6 +56,10 @@ impl Listed {
         for plan in &plans {
             let Some(seen) = seen.get(plan.seen) else { continue };
             let Some(message) = messages.get(seen.message) else { continue };
+            if let Some(merged) = &plan.turn.merged {
+                edits.replace(message.span, self.unmerged(plan, merged));
+                continue;
+            }
             let gone = cut_notices(message, seen, plan, self.emptied, &mut edits);
             add_calls(request, message, seen, plan, gone, &mut edits);
             for call in &plan.calls {
@@ -64,6 +68,15 @@ impl Listed {
         }
         out.body = (!edits.is_empty()).then(|| edits.apply(request));
         Ok(out)
+    }
+
+    /// The messages that replace a turn of several answers.
+    fn unmerged(&self, plan: &Plan<'_>, merged: &MergedTurn) -> String {
+        let earlier = merged.earlier.iter();
+        let earlier = earlier.flat_map(|it| [it.content.clone(), it.results.clone()]);
+        let results = plan.calls.iter().map(|call| (self.result)(call));
+        let all: Vec<String> = earlier.chain([merged.last.clone()]).chain(results).collect();
+        all.join(",")
     }
 
     /// The recognisable traits of each of the assistant's messages.

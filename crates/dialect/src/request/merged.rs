@@ -9,7 +9,8 @@ use super::{MergedTurn, RemovedTurn};
 impl MergedTurn {
     /// Whether one of the calls before the last answer is among these ids.
     pub(super) fn has_any(&self, known: &HashSet<String>) -> bool {
-        self.earlier.iter().flat_map(|answer| &answer.ids).any(|id| known.contains(id))
+        let mut ids = self.earlier.iter().flat_map(|answer| &answer.ids);
+        ids.any(|id| !id.is_empty() && known.contains(id))
     }
 }
 

@@ -640,7 +640,7 @@ impl Reader {
         data: &str,
     ) -> Result<Piece, Unreadable> {
         let arguments = match item.free_text(data) {
-            Some(text) => ArgumentsPiece::Free(text.to_owned()),
+            Some(text) => ArgumentsPiece::WholeFree(text.to_owned()),
             None => ArgumentsPiece::Again(item.arguments(data)?),
         };
         Ok(Piece {

@@ -12,6 +12,7 @@ mod holding;
 mod properties;
 mod release;
 mod rounds;
+mod runs;
 mod shape;
 mod side_texts;
 mod text;

@@ -11,6 +11,8 @@ use callgate_testkit::drive;
 use serde_json::{Value, json};
 
 mod chat;
+mod gemini;
+mod ollama;
 mod responses;
 
 const MESSAGES: Dialect = Dialect::Anthropic;
@@ -235,7 +237,10 @@ fn steps(gate: &mut Gate, policies: &Policies, seen: &mut Seen) -> Option<OnlyDe
             }
             Step::Judge(question) => {
                 let call = &question.call;
-                let answer: Answer = drive::answer(policies.judge(call, &moment, &limits), call);
+                let mut answer = drive::answer(policies.judge(call, &moment, &limits), call);
+                if let Answer::Deny(denial) = &mut answer {
+                    denial.record = Some(format!("r-{}", call.id.as_str()));
+                }
                 gate.answer(question.slot, answer);
             }
             Step::OnlyDenied(offer) => return Some(offer),

@@ -129,10 +129,11 @@ enum Case {
     FullMessages,
     FullChat,
     HeldMessages,
+    AllowedMessages,
 }
 
 impl Case {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::SplitMessages,
         Self::TextMessages,
         Self::EndlessMessages,
@@ -140,6 +141,7 @@ impl Case {
         Self::FullMessages,
         Self::FullChat,
         Self::HeldMessages,
+        Self::AllowedMessages,
     ];
 
     fn name(self) -> &'static str {
@@ -151,6 +153,7 @@ impl Case {
             Self::FullMessages => "full-messages",
             Self::FullChat => "full-chat",
             Self::HeldMessages => "held-call-messages",
+            Self::AllowedMessages => "allowed-call-messages",
         }
     }
 
@@ -196,19 +199,12 @@ impl Case {
             Self::TextChat | Self::FullChat => {
                 pump(Dialect::OpenAiChat, "", &batch, (rounds, TURN));
             }
-            Self::HeldMessages => {
-                let pieces = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"some more of it\"}}\n\n";
-                let call = format!("{OPEN_CALL}{}", pieces.repeat(BATCH - 2));
-                let stop = "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
-                let policies = drive::allow_all_held();
-                for _ in 0..rounds {
-                    let mut gate = gate(Dialect::Anthropic);
-                    let mut run = empty();
-                    gate.push(call.as_bytes());
-                    gate.push(stop.as_bytes());
-                    drive::steps(&mut gate, &policies, &mut run);
-                    black_box(&run.out);
-                }
+            // What is not one document is refused.
+            Self::HeldMessages => calls(&piece("some more of it").repeat(BATCH - 2), rounds),
+            Self::AllowedMessages => {
+                let more = piece("some more of it").repeat(BATCH - 4);
+                let pieces = format!("{}{more}{}", piece(r#"{\"a\":\""#), piece(r#"\"}"#));
+                calls(&pieces, rounds);
             }
         }
     }
@@ -216,6 +212,28 @@ impl Case {
 
 const OPEN_TEXT: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
 const OPEN_CALL: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"Bash\",\"input\":{}}}\n\n";
+
+/// A frame with a piece of a call's arguments.
+fn piece(raw: &str) -> String {
+    format!(
+        "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":\"{raw}\"}}}}\n\n"
+    )
+}
+
+/// A call that is held, judged and released or removed, once a round.
+fn calls(pieces: &str, rounds: usize) {
+    let call = format!("{OPEN_CALL}{pieces}");
+    let stop = "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
+    let policies = drive::allow_all_held();
+    for _ in 0..rounds {
+        let mut gate = gate(Dialect::Anthropic);
+        let mut run = empty();
+        gate.push(call.as_bytes());
+        gate.push(stop.as_bytes());
+        drive::steps(&mut gate, &policies, &mut run);
+        black_box(&run.out);
+    }
+}
 
 fn gate(dialect: Dialect) -> Gate {
     Gate::new(dialect, drive::settings(OnDeny::Explain))

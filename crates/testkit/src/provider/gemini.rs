@@ -55,11 +55,23 @@ struct Given<'a> {
     signature: Option<String>,
 }
 
-pub(super) fn answer(provider: &Provider, body: &[u8], is_stream: bool) -> Result<Answer, Refusal> {
+/// How an answer is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Body,
+    Events,
+    List,
+}
+
+pub(super) fn answer(provider: &Provider, body: &[u8], form: Form) -> Result<Answer, Refusal> {
     let body: Body =
         serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
     let turn = next_turn(provider, &body.contents)?;
-    Ok(if is_stream { stream(&turn) } else { whole(&turn) })
+    Ok(match form {
+        Form::Body => whole(&turn),
+        Form::Events => stream(&turn),
+        Form::List => list(&turn),
+    })
 }
 
 /// Checks the history, and gives the turn that follows it.
@@ -242,14 +254,22 @@ fn whole(turn: &[Block]) -> Answer {
     Answer::json(200, chunk(&parts(turn, false).join(","), STOP))
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn chunks(turn: &[Block]) -> Vec<String> {
     let parts = parts(turn, true);
+    let finish = |place: usize| if place + 1 == parts.len() { STOP } else { "" };
+    parts.iter().enumerate().map(|(place, part)| chunk(part, finish(place))).collect()
+}
+
+fn stream(turn: &[Block]) -> Answer {
     let mut out = String::new();
-    for (place, part) in parts.iter().enumerate() {
-        let finish = if place + 1 == parts.len() { STOP } else { "" };
-        write!(out, "data: {}\r\n\r\n", chunk(part, finish)).unwrap();
+    for chunk in chunks(turn) {
+        write!(out, "data: {chunk}\r\n\r\n").unwrap();
     }
     Answer::stream(out)
+}
+
+fn list(turn: &[Block]) -> Answer {
+    Answer::json(200, format!("[{}\n]", chunks(turn).join("\n,\r\n")))
 }
 
 #[cfg(test)]

@@ -159,7 +159,10 @@ fn line(text: &str, calls: &[(&str, &str, &str)], done: bool) -> String {
         calls => format!(r#","tool_calls":[{}]"#, calls.join(",")),
     };
     let message = format!(r#"{{"role":"assistant","content":{}{calls}}}"#, json!(text));
-    let end = if done { r#","done_reason":"stop""# } else { "" };
+    let end = match done {
+        true => r#","done_reason":"stop","prompt_eval_count":10,"eval_count":20"#,
+        false => "",
+    };
     format!(
         r#"{{"model":"scripted","created_at":"2026-01-01T00:00:00Z","message":{message},"done":{done}{end}}}"#
     )

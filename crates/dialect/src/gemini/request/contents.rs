@@ -8,6 +8,7 @@ use crate::request::text_or_skip;
 /// One content.
 #[derive(Default)]
 pub(super) struct Content<'a> {
+    pub(super) span: Span,
     pub(super) role: Option<Text<'a>>,
     /// The span of the list of parts.
     pub(super) list: Option<Span>,
@@ -90,6 +91,8 @@ const CONTENT: [Name; 2] = [("role", "role"), ("parts", "parts")];
 fn content<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Content<'a>, Error> {
     let mut content = Content::default();
     let mut keys = Keys::new(&CONTENT);
+    json.kind()?;
+    let start = json.position();
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match keys.find(&key)?.map(|found| found.place) {
@@ -107,6 +110,7 @@ fn content<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Content<'a>, Err
             }
         }
     }
+    content.span = Span { start, end: json.position() };
     Ok(content)
 }
 

@@ -1,0 +1,167 @@
+//! Frames that only add to a call's arguments: most frames of a call, and all alike.
+//!
+//! A frame that differs from the one before only in its piece of the arguments is not read and
+//! queued by itself. Its piece goes to the call, and its bytes to the run of the frames before it,
+//! which share one reading. A run that may leave as it came leaves as one slice.
+
+use callgate_dialect::{Added, Blame, Fate, PieceFrame, Reading};
+use callgate_wire::{Frame, Outline};
+
+use crate::core::Core;
+use crate::queue::{Held, QueuedFrame};
+use crate::release::text_of;
+use crate::slot::State;
+
+/// Frames in a row that differ only in their piece of one call's arguments.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    /// The bytes of all frames.
+    bytes: Vec<u8>,
+    /// Where each frame ends, and what is known about it. A run that leaves changed is written
+    /// frame by frame.
+    frames: Vec<(usize, Outline)>,
+}
+
+impl Run {
+    fn push(&mut self, frame: &Frame<'_>, outline: Outline) {
+        self.bytes.extend_from_slice(frame.bytes());
+        self.frames.push((self.bytes.len(), outline));
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The data of its first frame.
+    pub(crate) fn first_data(&self) -> &str {
+        self.frames().next().map_or("", |frame| text_of(&frame))
+    }
+
+    fn frames(&self) -> impl Iterator<Item = Frame<'_>> {
+        let starts = std::iter::once(0).chain(self.frames.iter().map(|(end, _)| *end));
+        starts.zip(&self.frames).map(|(start, (end, outline))| {
+            outline.over(self.bytes.get(start..*end).unwrap_or_default())
+        })
+    }
+}
+
+impl Core {
+    /// Takes a frame that adds to a call's arguments and differs from the frame before only in
+    /// that. Returns `false`, and has done nothing, if that is not all there is to the frame.
+    #[inline]
+    pub(crate) fn took_piece(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<u8>) -> bool {
+        match self.reader.read_piece(frame.event(), data) {
+            Some(piece) => self.take_piece(frame, data, &piece, out),
+            None => false,
+        }
+    }
+
+    fn take_piece(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        piece: &PieceFrame<'_>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let slot = piece.slot;
+        let plain = frame.is_plain() && self.dialect.reads_alike(frame);
+        let usual = self.texts.is_none() && !self.several_lanes && !self.failed_inside_call;
+        let Some(outline) = frame.outline().filter(|_| plain && usual) else { return false };
+        let Some(call) = self.call(slot) else { return false };
+        if call.ended || !call.assembly.takes_fragments() {
+            return false;
+        }
+        match call.state {
+            State::Live if !self.streams_as_it_came(piece, data) => return false,
+            State::Live | State::Held => {}
+            _ => return false,
+        }
+        if !self.add_fragment(piece) {
+            self.end_dangling(out);
+            frame.keep(out);
+            return true;
+        }
+        self.queue_piece(frame, data, outline, piece);
+        if self.queued > self.limits().held {
+            self.fail(Blame::Refused, "more bytes are held than the limit");
+        }
+        true
+    }
+
+    /// Whether a piece of a call that streams would leave unchanged, and nothing is before it.
+    fn streams_as_it_came(&self, piece: &PieceFrame<'_>, data: &str) -> bool {
+        let reading = Reading { order: piece.order, block: piece.block, ..Reading::default() };
+        self.queue.is_empty()
+            && self.rounds.is_none()
+            && self.writer.leaves_as_it_came(&reading, data)
+    }
+
+    /// Adds a piece to its call. Returns whether its frame has to wait: the call is held, or is
+    /// complete with this piece.
+    fn add_fragment(&mut self, piece: &PieceFrame<'_>) -> bool {
+        let limit = self.limits().arguments;
+        let by_arguments = self.api().arguments_end_a_call();
+        let Some(call) = self.call_mut(piece.slot) else { return true };
+        let kept = call.assembly.kept();
+        let complete = call.assembly.add_fragment(piece.raw, limit) == Added::Completes;
+        let grown = call.assembly.kept().saturating_sub(kept);
+        let streams = matches!(call.state, State::Live);
+        // A call that leaves in another form needs all of its frames.
+        if complete && (streams || by_arguments || !call.leaves_whole()) {
+            self.ask(piece.slot);
+        }
+        self.argument_bytes += grown;
+        if self.argument_bytes > self.limits().arguments.saturating_mul(16) {
+            self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
+        }
+        complete || !streams
+    }
+
+    /// Queues a frame: in the run before it, or as the first of a new one.
+    fn queue_piece(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        outline: Outline,
+        piece: &PieceFrame<'_>,
+    ) {
+        let continues = |entry: &&mut QueuedFrame| {
+            entry
+                .reading
+                .block
+                .is_some_and(|block| Some(block.slot) == piece.block.map(|it| it.slot))
+        };
+        if let Some(QueuedFrame { bytes: Held::Run(run), .. }) =
+            self.queue.last_mut().filter(continues)
+        {
+            // What holds the run holds this frame too, so there is nothing new to look for.
+            run.push(frame, outline);
+            self.queued += frame.bytes().len();
+            return;
+        }
+        let mut run = Run::default();
+        run.push(frame, outline);
+        match self.reader.read(frame.event(), data) {
+            Ok(reading) => {
+                self.hold(QueuedFrame { bytes: Held::Run(run), reading, refused: Vec::new() });
+            }
+            // It was read a moment ago. If that is not so, nothing of the call may leave.
+            Err(why) => self.fail(Blame::Refused, &why.to_string()),
+        }
+    }
+
+    /// Writes the frames of a run. They are parts of the same call, so all have the same fate.
+    pub(crate) fn write_run(&mut self, run: &Run, entry: &QueuedFrame, out: &mut Vec<u8>) {
+        let Some(first) = run.frames().next() else { return };
+        let fates = self.fates(entry, text_of(&first));
+        self.write_announced(out);
+        // The frames are equal up to the piece, and the number of the block comes before it.
+        let as_it_came = self.writer.leaves_as_it_came(&entry.reading, text_of(&first));
+        if as_it_came && matches!(fates.as_slice(), [Fate::Keep]) {
+            return out.extend_from_slice(&run.bytes);
+        }
+        for frame in run.frames() {
+            self.write_parts(&frame, text_of(&frame), &entry.reading, &fates, out);
+        }
+    }
+}
