@@ -57,7 +57,7 @@ pub fn comparable(text: &[u8]) -> String {
     without(&without(&text, "callgate-", 16), "Record: ", 36)
 }
 
-/// The text without the `length` digits that stand behind each `mark`.
+/// The text without the `length` digits that follow each `mark`.
 fn without(text: &str, mark: &str, length: usize) -> String {
     let mut parts = text.split(mark);
     let mut out = parts.next().unwrap_or_default().to_owned();

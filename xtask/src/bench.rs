@@ -79,7 +79,7 @@ pub(crate) fn mcp(workspace: &Workspace, options: &[&str]) -> Result<()> {
     println!("\n{}", MCP.name);
     let mut bench = Command::new(binary);
     bench.arg("--callgate").arg(callgate);
-    // Only where the servers are there already: to install them takes longer than to measure.
+    // Only if the servers are already installed: installing them takes longer than measuring.
     if let Some(everything) = setup::everything_server(workspace) {
         bench.arg("--everything").args(everything);
     }
@@ -114,7 +114,7 @@ impl Program {
             || examples.join(self.name).join("main.rs").exists()
     }
 
-    /// Builds it with the profile of what is shipped.
+    /// Builds it with the profile of releases.
     fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
         let mut command = workspace.cargo(&["build", "--quiet", "--profile", SHIPPED]);
         command.args(["--package", self.package, "--example", self.name]);
@@ -141,7 +141,7 @@ pub(crate) fn build_like_tests(workspace: &Workspace, programs: &[&Program]) -> 
     run(&mut command)
 }
 
-/// The profile of what is shipped, and the folder that cargo builds it in.
+/// The profile of releases, and the folder that cargo builds it in.
 const SHIPPED: &str = "dist";
 
 /// Builds callgate as it is shipped.

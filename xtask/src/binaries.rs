@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::steps::{Took, said_by, shown};
+use crate::steps::{Took, run_captured, shown};
 use crate::workspace::Workspace;
 
 /// They take longest, and are begun first so that none of them is left to run alone at the end.
@@ -79,7 +79,7 @@ fn run_all(jobs: Vec<Job>) -> Result<Vec<Ended>> {
 
 fn run_one(Job { name, mut command }: Job) -> Result<Ended> {
     let begun = Instant::now();
-    let (status, output) = said_by(&mut command)?;
+    let (status, output) = run_captured(&mut command)?;
     let took = Took { name, time: begun.elapsed() };
     let seconds = took.time.as_secs_f64();
     if status.success() {
@@ -105,8 +105,8 @@ pub(crate) fn build(mut cargo: Command) -> Result<Vec<Job>> {
     if !done.status.success() {
         bail!("the tests do not build");
     }
-    let told = String::from_utf8_lossy(&done.stdout).into_owned();
-    let jobs: Result<Vec<Job>> = told.lines().filter_map(|line| job(line).transpose()).collect();
+    let output = String::from_utf8_lossy(&done.stdout).into_owned();
+    let jobs: Result<Vec<Job>> = output.lines().filter_map(|line| job(line).transpose()).collect();
     let mut jobs = jobs?;
     // What is not among the longest stays in the order of cargo.
     jobs.sort_by_key(|job| !LONGEST.iter().any(|long| job.name.ends_with(&format!(" {long}"))));

@@ -110,7 +110,7 @@ pub(crate) fn instructions(binary: &Path, args: &[&str]) -> Result<u64> {
     collected(&said).with_context(|| format!("valgrind counted nothing:\n{said}"))
 }
 
-/// The number behind `Collected :`, the total of callgrind.
+/// The number after `Collected :`, the total of callgrind.
 fn collected(said: &str) -> Option<u64> {
     let line = said.lines().find_map(|line| line.split_once("Collected :"))?.1;
     line.split_whitespace().next()?.parse().ok()

@@ -1,5 +1,5 @@
 //! Steps that run in parallel. Each is a command of this program in a process of its own, so that
-//! what it says is kept and shown in one piece when it ends.
+//! its output is kept and shown in one piece when it ends.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::steps::said_by;
+use crate::steps::run_captured;
 
 /// A step to run in parallel.
 #[derive(Debug, Clone, Copy)]
@@ -87,8 +87,8 @@ fn run_all(asides: &[Aside], stop: &AtomicBool, ended: &Sender<Ended>) {
 }
 
 fn run_one(Aside { name, words }: Aside) -> Result<()> {
-    let us = std::env::current_exe().context("this program does not know where it is")?;
-    let (status, said) = said_by(Command::new(us).args(words))?;
+    let us = std::env::current_exe().context("the path of this program is unknown")?;
+    let (status, said) = run_captured(Command::new(us).args(words))?;
     eprint!("\n== {name} (ran in parallel)\n{said}");
     if !status.success() {
         bail!("`cargo xtask {}` ended with {status}", words.join(" "));
@@ -122,9 +122,9 @@ mod tests {
         let mut steps = Steps::new();
         steps.run_in_parallel(&[FINE, BAD, LATER]);
         steps.wait_for("fine").unwrap();
-        let told = steps.wait_for("bad").unwrap_err();
+        let error = steps.wait_for("bad").unwrap_err();
         assert!(
-            format!("{told:#}").starts_with("step `bad` failed: `cargo xtask --no-such-option`")
+            format!("{error:#}").starts_with("step `bad` failed: `cargo xtask --no-such-option`")
         );
         assert!(steps.wait_for("later").is_err(), "it is not begun");
 

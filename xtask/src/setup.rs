@@ -77,7 +77,8 @@ pub(crate) fn peers(workspace: &Workspace) -> Result<Clients> {
     Ok(Clients { python, node: found.node })
 }
 
-/// Real coding agents. Gives their Node, which is that of the MCP clients: the system's may be too old.
+/// Real coding agents. Gives their Node, which is that of the MCP clients: the system's may be too
+/// old.
 pub(crate) fn agents(workspace: &Workspace) -> Result<PathBuf> {
     let python = python_packages(workspace, "peers/python/requirements.txt", "peers")?;
     let mut found = node_of(&python)?;
@@ -239,7 +240,7 @@ pub(crate) fn nginx(workspace: &Workspace) -> Result<PathBuf> {
     let download =
         |what: &str| run(Command::new("apt-get").args(["download", what]).current_dir(&home));
     download(&format!("{name}={version}")).or_else(|_| {
-        eprintln!("{name} {version} is not to be had; taking the version of this system");
+        eprintln!("{name} {version} is not available; using the version of this system");
         download(name)
     })?;
     run(Command::new("sh").args(["-c", "dpkg-deb --extract nginx_*.deb ."]).current_dir(&home))?;
@@ -253,7 +254,7 @@ fn install(package: &Debian) -> Result<()> {
     update(package)?;
     let install = |what: &str| apt(&["install", "--yes", "--no-install-recommends", what]);
     install(&format!("{name}={version}")).or_else(|_| {
-        eprintln!("{name} {version} is not to be had; taking the version of this system");
+        eprintln!("{name} {version} is not available; using the version of this system");
         install(name)
     })
 }
@@ -261,7 +262,7 @@ fn install(package: &Debian) -> Result<()> {
 /// Learns which packages there are.
 fn update(wanted: &Debian) -> Result<()> {
     if !works(Command::new("apt-get").arg("--version")) {
-        bail!("{} is missing, and this is no Debian: please install it", wanted.name);
+        bail!("{} is missing, and this system is not Debian: please install it", wanted.name);
     }
     apt(&["update", "--quiet"])
 }
@@ -282,7 +283,7 @@ fn say(what: &str) {
     eprintln!("installing {what}");
 }
 
-/// Remembers what was installed, to see whether it still is what is asked for.
+/// Remembers what was installed, to see whether it is still the requested version.
 struct Stamp {
     file: PathBuf,
     wanted: String,

@@ -1,4 +1,4 @@
-//! Named steps: each says what it does and how long it took, and the first failure stops.
+//! Named steps: each prints what it does and how long it took, and the first failure stops the run.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -97,7 +97,7 @@ impl Took {
     }
 }
 
-/// Says and runs a command, with its output shown.
+/// Prints and runs a command, and shows its output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {}", shown(command));
     let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
@@ -125,8 +125,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 ///
 /// By way of a file: a pipe ends only with the last process that has it, and one that is left
 /// behind would be waited for.
-pub(crate) fn said_by(command: &mut Command) -> Result<(ExitStatus, String)> {
-    let mut file = unnamed_file().context("cannot keep what a command says")?;
+pub(crate) fn run_captured(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let mut file = unnamed_file().context("cannot capture the output of a command")?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file.try_clone()?);
     let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
     let mut bytes = Vec::new();

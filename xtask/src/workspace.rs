@@ -22,7 +22,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     pub(crate) fn find() -> Result<Self> {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = manifest.parent().context("xtask lies in the workspace")?;
+        let root = manifest.parent().context("xtask is not in a workspace")?;
         let json = output(
             Command::new(cargo_path())
                 .args(["metadata", "--format-version", "1", "--no-deps"])

@@ -1,5 +1,7 @@
 //! Turns a record into its stored form: redacted, bounded, as JSON.
 
+use std::borrow::Cow;
+
 use callgate_scan::{redact, redact_json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -59,16 +61,26 @@ impl Sealed {
             seal_change(change);
         }
         seal_names(&mut record);
-        record.detail = record.detail.take().map(|text| seal_text(&text));
+        record.detail.iter_mut().for_each(seal_text);
         let joins = joins(&record);
         let session = match record.kind {
             Kind::SessionStarted | Kind::SessionEnded => None,
             _ => session_key(&record.who),
         };
         let time = record.time.as_microsecond();
-        // It is plain data with text keys, so JSON can always express it.
-        let body = serde_json::to_string(&Body { record, input }).unwrap_or_default();
-        Self { time, joins, session, body }
+        Self { time, joins, session, body: encode(&Body { record, input }) }
+    }
+}
+
+/// The record as JSON. Most records fit into the first buffer, which then need not grow.
+fn encode(body: &Body<Record>) -> String {
+    let input =
+        body.record.tool.as_ref().and_then(|tool| tool.input.as_ref()).map_or(0, String::len);
+    let mut bytes = Vec::with_capacity(1024 + input + input / 8);
+    // It is plain data with text keys, so JSON can always express it.
+    match serde_json::to_writer(&mut bytes, body) {
+        Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
+        Err(_) => String::new(),
     }
 }
 
@@ -93,13 +105,12 @@ fn joins(record: &Record) -> Option<String> {
 }
 
 fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
-    tool.name = seal_name(&tool.name);
-    tool.server = tool.server.take().map(|text| seal_name(&text));
+    seal_word(&mut tool.name);
+    tool.server.iter_mut().chain(&mut tool.rpc_id).for_each(seal_word);
     clip(&mut tool.call_id, MAX_WORD);
-    tool.rpc_id = tool.rpc_id.take().map(|text| seal_name(&text));
     if let Some(caller) = &mut tool.caller {
-        caller.kind = seal_name(&caller.kind);
-        caller.id = caller.id.take().map(|text| seal_name(&text));
+        seal_word(&mut caller.kind);
+        caller.id.iter_mut().for_each(seal_word);
     }
     tool.definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
     let whole = tool.input.take()?;
@@ -109,7 +120,10 @@ fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
         truncated: whole.len() > MAX_SCANNED,
     };
     if !proof.truncated {
-        let mut kept = redact_json(&whole).into_owned();
+        let mut kept = match redact_json(&whole) {
+            Cow::Borrowed(_) => whole,
+            Cow::Owned(redacted) => redacted,
+        };
         // Only now: a secret that is cut in half is no longer recognised.
         if kept.len() > Tool::MAX_INPUT {
             proof.truncated = true;
@@ -124,8 +138,7 @@ fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
 fn seal_verdict(verdict: &mut Verdict) {
     verdict.policy.iter_mut().for_each(|policy| clip(policy, MAX_WORD));
     verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
-    verdict.reason = verdict.reason.take().map(|text| seal_text(&text));
-    verdict.hint = verdict.hint.take().map(|text| seal_text(&text));
+    verdict.reason.iter_mut().chain(&mut verdict.hint).for_each(seal_text);
     verdict.matched.truncate(MAX_HITS);
     for name in &mut verdict.matched {
         clip(&mut name.policy, MAX_WORD);
@@ -140,20 +153,20 @@ fn seal_verdict(verdict: &mut Verdict) {
 fn seal_hit(hit: &mut Hit) {
     clip(&mut hit.policy, MAX_WORD);
     hit.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
-    hit.reason = seal_text(&hit.reason);
+    seal_text(&mut hit.reason);
 }
 
 /// The server chose the paths and the matched texts; a URL may contain a token.
 fn seal_mcp(mcp: &mut McpFacts) {
-    mcp.address = mcp.address.take().map(|text| seal_name(&text));
+    mcp.address.iter_mut().for_each(seal_word);
     for name in [&mut mcp.server_type, &mut mcp.pin, &mut mcp.place].into_iter().flatten() {
         clip(name, MAX_WORD);
     }
     mcp.earlier.truncate(MAX_HITS);
     mcp.findings.truncate(MAX_HITS);
     for finding in &mut mcp.findings {
-        finding.path = seal_name(&finding.path);
-        finding.detail = seal_name(&finding.detail);
+        seal_word(&mut finding.path);
+        seal_word(&mut finding.detail);
         clip(&mut finding.class, MAX_WORD);
         clip(&mut finding.severity, MAX_WORD);
     }
@@ -178,17 +191,17 @@ fn seal_policies(policies: &mut PolicyFacts) {
 /// Key names come from the operator, tool names from a server. callgate itself writes the few
 /// fields.
 fn seal_change(change: &mut Change) {
-    change.name = seal_name(&change.name);
+    seal_word(&mut change.name);
     clip(&mut change.action, MAX_WORD);
     for fields in [&mut change.before, &mut change.after] {
-        fields.values_mut().for_each(|value| *value = seal_name(value));
+        fields.values_mut().for_each(seal_word);
     }
 }
 
 /// Names are short. A name that a client or a model claims may be anything, even a secret.
 fn seal_names(record: &mut Record) {
     for claimed in [&mut record.who.agent, &mut record.who.session, &mut record.model] {
-        *claimed = claimed.take().map(|text| seal_name(&text));
+        claimed.iter_mut().for_each(seal_word);
     }
     let who = &mut record.who;
     let known = [&mut who.org, &mut who.team, &mut who.user, &mut who.key];
@@ -201,16 +214,29 @@ fn seal_names(record: &mut Record) {
 
 /// Redacts and truncates a name that callgate did not choose.
 pub fn seal_name(text: &str) -> String {
-    let mut kept = redact(head(text, MAX_PROSE)).into_owned();
-    clip(&mut kept, MAX_WORD);
+    let mut kept = head(text, MAX_PROSE).to_owned();
+    seal_word(&mut kept);
     kept
 }
 
+/// The same in place: most names stay as they are.
+fn seal_word(name: &mut String) {
+    seal(name, MAX_PROSE, MAX_WORD);
+}
+
 /// Redacts and truncates a text for people.
-fn seal_text(text: &str) -> String {
-    let mut kept = redact(head(text, 4 * MAX_PROSE)).into_owned();
-    clip(&mut kept, MAX_PROSE);
-    kept
+fn seal_text(text: &mut String) {
+    seal(text, 4 * MAX_PROSE, MAX_PROSE);
+}
+
+/// Redacts the first `scanned` bytes and keeps at most `max` of them. A secret that is cut in half is
+/// no longer recognised, so more is scanned than is kept.
+fn seal(text: &mut String, scanned: usize, max: usize) {
+    clip(text, scanned);
+    if let Cow::Owned(redacted) = redact(text) {
+        *text = redacted;
+    }
+    clip(text, max);
 }
 
 fn clip(text: &mut String, max: usize) {

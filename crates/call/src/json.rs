@@ -57,7 +57,7 @@ pub enum Problem {
     #[error("unexpected character")]
     Unexpected,
     /// More text after the document.
-    #[error("text behind the document")]
+    #[error("text after the document")]
     Trailing,
     /// Deeper than [`MAX_DEPTH`].
     #[error("nested too deeply")]

@@ -117,7 +117,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(Config),
 
-    /// Put MCP servers behind the gate, and inspect them.
+    /// Put MCP servers behind callgate, and inspect them.
     #[command(subcommand)]
     Mcp(Mcp),
 
@@ -292,7 +292,7 @@ pub(crate) struct Context {
     #[arg(long, help_heading = CONTEXT, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// The agent's working folder.
+    /// The agent's working directory.
     #[arg(long, help_heading = CONTEXT, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
 

@@ -15,18 +15,18 @@ pub(crate) fn joined(tool: &str, argument: &str) -> String {
     }
 }
 
-/// The argument that says most about a call, with secrets redacted.
+/// The most telling argument of a call, with secrets redacted.
 ///
 /// The text may hold any character: callers escape it with [`printable`](crate::render::printable).
 pub(crate) fn argument(tool: &str, input: Option<&str>) -> String {
-    input.map(|input| telling(tool, &redact_json(input))).unwrap_or_default()
+    input.map(|input| most_telling_argument(tool, &redact_json(input))).unwrap_or_default()
 }
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 
 /// The command of a shell tool, the path of a file tool, the only argument if there is just one;
 /// otherwise all of them, as JSON.
-fn telling(tool: &str, input: &str) -> String {
+fn most_telling_argument(tool: &str, input: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(input) else {
         // A record keeps only the beginning of a long input, which is no longer JSON.
         return input.trim().to_owned();
@@ -40,13 +40,13 @@ fn telling(tool: &str, input: &str) -> String {
     let usual = || USUAL.iter().find_map(|name| fields.get(*name));
     let only = || fields.values().next().filter(|_| fields.len() == 1);
     match TELLING.iter().find_map(of_role).or_else(usual).or_else(only) {
-        Some(telling) => text(telling),
+        Some(found) => text(found),
         None if fields.is_empty() => String::new(),
         None => value.to_string(),
     }
 }
 
-/// What says most about a call, the best first.
+/// The roles that tell most about a call, the best first.
 const TELLING: [Role; 5] = [Role::Command, Role::Url, Role::Path, Role::Query, Role::Pattern];
 
 /// Names that tools of MCP servers often use for the same.

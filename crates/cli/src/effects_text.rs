@@ -5,27 +5,28 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::render::printable;
 
-/// Columns of what is drawn.
+/// The width of the drawing, in columns.
 const WIDTH: usize = 80;
-/// In front of each line.
+/// The indentation of each line.
 const INDENT: &str = "  ";
-/// Effects that a list shows.
+/// The most effects that a list shows.
 const LISTED: usize = 8;
 
-/// Each effect on a line, then each part that could not be read. Nothing for a call without effects.
+/// Each effect on a line, then each part that could not be analysed. Empty if
+/// there are neither.
 pub(crate) fn list(report: &EffectReport) -> String {
     let is_opaque = |(_, effect): &(&ArgumentEffects, &ReportedEffect)| effect.is_opaque();
     let mut text = String::new();
-    let mut said: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     for (_, effect) in report.all().filter(|it| !is_opaque(it)) {
         let line = label(effect);
-        if !said.contains(&line) {
-            said.push(line);
+        if !lines.contains(&line) {
+            lines.push(line);
         }
     }
-    section(&mut text, "effects", &said);
+    section(&mut text, "effects", &lines);
     let unread: Vec<String> = report.all().filter(is_opaque).map(unread).collect();
-    section(&mut text, "not looked at", &unread);
+    section(&mut text, "could not be analysed", &unread);
     text
 }
 
@@ -53,7 +54,7 @@ fn unread((argument, effect): (&ArgumentEffects, &ReportedEffect)) -> String {
 fn label(effect: &ReportedEffect) -> String {
     let what = printable(&effect.what);
     match (effect.is_opaque(), effect.marks.as_slice()) {
-        (true, _) => format!("not looked at: {what}"),
+        (true, _) => format!("could not be analysed: {what}"),
         (false, []) => what,
         (false, marks) => format!("{what} [{}]", marks.join(", ")),
     }
@@ -203,7 +204,7 @@ command:
               ^^^^ deletes-tree /srv
   cat \"$F\"
   ^^^^^^^^ runs cat
-      ^^^^ not looked at: value
+      ^^^^ could not be analysed: value
 
 ";
         assert_eq!(drawn(&report), expected);
@@ -212,7 +213,7 @@ effects:
   runs rm -rf /srv
   deletes-tree /srv
   runs cat
-not looked at:
+could not be analysed:
   `\"$F\"` (command, bytes 21 to 25): value
 ";
         assert_eq!(list(&report), listed);

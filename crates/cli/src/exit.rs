@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Error,
     /// A call waits for an approval.
     Waits,
-    /// A response broke off or was unreadable.
+    /// A response was cut off or was unreadable.
     Cut,
     /// A wrapped server ended with this code.
     Server(u8),
@@ -52,7 +52,7 @@ impl Exit {
             }
             Self::Waits => "check: the call needs an approval or a review",
             Self::Cut => {
-                "filter: the response broke off or was unreadable, and was ended with an error"
+                "filter: the response was cut off or unreadable, and was ended with an error"
             }
             Self::Server(_) => "mcp wrap: the server's own code",
         }
@@ -101,7 +101,7 @@ pub(crate) const CHECK: Codes = &[
 pub(crate) const FILTER: Codes = &[
     (Exit::Success, "the response was read to its end, even if calls were denied"),
     (Exit::Error, "the config or a policy cannot be read"),
-    (Exit::Cut, "the response broke off or was unreadable, and was ended with an error"),
+    (Exit::Cut, "the response was cut off or unreadable, and was ended with an error"),
 ];
 
 pub(crate) const SERVE: Codes = &[

@@ -34,7 +34,7 @@ impl Judge {
         })
     }
 
-    /// What the policies say about what a response says.
+    /// The text rules for the response.
     pub(crate) fn text_guard(&self, origin: &Origin) -> Option<TextGuard> {
         self.policies.text_guard(Direction::Response, origin)
     }
@@ -59,7 +59,7 @@ impl Judge {
         self.policies.effects(call, &now())
     }
 
-    /// The same, with what every rule has to say about it.
+    /// The same, with the result of every rule.
     pub(crate) fn explained(&self, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
         judging::explained(&self.policies, call)
     }

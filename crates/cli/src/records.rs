@@ -36,12 +36,12 @@ pub(crate) fn announce_move(store: &Location) {
     ));
 }
 
-/// Opens the store to read it; `None` if it is not there yet.
+/// Opens the store to read it; `None` if it does not exist yet.
 pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
     opened_if_there(&callgate_config::audit_settings(config)?.store)
 }
 
-/// The same for a store whose place is known; `None` if it is not there yet.
+/// The same for a store whose place is known; `None` if it does not exist yet.
 pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
     announce_move(store);
     match Reader::open(store) {
@@ -83,7 +83,7 @@ pub(crate) fn backup_error(error: BackupError) -> anyhow::Error {
     }
 }
 
-/// A store that is not there yet is where everybody begins.
+/// A store that does not exist yet is not an error: a new user has none.
 pub(crate) fn open_problem(error: &OpenError) -> Problem {
     match error {
         OpenError::Missing { path } => Problem::hinted(
@@ -287,7 +287,7 @@ fn not_found(reader: &Reader, error: ReadError) -> anyhow::Error {
     talk(&format!("{}\n", table.text()));
     hinted(
         format!("several records have an id that begins with `{prefix}`"),
-        "give more of the id, or the number of a record: `callgate calls show NUMBER`",
+        "use a longer prefix, or the number of the record: `callgate calls show NUMBER`",
     )
 }
 

@@ -1,5 +1,5 @@
-//! Policies and settings that change while a command runs: validated, then swapped at once, or rejected
-//! as a whole.
+//! Policies and settings that change while a command runs: validated, then swapped at once, or
+//! rejected as a whole.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ pub(crate) trait Running: Send + 'static {
     /// The settings of it that only a restart applies.
     fn start_settings(&self, resolved: &Resolved) -> StartSettings;
 
-    /// Checks the settings that the decider does not know, and answers with what puts them in force.
-    /// `restart_needed` are those that cannot be.
+    /// Checks the settings that the decider does not know, and answers with what puts them in
+    /// force. `restart_needed` are those that cannot be.
     fn prepare(&self, resolved: &Resolved, restart_needed: &[String]) -> Result<Prepared, String>;
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct Prepared {
 
 /// Reloads the config and the policies whenever it is called.
 pub(crate) struct Reloader<R> {
-    /// The file in force, once there is one. If it vanishes, that is a failed reload: the search for
-    /// a config must not end at a laxer one.
+    /// The file in force, once there is one. If it vanishes, that is a failed reload: the search
+    /// for a config must not end at a laxer one.
     config: Option<PathBuf>,
     decider: Decider,
     running: R,
@@ -50,8 +50,8 @@ pub(crate) struct Reloader<R> {
 }
 
 impl<R: Running> Reloader<R> {
-    /// Takes over what changes from now on, and what has changed since `loaded` was. `started` is what
-    /// the command started with.
+    /// Applies changes from now on, and those since `loaded` was read. `started` has the settings
+    /// that the command started with.
     pub(crate) fn watch(
         config: Option<&Path>,
         loaded: &PolicySet,
@@ -75,7 +75,7 @@ impl<R: Running> Reloader<R> {
         Ok(watch)
     }
 
-    /// Puts what was written in force, or keeps what is. Answers with what to watch.
+    /// Applies the changed files, or keeps what is in force. Returns the files to watch.
     fn reload(&mut self) -> Vec<Watched> {
         match self.running.load(self.config.as_deref()) {
             Ok(resolved) => self.take_over(resolved),
@@ -87,7 +87,8 @@ impl<R: Running> Reloader<R> {
         let restart_needed = self.started.changed(&self.running.start_settings(&resolved));
         match self.running.prepare(&resolved, &restart_needed) {
             Ok(prepared) => {
-                // First the policies: until then nothing new is served, and nothing judged by old ones.
+                // First the policies: until then nothing new is served, and nothing judged by old
+                // ones.
                 let watched = self.accept(resolved, restart_needed, prepared.weakened);
                 (prepared.put_in_force)();
                 watched
@@ -196,7 +197,7 @@ pub(crate) fn changed_since(loaded: &[Source]) -> bool {
 /// The reason without the text of the file, which may contain a pasted secret: this goes into the
 /// log and the record. `callgate config check` shows the text.
 pub(crate) fn why(error: &Error) -> String {
-    let said = match error {
+    let message = match error {
         Error::Rejected(rejected) => {
             let problems = rejected.problems.iter().map(|problem| {
                 format!("{}:{}: {}", problem.source, problem.span.line, problem.message)
@@ -205,5 +206,5 @@ pub(crate) fn why(error: &Error) -> String {
         }
         other => other.to_string(),
     };
-    callgate_scan::redact(&said).into_owned()
+    callgate_scan::redact(&message).into_owned()
 }

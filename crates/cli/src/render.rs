@@ -245,7 +245,7 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
     text
 }
 
-/// How much a denial blocks, where the rule does not state it.
+/// What a denial blocks, if the rule does not state it.
 fn blocked(scope: Scope) -> &'static str {
     match scope {
         Scope::Tool => "the tool, whatever its arguments",

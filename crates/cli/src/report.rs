@@ -18,7 +18,7 @@ pub(crate) struct Event<'a> {
     pub(crate) call: Option<CallFields<'a>>,
     #[serde(flatten)]
     pub(crate) judged: Option<JudgementOutput<'a>>,
-    /// Why it happened, where no judgement says so.
+    /// The reason, if there is no judgement that gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<&'a str>,
 }

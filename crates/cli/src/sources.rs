@@ -11,7 +11,7 @@ use callgate_policy::{DenialText, Policies};
 
 use crate::render::hinted;
 
-/// Reads and compiles the given files, or what the config says when none is given.
+/// Reads and compiles the given files or, without any, the policies of the config.
 pub(crate) fn compile(files: &[PathBuf], config: Option<&Path>) -> Result<PolicySet, Error> {
     if files.is_empty() {
         // Any surface may be asked about here, whether something serves it or not.
@@ -26,7 +26,7 @@ pub(crate) fn load(files: &[PathBuf], config: Option<&Path>) -> Result<Policies>
     Ok(compile(files, config)?.compiled.unwrap_or_else(Policies::none))
 }
 
-/// How denials are worded: as the config says, unless policies are given without one.
+/// The wording of denials: from the config, unless policies are given without one.
 pub(crate) fn denial_text(files: &[PathBuf], config: Option<&Path>) -> Result<Arc<DenialText>> {
     if !files.is_empty() && config.is_none() {
         return Ok(Arc::default());
@@ -34,7 +34,7 @@ pub(crate) fn denial_text(files: &[PathBuf], config: Option<&Path>) -> Result<Ar
     Ok(callgate_config::settings(config)?.decide.denial)
 }
 
-/// The lists of servers and tools that are in force: as the config says, unless policies are given.
+/// The lists of servers and tools in force: from the config, unless policies are given.
 pub(crate) fn mcp_lists(files: &[PathBuf], config: Option<&Path>) -> Result<McpSettings> {
     match files.is_empty() {
         true => Ok(callgate_config::mcp_settings(config)?.0),

@@ -1,12 +1,12 @@
-//! Where a call comes from, as the flags say.
+//! The origin of a call, from the command-line flags.
 
 use callgate_call::{Origin, OriginFields, Surface, Who};
 use callgate_control::{CallDefaults, current_dir, home_dir};
 
 use crate::args;
 
-/// What holds of a call where its JSON does not say so. What the operator types is a fact.
-pub(crate) fn unsaid(flags: &args::Call) -> CallDefaults {
+/// The fields of a call that its JSON does not set. What the operator types counts as proven.
+pub(crate) fn call_defaults(flags: &args::Call) -> CallDefaults {
     let context = &flags.context;
     CallDefaults {
         surface: flags.surface,

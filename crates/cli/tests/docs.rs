@@ -3,16 +3,16 @@
 //!
 //! | in a Markdown file | is |
 //! |---|---|
-//! | ```` ```console ```` | run; lines behind `$ ` are commands (`> ` goes on), the rest is what they print |
+//! | ```` ```console ```` | run; lines after `$ ` are commands (`> ` continues), the rest is what they print |
 //! | ```` ```console no-run ```` | not run; the text before it says so and why |
-//! | ```` ```yaml file=NAME ```` | that file, for the commands behind it; also `json`, `python` and `javascript` |
+//! | ```` ```yaml file=NAME ```` | that file, for the commands after it; also `json`, `python` and `javascript` |
 //! | ```` ```yaml policy ```` | a policy for what follows; two in a row are used together |
 //! | ```` ```jsonl calls ```` | calls with their verdict and rule: `{"tool":"x"} => deny some-rule` |
 //! | ```` ```text problems ```` | what `callgate policy check` says of the policy before |
 //!
 //! In printed text `...` stands for anything: alone on its line for any lines.
 //!
-//! The console blocks of a page run in order, in one shell. A command that ends with `&` goes on
+//! The console blocks of a page run in order, in one shell. A command that ends with `&` continues
 //! until the page ends; what it shows is the beginning of what it prints, and is waited for. In a
 //! page with such a command the port 8484 is a free one, and `https://api.anthropic.com` and
 //! `https://api.openai.com/v1` are a scripted model, also for a gateway without a config. `python`
@@ -425,7 +425,7 @@ fn the_policy_reference_is_complete() {
 }
 
 impl Place {
-    /// The words a message lists behind `known here:`, `known:` or `one of:`.
+    /// The words a message lists after `known here:`, `known:` or `one of:`.
     fn known_words(&self, policy: &str) -> Vec<String> {
         fs::write(self.dir.path().join("policy.yaml"), policy).unwrap();
         let ran = self.command("callgate").args(["policy", "check", "policy.yaml"]).output();

@@ -64,7 +64,7 @@ fn detectors() {
     compare("detectors.md", &page);
 }
 
-/// One section a command, its subcommands behind it.
+/// One section a command, its subcommands after it.
 fn describe(path: &[&str], page: &mut String) {
     let help = help(path);
     let name = [&["callgate"], path].concat().join(" ");

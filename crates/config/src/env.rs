@@ -13,7 +13,7 @@ pub struct Variable {
 
 /// The config file.
 pub const CONFIG: Variable =
-    Variable { name: "CALLGATE_CONFIG", doc: "The config file, where `--config` names none." };
+    Variable { name: "CALLGATE_CONFIG", doc: "The config file, unless `--config` names one." };
 
 /// The listen address.
 pub const LISTEN: Variable = Variable {
@@ -47,7 +47,7 @@ pub const XDG_RUNTIME_DIR: Variable = Variable {
 
 /// No colours.
 pub const NO_COLOR: Variable =
-    Variable { name: "NO_COLOR", doc: "Not empty: nothing is printed in colour." };
+    Variable { name: "NO_COLOR", doc: "If it is set and not empty, output has no colour." };
 
 /// Every variable, in the order of the reference.
 pub const ALL: [Variable; 7] =

@@ -55,7 +55,7 @@ impl Error {
                 "the built-in policies are `builtin:starter`, `builtin:strict`, `builtin:read-only`, \
                  `builtin:ci`, `builtin:data` and `builtin:quiet`",
             ),
-            Self::Variable { .. } => Some("correct it, or unset it"),
+            Self::Variable { .. } => Some("set a valid value, or unset the variable"),
             Self::Exposed { .. } => Some("without --strict this is only a warning"),
             Self::Unreadable { .. } | Self::Rejected(_) => None,
         }

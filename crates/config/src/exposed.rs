@@ -146,7 +146,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    fn told(file: &Path) -> Vec<String> {
+    fn found(file: &Path) -> Vec<String> {
         check(file).iter().map(|it| format!("{it}; {}", it.fix())).collect()
     }
 
@@ -154,22 +154,22 @@ mod tests {
     fn modes_of_files_and_folders() {
         let (dir, file) = place();
         let (folder, shown) = (dir.path().display(), file.display());
-        assert_eq!(told(&file), [""; 0]);
+        assert_eq!(found(&file), [""; 0]);
         for mode in [0o664, 0o646, 0o666] {
             set(&file, mode);
             let expected = format!(
                 "other users can change `{shown}`: its mode is {mode:04o}; chmod go-w {shown}"
             );
-            assert_eq!(told(&file), [expected]);
+            assert_eq!(found(&file), [expected]);
         }
         set(&file, 0o600);
         set(dir.path(), 0o777);
         let expected = format!(
             "other users can replace the files in `{folder}`: its mode is 0777; chmod go-w {folder}"
         );
-        assert_eq!(told(&file), [expected]);
+        assert_eq!(found(&file), [expected]);
         set(dir.path(), 0o1777);
-        assert_eq!(told(&file), [""; 0], "in a sticky folder nobody else can replace it");
+        assert_eq!(found(&file), [""; 0], "in a sticky folder nobody else can replace it");
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let (dir, _) = place();
         let link = dir.path().join("link.yaml");
         symlink(&target, &link).unwrap();
-        assert_eq!(told(&link), [""; 0]);
+        assert_eq!(found(&link), [""; 0]);
         set(&target, 0o666);
         assert_eq!(check(&link).first().map(|it| it.path.clone()), Some(target.clone()));
         set(&target, 0o644);

@@ -182,7 +182,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Address,
         default: "127.0.0.1:8484",
         example: "0.0.0.0:9000",
-        doc: "Where the gateway listens. Any address but a loopback one needs gateway keys (`callgate keys add`).",
+        doc: "Where the gateway listens. Any address other than loopback requires gateway keys (`callgate keys add`).",
         applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.proxy.listen))),
     },
     Field {
@@ -230,7 +230,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Sign>),
         default: "",
         example: "aws",
-        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Only in the dialects of Bedrock, over https (or to this machine), and instead of `api_key_env`. The variables are read when the gateway starts; files of credentials are not read.",
+        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, or else AWS_REGION. Only in the dialects of Bedrock, over https (or to this machine), and instead of `api_key_env`. The variables are read when the gateway starts; credential files are not read.",
         applies: Applies::AtReload,
     },
     Field {
@@ -270,7 +270,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::ArgumentRoles,
         default: "",
         example: "{ cmdline: \"@command\" }",
-        doc: "Which argument carries what: a [role](policy.md#argument-roles) for each. For a role that the kind needs and that is missing here, the usual names count.",
+        doc: "Which argument carries what: a [role](policy.md#argument-roles) for each. For a role that the kind needs and that is missing here, the usual argument names apply.",
         applies: Applies::AtReload,
     },
     Field {
@@ -286,7 +286,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<OnDeny>),
         default: "explain",
         example: "silent",
-        doc: "What replaces a denied call: a notice for the model and the user, or nothing. `continue` asks the model for another way if no other call is left in the turn, and is `explain` where that cannot be done.",
+        doc: "What replaces a denied call: a notice for the model and the user, or nothing. `continue` asks the model for another way if no other call is left in the turn, and behaves like `explain` where that is not possible.",
         applies: Applies::AtReload,
     },
     Field {
@@ -294,7 +294,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How far a turn goes on with `on_deny: continue`. At each limit it ends as with `explain`.",
+        doc: "The limits of a turn with `on_deny: continue`. When one is reached, the turn ends as with `explain`.",
         applies: Applies::AtReload,
     },
     Field {
@@ -326,7 +326,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Notice>),
         default: "line",
         example: "none",
-        doc: "How a denied call is shown in a turn that goes on: as one line, or not at all.",
+        doc: "How a denied call is shown in a continued turn: as one line, or not at all.",
         applies: Applies::AtReload,
     },
     Field {
@@ -438,7 +438,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "64MiB",
         example: "16MiB",
-        doc: "The most that is held back of one response at any time.",
+        doc: "The most bytes of one response that are held back at any time.",
         applies: Applies::AtReload,
     },
     Field {
@@ -560,7 +560,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "5m",
-        doc: "How long a client may take to send a whole request body. Every 16 KiB received add a second.",
+        doc: "How long a client may take to send a whole request body. Every 16 KiB received adds one second.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.client_body_total)),

@@ -192,7 +192,7 @@ fn own_policy(fields: &Fields<'_>, listed: bool, problems: &mut Problems<'_>) ->
     let (first, _) = own.first()?;
     if listed {
         problems
-            .add(first.span, format!("`{}` and `policies` in one file", first.name))
+            .add(first.span, format!("a file cannot have both `{}` and `policies`", first.name))
             .hint("make this policy an entry of the list, or a file of its own");
         return None;
     }
@@ -256,7 +256,7 @@ fn check_signing(provider: &WrittenProvider, problems: &mut Problems<'_>) {
     if let Some(variable) = &provider.api_key_env {
         problems
             .add(variable.span, format!("`providers.{name}` has both `api_key_env` and `sign`"))
-            .hint("one of them: a request carries a key or a signature");
+            .hint("remove one of them: a request carries either a key or a signature");
     }
 }
 

@@ -32,7 +32,7 @@ pub fn find(named: Option<&Path>) -> Option<PathBuf> {
     candidates().into_iter().find(|path| path.symlink_metadata().is_ok())
 }
 
-/// Where a config is looked for if none is named.
+/// Where to look for a config if none is named.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     let folders = user_folder().into_iter().chain([SYSTEM_FOLDER.into()]);
     folders.map(|folder| folder.join(FILE)).collect()
@@ -43,7 +43,7 @@ pub fn user_folder() -> Option<PathBuf> {
     user_base(env::XDG_CONFIG_HOME, ".config").map(|base| base.join("callgate"))
 }
 
-/// The store of records, where the config names none.
+/// The store of records, if the config does not name one.
 pub(crate) fn default_store() -> PathBuf {
     let base = user_base(env::XDG_STATE_HOME, ".local/state");
     base.unwrap_or_else(|| SYSTEM_STATE.into()).join("callgate/callgate.db")

@@ -63,11 +63,16 @@ pub(crate) fn check_name(name: &str, span: Span, problems: &mut Problems<'_>) {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(plain) {
         problems
-            .add(span, format!("`{name}` cannot name a provider"))
-            .hint("it is a part of paths: use a-z, 0-9, `_` and `-`");
+            .add(span, format!("`{name}` is not a valid provider name"))
+            .hint("it becomes part of URL paths: use a-z, 0-9, `_` and `-`");
     } else if SERVED.contains(&name) {
         problems
-            .add(span, format!("`{name}` cannot name a provider: the gateway serves that path"))
+            .add(
+                span,
+                format!(
+                    "`{name}` cannot be the name of a provider: the gateway serves that path itself"
+                ),
+            )
             .hint("choose another name");
     }
 }
@@ -82,10 +87,10 @@ pub(crate) fn base_url(text: &str) -> Result<Url, &'static str> {
         return Err("it has no host");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("it has a user or a password in it");
+        return Err("it contains a user name or a password");
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("it has a `?` or `#` in it");
+        return Err("it contains a `?` or `#`");
     }
     Ok(url)
 }
@@ -103,10 +108,10 @@ mod tests {
             ("api.openai.com", "it is not a URL"),
             ("ftp://x.com", "it is neither http nor https"),
             ("https://", "it is not a URL"),
-            ("https://me@x.com", "it has a user or a password in it"),
-            ("https://:pw@x.com", "it has a user or a password in it"),
-            ("https://x.com/?a=1", "it has a `?` or `#` in it"),
-            ("https://x.com/#a", "it has a `?` or `#` in it"),
+            ("https://me@x.com", "it contains a user name or a password"),
+            ("https://:pw@x.com", "it contains a user name or a password"),
+            ("https://x.com/?a=1", "it contains a `?` or `#`"),
+            ("https://x.com/#a", "it contains a `?` or `#`"),
         ];
         for (text, why) in table {
             assert_eq!(base_url(text), Err(why), "{text}");

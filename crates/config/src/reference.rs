@@ -22,9 +22,10 @@ const HEAD: &str = "\
 Generated from the table in `crates/config/src/fields.rs`. `callgate config check` finds every mistake in the file, `callgate config schema` \
 prints its JSON Schema.
 
-The file is the one `--config` names, else the one of `CALLGATE_CONFIG`, else `callgate.yaml` in the user's config folder \
-(`$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`), else `/etc/callgate/callgate.yaml`. Without any, the defaults hold, with \
-`builtin:starter` as the policy. A `callgate.yaml` in the working folder is never read by itself: an agent may have written it.
+callgate reads the first of these files that is given or exists: the one that `--config` names, \
+the one in `CALLGATE_CONFIG`, `callgate.yaml` in the user's config folder \
+(`$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`), `/etc/callgate/callgate.yaml`. Without \
+any of these, the defaults apply, with `builtin:starter` as the policy. A `callgate.yaml` in the working directory is never read automatically, because an agent may have written it.
 
 Every setting is optional, and paths are relative to the folder of the file. `$NAME` and `~` are not expanded. Do not put secrets in it.
 
@@ -33,8 +34,9 @@ Every setting is optional, and paths are relative to the folder of the file. `$N
 const FOOT: &str = "
 ## A policy in the same file
 
-The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may be in the same file as the settings: then that policy is in force. \
-With `policies` they may not: a policy is then an entry of that list, as a mapping, or a file. See [policies](policy.md).
+The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may be in the same \
+file as the settings; that policy is then in force. This does not work together with `policies`: \
+there, a policy is an entry of the list, as a mapping, or a file. See [policies](policy.md).
 
 ## Tools
 
@@ -49,16 +51,16 @@ tools:
   notify: { effects: [connects] }
 ```
 
-`get_weather` streams again. Rules on `@shell`, on `@command` and on what a command would do now cover `deploy`. `notify` can only connect: its arguments are searched for hosts, and nothing else.
+Calls of `get_weather` are streamed again. Rules on `@shell`, on `@command` and on what a command would do now cover `deploy`. `notify` can only connect: its arguments are searched for hosts, and nothing else.
 
-- A name is compared like those in rules. It means the agents' own tool and the tool of every server under `mcp.servers`, never a tool of another server.
+- Names are compared like those in rules. A name means the agents' own tool and the tool of every server under `mcp.servers`, never a tool of any other server.
 - Kinds: `@shell`, `@read`, `@write`, `@edit`, `@delete`, `@fetch`, `@search`, `@sql`, `@agent`. Effects: `runs`, `reads`, `writes`, `deletes`, `connects`, `sets`, `sql`.
 - For a tool that callgate knows, `kind` and `args` add to what is known; its `effects` cannot be changed.
 - Policies that are given with `--policy` are judged without a config, and so without `tools:`.
 
 ## MCP servers
 
-Where `mcp:` says nothing, every server and tool may be used, each tool is held to the first definition that was seen of it, and what is found is recorded. \
+Without settings under `mcp:`, every server and tool may be used, each tool is pinned to its first definition, and findings are recorded. \
 See [MCP servers](../guide/mcp.md).
 
 ```yaml
@@ -73,20 +75,21 @@ mcp:
 
 ## Changes while callgate runs
 
-`callgate serve` and `callgate mcp wrap` watch the file and every policy it names, also new files that match a glob, and take over what changed \
-within a second; `callgate serve` does so on SIGHUP too. A request or call that has begun is finished by what was in force when it began. A broken \
-file is refused as a whole: the last good policies and settings stay in force, the attempt is recorded as `policy_rejected`, and `/healthz` says `degraded`.
+`callgate serve` and `callgate mcp wrap` watch the file and every policy it names, including new \
+files that match a glob, and apply changes within a second; `callgate serve` also reloads on \
+SIGHUP. A request or call that has begun is finished with the policies and settings that were in force when it began. An \
+invalid file is rejected as a whole: the last valid policies and settings stay in force, the attempt is recorded as `policy_rejected`, and `/healthz` says `degraded`.
 
-The table above says which settings apply at once, as policies do, and which only after a restart. Until then the log, \
+The table above says which settings apply at once, like policies, and which only after a restart. Until then the log, \
 `restart_needed` in `/healthz` and `callgate doctor` name those that were changed. An MCP server behind `callgate mcp wrap` is restarted by its agent. \
-Environment variables are those that the process started with: the gateway refuses a reload that names one which is not set.
+Environment variables are read when the process starts: the gateway rejects a reload that names a variable that was not set then.
 
 ## Who may write the file
 
-Anyone who can write the config or a policy decides what agents may do. callgate warns (`serve`, `mcp wrap`, `config check`, `policy check`, `doctor`) if the group or other \
-users can write one of these files or the folder it lies in, or if its owner is neither root nor the user who runs callgate. A folder with the sticky bit, like \
-`/tmp`, counts as safe, and so does a file system that is mounted read-only. With `callgate serve --strict` and `callgate config check --strict` it is an error: the gateway does \
-not start, and a reload is refused like that of a broken file. Only the modes and owners of the file and its folder are looked at, not access lists and not the folders above.
+Anyone who can write the config or a policy decides what agents may do. callgate warns (`serve`, `mcp wrap`, `config check`, `policy check`, `doctor`) if \
+the group or other users can write one of these files or its folder, or if its owner is neither root nor the user who runs callgate. A folder with the sticky bit, like \
+`/tmp`, counts as safe, and so does a file system that is mounted read-only. With `callgate serve --strict` and `callgate config check --strict` it \
+is an error: the gateway does not start, and a reload is rejected, as for an invalid file. callgate checks only the mode and the owner of the file and its folder, not access control lists and not parent folders.
 ";
 
 fn settings(page: &mut String) {
@@ -174,7 +177,7 @@ fn providers(page: &mut String) {
 }
 
 const OWN_PROVIDERS: &str = "
-A provider that speaks one of the dialects is three lines, here Amazon Bedrock in a region and Azure OpenAI with a resource:
+A provider that uses one of the dialects takes three lines, here Amazon Bedrock in a region and Azure OpenAI with a resource:
 
 ```yaml
 providers:
@@ -188,14 +191,14 @@ providers:
 
 Its paths begin with its name: `/bedrock/model/…`, `/azure/openai/deployments/…`. Without a name, `/v1/messages` goes to `anthropic`, \
 `/v1/chat/completions` and `/v1/responses` to `openai`, `/v1beta/…` to `gemini`, `/v1/projects/…` and `/v1beta1/…` to `vertex`, \
-`/v1internal:…` to `code-assist`, `/api/…` to `ollama`, `/api/v1/…` to `openrouter`, `/v2/…` to `cohere` and `/model/…` to `bedrock`; where no \
-provider of that name has that API, to the first that has it.
+`/v1internal:…` to `code-assist`, `/api/…` to `ollama`, `/api/v1/…` to `openrouter`, `/v2/…` to `cohere` and `/model/…` to `bedrock`; if \
+no provider with that name has the API, the request goes to the first provider that has it.
 
-With `api_key_env` the provider's key goes up in `x-api-key` (dialect `anthropic`), `x-goog-api-key` (`gemini`), `api-key` (a host of \
-`azure.com`), and as `authorization: Bearer` otherwise. Clients may give their gateway key in any of these, or in the query as `key=`; it is \
-taken out of all of them. What a client has signed for Amazon's own host \
-cannot go up as it is. Use a Bedrock API key, or `sign: aws`: then the gateway signs with its own credentials, which it takes from the \
-environment it starts in.
+With `api_key_env`, the gateway sends the provider's key in `x-api-key` (dialect `anthropic`), `x-goog-api-key` (`gemini`), `api-key` (a host of \
+`azure.com`), and as `authorization: Bearer` otherwise. Clients may send their gateway key in any \
+of these, or in the query as `key=`; the gateway removes it from all of them. A request that a \
+client has signed for Amazon's own host cannot be forwarded. Use a Bedrock API key, or `sign: aws`: then \
+the gateway signs with its own credentials, which it reads from its environment at startup.
 ";
 
 fn variables(page: &mut String) {

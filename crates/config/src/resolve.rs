@@ -66,7 +66,7 @@ pub struct Resolved {
 pub struct MissingVariable {
     /// Its name.
     pub name: String,
-    /// Where the config names it.
+    /// Its place in the config.
     pub problem: Diagnostic,
 }
 
@@ -218,9 +218,9 @@ fn missing_variables(written: &Written, source: &Source) -> Vec<MissingVariable>
         let names = aws::access(base_url_of(provider)?, aws::variable).err()?;
         Some(names.into_iter().map(|name| (name.to_owned(), sign.span, aws::HINT)))
     });
-    let said = |hint: &'static str| move |at: &At<String>| (at.value.clone(), at.span, hint);
-    let of_provider = said("set it to the provider's key where the gateway starts");
-    let of_server = said("set it to the server's token where the gateway starts");
+    let with_hint = |hint: &'static str| move |at: &At<String>| (at.value.clone(), at.span, hint);
+    let of_provider = with_hint("set it to the provider's key where the gateway starts");
+    let of_server = with_hint("set it to the server's token where the gateway starts");
     keys.filter(is_missing)
         .map(of_provider)
         .chain(unsigned.flatten())

@@ -160,7 +160,7 @@ fn policy_properties() -> [(&'static str, Value); 7] {
 fn whom() -> Value {
     json!({
         "type": "object",
-        "description": "Whom it applies to, by globs; everybody if left out.",
+        "description": "The callers it applies to, as globs; all callers if left out.",
         "propertyNames": { "enum": ["org", "team", "user", "key", "agent"] },
         "additionalProperties": {
             "type": ["string", "array"],

@@ -36,7 +36,7 @@ enum What {
 impl Watched {
     /// One file, whether it exists or not.
     pub fn file(path: &Path) -> Self {
-        // A relative path must not depend on later changes of the working folder.
+        // A relative path must not depend on later changes of the working directory.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self(What::File(path))
     }
@@ -148,7 +148,7 @@ fn notifier(sender: Sender<Nudge>) -> Option<RecommendedWatcher> {
             let _ = sender.send(Nudge::Seen);
         }
     });
-    watcher.inspect_err(|error| tracing::warn!(%error, "no notices of changed files")).ok()
+    watcher.inspect_err(|error| tracing::warn!(%error, "cannot watch files for changes")).ok()
 }
 
 /// Reading is not a change; every check of ours reads the files.

@@ -54,19 +54,21 @@ pub enum Untrusted {
     #[error("the system does not say which process listens there")]
     NoProcess,
     /// It is another program, or another version of this one.
-    #[error("process {0} listens there, and it is another program or another version of this one")]
+    #[error(
+        "process {0} listens there, and it runs another program or another version of callgate"
+    )]
     OtherProgram(i32),
     /// The agent has started it.
     #[error("process {0} listens there, which the agent has started")]
     StartedByAgent(i32),
     /// It does not answer like a gateway.
-    #[error("it does not answer as a gateway does: {0}")]
+    #[error("it does not answer like a gateway: {0}")]
     Answer(String),
     /// It has another store.
-    #[error("its gateway has another store: {0}")]
+    #[error("its gateway uses another store: {0}")]
     OtherStore(String),
     /// It has another config.
-    #[error("its gateway has another config: {}", .0.as_deref().unwrap_or("none"))]
+    #[error("its gateway uses another config: {}", .0.as_deref().unwrap_or("none"))]
     OtherConfig(Option<String>),
 }
 
@@ -85,7 +87,7 @@ impl Client {
     /// Connects to a socket and verifies the gateway that listens there. Call it inside a Tokio
     /// runtime.
     pub async fn connect(path: &Path, expected: &Expected) -> Result<Self, Untrusted> {
-        let late = |_| Untrusted::Answer("it takes too long".to_owned());
+        let late = |_| Untrusted::Answer("it did not answer in time".to_owned());
         timeout(CONNECT_TIMEOUT, Self::try_connect(path, expected)).await.map_err(late)?
     }
 
@@ -112,7 +114,8 @@ impl Client {
         let filter = Filter { after: Some(after), limit: None, ..filter.clone() };
         let path = format!("{FEED}?{}", query::write(&filter));
         let answer = timeout(CONNECT_TIMEOUT, self.wire.ask(&path)).await;
-        let answer = answer.map_err(|_| Untrusted::Answer("it takes too long".to_owned()))??;
+        let answer =
+            answer.map_err(|_| Untrusted::Answer("it did not answer in time".to_owned()))??;
         // The connection stays open as long as the feed exists.
         Ok(FeedEvents::new(answer, self.wire.0))
     }

@@ -81,7 +81,7 @@ fn record_of(query: &str) -> Result<Option<String>, Problem> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(id)) if is_alone(&query) => Ok(Some(id.clone())),
         Some(Value::String(_)) => Err(Problem::hinted(
-            "a record and a call are asked for at once",
+            "the request names both a record and a call",
             "give `record` alone, or leave it out and describe the call",
         )),
         Some(_) => Err(Problem::new("`record` is not a string")),

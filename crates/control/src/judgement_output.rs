@@ -107,7 +107,7 @@ pub struct JudgementOutput<'a> {
     rule: Option<&'a str>,
     reason: &'a str,
     hint: Option<&'a str>,
-    /// The kind of action that the rule blocks, as it states it.
+    /// The kind of action that the rule blocks, in its own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<&'a str>,
     /// How much is blocked, if the call does not pass: the `tool`, this `use` of it, or the `rate`.

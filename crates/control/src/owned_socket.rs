@@ -29,7 +29,7 @@ pub struct OwnedSocket {
 #[non_exhaustive]
 pub enum SocketError {
     /// A running process has it.
-    #[error("another gateway has the socket `{}`", path.display())]
+    #[error("another gateway uses the socket `{}`", path.display())]
     Taken {
         /// The socket.
         path: PathBuf,

@@ -60,7 +60,7 @@ mod tests {
         assert!(!is_this_program(pid));
         drop(child.stdin.take());
         child.wait().unwrap();
-        assert!(descends_from(pid, own()), "nothing is known of it any more");
+        assert!(descends_from(pid, own()), "nothing is known about it any more");
         assert!(!is_this_program(pid));
     }
 }

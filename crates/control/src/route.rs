@@ -41,7 +41,7 @@ pub(crate) fn route(
     };
     if *method != request {
         let allowed = if request == Method::GET { "GET" } else { "POST" };
-        let problem = Problem::new(format!("this path is asked by {allowed}"));
+        let problem = Problem::new(format!("use {allowed} for this path"));
         return Err(Refusal::new(Fault::Method(allowed), problem));
     }
     let query = query.unwrap_or_default();

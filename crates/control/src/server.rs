@@ -132,9 +132,9 @@ impl Connection {
         let served = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
             served = served => if let Err(error) = served {
-                tracing::debug!(%error, "a connection to the API broke off");
+                tracing::debug!(%error, "a connection to the API was interrupted");
             },
-            () = cut.notified() => tracing::debug!("a client of the API read nothing and was disconnected"),
+            () = cut.notified() => tracing::debug!("a client of the API did not read and was disconnected"),
         }
         drop(permit);
     }

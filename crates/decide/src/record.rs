@@ -149,8 +149,10 @@ pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) 
 /// the reason why it was allowed.
 pub(crate) fn uncorrelated(call: &Record) -> Record {
     let mut record = Record::new(Kind::UncorrelatedExecution);
-    record.detail =
-        Some(format!("no call of a model was seen that this belongs to; it is {}", call.id));
+    record.detail = Some(format!(
+        "no matching call of a model was seen; the call itself is record {}",
+        call.id
+    ));
     record.surface = call.surface;
     record.who = call.who.clone();
     record.tool = call.tool.as_ref().map(|tool| Tool {

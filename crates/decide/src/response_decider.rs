@@ -35,7 +35,7 @@ pub struct ResponseDecider {
     oddities: u64,
     /// Number of matches of text rules.
     hits: u64,
-    /// Why the turn did not go on after a denial.
+    /// Why the turn did not continue after a denial.
     not_continued: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl ResponseDecider {
         let settings = &*self.in_force.mcp;
         let resolved_tool = self.inner.resolve_tool(settings, &call.name);
         if self.inner.may_be_outdated(&call.name, &resolved_tool, self.begun) {
-            // Then the complete call seldom has to wait for the refresh.
+            // Then the complete call rarely has to wait for the refresh.
             self.inner.request_refresh();
             // Without lists of servers and tools, the complete call is early enough for this check.
             if settings.restricts_names() {
@@ -252,7 +252,7 @@ impl ResponseDecider {
         self.write_later(record);
     }
 
-    /// Notes why the turn did not go on after a denial, for the summary.
+    /// Notes why the turn did not continue after a denial, for the summary.
     pub fn note_not_continued(&mut self, why: &str) {
         self.not_continued = Some(why.to_owned());
     }

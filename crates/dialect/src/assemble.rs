@@ -255,7 +255,7 @@ impl Assembly {
         self.free_text
     }
 
-    /// Whether the name has come.
+    /// Whether the name has arrived.
     pub fn is_named(&self) -> bool {
         !self.name.is_empty()
     }

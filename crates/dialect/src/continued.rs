@@ -1,5 +1,5 @@
-//! A turn that goes on after all of its calls were denied: the gateway asks the provider again, and
-//! the client receives all answers as one.
+//! A turn that continues after all of its calls were denied: the gateway asks the provider again,
+//! and the client receives all answers as one.
 //!
 //! The next request is the last one with two messages more: the turn exactly as the provider
 //! produced it, and an error result for each of its calls. Nothing else of it changes.
@@ -9,7 +9,7 @@ use std::fmt;
 use crate::request::{ClientCall, RemovedCall};
 use crate::{AddedEvent, Dialect};
 
-/// Why a turn cannot go on.
+/// Why a turn cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotContinued(pub &'static str);
 
@@ -43,7 +43,7 @@ pub struct DeniedTurn<'a> {
 pub(crate) struct ContinueSpec {
     /// The turn in a complete answer.
     pub(crate) turn: fn(&str) -> Result<ProvidedTurn, NotContinued>,
-    /// The texts in an answer that broke off, and those of its calls that the client has.
+    /// The texts in an answer that was cut off, and those of its calls that the client has.
     pub(crate) rest: fn(&str, &[ClientCall]) -> Option<String>,
     /// The usage of two answers together.
     pub(crate) sum: fn(&str, &str) -> String,
@@ -86,8 +86,8 @@ impl Continuing {
         (self.0.turn)(answer)
     }
 
-    /// What a client has of an answer that broke off, as the content of a turn: its texts, and these
-    /// calls. `None` if it has nothing.
+    /// What a client has of an answer that was cut off, as the content of a turn: its texts, and
+    /// these calls. `None` if it has nothing.
     pub fn rest(self, answer: &str, calls: &[ClientCall]) -> Option<String> {
         (self.0.rest)(answer, calls)
     }
@@ -127,7 +127,7 @@ impl Continuing {
         self.0.end_has_content
     }
 
-    /// Whether the thinking of later answers is valid behind that of others, so that it leaves.
+    /// Whether the thinking of later answers is valid after that of others, so that it leaves.
     pub fn keeps_thinking(self) -> bool {
         self.0.keeps_thinking
     }

@@ -37,7 +37,7 @@ pub struct Reading {
     pub text_lane: Lane,
     /// The name of the model, raw between its quotes.
     pub model: Option<Span>,
-    /// The `event:` name that every client reads, if its own name hides it from some.
+    /// The `event:` name to write instead, if some clients would skip the frame by its own.
     pub rename: Option<&'static str>,
     /// Clients read the frame's form differently: it must be rewritten even if everything is
     /// allowed.
@@ -49,13 +49,13 @@ pub struct Reading {
     pub content: Option<Span>,
     /// Clients may stop reading after this frame: every call has ended.
     pub done: bool,
-    /// Its text has left before it, while a verdict was pending: only its calls are left to write.
+    /// Its text was already sent while a verdict was pending: only its calls are left to write.
     pub text_left: bool,
     /// Everything else in it has left: only the end of the turn is left to write.
     pub ends_only: bool,
-    /// It is a repetition of a frame that has left, with another text: it leaves as an added frame.
+    /// It repeats a frame that was already sent, with another text: it is sent as an added frame.
     pub is_repeat: bool,
-    /// It contains whole texts that may have come in pieces before: see
+    /// It contains whole texts that may have arrived in pieces before: see
     /// [`Reader::texts`](crate::Reader::texts).
     pub repeats_texts: bool,
     /// Texts that are not part of the answer, if they are wanted: see

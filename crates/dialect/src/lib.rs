@@ -325,7 +325,7 @@ impl Reader {
         self.dialect.has_read_any()
     }
 
-    /// The API of the response's calls, if the dialect wraps another API and enough has come to
+    /// The API of the response's calls, if the dialect wraps another API and enough has arrived to
     /// detect it.
     pub fn api(&self) -> Option<Dialect> {
         self.dialect.api()
@@ -413,12 +413,12 @@ impl Writer {
         self.dialect.next_answer(spent);
     }
 
-    /// The answer broke off. The end of an earlier one ends the turn.
+    /// The answer was cut off. The end of an earlier one ends the turn.
     pub fn give_up_answer(&mut self) {
         self.dialect.give_up_answer();
     }
 
-    /// Writes a whole body; `None` if nothing of it may leave.
+    /// Writes a whole body; `None` if no part of it may leave.
     pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         self.dialect.write_body(data, reading, fates)
     }

@@ -1,6 +1,6 @@
 //! Ollama's own chat: one JSON document per line, or one document.
 //!
-//! A call comes whole, in any line, even the last one. It seldom has an id: its position identifies
+//! A call comes whole, in any line, even the last one. It rarely has an id: its position identifies
 //! it. The reason for the end is the same with and without calls.
 
 mod continued;

@@ -44,7 +44,7 @@ pub(crate) struct DialectSpec {
     pub(crate) blocked_body: fn(&str) -> String,
     /// A removed call in the provider's own form.
     pub(crate) original: fn(Option<&str>, &Canonical) -> String,
-    /// How a turn goes on after all of its calls were denied; `None` if it cannot.
+    /// How a turn continues after all of its calls were denied; `None` if it cannot.
     pub(crate) continues: Option<&'static ContinueSpec>,
     /// Puts removed calls back into a request.
     pub(crate) restore: fn(&str, &[RemovedTurn]) -> Result<Restored, Error>,
@@ -160,16 +160,16 @@ pub(crate) trait Write: Debug + Send {
     /// turns continue need it.
     fn add_text(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
 
-    /// The turn goes on. `end` is the data of the frame that ended the last answer.
+    /// The turn continues. `end` is the data of the frame that ended the last answer.
     fn goes_on(&mut self, _end: &str) {}
 
     /// The next frames are those of another answer to the same turn. `spent` is the usage of the
     /// answers before it, as JSON.
     fn next_answer(&mut self, _spent: &str) {}
 
-    /// The answer broke off. The end of an earlier one ends the turn.
+    /// The answer was cut off. The end of an earlier one ends the turn.
     fn give_up_answer(&mut self) {}
 
-    /// Writes a whole body; `None` if nothing of it may leave.
+    /// Writes a whole body; `None` if no part of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String>;
 }

@@ -23,6 +23,9 @@ pub enum EffectKind {
 }
 
 impl EffectKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = Self::Opaque as usize + 1;
+
     /// The kinds that a tool can have, with the words that policies use for them.
     pub const WORDS: [(&'static str, Self); 7] = [
         ("runs", Self::Runs),

@@ -9,6 +9,7 @@ use crate::effect::{Access, Action, Change, Purpose, Scope, Why};
 use crate::host;
 use std::borrow::Cow;
 
+use crate::marks::Mark;
 use crate::model::Language;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
@@ -43,6 +44,8 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
         Language::Mongo => small::mongo(shell, &text, field),
         Language::PowerShell => powershell::scan(shell, &text, field),
         Language::Cmd => powershell::cmd(shell, &text, field),
+        Language::Gdb => small::gdb(shell, &text, field),
+        Language::Other if is_quiet(&text) && field.word.is_known() => {}
         Language::Other => {
             shell.opaque(Why::Language, Bound::ALL, field.span.clone());
         }
@@ -60,7 +63,7 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let sends = sends.iter().any(|method| text.contains(method));
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
-    // The path of `Path("x")`, which methods behind it use.
+    // The path of `Path("x")`, which methods after it use.
     let mut receiver: Option<Word> = None;
     while let Some(token) = scanner.next() {
         let name = match token {
@@ -96,6 +99,23 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         }
         let around = scanner.call_text();
         let arguments = scanner.arguments();
+        if call == Call::Dynamic && name.ends_with("getattr") && names_plain(around) {
+            continue;
+        }
+        // `exec(open("x.py").read())` is the script, and `{ execSync } =` only a name.
+        let is_script = call == Call::Dynamic
+            && name == "exec"
+            && around.trim_start().starts_with("open(")
+            && around.contains(['\'', '"']);
+        let is_import = language == Language::JavaScript
+            && matches!(call, Call::Shell | Call::Program)
+            && is_destructured(text, scanner.rest());
+        if is_script || is_import {
+            continue;
+        }
+        if call == Call::Writes(Change::Attributes) && sets_user_bit(around) {
+            shell.mark_parent(Mark::Privilege);
+        }
         match call {
             Call::Connects(Purpose::Fetch) if sends || sends_something(around) => {
                 perform(shell, Call::Connects(Purpose::Send), &arguments, field);
@@ -108,6 +128,10 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             Call::Open => open_call(shell, &arguments, around, field),
             Call::OnReceiver(inner) => {
                 let own = name.rsplit_once('.').and_then(|(own, _)| scanner.constant(own)).cloned();
+                // `p.read_text() for p in Path("x").glob("*")` names the path at the end.
+                if own.is_none() && receiver.is_none() {
+                    receiver = Some(later_path(text, language, table));
+                }
                 let word = own.or_else(|| receiver.clone()).unwrap_or_else(Word::unknown);
                 let arguments = [scanner::Argument::One(word)];
                 perform(shell, *inner, &arguments, field);
@@ -115,6 +139,20 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             call => perform(shell, call, &arguments, field),
         }
     }
+}
+
+/// The first path that code names for methods, wherever that is.
+fn later_path(text: &str, language: Language, table: calls::Table) -> Word {
+    let mut scanner = Scanner::new(text, language);
+    while let Some(token) = scanner.next() {
+        if let Token::Name(name) = token
+            && calls::find(table, name, text) == Some(Call::Receiver)
+            && let Some(path) = scanner.path(name)
+        {
+            return path;
+        }
+    }
+    Word::unknown()
 }
 
 /// `require('fs').x` and `__import__('os').x` as `fs.x` and `os.x`.
@@ -153,6 +191,76 @@ fn plain_modules(text: &str, language: Language) -> Cow<'_, str> {
     plain.push_str(rest);
     Cow::Owned(plain)
 }
+
+/// Whether the name that ends here is one of `{ a, b } = …`, which keeps its name.
+fn is_destructured(text: &str, rest: &str) -> bool {
+    let before = text.get(..text.len() - rest.len()).unwrap_or_default();
+    let opens = before.rsplit(['(', ';', ')']).next().is_some_and(|part| part.contains('{'));
+    let is_end = rest.trim_start().starts_with(['}', ',']);
+    let after = rest.split_once('}').map(|(_, after)| after.trim_start()).unwrap_or_default();
+    opens
+        && is_end
+        && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
+}
+
+/// Whether an attribute is named in the text, and nothing that runs or deletes.
+fn names_plain(arguments: &str) -> bool {
+    let second = arguments.split(',').nth(1).unwrap_or_default();
+    let second = second.trim().trim_end_matches(')');
+    let name = second.trim_matches(['\'', '"']);
+    let is_literal = second.len() == name.len() + 2;
+    if !is_literal || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return false;
+    }
+    let acts = ["system", "exec", "open", "spawn", "run", "call", "eval", "rm", "remove", "import"];
+    let lower = name.to_ascii_lowercase();
+    !name.is_empty() && !name.starts_with('_') && !acts.iter().any(|act| lower.contains(act))
+}
+
+/// Whether a mode has the bit that lets a program run as its owner: `0o4755`, `S_ISUID`.
+fn sets_user_bit(arguments: &str) -> bool {
+    let is_mode = |token: &str| {
+        let digits = token.trim_start_matches("0o").trim_start_matches('0');
+        digits.len() == 4
+            && digits.starts_with(['4', '6', '7'])
+            && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'))
+            && token.starts_with('0')
+    };
+    arguments.contains("S_ISUID")
+        || arguments.contains("u+s")
+        || arguments.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_mode)
+}
+
+/// Code in a language that is not known. It does nothing to files, programs or hosts if none of
+/// its names says so; arithmetic and printing are common.
+fn is_quiet(text: &str) -> bool {
+    let text = text.replace("System.out", "").replace("IO.puts", "").replace("io:format", "");
+    let mut names = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let acts = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        STEMS.iter().any(|stem| name.contains(stem)) || SHORT.contains(&name.as_str())
+    };
+    text.len() < 2048
+        && !text.contains(['`', '|', '!', '&', '\\'])
+        && !text.contains("/bin/")
+        && !names.any(acts)
+}
+
+/// Parts of names that touch something outside of the program.
+const STEMS: &[&str] = &[
+    "system", "exec", "proc", "shell", "spawn", "open", "file", "read", "write", "path", "direct",
+    "http", "sock", "connect", "fetch", "request", "unlink", "remove", "delete", "kill", "eval",
+    "load", "import", "requir", "includ", "command", "ccall", "environ", "getenv", "native",
+    "base64", "decode", "save", "copy", "rename", "send", "compile", "script", "source", "parse",
+    "unsafe", "foreign", "runtime", "invoke", "reflect", "stream", "input", "output", "download",
+    "upload", "client", "server", "curl", "popen", "port", "term", "fork", "apply", "class",
+];
+
+/// Whole names that do.
+const SHORT: &[&str] = &[
+    "os", "io", "sh", "rm", "cp", "mv", "cmd", "env", "net", "url", "uri", "ffi", "dir", "run",
+    "call", "use", "do", "cat", "chr", "char", "log4j", "ftp", "sys", "ls", "cd", "qx",
+];
 
 /// Whether the arguments of a call hold what was read, or the environment.
 fn sends_something(arguments: &str) -> bool {
@@ -218,6 +326,13 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             };
             shell.read_file(&first, Access::Content);
         }
+        Call::Includes => match host::parse_url(&first.word) {
+            Some(_) => {
+                shell.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
+                connects(shell, &first, None, Purpose::Execute);
+            }
+            None => shell.read_file(&first, Access::Content),
+        },
         Call::Reads => shell.read_file(&first, Access::Content),
         Call::Lists => {
             if !first.word.is_unknown() {

@@ -169,7 +169,34 @@ fn each_form(path: &Path, mut ask: impl FnMut(&Word) -> Truth) -> Truth {
     }
 }
 
+/// A path, ready to be compared with many sets: in its resolved form, and where links lead it.
+#[derive(Debug)]
+pub struct PreparedPath {
+    resolved: Form,
+    real: Option<Form>,
+}
+
+#[derive(Debug)]
+enum Form {
+    Known(Known),
+    /// Parts of it are missing.
+    Partly(Box<Prepared>),
+}
+
+impl PreparedPath {
+    /// Makes a path ready.
+    pub fn new(path: &Path, ground: &Ground<'_>) -> Self {
+        let form = |word: &Word| match word.is_known() {
+            true => Form::Known(Known::new(word, path.case, ground)),
+            false => Form::Partly(Box::new(Prepared::new(word, path.case, ground))),
+        };
+        let real = path.real.as_deref().map(|real| form(&Word::known(real)));
+        Self { resolved: form(&path.resolved), real }
+    }
+}
+
 /// A path, ready to be compared with many patterns.
+#[derive(Debug)]
 struct Prepared {
     /// The text, if all of it is known.
     text: Option<String>,
@@ -190,9 +217,12 @@ enum Start {
 }
 
 /// The parts of a path. With missing values there are two readings.
+#[derive(Debug)]
 struct Readings {
     /// Missing values hold no slash.
     within: Vec<Part>,
+    /// The parts of it without wildcards, in lower case.
+    names: Vec<Option<String>>,
     /// They may hold some; `None` if nothing is missing and there is no pattern in the path.
     across: Option<Vec<Part>>,
 }
@@ -200,7 +230,9 @@ struct Readings {
 impl Readings {
     fn new(path: &Word) -> Self {
         let across = (!path.is_known()).then(|| path_parts(path, Spread::Across));
-        Self { within: path_parts(path, Spread::Within), across }
+        let within = path_parts(path, Spread::Within);
+        let names = within.iter().map(literal).collect();
+        Self { within, names, across }
     }
 }
 
@@ -238,13 +270,23 @@ impl PathSet {
 
     /// Whether a path matches one of the globs and no exception.
     pub fn matches(&self, path: &Path, ground: &Ground<'_>, stance: Stance) -> Truth {
-        each_form(path, |word| match word.text() {
-            Some(text) => self.matches_known(&Known::new(text, path.case, ground), stance),
-            None => self.matches_partly(&Prepared::new(word, path.case, ground), stance),
-        })
+        self.matches_prepared(&PreparedPath::new(path, ground), stance)
     }
 
-    fn matches_known(&self, path: &Known<'_>, stance: Stance) -> Truth {
+    /// The same for a path that is compared with many sets.
+    pub fn matches_prepared(&self, path: &PreparedPath, stance: Stance) -> Truth {
+        let ask = |form: &Form| match form {
+            Form::Known(path) => self.matches_known(path, stance),
+            Form::Partly(path) => self.matches_partly(path, stance),
+        };
+        match (ask(&path.resolved), &path.real) {
+            (Truth::Yes, _) => Truth::Yes,
+            (resolved, Some(real)) => resolved.or(ask(real)),
+            (resolved, None) => resolved,
+        }
+    }
+
+    fn matches_known(&self, path: &Known, stance: Stance) -> Truth {
         let (globs, exceptions) =
             self.known.get_or_init(|| (FastSet::new(self.list()), FastSet::new(self.exceptions())));
         match globs.matches(path, stance) {
@@ -312,9 +354,9 @@ impl Patterns {
             }
         };
         ask(&self.loose);
-        for part in &path.whole.within {
-            if let Some(name) = literal(part) {
-                ask(self.by_name.get(&name).map_or(&[], Vec::as_slice));
+        for (part, name) in path.whole.within.iter().zip(&path.whole.names) {
+            if let Some(name) = name {
+                ask(self.by_name.get(name).map_or(&[], Vec::as_slice));
             } else if let Part::One(signs) = part
                 && shows_name(signs)
             {
@@ -380,6 +422,7 @@ fn usual_home(start: &str) -> Option<usize> {
 }
 
 /// Where a path is, seen from the workspace.
+#[derive(Debug)]
 enum Place {
     Inside(Word, OnceCell<Readings>),
     Outside,
@@ -801,7 +844,7 @@ mod tests {
         ) {
             let case = if ignores { Case::Ignored } else { Case::Sensitive };
             let set = PathSet::new([glob.as_str()]);
-            let known = Known::new(&path, case, &GROUND);
+            let known = Known::new(&Word::known(path.as_str()), case, &GROUND);
             let fast = set.matches_known(&known, Stance::Restricts);
             proptest::prop_assert_eq!(fast, slow(&glob, &path, case, Stance::Restricts));
             let allows = set.matches_known(&known, Stance::Allows) == Truth::Yes;

@@ -40,7 +40,8 @@ pub fn normal_host(host: &str) -> String {
 /// Reads `scheme://user@host:port/path`. `None` if the word is not of that form.
 pub fn parse_url(word: &Word) -> Option<Address> {
     let start = word.known_start();
-    let colon = start.find("://")?;
+    let is_sign = |at: &usize| start.get(*at..).is_some_and(|rest| rest.starts_with("://"));
+    let colon = start.match_indices(':').map(|(at, _)| at).find(is_sign)?;
     let scheme = start.get(..colon)?;
     // `git+https`, `svn+ssh`
     let scheme = scheme.strip_prefix("git+").unwrap_or(scheme).to_ascii_lowercase();
@@ -87,7 +88,7 @@ fn authority(scheme: String, word: &Word) -> Address {
         Some(text) => Word::known(normal_host(&decoded(text))),
         None => host,
     };
-    // A gap behind the host is part of it: `https://$HOST/x`.
+    // A gap after the host is part of it: `https://$HOST/x`.
     let host = if word.gaps().iter().any(|gap| gap.at == end && end == start + host_end) {
         with_gap(host)
     } else {
@@ -103,7 +104,7 @@ fn with_gap(mut host: Word) -> Word {
     host
 }
 
-/// Where the host ends, and the port behind it.
+/// Where the host ends, and the port after it.
 fn split_port(text: &str) -> (usize, Option<u16>) {
     let from = text.rfind(']').unwrap_or(0);
     let Some(colon) = text.get(from..).and_then(|rest| rest.rfind(':')).map(|at| from + at) else {
@@ -188,9 +189,70 @@ pub(crate) fn carries_secret(url: &Word) -> bool {
     })
 }
 
+/// Whether a secret variable belongs to the service at that host: `GITHUB_TOKEN` and `api.github.com`.
+///
+/// The name of the service must be the part of the host that its owner has registered.
+pub(crate) fn is_own(variable: &str, host: &str) -> bool {
+    let mut labels = host.rsplit('.').skip(1);
+    let is_shared = |label: &&str| matches!(*label, "co" | "com" | "org" | "net" | "ac" | "gov");
+    let Some(label) = labels.find(|label| !is_shared(label)) else { return false };
+    variable.to_ascii_lowercase().split('_').any(|word| {
+        let other = SERVICES.iter().find(|(short, _)| *short == word).map(|(_, name)| *name);
+        word.len() > 2 && word == label && !GENERIC.contains(&word) || other == Some(label)
+    })
+}
+
+/// Services whose variables and hosts have different names.
+const SERVICES: &[(&str, &str)] = &[
+    ("gh", "github"),
+    ("gl", "gitlab"),
+    ("hf", "huggingface"),
+    ("hugging", "huggingface"),
+    ("claude", "anthropic"),
+    ("gemini", "googleapis"),
+    ("google", "googleapis"),
+    ("gcp", "googleapis"),
+    ("aws", "amazonaws"),
+    ("do", "digitalocean"),
+    ("cf", "cloudflare"),
+    ("jira", "atlassian"),
+    ("confluence", "atlassian"),
+    ("npm", "npmjs"),
+    ("datadog", "datadoghq"),
+    ("dd", "datadoghq"),
+    ("linear", "linear"),
+    ("azure", "azure"),
+    ("supabase", "supabase"),
+];
+
+/// Words of variables that name no service.
+const GENERIC: &[&str] =
+    &["token", "secret", "password", "key", "api", "access", "private", "auth"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_belongs_to_its_service() {
+        for (variable, host) in [
+            ("GITHUB_TOKEN", "api.github.com"),
+            ("GH_TOKEN", "uploads.github.com"),
+            ("JIRA_API_TOKEN", "acme.atlassian.net"),
+            ("ACME_API_KEY", "api.acme.co.uk"),
+        ] {
+            assert!(is_own(variable, host), "{variable} {host}");
+        }
+        for (variable, host) in [
+            ("GITHUB_TOKEN", "github.evil.example"),
+            ("GITHUB_TOKEN", "api.github.com.evil.example"),
+            ("API_TOKEN", "token.example"),
+            ("TOKEN", "evil.example"),
+            ("OPENAI_API_KEY", "10.0.0.1"),
+        ] {
+            assert!(!is_own(variable, host), "{variable} {host}");
+        }
+    }
 
     #[test]
     fn an_address_has_one_spelling() {

@@ -38,6 +38,7 @@ pub mod programs;
 pub mod sets;
 mod shell;
 mod sql;
+mod text;
 mod tools;
 mod truth;
 mod word;
@@ -49,7 +50,7 @@ pub use effect::{
     Run, Scope, Setting, SubCommand, Why,
 };
 pub use escalate::escalating_argument;
-pub use glob::{PathPattern, PathSet, Stance};
+pub use glob::{PathPattern, PathSet, PreparedPath, Stance};
 pub use ground::{Ground, Resolver};
 pub use hosts::{HostPattern, HostSet};
 pub use marks::{Mark, Marks};

@@ -134,6 +134,13 @@ impl Marks {
         self.0 |= 1 << mark as u8;
     }
 
+    /// Takes marks away.
+    pub(crate) fn remove_all(&mut self, marks: &[Mark]) {
+        for mark in marks {
+            self.0 &= !(1 << *mark as u8);
+        }
+    }
+
     /// The marks of the set.
     pub fn iter(self) -> impl Iterator<Item = Mark> {
         Mark::ALL.into_iter().filter(move |mark| self.contains(*mark))

@@ -292,6 +292,10 @@ pub enum Language {
     Cmd,
     /// The shell of MongoDB.
     Mongo,
+    /// R.
+    R,
+    /// Commands of a debugger.
+    Gdb,
     /// A language that cannot do anything to files, processes or the network: `jq`, `bc`.
     Harmless,
     /// Any other.

@@ -64,7 +64,8 @@ impl Path {
 
 /// The folder that the ground has as working directory; empty if it is unknown.
 pub(crate) fn working_folder(ground: &Ground<'_>) -> Word {
-    ground.cwd.map_or_else(Word::default, |cwd| resolve(&cwd.into(), &Word::default(), ground))
+    let folder = |cwd: &str| resolve(&cwd.into(), &Word::default(), ground).shared();
+    ground.cwd.map_or_else(Word::default, folder)
 }
 
 fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Word {
@@ -80,12 +81,24 @@ fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Word {
         || folder.known_part().is_empty() && folder.is_known()
     {
         whole.push_word(written);
+    } else if let (Some(folder), Some(name)) = (folder.text(), written.text()) {
+        whole = Word::known([folder, "/", name].concat());
     } else {
         whole.push_word(folder);
         whole.push_str("/");
         whole.push_word(written);
     }
-    if whole.is_known() { Word::known(normal(whole.known_part())) } else { normal_word(&whole) }
+    match whole.text() {
+        Some(text) if is_normal(text) => whole,
+        Some(text) => Word::known(normal(text)),
+        None => normal_word(&whole),
+    }
+}
+
+/// Whether a path has no `.`, no `..` and no slash too many. Most paths have none.
+fn is_normal(text: &str) -> bool {
+    let names = text.strip_prefix('/').unwrap_or(text);
+    text == "/" || !names.split('/').any(|name| matches!(name, "" | "." | ".."))
 }
 
 /// Drops `file://` and turns the backslashes of a Windows path.
@@ -254,5 +267,13 @@ mod tests {
         assert_eq!(path.to_string(), "/a/…/../b/*.c");
         let path = Path::resolve(&Word::unknown(), &Word::known("/x"), &GROUND);
         assert_eq!(path.to_string(), "…");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_normal_path_stays_as_it_is(text in "[/a~]?(/|\\.|\\.\\.|a|/b)*") {
+            let changes = normal(&text) != text;
+            proptest::prop_assert!(!(changes && is_normal(&text)), "{text}");
+        }
     }
 }

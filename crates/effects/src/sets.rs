@@ -49,12 +49,10 @@ pub const HOSTS: &[(&str, &[&str])] = &[
 /// Private keys, tokens, credential stores, histories, and the environment of other processes.
 const SECRETS: &[&str] = &[
     // SSH and GPG.
-    "**/.ssh/id_*",
-    "**/.ssh/*.pem",
-    "**/.ssh/*_{rsa,ed25519,ecdsa,dsa}",
-    "**/.ssh/identity",
     "**/.ssh",
-    "**/.ssh/google_compute_engine",
+    "**/.ssh/**",
+    "!**/.ssh/{known_hosts*,authorized_keys*,allowed_signers,rc,environment,*config*}",
+    "!**/.ssh/*config*/**",
     "**/{id_rsa,id_dsa,id_ecdsa,id_ed25519,id_ecdsa_sk,id_ed25519_sk}",
     "!**/*.pub",
     "/etc/ssh/ssh_host_*_key",
@@ -116,6 +114,10 @@ const SECRETS: &[&str] = &[
     "!**/*.example.tfvars",
     "**/.vault-token",
     "**/.pulumi/credentials.json",
+    "**/.config/{stripe,configstore,railway,render,supabase,planetscale,pscale,neonctl,turso,linode-cli,vultr-cli,scw,exoscale,twilio-cli,ghorg,sentry,jira,.jira,linear,wrangler,.wrangler,netlify,fly,flyctl,akamai-cli,confluent,databricks,snowflake}/**",
+    "**/.{twilio-cli,aliyun,tccli,databricks,snowflake,confluent,linode-cli,supabase,render,railway,turso}/**",
+    "**/.{sentryclirc,databrickscfg,edgerc,ossutilconfig,authinfo,authinfo.gpg,fetchmailrc,bintray,transifexrc,jira.d,vultr-cli.yaml,travis,ibmcloud}",
+    "**/.{kaggle/kaggle.json,dbt/profiles.yml,snowsql/config,circleci/cli.yml,vnc/passwd,expo/state.json,chef/*.pem,wandb/settings,modal.toml,replicate/auth}",
     // Containers and clusters.
     "**/.kube/config",
     "**/.kube",
@@ -408,7 +410,11 @@ const AGENT_CONFIG: &[&str] = &[
     "**/.vscode/{settings.json,tasks.json,launch.json,extensions.json,mcp.json}",
     "**/.config/{Code,Cursor,VSCodium}/User/**",
     "**/Library/Application Support/{Code,Cursor}/User/**",
-    "**/.idea/{workspace.xml,runConfigurations/**}",
+    "**/.idea/{workspace.xml,startup.xml,tools.xml,externalTools.xml,watcherTasks.xml,commandlinetools/**,tools/**,runConfigurations/**}",
+    "**/.fleet/**",
+    "**/.nvim.lua",
+    "**/.exrc",
+    "**/.dir-locals.el",
     "**/.devcontainer/**",
     "**/.devcontainer.json",
 ];

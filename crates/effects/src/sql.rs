@@ -36,11 +36,31 @@ pub(crate) fn reach(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     shell.depth -= 1;
 }
 
+/// Words that end what was put together before.
+const STARTS: [&str; 8] =
+    ["execute", "immediate", "loop", "begin", "then", "select", "perform", "prepare"];
+
+/// Statements that a query prints, for another program to run: `SELECT 'DROP TABLE ' || name …`.
+pub(crate) fn printed_statements(text: &str) -> Option<String> {
+    let lower = text.get(..MAX_TEXT).unwrap_or(text).to_ascii_lowercase();
+    let is_query = lower.trim_start().starts_with("select") || lower.contains("select ");
+    let built = if is_query { literals(text) } else { Vec::new() };
+    (!built.is_empty()).then(|| built.join(";\n"))
+}
+
 /// Statements that the text puts together before it runs them: `EXECUTE 'DR' || 'OP TABLE t'`.
 pub(crate) fn built_statements(text: &str) -> Vec<String> {
     let runs = ["execute", "exec(", "exec (", "prepare", "immediate", "sp_executesql", "dblink"];
     let lower = text.to_ascii_lowercase();
     if text.len() > MAX_TEXT || !runs.iter().any(|word| lower.contains(word)) {
+        return Vec::new();
+    }
+    literals(text)
+}
+
+/// Literals that begin like a statement that changes something.
+fn literals(text: &str) -> Vec<String> {
+    if text.len() > MAX_TEXT {
         return Vec::new();
     }
     let mut built = Vec::new();
@@ -50,6 +70,9 @@ pub(crate) fn built_statements(text: &str) -> Vec<String> {
             Token::Literal(part) => current.push_str(&part),
             Token::Sign('|' | '+' | ',' | '(' | ')') => {}
             Token::Word(word) if matches!(word.as_str(), "concat" | "format" | "n" | "e") => {}
+            Token::Word(word) if STARTS.contains(&word.as_str()) => {
+                built.extend(Some(std::mem::take(&mut current)).filter(|it| !it.is_empty()));
+            }
             // What is between two literals is a value.
             Token::Word(_) if !current.is_empty() => current.push_str(" x "),
             _ => built.extend(Some(std::mem::take(&mut current)).filter(|it| !it.is_empty())),
@@ -166,6 +189,20 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
         {
             let last = rest.split_whitespace().next_back().unwrap_or_default();
             shell.write_file(&named(last), Change::Content);
+        }
+        "\\copy" => {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            for pair in words.windows(2) {
+                match pair {
+                    [from, path] if from.eq_ignore_ascii_case("from") => {
+                        shell.read_file(&named(path), Access::Content);
+                    }
+                    [to, path] if to.eq_ignore_ascii_case("to") => {
+                        shell.write_file(&named(path), Change::Content);
+                    }
+                    _ => {}
+                }
+            }
         }
         ".load" | "\\gexec" => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
         _ => {}

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::text::Text;
+
 /// A word of a command line, a path or a host. Usually all of it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Word {
-    text: String,
+    text: Text,
     /// In the order of the text. Empty for most words.
     gaps: Vec<Gap>,
 }
@@ -31,34 +33,55 @@ pub enum Fill {
 }
 
 /// A word with more gaps is as good as unknown. Without a bound, a value that is made of itself grows
-/// without end, though no text is known of it.
+/// without end, though no text is known about it.
 const MAX_GAPS: usize = 256;
 
 impl Word {
     /// A word that is known.
     pub fn known(text: impl Into<String>) -> Self {
-        Self { text: text.into(), gaps: Vec::new() }
+        Self::of(Text::Owned(text.into()))
+    }
+
+    /// A word that is a text.
+    pub(crate) fn of(text: Text) -> Self {
+        Self { text, gaps: Vec::new() }
+    }
+
+    /// What is known about the text, to be kept.
+    pub(crate) fn content(&self) -> Text {
+        self.text.clone()
+    }
+
+    /// The same word, so that copies share its text.
+    #[must_use]
+    pub(crate) fn shared(self) -> Self {
+        Self { text: self.text.shared(), gaps: self.gaps }
     }
 
     /// A word of which nothing is known.
     pub fn unknown() -> Self {
-        Self { text: String::new(), gaps: vec![Gap { at: 0, fill: Fill::Anything }] }
+        Self { text: Text::default(), gaps: vec![Gap { at: 0, fill: Fill::Anything }] }
     }
 
     /// The whole text, if it is known.
+    #[inline]
     pub fn text(&self) -> Option<&str> {
-        self.gaps.is_empty().then_some(self.text.as_str())
+        self.gaps.is_empty().then(|| self.text.as_str())
     }
 
-    /// What is known of the text, with nothing in the gaps.
+    /// What is known about the text, with nothing in the gaps.
+    #[inline]
     pub fn known_part(&self) -> &str {
         &self.text
     }
 
     /// The known text in front of the first gap.
+    #[inline]
     pub fn known_start(&self) -> &str {
-        let end = self.gaps.first().map_or(self.text.len(), |gap| gap.at);
-        self.text.get(..end).unwrap_or_default()
+        match self.gaps.first() {
+            None => self.text.as_str(),
+            Some(gap) => self.text.as_str().get(..gap.at).unwrap_or_default(),
+        }
     }
 
     /// The gaps, in the order of the text.
@@ -67,6 +90,7 @@ impl Word {
     }
 
     /// Whether all of the text is known.
+    #[inline]
     pub fn is_known(&self) -> bool {
         self.gaps.is_empty()
     }
@@ -84,6 +108,15 @@ impl Word {
     /// Adds known text.
     pub fn push_str(&mut self, text: &str) {
         self.text.push_str(text);
+    }
+
+    /// Adds a known text, which is shared if the word is empty.
+    pub(crate) fn push_text(&mut self, text: &Text) {
+        if self.text.is_empty() {
+            self.text = text.clone();
+        } else {
+            self.text.push_str(text);
+        }
     }
 
     /// Adds a known character.
@@ -107,6 +140,10 @@ impl Word {
 
     /// Adds another word.
     pub fn push_word(&mut self, other: &Self) {
+        if self.gaps.is_empty() && other.gaps.is_empty() && self.text.is_empty() {
+            self.text = other.text.clone();
+            return;
+        }
         let base = self.text.len();
         self.text.push_str(&other.text);
         for gap in &other.gaps {
@@ -120,15 +157,47 @@ impl Word {
 
     /// The part from that byte of the known text on, with a gap that is exactly there.
     pub fn from(&self, at: usize) -> Self {
-        let text = self.text.get(at..).unwrap_or_default().to_owned();
+        let text = self.text.get(at, self.text.len()).unwrap_or_default();
+        if self.gaps.is_empty() {
+            return Self::of(text);
+        }
         let is_after = |gap: &&Gap| gap.at >= at;
         let gaps = self.gaps.iter().filter(is_after).map(|gap| Gap { at: gap.at - at, ..*gap });
         Self { text, gaps: gaps.collect() }
     }
 
+    /// The part in front of that byte of the known text, with a gap that is exactly there.
+    pub(crate) fn without_end(&self, at: usize) -> Self {
+        let mut word = self.until(at);
+        let is_there = |gap: &&Gap| gap.at == at;
+        word.gaps.extend(self.gaps.iter().filter(is_there));
+        word
+    }
+
+    /// The parts between blanks of the known text, as `xargs` reads them.
+    pub(crate) fn split_blanks(&self) -> Vec<Self> {
+        let mut parts = vec![Self::default()];
+        let mut gaps = self.gaps.iter().peekable();
+        for (at, letter) in self.text.char_indices() {
+            while let Some(gap) = gaps.next_if(|gap| gap.at <= at) {
+                parts.last_mut().into_iter().for_each(|part| part.push_gap(gap.fill));
+            }
+            if letter.is_whitespace() || letter == '\0' {
+                parts.push(Self::default());
+            } else {
+                parts.last_mut().into_iter().for_each(|part| part.push(letter));
+            }
+        }
+        for gap in gaps {
+            parts.last_mut().into_iter().for_each(|part| part.push_gap(gap.fill));
+        }
+        parts.retain(|part| !part.text.is_empty() || !part.gaps.is_empty());
+        parts
+    }
+
     /// The part in front of that byte of the known text.
     pub fn until(&self, at: usize) -> Self {
-        let text = self.text.get(..at).unwrap_or(&self.text).to_owned();
+        let text = self.text.get(0, at).unwrap_or_else(|| self.text.clone());
         let gaps = self.gaps.iter().filter(|gap| gap.at < at).copied().collect();
         Self { text, gaps }
     }
@@ -144,7 +213,7 @@ impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut from = 0;
         for gap in &self.gaps {
-            f.write_str(self.text.get(from..gap.at).unwrap_or_default())?;
+            f.write_str(self.text.as_str().get(from..gap.at).unwrap_or_default())?;
             f.write_str(match gap.fill {
                 Fill::Anything => "…",
                 Fill::Name => "*",
@@ -152,7 +221,7 @@ impl fmt::Display for Word {
             })?;
             from = gap.at;
         }
-        f.write_str(self.text.get(from..).unwrap_or_default())
+        f.write_str(self.text.as_str().get(from..).unwrap_or_default())
     }
 }
 
@@ -191,6 +260,16 @@ mod tests {
         }
         assert!(many.gaps().len() <= MAX_GAPS + 1, "{}", many.gaps().len());
         assert!(many.misses_value());
+    }
+
+    #[test]
+    fn a_word_is_split_at_its_blanks() {
+        let mut word = Word::known("a/");
+        word.push_gap(Fill::Name);
+        word.push_str("\0b  ");
+        word.push_gap(Fill::Anything);
+        let parts: Vec<String> = word.split_blanks().iter().map(Word::to_string).collect();
+        assert_eq!(parts, ["a/*", "b", "…"]);
     }
 
     #[test]

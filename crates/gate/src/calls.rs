@@ -250,7 +250,7 @@ impl Core {
         }
     }
 
-    /// The call's own end has come.
+    /// The call's own end has arrived.
     pub(super) fn ends(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
         if std::mem::replace(&mut call.ended, true) {
@@ -461,7 +461,7 @@ impl Core {
         }
         if call.leaves_whole() {
             let tool = call.assembly.name().to_owned();
-            self.normalised(&tool, "clients disagree about its pieces: it leaves whole");
+            self.normalised(&tool, "clients disagree about its pieces, so it is sent whole");
         } else if call.assembly.kept() > KEPT_ARGUMENTS || is_much {
             call.take_digest();
             self.forget_arguments(slot);

@@ -54,7 +54,7 @@ pub(crate) struct Core {
     pub(crate) truncated: bool,
     /// The last event left without the blank line that ends it.
     pub(crate) dangling: bool,
-    /// Something other than white space has come.
+    /// Something other than white space has arrived.
     pub(crate) received_any: bool,
     /// Some bytes have left.
     pub(crate) emitted_any: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Core {
     /// How the upstream formats its events, for the events that the gate adds.
     pub(crate) style: Style,
     pub(crate) stream: Stream,
-    /// The answers of the turn, if it may go on after a denial.
+    /// The answers of the turn, if it may continue after a denial.
     pub(crate) rounds: Option<Box<Rounds>>,
     /// Where denied calls are shown.
     pub(crate) shown: Shown,
@@ -84,7 +84,7 @@ pub(crate) enum Stream {
     Failing { blame: Blame, message: String, as_body: bool },
     /// Everything was written; the driver gets the ending next.
     Closed(crate::Ending),
-    /// The driver has got the ending.
+    /// The driver has received the ending.
     Ended(crate::Ending),
 }
 
@@ -161,7 +161,7 @@ impl Core {
         self.texts = self.settings.text.clone().map(|guard| Box::new(Texts::new(guard)));
     }
 
-    /// The usual framing of the dialect, as long as no frame has come.
+    /// The usual framing of the dialect, as long as no frame has arrived.
     pub(crate) fn usual_framing(&self) -> Framing {
         usual_framing(self.dialect)
     }

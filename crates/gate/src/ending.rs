@@ -44,7 +44,7 @@ impl Core {
             return;
         }
         if self.answer_lacks_its_end() {
-            return self.fail(Blame::Upstream, "the upstream broke off its next answer");
+            return self.fail(Blame::Upstream, "the upstream ended its next answer early");
         }
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
@@ -115,7 +115,7 @@ impl Core {
     /// missing, and an error after the end would only confuse.
     fn report_broken_upstream(&mut self) {
         let whole = !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.finished);
-        let message = "the provider broke off its response".to_owned();
+        let message = "the provider ended its response early".to_owned();
         self.stream = match whole {
             true => Stream::Closed(Ending::Error(message)),
             false => Stream::Failing {
@@ -163,7 +163,7 @@ impl Core {
         if let Stream::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
             self.end_dangling(out);
-            self.drop_queued("the response ended before it could leave");
+            self.drop_queued("the response ended before it could be sent");
             self.queue.clear();
             self.queued = 0;
             self.drop_unfinished();

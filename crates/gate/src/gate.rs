@@ -27,7 +27,7 @@ pub enum Step {
     /// Judge the whole call, and answer with [`Gate::answer`], now or later. Steps that are taken
     /// before the answer let frames pass that may overtake the call.
     Judge(Question),
-    /// Every call of the answer was denied, and the turn may go on: call [`Gate::conclude`] or
+    /// Every call of the answer was denied, and the turn may continue: call [`Gate::conclude`] or
     /// [`Gate::next_answer`], now or later. Only with [`OnDeny::Continue`](crate::OnDeny::Continue).
     OnlyDenied(OnlyDenied),
     /// Something to record.
@@ -352,7 +352,8 @@ impl Gate {
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
         if !self.core.accepts(framing) {
-            self.core.fail(Blame::Upstream, "the next answer has another form than the first");
+            self.core
+                .fail(Blame::Upstream, "the next answer has a different format from the first");
             self.input = Input::Over;
             return;
         }

@@ -134,7 +134,7 @@ impl Core {
     }
 
     /// Whether a block may begin: the previous call has ended and, if this block is a call itself,
-    /// so has every other block. Ends those whose own end will not come any more.
+    /// so has every other block. Ends those whose own end will no longer come.
     fn blocks_before_have_ended(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) -> bool {
         let Held::Frame(frame) = &entry.bytes else { return true };
         let call_before = self.writer.open_call();

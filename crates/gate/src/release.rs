@@ -37,7 +37,7 @@ impl Core {
 
     /// Writes a frame, each of its parts as decided for its call.
     pub(crate) fn emit(&mut self, entry: QueuedFrame, out: &mut Vec<u8>) {
-        // Most responses do not go on after a denial, and their frames need not be moved.
+        // Most responses do not continue after a denial, and their frames need not be moved.
         if self.rounds.is_none() {
             return self.write_frame(entry, out);
         }
@@ -138,7 +138,7 @@ impl Core {
         fates
     }
 
-    /// A body as it leaves; `None` if nothing of it may.
+    /// A body as it leaves; `None` if no part of it may.
     pub(crate) fn body_text(&mut self, entry: &QueuedFrame) -> Option<String> {
         let Held::Body(body) = &entry.bytes else { return None };
         if let Some(text) = entry.reading.text {
@@ -196,7 +196,7 @@ impl Core {
             _ => None,
         });
         let tool = call.map(|call| call.assembly.name().to_owned()).unwrap_or_default();
-        self.normalised(&tool, "clients disagree about its shape: it left in canonical form");
+        self.normalised(&tool, "clients disagree about its form, so it was sent in canonical form");
     }
 
     fn fate(&mut self, part: &Part, reading: &Reading, data: &str) -> Fate {

@@ -1,4 +1,4 @@
-//! A turn that goes on after its calls were denied.
+//! A turn that continues after its calls were denied.
 //!
 //! If every call of an answer was denied, its end is held, and the driver decides: the turn ends as
 //! it would with [`OnDeny::Explain`](crate::OnDeny::Explain), or the provider answers once more and
@@ -32,7 +32,7 @@ const LANE: u32 = 0;
 pub(crate) struct Rounds {
     state: RoundState,
     /// Denied calls of this turn without a notice yet: which one they get depends on whether the
-    /// turn goes on.
+    /// turn continues.
     deferred: Vec<DeferredNotice>,
     /// What happens if the current answer fails; `None` in the first one.
     fallback: Option<Fallback>,
@@ -40,7 +40,7 @@ pub(crate) struct Rounds {
     bodies: Vec<String>,
     /// The framing of the first answer.
     framing: Option<Framing>,
-    /// How a denied call is shown if the turn goes on.
+    /// How a denied call is shown if the turn continues.
     notice: Notice,
     is_handed_out: bool,
     /// How many events of the current answer have ended the turn.
@@ -52,7 +52,7 @@ enum RoundState {
     /// An answer is being read.
     #[default]
     Reading,
-    /// The end of an answer has come, and every call of it was denied.
+    /// The end of an answer has arrived, and every call of it was denied.
     Held(Vec<QueuedFrame>),
     /// The driver decides what comes next.
     Offered(Vec<QueuedFrame>),
@@ -66,7 +66,7 @@ enum RoundState {
 #[derive(Debug)]
 enum Fallback {
     Events(Vec<QueuedFrame>),
-    /// The last body as it would have been the only one, and the lane behind it.
+    /// The last body, as if it were the only one, and the lane after it.
     Body(String, Box<LaneState>),
 }
 
@@ -114,18 +114,18 @@ impl Core {
             }
             What::End(_) | What::Text | What::Signature => false,
         };
-        // Such a turn does not go on, and there may be no later frame.
+        // Such a turn does not continue, and there may be no later frame.
         let is_last = self.rounds.is_some() && entry.reading.parts.iter().any(is_left);
         if is_last { Shown::Explained } else { Shown::Events }
     }
 
-    /// Whether the driver has to decide how the turn goes on.
+    /// Whether the driver has to decide how the turn continues.
     pub(crate) fn is_offered(&self) -> bool {
         let state = self.rounds.as_ref().map(|rounds| &rounds.state);
         matches!(state, Some(RoundState::Offered(_)))
     }
 
-    /// Keeps the end of an answer whose calls were all denied, and everything behind it. Returns
+    /// Keeps the end of an answer whose calls were all denied, and everything after it. Returns
     /// any other frame.
     pub(crate) fn hold_end(
         &mut self,
@@ -244,7 +244,7 @@ impl Core {
         }
     }
 
-    /// Writes the deferred notices. `behind` separates them from the text that follows.
+    /// Writes the deferred notices. `after` separates them from the text that follows.
     fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Vec<u8>) {
         let is_later = self.is_later_answer();
         let is_separate = self.api().notice_is_separate();
@@ -390,7 +390,7 @@ impl Core {
         let Some(fallback) = rounds.fallback.take() else { return false };
         rounds.state = RoundState::Concluded;
         self.end_dangling(out);
-        self.drop_queued("the answer ended before it could leave");
+        self.drop_queued("the answer ended before it could be sent");
         self.queue.clear();
         self.queued = 0;
         self.drop_unfinished();
@@ -433,7 +433,7 @@ impl Core {
         }
     }
 
-    /// Writes what a later answer lacks of its end: it broke off between the events that end it.
+    /// Completes the end of a later answer that was cut off between the events that end it.
     pub(crate) fn complete_end(&mut self, out: &mut Vec<u8>) {
         let Some(rounds) = &mut self.rounds else { return };
         if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
@@ -530,11 +530,11 @@ fn has_text(entry: &QueuedFrame) -> bool {
 /// Where denied calls are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// Among the events of a stream: a notice waits until it is known whether the turn goes on.
+    /// Among the events of a stream: a notice waits until it is known whether the turn continues.
     Events,
     /// In the event that ends the turn, whose end leaves later.
     BeforeEnd,
-    /// In an event of a turn that does not go on.
+    /// In an event of a turn that does not continue.
     Explained,
     /// In the only body, or the last one.
     Body,

@@ -65,7 +65,7 @@ pub enum Announce {
     Denials,
 }
 
-/// How a denied call is shown in a turn that goes on.
+/// How a denied call is shown in a turn that continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Notice {
     /// As one line: the tool, the rule, the record.

@@ -31,11 +31,11 @@ pub(crate) struct CallSlot {
     pub(crate) state: State,
     /// How many frames of it are waiting.
     pub(crate) waiting: usize,
-    /// Its own end or the turn's has come: no more pieces are expected.
+    /// Its own end or the turn's has arrived: no more pieces are expected.
     pub(crate) ended: bool,
     /// Its index in the turn: among the blocks, or among the calls of the choice.
     pub(crate) place: usize,
-    /// Calls in another lane came before. It waits until none of those streams.
+    /// Calls in another lane came first. It waits until none of them is streaming.
     pub(crate) second_lane: bool,
     /// There are calls in several lanes. Some clients do not distinguish lanes, so it leaves whole.
     pub(crate) in_several_lanes: bool,
@@ -66,7 +66,7 @@ pub(crate) enum State {
     Live,
     /// It is complete, and the verdict is pending.
     Asked(PendingVerdict),
-    /// A permit was given before the call's end has come: all of it is held until then.
+    /// A permit was given before the call's end has arrived: all of it is held until then.
     Permitted,
     /// A permit was given.
     Allowed,

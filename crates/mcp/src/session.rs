@@ -274,7 +274,7 @@ impl Session {
                 *held = Held::Cancelled;
                 return self.resolve_held(&id, None);
             }
-            // The server need not answer any more.
+            // The server no longer needs to answer.
             if self.open_requests.remove(&id).is_some() {
                 if self.cancelled_ids.len() >= MAX_CANCELLED {
                     self.cancelled_ids.pop_front();

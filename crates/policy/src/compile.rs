@@ -60,7 +60,7 @@ pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
     for id in ids.chain(of_text) {
         if let Some(line) = seen.insert(&id.value, id.span.line) {
             problems
-                .add(id.span, format!("a second rule `{}`", id.value))
+                .add(id.span, format!("duplicate rule id `{}`", id.value))
                 .label(format!("the first is on line {line}"))
                 .hint("notices and records name the id, so it must be unique in the file");
         }
@@ -143,9 +143,9 @@ fn escalates(tools: &[At<String>], problems: &mut Problems<'_>) -> bool {
     let Some(named) = tools.iter().find(|tool| tool.value == word) else { return false };
     if tools.len() > 1 {
         problems
-            .add(named.span, format!("`{word}` with other tools in one rule"))
-            .label("the arguments of a call decide about this, not its name")
-            .hint("write a rule of its own, or use the condition `escalates: true`");
+            .add(named.span, format!("`{word}` cannot be combined with other tools in one rule"))
+            .label("this depends on the arguments of a call, not on its name")
+            .hint("write a separate rule, or use the condition `escalates: true`");
     }
     true
 }
@@ -165,8 +165,8 @@ fn surfaces(
             let other = named.iter().find(|surface| **surface != Surface::Mcp);
             if let (true, Some(other)) = (needs_findings, other) {
                 problems
-                    .add(source.span, format!("a rule on `{other}` cannot ask for findings"))
-                    .hint("only what MCP servers say is inspected: write `surface: mcp`, or leave it out");
+                    .add(source.span, format!("a rule on `{other}` cannot have conditions on findings"))
+                    .hint("only text from MCP servers is inspected: write `surface: mcp`, or leave it out");
             }
             named.clone()
         }

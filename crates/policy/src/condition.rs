@@ -128,7 +128,7 @@ impl Condition {
         }
     }
 
-    /// What made this condition hold: the first leaf that can say so.
+    /// The reason why this condition holds: from the first leaf that has one.
     pub(crate) fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
         match self {
             Self::Any(parts) => {

@@ -21,7 +21,7 @@ pub struct Denial {
     pub hint: Option<String>,
     /// The argument that made the rule match, truncated.
     pub argument: Option<String>,
-    /// The kind of action that the rule blocks, as it states it.
+    /// The kind of action that the rule blocks, in its own words.
     pub blocks: Option<String>,
     /// How much is blocked.
     pub scope: Scope,
@@ -74,9 +74,11 @@ impl Scope {
     /// the same action differently will not help either.
     fn retry(self, states_kind: bool) -> &'static str {
         match self {
-            Self::Use if states_kind => "Do not retry it, nor in another spelling.",
-            Self::Tool | Self::Use | Self::Unclear => "Do not retry it: the answer stays the same.",
-            Self::Rate => "Do not retry it before then.",
+            Self::Use if states_kind => "Do not retry it, in this or any other form.",
+            Self::Tool | Self::Use | Self::Unclear => {
+                "Do not retry it: the answer will be the same."
+            }
+            Self::Rate => "Wait before you retry it.",
             Self::Outage => "Retry it once the audit store is available again.",
         }
     }

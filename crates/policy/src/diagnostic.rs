@@ -81,12 +81,24 @@ fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
 pub struct Problems<'s> {
     source: &'s Source,
     list: Vec<Diagnostic>,
+    of_builtin: bool,
 }
 
 impl<'s> Problems<'s> {
     /// No problems yet.
     pub fn new(source: &'s Source) -> Self {
-        Self { source, list: Vec::new() }
+        Self { source, list: Vec::new(), of_builtin: crate::packs::is_builtin(source) }
+    }
+
+    /// The same for a file of callgate's own.
+    pub(crate) fn of_builtin(source: &'s Source) -> Self {
+        Self { source, list: Vec::new(), of_builtin: true }
+    }
+
+    /// Whether the file is callgate's own: its patterns are tested and need not be compiled to be
+    /// checked.
+    pub(crate) fn are_of_builtin(&self) -> bool {
+        self.of_builtin
     }
 
     /// Adds a problem; label and hint may follow.

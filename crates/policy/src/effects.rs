@@ -5,7 +5,10 @@ use std::fmt;
 
 use callgate_call::ToolCall;
 use callgate_call::json::Value;
-use callgate_effects::{Bound, EffectKind, Effects, Entry, Ground, Resolver, Role, analyse};
+use callgate_effects::{
+    Bound, EffectKind, Effects, Entry, Fill, Ground, Path, PreparedPath, Resolver, Role, Word,
+    analyse,
+};
 
 use crate::names::Name;
 use crate::roles::{self, Carrier};
@@ -26,6 +29,10 @@ pub(crate) struct CallEffects<'c> {
     pub(crate) disk: Option<&'c dyn Resolver>,
     bound: OnceCell<Bound>,
     list: OnceCell<Vec<Effects>>,
+    /// Where the effects of each kind are.
+    places: OnceCell<[Vec<Place>; EffectKind::COUNT]>,
+    /// The path of each effect that has one, in the order of all effects. Many rules ask about each.
+    paths: OnceCell<Vec<OnceCell<PathForms>>>,
     /// The arguments of each role, in the order of [`Role::ALL`].
     carriers: [OnceCell<Vec<Carrier>>; Role::ALL.len()],
 }
@@ -33,6 +40,29 @@ pub(crate) struct CallEffects<'c> {
 impl fmt::Debug for CallEffects<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallEffects").field("call", self.call).finish_non_exhaustive()
+    }
+}
+
+/// Where an effect is: in which list, where there, and where among all effects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) list: usize,
+    pub(crate) effect: usize,
+    pub(crate) at: usize,
+}
+
+/// The path of an effect, ready to be compared with the paths of many rules.
+pub(crate) struct PathForms {
+    pub(crate) own: PreparedPath,
+    /// The folder that `dir/*` has everything of.
+    pub(crate) folder: Option<PreparedPath>,
+}
+
+impl PathForms {
+    fn new(path: &Path, call: &ToolCall) -> Self {
+        let ground = ground(call);
+        let folder = whole_folder(path).map(|folder| PreparedPath::new(&folder, &ground));
+        Self { own: PreparedPath::new(path, &ground), folder }
     }
 }
 
@@ -57,8 +87,41 @@ impl Tool<'_> {
 
 impl<'c> CallEffects<'c> {
     pub(crate) fn new(call: &'c ToolCall, disk: Option<&'c dyn Resolver>) -> Self {
-        let (bound, list) = (OnceCell::new(), OnceCell::new());
-        Self { call, disk, bound, list, carriers: Default::default() }
+        Self {
+            call,
+            disk,
+            bound: OnceCell::new(),
+            list: OnceCell::new(),
+            places: OnceCell::new(),
+            paths: OnceCell::new(),
+            carriers: Default::default(),
+        }
+    }
+
+    /// Where the effects of a kind are.
+    pub(crate) fn places(&self, kind: EffectKind, list: &[Effects]) -> &[Place] {
+        let places = self.places.get_or_init(|| {
+            let mut places: [Vec<Place>; EffectKind::COUNT] = Default::default();
+            let effects = list.iter().enumerate().flat_map(|(list, effects)| {
+                let effects = effects.all().iter().enumerate();
+                effects.map(move |(effect, it)| (list, effect, it.action.kind()))
+            });
+            for (at, (list, effect, kind)) in effects.enumerate() {
+                if let Some(places) = places.get_mut(kind as usize) {
+                    places.push(Place { list, effect, at });
+                }
+            }
+            places
+        });
+        places.get(kind as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The path of the effect at that place of all effects.
+    pub(crate) fn path(&self, at: usize, path: &Path, list: &[Effects]) -> Option<&PathForms> {
+        let count = || list.iter().map(|effects| effects.all().len()).sum();
+        let places = || std::iter::repeat_with(OnceCell::new).take(count()).collect();
+        let place = self.paths.get_or_init(places).get(at)?;
+        Some(place.get_or_init(|| PathForms::new(path, self.call)))
     }
 
     /// What a tool of this name can do at most.
@@ -130,6 +193,27 @@ impl<'c> CallEffects<'c> {
         }
         hinted.without(known)
     }
+}
+
+/// The folder that `dir/*` has everything of.
+fn whole_folder(path: &Path) -> Option<Path> {
+    let resolved = &path.resolved;
+    let text = resolved.known_part();
+    let slash = text.rfind('/')?;
+    let name = resolved.from(slash + 1);
+    let is_star = match name.text() {
+        // Tools that take a glob as text do not expand it as a shell does.
+        Some(text) => matches!(text, "*" | "**" | ".*"),
+        None => {
+            matches!(name.known_part(), "" | ".")
+                && name.gaps().iter().any(|gap| gap.fill == Fill::Name)
+        }
+    };
+    if !is_star {
+        return None;
+    }
+    let folder: Word = if slash == 0 { Word::known("/") } else { resolved.until(slash) };
+    Some(Path { resolved: folder, real: None, ..path.clone() })
 }
 
 /// What the effects of a call are resolved against. The project is the working folder; if that is not

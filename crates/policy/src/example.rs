@@ -116,9 +116,9 @@ fn why_not(rule: &Rule, question: &Question<'_>) -> &'static str {
     if !rule.applies_at(question.call.origin.surface) {
         "the rule does not apply on that surface"
     } else if !rule.names(question) {
-        "its tool or server is another"
+        "its tool or server is a different one"
     } else {
-        "its `when`, `agent` or `who` does not hold"
+        "its `when`, `agent` or `who` does not match"
     }
 }
 

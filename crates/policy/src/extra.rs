@@ -155,7 +155,7 @@ impl Judgement {
 /// The sanitized text, if it may be changed.
 fn changed(extra: &ExtraInput, clean: Clean) -> Result<Clean, String> {
     match extra.is_fixed && clean.text.is_some() {
-        true => Err("it must stay as the server made it".to_owned()),
+        true => Err("it must stay as the server issued it".to_owned()),
         false => Ok(clean),
     }
 }

@@ -2,7 +2,8 @@
 
 use callgate_scan::inspect::Finding;
 
-/// What is known of a server's texts when a call is judged: its tool's definition, or its result.
+/// What is known about a server's texts when a call is judged: its tool's definition, or its
+/// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Findings<'f> {
     /// The texts were not inspected: a condition on findings is unknown.

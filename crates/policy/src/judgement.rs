@@ -55,7 +55,7 @@ pub struct JudgementDetails {
     pub reason: String,
     /// What to do instead.
     pub hint: Option<String>,
-    /// The kind of action that the rule blocks, as it states it.
+    /// The kind of action that the rule blocks, in its own words.
     pub blocks: Option<String>,
     /// How much is blocked, if the call does not pass.
     pub scope: Scope,

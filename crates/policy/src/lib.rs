@@ -59,6 +59,7 @@ mod finding;
 mod index;
 mod judge;
 mod judgement;
+mod lazy_regex;
 mod limit;
 mod lint;
 mod moment;

@@ -106,9 +106,12 @@ fn unserved(rule: &Rule, served: &[Surface]) -> Option<Advice> {
     let idle = !rule.surfaces.iter().any(|surface| served.contains(surface));
     idle.then(|| {
         let surfaces: Vec<&str> = rule.surfaces.iter().map(|surface| surface.as_str()).collect();
-        let message =
-            format!("nothing serves the surface of rule `{}`: {}", rule.id, surfaces.join(", "));
-        (message, "the rule is kept and will apply once something does")
+        let message = format!(
+            "rule `{}` has no effect: nothing serves its surface ({})",
+            rule.id,
+            surfaces.join(", ")
+        );
+        (message, "the rule is kept, and applies once something serves it")
     })
 }
 
@@ -131,7 +134,8 @@ fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
         let order = other.rank().cmp(&rule.rank());
         covers && (order.is_lt() || (order.is_eq() && !comes_later))
     })?;
-    let message = format!("rule `{}` never decides: `{}` asks the same", rule.id, hider.id);
+    let message =
+        format!("rule `{}` never decides: `{}` has the same conditions", rule.id, hider.id);
     Some((message, "remove one of the two, or give them different conditions"))
 }
 

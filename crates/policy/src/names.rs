@@ -300,7 +300,7 @@ pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool
         Trust::Spelled => true,
         // `*-prod` and `g*` are too vague for a name whose server part is a guess.
         Trust::Guessed => {
-            server.says_beginning() || (server.has_letters() && tool > Precision::Any)
+            server.determines_start() || (server.has_letters() && tool > Precision::Any)
         }
         Trust::OwnTool => server.is_literal() && tool == Precision::Exact,
     }

@@ -58,7 +58,7 @@ impl Node {
     /// What kind of value this is, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.value {
-            Yaml::Null => "nothing",
+            Yaml::Null => "null",
             Yaml::Bool(_) => "true or false",
             Yaml::Number { .. } => "a number",
             Yaml::String(_) => "text",

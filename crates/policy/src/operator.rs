@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use callgate_call::json::{Value, each_spelling};
 use globset::GlobMatcher;
-use regex::Regex;
 
+use crate::lazy_regex::Pattern;
 use crate::number::{Number, lax, spelled};
 use crate::tri::Tri;
 
@@ -81,7 +81,7 @@ pub(crate) enum Operator {
     /// Begins with this text.
     StartsWith(String),
     /// The regular expression is found somewhere: unanchored, case-sensitive, linear time.
-    Matches(Regex),
+    Matches(Pattern),
     /// A path glob: `*` stops at `/`, `**` does not.
     Glob(GlobMatcher),
     /// There is a value that is not `null`; if false, there is no such value.
@@ -221,7 +221,10 @@ impl Operator {
             Self::In(literals) => Tri::any(literals.iter().map(|literal| literal.equals(scalar))),
             Self::Contains(part) => scalar.as_text(|text| text.contains(part.as_str())),
             Self::StartsWith(start) => scalar.as_text(|text| text.starts_with(start.as_str())),
-            Self::Matches(regex) => scalar.as_text(|text| regex.is_match(text)),
+            Self::Matches(pattern) => match pattern.regex() {
+                Some(regex) => scalar.as_text(|text| regex.is_match(text)),
+                None => Tri::Unknown,
+            },
             Self::Glob(glob) => scalar.as_text(|text| glob.is_match(text)),
             Self::Exists(wanted) => (*wanted).into(),
             Self::Compare(comparison, bound) => match scalar {

@@ -30,6 +30,12 @@ pub fn builtin(name: &str) -> Option<Source> {
     Some(Source { name: name.to_owned(), text: (*text).to_owned() })
 }
 
+/// Whether a policy is a built-in one, unchanged.
+pub(crate) fn is_builtin(source: &Source) -> bool {
+    let bare = source.name.strip_prefix(PREFIX);
+    PACKS.iter().any(|(name, text)| bare == Some(*name) && source.text == *text)
+}
+
 /// The whole names of all built-in policies.
 pub fn builtins() -> impl Iterator<Item = String> {
     PACKS.iter().map(|(name, _)| format!("{PREFIX}{name}"))

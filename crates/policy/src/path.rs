@@ -334,7 +334,7 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
         }
         if let Some(after) = rest.strip_prefix('.') {
             if after.is_empty() {
-                return Err("a name is missing behind the last `.`".into());
+                return Err("a name is missing after the last `.`".into());
             }
             rest = after;
         }

@@ -90,7 +90,7 @@ impl Wildcard {
 
     /// Whether it determines how a name begins. One or two letters do not: too many names match
     /// `g*`.
-    pub(crate) fn says_beginning(&self) -> bool {
+    pub(crate) fn determines_start(&self) -> bool {
         const ENOUGH: usize = 3;
         let letters = self.text.chars().take_while(|c| c.is_alphanumeric()).count();
         letters >= ENOUGH || (self.literal && letters > 0)

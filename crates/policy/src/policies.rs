@@ -138,7 +138,7 @@ impl Policies {
                 });
                 if let (true, Some(name)) = (known, &written.name) {
                     problems
-                        .add(name.span, format!("a second policy `{}`", name.value))
+                        .add(name.span, format!("duplicate policy name `{}`", name.value))
                         .hint("give each policy a name of its own");
                 }
                 let is_reserved = |name: &&At<String>| name.value == protect::NAME;

@@ -41,7 +41,7 @@ impl Policies {
             name: format!("builtin:{NAME}"),
             text: without_examples(include_str!("packs/protect.yaml")),
         };
-        let mut problems = Problems::new(&source);
+        let mut problems = Problems::of_builtin(&source);
         if let Some(template) = parse(&source, &mut problems) {
             let mut filled = template.clone();
             protection.fill(&mut filled);

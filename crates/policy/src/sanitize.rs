@@ -35,12 +35,12 @@ pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Optio
         (Some(sanitize), Some(_)) => {
             problems
                 .add(sanitize.span, "`sanitize` without `verdict: sanitize` replaces nothing")
-                .hint("write `verdict: sanitize`: whether the call passes is for another rule");
+                .hint("write `verdict: sanitize`; another rule decides whether the call passes");
             return None;
         }
         (None, Some(Verdict::Sanitize)) => {
             problems
-                .add(source.span, "this rule sanitizes, and does not say what")
+                .add(source.span, "this rule does not say what to sanitize")
                 .hint("add `sanitize: { detectors: [secret] }`");
             return None;
         }

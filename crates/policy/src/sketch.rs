@@ -50,7 +50,8 @@ const WORDS: &[&str] = &["id", "verdict", "mode", "reason", "hint", "blocks", "e
 
 impl RuleSketch {
     pub(crate) fn of(fields: &Fields<'_>) -> Self {
-        Self { whole: hash(fields, &[]), matches: hash(fields, WORDS) }
+        let texts = texts(fields, &[]);
+        Self { whole: hash(&texts, &[]), matches: hash(&texts, WORDS) }
     }
 }
 
@@ -60,20 +61,25 @@ impl PolicySketch {
         rules: impl IntoIterator<Item = (&'a str, RuleSketch)>,
     ) -> Self {
         let rules = rules.into_iter().map(|(id, sketch)| (id.to_owned(), sketch)).collect();
-        Self { head: hash(fields, &["rules", "text"]), rules }
+        Self { head: hash(&texts(fields, &["rules", "text"]), &[]), rules }
     }
 }
 
-/// Sorted by key, because the order of keys has no meaning.
-fn hash(fields: &Fields<'_>, without: &[&str]) -> Hash {
-    let mut entries: Vec<_> =
-        fields.entries.iter().filter(|(key, _)| !without.contains(&key.name.as_str())).collect();
-    entries.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+/// The entries as JSON, apart from some keys. Sorted by key, because the order of keys has no meaning.
+fn texts<'f>(fields: &Fields<'f>, without: &[&str]) -> Vec<(&'f str, String)> {
+    let entries = fields.entries.iter().map(|(key, node)| (key.name.as_str(), node));
+    let entries = entries.filter(|(name, _)| !without.contains(name));
+    let mut texts: Vec<_> = entries.map(|(name, node)| (name, node.to_json())).collect();
+    texts.sort_by_key(|(name, _)| *name);
+    texts
+}
+
+fn hash(texts: &[(&str, String)], without: &[&str]) -> Hash {
     let mut hash = Sha256::new();
-    for (key, node) in entries {
-        hash.update(key.name.as_bytes());
+    for (name, text) in texts.iter().filter(|(name, _)| !without.contains(name)) {
+        hash.update(name.as_bytes());
         hash.update([0]);
-        hash.update(node.to_json().as_bytes());
+        hash.update(text.as_bytes());
         hash.update([0]);
     }
     hash.finalize().into()
@@ -152,7 +158,7 @@ impl Policies {
         let same =
             |it: &&std::sync::Arc<TextRule>| (&it.policy, &it.id) == (&rule.policy, &rule.id);
         let Some(now) = self.texts().iter().find(same) else {
-            return Some(format!("{name} ({}) is gone", rule.action.as_str()));
+            return Some(format!("{name} ({}) was removed", rule.action.as_str()));
         };
         let action = if now.shadow { TextAction::Audit } else { now.action };
         if action < rule.action {
@@ -164,9 +170,10 @@ impl Policies {
             policy.sketch.rules.get(&rule.id).map(|sketch| sketch.matches)
         };
         if matches(self) != matches(before) {
-            return Some(format!("{name} looks for something else"));
+            return Some(format!("{name} now looks for something else"));
         }
-        (now.audience != rule.audience).then(|| format!("{name} is for others than before"))
+        (now.audience != rule.audience)
+            .then(|| format!("{name} applies to different callers than before"))
     }
 }
 
@@ -174,7 +181,11 @@ impl Policies {
 fn weakened(old: &Policy, new: Option<&Policy>) -> Vec<String> {
     let name = &old.name;
     let Some(new) = new else {
-        return if restricts(old) { vec![format!("policy {name} is gone")] } else { Vec::new() };
+        return if restricts(old) {
+            vec![format!("policy {name} was removed")]
+        } else {
+            Vec::new()
+        };
     };
     if new.shadow {
         let weaker = format!("policy {name} is only in shadow mode");
@@ -182,7 +193,7 @@ fn weakened(old: &Policy, new: Option<&Policy>) -> Vec<String> {
     }
     let mut found = Vec::new();
     if new.audience != old.audience && restricts(old) {
-        found.push(format!("policy {name} is for others than before"));
+        found.push(format!("policy {name} applies to different callers than before"));
     }
     for surface in Surface::ALL {
         let (was, is) = (old.default_at(surface), new.default_at(surface));
@@ -208,13 +219,13 @@ fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
     let name = format!("rule {}/{}", old.name, rule.id);
     match now {
         _ if !stops => None,
-        None => Some(format!("{name} ({}) is gone", rule.verdict)),
+        None => Some(format!("{name} ({}) was removed", rule.verdict)),
         Some(now) if now.role == RuleRole::Shadow => Some(format!("{name} is only in shadow mode")),
         Some(now) if now.verdict < rule.verdict => {
             Some(format!("{name}: {} became {}", rule.verdict, now.verdict))
         }
         Some(_) if matches(old, rule) != matches(new, rule) => {
-            Some(format!("{name} ({}) matches something else", rule.verdict))
+            Some(format!("{name} ({}) now matches something else", rule.verdict))
         }
         Some(_) => None,
     }
@@ -236,10 +247,12 @@ fn rule_opened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
     let stricter = |other: &Rule| decides(other) && other.verdict > rule.verdict;
     let outranks = |other: &&Rule| stricter(other) && other.priority > rule.priority;
     match rule.verdict {
-        Verdict::Allow if restricts(old) => Some(format!("{name} allows something else")),
-        _ => {
-            new.rules.iter().find(outranks).map(|other| format!("{name} goes before {}", other.id))
-        }
+        Verdict::Allow if restricts(old) => Some(format!("{name} now allows something else")),
+        _ => new
+            .rules
+            .iter()
+            .find(outranks)
+            .map(|other| format!("{name} takes precedence over {}", other.id)),
     }
 }
 

@@ -165,8 +165,8 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
     if !says_something && problems.len() == known {
         // A file that was truncated while it was written looks like this.
         problems
-            .add(fields.start(), "the policy says nothing")
-            .hint("add `rules`, or `default: allow` if it is to allow everything");
+            .add(fields.start(), "the policy is empty")
+            .hint("add `rules`, or `default: allow` if it should allow everything");
     }
     let mut rules = Vec::new();
     if let Some(node) = fields.get("rules") {
@@ -316,7 +316,7 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     if fields.entries.is_empty() {
-        problems.add(node.span, "`who` names nobody");
+        problems.add(node.span, "`who` is empty");
     }
     named(&fields, "who", problems)
 }
@@ -325,7 +325,7 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
 fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<Vec<At<String>>>) {
     if !matches!(node.value, node::Yaml::Map(_)) {
         problems.add(node.span, "`for` must be a mapping").hint(
-            "say who is meant, like `for: { team: payments }` or `for: { user: [ann, bob] }`",
+            "name the callers, like `for: { team: payments }` or `for: { user: [ann, bob] }`",
         );
         return Default::default();
     }
@@ -333,8 +333,8 @@ fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<
     fields.check(FOR_KEYS, &[], problems);
     if fields.entries.is_empty() {
         problems
-            .add(node.span, "`for` names nobody")
-            .hint("leave `for` out if the policy applies to everybody");
+            .add(node.span, "`for` is empty")
+            .hint("leave `for` out if the policy applies to everyone");
     }
     let agents = fields.get("agent").map(|node| texts(node, "`for.agent`", problems));
     (named(&fields, "for", problems), agents)

@@ -96,7 +96,7 @@ pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Optio
         problems
             .add(
                 other.key.span,
-                format!("`{key}` says how a rule waits, and this one says `{verdict}`"),
+                format!("`{key}` needs `verdict: {key}`, and this rule has `verdict: {verdict}`"),
             )
             .hint(format!("write `verdict: {key}`, or leave `{key}` out"));
     }
@@ -172,7 +172,7 @@ fn timeout(fields: &Fields<'_>, default: Duration, problems: &mut Problems<'_>) 
     let Some(written) = text(node, "`timeout`", problems) else { return default };
     duration(&written).unwrap_or_else(|| {
         problems
-            .add(written.span, format!("cannot read `{}` as a time", written.value))
+            .add(written.span, format!("`{}` is not a valid duration", written.value))
             .hint("write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`");
         default
     })

@@ -68,8 +68,6 @@ impl Tri {
 pub(crate) struct Possible(u8);
 
 impl Possible {
-    const ALL: [Tri; 3] = [Tri::True, Tri::False, Tri::Unknown];
-
     /// Any value: it depends on the arguments.
     pub(crate) const OPEN: Self = Self(0b111);
 
@@ -87,13 +85,15 @@ impl Possible {
     }
 
     pub(crate) fn and(self, other: Self) -> Self {
-        let mut result = Self(0);
-        for a in Self::ALL.into_iter().filter(|a| self.contains(*a)) {
-            for b in Self::ALL.into_iter().filter(|b| other.contains(*b)) {
-                result.0 |= Self::only(a.and(b)).0;
-            }
+        if self.0 == 0 || other.0 == 0 {
+            return Self(0);
         }
-        result
+        let (both, either) = (self.0 & other.0, self.0 | other.0);
+        // Unknown is left if one is unknown and the other is not false.
+        let clear = Self::only(Tri::True).0 | Self::only(Tri::Unknown).0;
+        let unclear = either & Self::only(Tri::Unknown).0;
+        let unknown = if self.0 & clear != 0 && other.0 & clear != 0 { unclear } else { 0 };
+        Self(both & Self::only(Tri::True).0 | either & Self::only(Tri::False).0 | unknown)
     }
 
     pub(crate) fn or(self, other: Self) -> Self {
@@ -105,11 +105,9 @@ impl std::ops::Not for Possible {
     type Output = Self;
 
     fn not(self) -> Self {
-        let mut result = Self(0);
-        for value in Self::ALL.into_iter().filter(|value| self.contains(*value)) {
-            result.0 |= Self::only(!value).0;
-        }
-        result
+        let [yes, no, unknown] = [Tri::True, Tri::False, Tri::Unknown].map(|it| Self::only(it).0);
+        let (was_yes, was_no) = (self.0 & yes != 0, self.0 & no != 0);
+        Self(if was_yes { no } else { 0 } | if was_no { yes } else { 0 } | self.0 & unknown)
     }
 }
 
@@ -136,6 +134,24 @@ mod tests {
         assert_eq!((True.agree(False), Unknown.agree(True)), (Unknown, Unknown));
         assert_eq!(Tri::any([]), False);
         assert_eq!(Tri::all([]), True);
+    }
+
+    #[test]
+    fn sets_are_joined_value_by_value() {
+        let values = [True, False, Unknown];
+        let members = |set: u8| values.into_iter().filter(move |it| Possible(set).contains(*it));
+        let set = |values: &mut dyn Iterator<Item = Tri>| {
+            Possible(values.fold(0, |set, value| set | Possible::only(value).0))
+        };
+        for one in 0..8 {
+            assert_eq!(!Possible(one), set(&mut members(one).map(|value| !value)));
+            for two in 0..8 {
+                let pairs = || members(one).flat_map(|a| members(two).map(move |b| (a, b)));
+                let (a, b) = (Possible(one), Possible(two));
+                assert_eq!(a.and(b), set(&mut pairs().map(|(a, b)| a.and(b))), "{a:?} {b:?}");
+                assert_eq!(a.or(b), set(&mut pairs().map(|(a, b)| a.or(b))), "{a:?} {b:?}");
+            }
+        }
     }
 
     #[test]

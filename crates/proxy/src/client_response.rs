@@ -32,8 +32,8 @@ pub(crate) async fn prepare(
     headers::for_client(response.headers_mut());
     let status = response.status();
     if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-        let why = "it redirects elsewhere, around callgate; set the provider's `base_url` to the \
-                   place it redirects to";
+        let why = "it redirects to another address, which would bypass callgate; set the \
+                   provider's `base_url` to that address";
         return Err(Refusal::Answer(why.to_owned()));
     }
     if !inner.inspects(exchange.route.treatment) {
@@ -99,7 +99,7 @@ async fn inspected(
     let streamed = headers::announces_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
     settings.on_deny = match (inner.settings.on_deny, &kept) {
-        // Without its request, the turn cannot go on.
+        // Without its request, the turn cannot continue.
         (OnDeny::Continue, None) => OnDeny::Explain,
         (on_deny, _) => on_deny,
     };

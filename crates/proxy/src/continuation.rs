@@ -48,7 +48,7 @@ pub(crate) enum AnswerForm {
     Body,
 }
 
-/// What a turn needs to go on.
+/// What a turn needs to continue.
 pub(crate) struct Continuation {
     inner: Arc<Inner>,
     exchange: Arc<Exchange>,
@@ -121,8 +121,8 @@ impl Continuation {
         self.earlier.len()
     }
 
-    /// The current answer broke off.
-    pub(crate) fn break_off(&mut self) {
+    /// The current answer was cut off.
+    pub(crate) fn note_cut_off(&mut self) {
         self.outcome = Outcome::BrokenOff;
     }
 

@@ -90,7 +90,7 @@ pub(crate) fn body_changes(headers: &mut HeaderMap) {
     }
 }
 
-/// Says which calls were denied in a whole answer, for programs that read it.
+/// Adds headers that name the denied calls of a whole answer, for programs.
 pub(crate) fn announce_denials(headers: &mut HeaderMap, records: &[String]) {
     if records.is_empty() {
         return;

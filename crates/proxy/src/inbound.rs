@@ -78,24 +78,24 @@ fn denial_message(denial: &Denial, more: usize) -> String {
 /// Describes an offer, and what the client can do about it.
 fn describe_offer(tool: &str) -> (String, &'static str) {
     if let Some(model) = tool.strip_prefix("model:") {
-        let text = format!("the request asks the model `{model}`, which uses tools of its own");
-        return (text, "Ask another model.");
+        let text = format!("the request is for the model `{model}`, which uses tools of its own");
+        return (text, "Use another model.");
     }
     let whole = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*"));
     let Some(server) = whole else {
         let text = format!("the request offers the tool `{tool}` to the model");
-        return (text, "Take the tool out of the request.");
+        return (text, "Remove the tool from the request.");
     };
     let kept = server.split_once(':').filter(|(kind, _)| STORED_AT_PROVIDER.contains(kind));
     match kept {
         Some((kind, id)) => {
             let text = format!("the request uses the {kind} `{id}`, which may include any tool");
-            (text, "Say in the request itself what the model needs.")
+            (text, "Put what the model needs into the request itself.")
         }
         None => {
             let text =
                 format!("the request offers all tools of the server `{server}` to the model");
-            (text, "List those the model needs, or take the server out of the request.")
+            (text, "List the tools that the model needs, or remove the server from the request.")
         }
     }
 }

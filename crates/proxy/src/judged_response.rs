@@ -47,27 +47,27 @@ pub(crate) struct JudgedResponse {
     keeping: Vec<Receipt>,
     out: Vec<u8>,
     state: State,
-    /// Why the response broke off, if it did.
+    /// Why the response was cut off, if it was.
     failure: Option<String>,
-    /// What the first answer used, if the turn went on.
+    /// What the first answer used, if the turn continued.
     first: Option<TurnEnd>,
     /// The next answer, while it is awaited.
     asking: Option<Asking>,
-    /// Ends when the gateway stops. Only a later answer is given up then.
+    /// Ends when the gateway stops. Only a later answer is abandoned then.
     stop: Option<StopSignal>,
     /// The records of the denied calls.
     denied: Vec<String>,
     response_context: ResponseContext,
 }
 
-/// What a response needs besides its bytes.
+/// What a response needs in addition to its bytes.
 pub(crate) struct ResponseContext {
     pub(crate) decider: Decider,
     pub(crate) binding: Binding,
     /// The calls that the request answered, to be stored once the response is complete.
     pub(crate) answered: Option<RemovedEntry>,
     pub(crate) metrics: Metrics,
-    /// What the turn needs to go on after a denial.
+    /// What the turn needs to continue after a denial.
     pub(crate) continuation: Option<Box<Continuation>>,
     /// Counts the response as open until it is dropped.
     pub(crate) _open: OpenStream,
@@ -206,7 +206,7 @@ impl JudgedResponse {
     }
 
     fn fail(&mut self, why: String) {
-        tracing::warn!(why, "a response broke off");
+        tracing::warn!(why, "a response was cut off");
         self.failure = Some(why);
         self.close(Close::Failed);
     }
@@ -346,8 +346,10 @@ impl JudgedResponse {
         let failure = match &self.state {
             State::Ended(Ending::Clean) => self.failure.take().filter(|_| self.first.is_some()),
             State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
-            State::Ended(Ending::Blocked) => Some("a rule about text stopped it".to_owned()),
-            State::Open | State::Asking | State::Closed => Some("the client went away".to_owned()),
+            State::Ended(Ending::Blocked) => Some("a text rule stopped it".to_owned()),
+            State::Open | State::Asking | State::Closed => {
+                Some("the client disconnected".to_owned())
+            }
         };
         let end = TurnEnd { failure, ..self.turn_end() };
         match self.first.take() {
@@ -381,7 +383,7 @@ impl JudgedResponse {
 const MAX_TURNS: usize = 8;
 
 impl Drop for JudgedResponse {
-    /// Records the end if the client went away before it.
+    /// Records the end if the client disconnected before it.
     fn drop(&mut self) {
         self.end();
     }

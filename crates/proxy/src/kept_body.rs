@@ -1,7 +1,7 @@
 //! Bodies that are kept until their turn ends, so that the provider can be asked again.
 //!
 //! A request body is kept as the chunks in which it arrived, without a copy. All kept bodies of the
-//! process share one bound; what does not fit is not kept, and its turn cannot go on.
+//! process share one bound; what does not fit is not kept, and its turn cannot continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ enum Kept {
         chunks: Vec<Bytes>,
         _reserved: Reserved,
     },
-    /// There was no room for it, or it broke off.
+    /// There was no room for it, or it was cut off.
     Lost,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct KeptAnswer {
     is_lost: bool,
 }
 
-/// An answer of more is not continued: no model says as much in one turn.
+/// A longer answer is not continued: no model writes that much in one turn.
 const MAX_ANSWER: usize = 16 << 20;
 
 impl KeptAnswer {

@@ -72,14 +72,18 @@ impl Metrics {
             (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("requests", "Requests sent to providers", requests.clone());
         registry.register("calls", "Tool calls judged", calls.clone());
-        registry.register("guardrail_hits", "What rules about text found", texts.clone());
-        registry.register("refusals", "Requests and answers callgate refused", refused.clone());
+        registry.register("guardrail_hits", "Matches of text rules", texts.clone());
+        registry.register(
+            "refusals",
+            "Requests and responses that callgate refused",
+            refused.clone(),
+        );
         registry.register(
             "restored_calls",
             "Denied calls put back into requests",
             restored.clone(),
         );
-        registry.register("open_responses", "Responses under way", open.clone());
+        registry.register("open_responses", "Responses in progress", open.clone());
         let what = "1 while records cannot be written";
         registry.register("records_failing", what, records_fail.clone());
         let what = "1 while the last version of the policies was rejected";

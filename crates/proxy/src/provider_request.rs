@@ -27,7 +27,7 @@ use crate::sign;
 use crate::texts;
 use crate::upstream::{ClientBody, RequestBody};
 
-/// The request to send to the provider, and what is kept of it if its turn may go on.
+/// The request to send to the provider, and what is kept of it if its turn may continue.
 pub(crate) async fn prepare(
     inner: &Inner,
     exchange: &Exchange,
@@ -52,7 +52,7 @@ pub(crate) async fn prepare(
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
     let why = ReadReasons::of(inner, exchange, &headers);
-    let keeps = may_go_on(inner, exchange);
+    let keeps = may_continue(inner, exchange);
     let body = if body.is_end_stream() {
         if why.offers {
             // Its path may name something that includes tools.
@@ -91,8 +91,8 @@ pub(crate) async fn prepare(
     Ok((request, kept))
 }
 
-/// Whether the turn may go on after a denial. Then its request is kept until it ends.
-fn may_go_on(inner: &Inner, exchange: &Exchange) -> bool {
+/// Whether the turn may continue after a denial. Then its request is kept until it ends.
+fn may_continue(inner: &Inner, exchange: &Exchange) -> bool {
     inner.settings.on_deny == OnDeny::Continue
         && exchange.route.dialect.continuing().is_some()
         && exchange.method == Method::POST

@@ -26,7 +26,7 @@ pub(crate) enum Refusal {
     Upgrade,
     /// The request is larger than what can be read.
     TooLarge(usize),
-    /// The request broke off or is invalid.
+    /// The request was cut off or is invalid.
     BadRequest(String),
     /// The client stopped sending its request for longer than this.
     Stalled(Duration),
@@ -107,8 +107,9 @@ impl Refusal {
             Self::Access(AccessDenied::Host) | Self::Door(AccessDenied::Host) => "callgate: the Host header does not name this \
                 gateway. Use localhost or the address it listens on."
                 .to_owned(),
-            Self::Access(AccessDenied::Origin) | Self::Door(AccessDenied::Origin) => "callgate: a web page of another site sent this \
-                request. Use the gateway from a program, or from a page of its own address."
+            Self::Access(AccessDenied::Origin) | Self::Door(AccessDenied::Origin) => "callgate: this \
+                request comes from a web page of another site. Use the gateway from a program, or \
+                from a page on its own address."
                 .to_owned(),
             Self::Access(AccessDenied::NoKey) | Self::Door(AccessDenied::NoKey) => "callgate: this gateway needs a gateway key. Send it in the \
                 header `x-callgate-key`; in Claude Code, set ANTHROPIC_CUSTOM_HEADERS to \
@@ -129,10 +130,10 @@ impl Refusal {
                 to the MCP server. Send the key only in `x-callgate-key`."
                 .to_owned(),
             Self::NoRoute(nowhere) => no_route(*nowhere),
-            Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
+            Self::Upgrade => "callgate: WebSockets are not supported. Use HTTP.".to_owned(),
             Self::TooLarge(limit) => format!(
-                "callgate: the request is larger than {limit} bytes, and callgate must read it to \
-                 restore calls, judge texts or sign it. Send a smaller request, or ask the operator \
+                "callgate: the request is larger than {limit} bytes, and callgate has to read it \
+                 to restore calls, judge texts or sign it. Send a smaller request, or ask the operator \
                  to raise `limits.request`."
             ),
             Self::BadRequest(why) => format!("callgate: the request cannot be forwarded: {why}"),
@@ -142,7 +143,7 @@ impl Refusal {
                  `gateway.client_body_total_timeout`."
             ),
             Self::RequestCoding(coding) => format!(
-                "callgate: callgate must read this request and does not support its \
+                "callgate: callgate has to read this request and does not support its \
                  `Content-Encoding` `{coding}`. Send it unencoded, or as gzip, deflate, br or zstd."
             ),
             Self::Upstream(error) => format!("callgate: {error}"),

@@ -20,7 +20,7 @@ pub struct Settings {
     pub inbound: Inbound,
     /// What replaces a denied call.
     pub on_deny: OnDeny,
-    /// How far a turn goes on after all of its calls were denied.
+    /// How far a turn continues after all of its calls were denied.
     pub continuing: ContinueSettings,
     /// What to do with unreadable frames.
     pub malformed: Malformed,
@@ -108,7 +108,7 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// How far a turn goes on after all of its calls were denied. At each limit it ends with an
+/// How far a turn continues after all of its calls were denied. At each limit it ends with an
 /// explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContinueSettings {

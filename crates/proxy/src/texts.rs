@@ -34,8 +34,11 @@ pub(crate) fn judge(
     guard: &TextGuard,
     body: &[u8],
 ) -> Result<Option<String>, Refusal> {
-    let unreadable =
-        |why: &str| Refusal::BadRequest(format!("text rules must read it, and it is not {why}"));
+    let unreadable = |why: &str| {
+        Refusal::BadRequest(format!(
+            "text rules must be able to read it, and it is not valid {why}"
+        ))
+    };
     let body = std::str::from_utf8(body).map_err(|_| unreadable("UTF-8"))?;
     let texts = match exchange.route.treatment {
         Treatment::PassText(_) => request::plain_texts(body),

@@ -243,6 +243,6 @@ fn shape(kind: ItemKind) -> &'static str {
     match kind {
         ItemKind::Tool => "a tool must be an object",
         ItemKind::Prompt => "a prompt must be an object",
-        ItemKind::Instructions => "instructions must be a text",
+        ItemKind::Instructions => "instructions must be a string",
     }
 }

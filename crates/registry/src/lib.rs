@@ -48,7 +48,7 @@ pub use diff::{DiffPiece, Difference, MAX_DIFFERENCES, diff};
 pub use launch::Launch;
 pub use names::{KnownTool, NameLookup, NameMap};
 pub use pin::{
-    FirstUse, ItemIdentity, Observation, Observed, Pin, PinChange, PinMoved, PinState, PinStatus,
-    Version,
+    ChangedSinceReview, FirstUse, ItemIdentity, Observation, Observed, Pin, PinChange, PinState,
+    PinStatus, Version,
 };
 pub use registry::{Registry, RegistryFull, TrustError};

@@ -21,7 +21,7 @@ use crate::launch::Launch;
 /// Identifies an item of a server. Tools of the same name on two servers are two items.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemIdentity {
-    /// The server, by its name in the configuration and never by its own name for itself.
+    /// The server's name in the configuration, never the name that it gives itself.
     pub server: String,
     /// What kind of item it is.
     pub kind: ItemKind,
@@ -92,7 +92,7 @@ impl Version {
     }
 }
 
-/// What is known of an item of a server.
+/// What is known about an item of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
     /// The item.
@@ -177,7 +177,7 @@ pub enum Observation {
     /// Same as pinned.
     Same,
     /// The pinned part is the same, but the rest changed. Reported once per change.
-    OnlyMetaMoved,
+    MetadataChanged,
     /// It had changed, and is now back to what was trusted.
     Reverted,
     /// It differs from its pin.
@@ -194,7 +194,7 @@ pub struct PinChange {
     /// Set if the server is started or reached differently: the pinned launch, then the one seen.
     pub launch: Option<(Launch, Launch)>,
     /// Whether this version was not seen before, so that it should be recorded.
-    pub is_news: bool,
+    pub is_first_seen: bool,
 }
 
 /// An observation, and whether the pin has to be saved.
@@ -211,9 +211,9 @@ pub struct Observed {
 /// An item changed after it was shown to the person who wanted to trust it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{identity}` is no longer {expected}: it was seen as {found} meanwhile\nhint: look at the difference again before you trust it"
+    "`{identity}` is no longer {expected}: it has changed to {found}\nhint: review the difference again before you trust it"
 )]
-pub struct PinMoved {
+pub struct ChangedSinceReview {
     /// The item.
     pub identity: ItemIdentity,
     /// The hash that was to be trusted.
@@ -263,12 +263,12 @@ impl Pin {
             true => self.observe_same(seen),
             false => self.observe_other(seen),
         };
-        let is_news = match &what {
-            Observation::New | Observation::OnlyMetaMoved | Observation::Reverted => true,
+        let is_first_seen = match &what {
+            Observation::New | Observation::MetadataChanged | Observation::Reverted => true,
             Observation::Same => false,
-            Observation::Changed(change) => change.is_news,
+            Observation::Changed(change) => change.is_first_seen,
         };
-        let is_dirty = is_news || before != (self.state(), self.last_seen);
+        let is_dirty = is_first_seen || before != (self.state(), self.last_seen);
         Observed { what, state: self.state(), is_dirty }
     }
 
@@ -280,7 +280,7 @@ impl Pin {
                 self.state = PinState::Trusted;
                 Observation::Reverted
             }
-            _ if moved => Observation::OnlyMetaMoved,
+            _ if moved => Observation::MetadataChanged,
             _ => Observation::Same,
         }
     }
@@ -291,11 +291,11 @@ impl Pin {
             is: seen.hash.clone(),
             launch: (!self.version.is_launched_like(&seen))
                 .then(|| (self.version.launch.clone(), seen.launch.clone())),
-            is_news: true,
+            is_first_seen: true,
         };
         match &self.state {
             PinState::Quarantined => self.version = seen,
-            PinState::Changed(before) if before.is_same(&seen) => change.is_news = false,
+            PinState::Changed(before) if before.is_same(&seen) => change.is_first_seen = false,
             PinState::Changed(_) => self.state = PinState::Changed(seen),
             PinState::Trusted => self.state = PinState::Changed(seen),
         }
@@ -304,7 +304,7 @@ impl Pin {
 
     /// Trusts the version that was seen last; if a hash is given, only if it is the same. Returns
     /// `false` if it was trusted already.
-    pub fn trust(&mut self, expected: Option<&PinHash>) -> Result<bool, PinMoved> {
+    pub fn trust(&mut self, expected: Option<&PinHash>) -> Result<bool, ChangedSinceReview> {
         self.expect(expected)?;
         match std::mem::replace(&mut self.state, PinState::Trusted) {
             PinState::Trusted => Ok(false),
@@ -329,10 +329,10 @@ impl Pin {
         }
     }
 
-    fn expect(&self, expected: Option<&PinHash>) -> Result<(), PinMoved> {
+    fn expect(&self, expected: Option<&PinHash>) -> Result<(), ChangedSinceReview> {
         let found = &self.seen().hash;
         match expected {
-            Some(expected) if expected != found => Err(PinMoved {
+            Some(expected) if expected != found => Err(ChangedSinceReview {
                 identity: self.identity.clone(),
                 expected: expected.clone(),
                 found: found.clone(),

@@ -6,7 +6,7 @@ use crate::definition::{Definition, ItemKind, PinHash};
 use crate::launch::Launch;
 use crate::names::{KnownTool, NameMap};
 use crate::pin::{
-    FirstUse, ItemIdentity, Observation, Observed, Pin, PinMoved, PinStatus, Version,
+    ChangedSinceReview, FirstUse, ItemIdentity, Observation, Observed, Pin, PinStatus, Version,
 };
 
 /// The servers, their items and the pins of these. The caller loads the pins from the store, and
@@ -46,7 +46,7 @@ pub enum TrustError {
     Unseen(ItemIdentity),
     /// It changed after it was shown.
     #[error(transparent)]
-    PinMoved(#[from] PinMoved),
+    ChangedSinceReview(#[from] ChangedSinceReview),
 }
 
 impl Registry {

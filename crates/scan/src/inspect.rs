@@ -49,7 +49,7 @@ pub use similar::{ReadAs, Similarity, plain_name, similar};
 pub use strip::{strip, strip_definition};
 pub use text::inspect_text;
 
-/// Where the text of a server is from. It decides how much of it the server itself wrote.
+/// The source of a text, which decides how much of it the server itself wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// The definition of a tool.
@@ -88,7 +88,7 @@ impl Place {
 /// What is known about a text before it is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'k> {
-    /// Where it is from.
+    /// Its source.
     pub place: Place,
     /// The tools of other servers.
     pub known: &'k Known,

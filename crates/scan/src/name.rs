@@ -11,8 +11,8 @@ pub(crate) enum ValueKind {
     Token,
 }
 
-/// What a name tells about its value. Case, `-`, `_` and other separators do not matter; the end of
-/// the name decides: `client_secret` counts, `secret_name` and `max_tokens` do not.
+/// What a name reveals about its value. Case, `-`, `_` and other separators do not matter; the end
+/// of the name decides: `client_secret` counts, `secret_name` and `max_tokens` do not.
 pub(crate) fn class(name: &str) -> Option<ValueKind> {
     // No field name is longer, and a longer text costs no more than this.
     if name.len() > MAX_NAME {

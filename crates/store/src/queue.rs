@@ -18,6 +18,13 @@ pub(crate) struct QueueEntry {
     urgency: Urgency,
 }
 
+impl QueueEntry {
+    /// Whether a caller waits for it.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.urgency == Urgency::Now
+    }
+}
+
 /// What the writer has to do.
 #[derive(Debug)]
 pub(crate) enum Work {
@@ -142,7 +149,7 @@ impl Queue {
         let many = state.entries.len().min(MAX_BATCH);
         let batch: Vec<QueueEntry> = state.entries.drain(..many).collect();
         let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
-        state.urgent -= batch.iter().filter(|entry| entry.urgency == Urgency::Now).count();
+        state.urgent -= batch.iter().filter(|entry| entry.is_urgent()).count();
         if state.entries.len() == state.urgent {
             state.due = None;
         }

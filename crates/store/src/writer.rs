@@ -23,9 +23,9 @@ pub(crate) fn run(shared: &Arc<Shared>) {
         pace.gather(&shared.queue, shared.derived.due().unwrap_or(TICK));
         match shared.queue.take(Duration::ZERO) {
             Taken::Batch(batch) => {
-                let many = batch.len();
+                let callers = batch.iter().filter(|entry| entry.is_urgent()).count();
                 write(shared, batch);
-                pace.wrote(many);
+                pace.wrote(callers);
             }
             Taken::Nothing => {}
             Taken::Closed => break,

@@ -76,7 +76,8 @@ fn kill_nine_loses_no_acknowledged_record() {
     }
 }
 
-/// Several processes append to one journal, and each is killed at another moment, while others go on.
+/// Several processes append to one journal. Each is killed at another moment, while others
+/// continue.
 #[test]
 fn writers_that_are_killed_while_others_write_lose_nothing() {
     for durability in ["process", "disk"] {

@@ -1,7 +1,7 @@
 //! Reads responses the way clients do.
 //!
 //! Each reader follows what one kind of client was seen to do with odd streams: last of two equal
-//! keys, byte order marks before fields, events without their blank line, calls behind the end.
+//! keys, byte order marks before fields, events without their blank line, calls after the end.
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
 mod anywhere;
@@ -246,7 +246,7 @@ fn anthropic_last_begun(events: &[(String, Value)]) -> Vec<Call> {
 }
 
 /// The TypeScript SDK's listeners: whichever block stops, they get the one that began last, as far
-/// as it has come. The message they get in the end has all of them.
+/// as it has arrived. The message they get in the end has all of them.
 fn anthropic_last_at_stop(events: &[(String, Value)]) -> Vec<Call> {
     let mut calls = anthropic_by_place(events);
     for (place, (_, event)) in events.iter().enumerate() {

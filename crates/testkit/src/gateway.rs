@@ -111,7 +111,7 @@ impl Setup {
         self
     }
 
-    /// Run by another program, which gets the binary and its arguments behind its own. It must
+    /// Run by another program, which gets the binary and its arguments after its own. It must
     /// become the binary (`exec`), so that signals reach it.
     pub fn under(mut self, runner: &[&str]) -> Self {
         self.runner = runner.iter().map(|&word| word.to_owned()).collect();
@@ -315,7 +315,7 @@ impl Gateway {
     pub fn restart(mut self) -> Self {
         self.signal("TERM");
         assert!(self.ended().is_some(), "the gateway does not end; it said:\n{}", self.said());
-        // A setup to replace the one that goes on; it is dropped with this gateway.
+        // A setup to replace the one that continues; it is dropped with this gateway.
         let empty = Setup::bare(&self.setup.binary);
         std::mem::replace(&mut self.setup, empty).start()
     }

@@ -3,9 +3,9 @@
 //! A conversation names its script and itself in the first user message: `[script two-calls #7]`;
 //! `{n}` in the script is that number, for ids and signatures are never the same twice. A request
 //! with no turn of the assistant gets the first turn of the script, one with one turn the second, and
-//! so on; behind the last comes a plain farewell. The turns that a request carries back must be
+//! so on; after the last comes a plain farewell. The turns that a request carries back must be
 //! those that were given: every block, every call with its very bytes, every signature, in place,
-//! and every call with its result directly behind. Anything else is answered with status 400, in
+//! and every call with its result directly after. Anything else is answered with status 400, in
 //! the words of the provider.
 
 mod anthropic;

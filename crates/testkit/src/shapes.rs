@@ -10,7 +10,7 @@ pub enum Shape {
     AsItCame,
     /// Every key written with escapes, so that no search for text finds it.
     Escaped,
-    /// The whole stream once more behind its end.
+    /// The whole stream once more after its end.
     Twice,
 }
 

@@ -100,7 +100,7 @@ impl Upstream {
         requests.remove(0)
     }
 
-    /// Lets every script that stalls now, and every later stall, go on.
+    /// Lets every script that stalls now, and every later stall, continue.
     pub fn release(&self) {
         *lock(&self.shared.released) += 1;
         self.shared.changed.notify_all();

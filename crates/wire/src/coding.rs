@@ -1,8 +1,8 @@
 //! Decodes content codings while the body streams.
 //!
 //! A body that cannot be decoded cannot be judged, so an unknown coding is an error and never
-//! passes through. Decoding is live: as soon as the last byte of a flush has come, the flushed data
-//! is available.
+//! passes through. Decoding is live: as soon as the last byte of a flush has arrived, the flushed
+//! data is available.
 //!
 //! Each coding is a [`Layer`] that decodes into a small fixed buffer, step by step. A stack of
 //! codings passes each such buffer to the next layer, so memory stays constant however deep the

@@ -84,7 +84,7 @@ impl Splitter {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// The next complete frame, or `None` if it has not all come yet.
+    /// The next complete frame, or `None` if it has not arrived completely yet.
     ///
     /// A frame beyond the limit is a permanent error, and so is a broken one: the stream cannot be
     /// resumed after a frame that was not checked.

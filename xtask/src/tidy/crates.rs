@@ -61,7 +61,7 @@ pub(crate) fn check(members: &[Member], root: &Path) -> Vec<String> {
     wrong
 }
 
-/// Whether a file begins with docs, perhaps behind attributes.
+/// Whether a file begins with docs, perhaps after attributes.
 fn has_docs(source: &str) -> bool {
     let mut lines = source.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with("#!["));

@@ -20,14 +20,14 @@ const TABLE: [(&str, May); 19] = [
     ("mcp", May::Use(&["call", "wire", "scan", "decide"])),
     ("hook", May::Use(&["call", "decide"])),
     ("egress", May::Use(&["call", "decide"])),
-    // It reads calls that it is asked about (call), and tells no secrets of them (scan).
+    // It reads the calls that it is asked about (call), and redacts their secrets (scan).
     ("control", May::Use(&["call", "scan", "policy", "audit", "store", "decide"])),
     ("config", May::UseAll),
     ("cli", May::UseAll),
     ("testkit", May::UseAll),
 ];
 
-/// What nobody may use: the binary, and what is for tests.
+/// The crates that no other may use: the binary, and the test helpers.
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.

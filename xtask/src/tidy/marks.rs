@@ -24,7 +24,7 @@ const MACHINES: [&str; 5] = [
     concat!("/ro", "ot/.rustup"),
 ];
 
-/// Package registries. Clients know where they are, and users may have told them otherwise.
+/// Package registries. Package managers know their addresses, and users may have set others.
 const REGISTRIES: [&str; 5] = [
     concat!("crates", ".io"),
     concat!("pypi", ".org"),

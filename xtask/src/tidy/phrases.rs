@@ -6,7 +6,7 @@
 use super::files::File;
 
 /// The phrases and what to write.
-const PHRASES: [(&str, &str); 73] = [
+const PHRASES: [(&str, &str); 81] = [
     ("what becomes of", "what happens to"),
     ("what became of", "what happened to"),
     ("become of", "happen to"),
@@ -49,6 +49,14 @@ const PHRASES: [(&str, &str); 73] = [
     ("is no text", "is not text"),
     ("is no tool", "is not a tool"),
     ("is no word", "is not valid text"),
+    ("is no function", "is not a function"),
+    ("broke off", "was cut off, was interrupted, or ended early"),
+    ("break off", "be cut off, be interrupted, or end early"),
+    ("breaks off", "is cut off, is interrupted, or ends early"),
+    ("known of", "known about"),
+    ("says of itself", "name the report or the description"),
+    ("not looked at", "not checked, or not analysed"),
+    ("to be had", "available"),
     ("lest", "so that … not"),
     ("of this moment", "current"),
     ("anew", "again"),

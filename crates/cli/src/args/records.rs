@@ -136,7 +136,7 @@ pub(crate) enum Audit {
         out: Option<PathBuf>,
     },
 
-    /// Copy the store to a new folder while callgate goes on writing to it.
+    /// Copy the store to a new folder while callgate keeps writing to it.
     ///
     /// Copies the journal, the state (keys, pins, removed calls, limits) and the key file as they
     /// were at one moment, and verifies the copy. The index is not copied: it is rebuilt from the

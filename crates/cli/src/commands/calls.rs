@@ -98,7 +98,7 @@ fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
         render::print(&report::line(&stored.to_json())?)?;
     } else {
         render::print(&described(&stored))?;
-        render::print(&story::told(&reader, &stored)?)?;
+        render::print(&story::text(&reader, &stored)?)?;
     }
     Ok(Exit::Success)
 }

@@ -18,7 +18,7 @@ use crate::judge::Judge;
 use crate::render::{self, Color, hinted};
 use crate::report::{self, Unjudged};
 use crate::sources;
-use crate::surroundings::unsaid;
+use crate::surroundings::call_defaults;
 
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let files = &args.policies.files;
@@ -92,7 +92,7 @@ impl Checker {
 /// The policy that lists of servers and tools count as.
 const POLICY: &str = "mcp";
 
-/// A call where it is judged most strictly.
+/// The call on the surface with the strictest judgement.
 pub(crate) struct Strictest {
     pub(crate) call: ToolCall,
     pub(crate) judgement: Judgement,
@@ -104,7 +104,7 @@ pub(crate) fn strictest(
     given: CallDescription,
     flags: &args::Call,
 ) -> Result<Strictest> {
-    let calls = given.into_calls(&unsaid(flags))?;
+    let calls = given.into_calls(&call_defaults(flags))?;
     let found = judging::strictest(calls, |call| judge.dry(call));
     let (call, judgement) = found.context("there is no call to judge")?;
     Ok(Strictest { call, judgement })
@@ -148,8 +148,8 @@ pub(crate) fn described(flags: &args::Call, text: Option<&str>) -> Result<CallDe
 /// The tool that a command without one is run with.
 const SHELL: &str = "Bash";
 
-/// Whether the text is one JSON object. What is wrong with such a call is reported, and not taken for
-/// a command.
+/// Whether the text is one JSON object. What is wrong with such a call is reported, and not taken
+/// for a command.
 fn is_object(text: &str) -> bool {
     matches!(serde_json::from_str(text), Ok(serde_json::Value::Object(_)))
 }

@@ -1,4 +1,4 @@
-//! `callgate config`: what holds, and what may be written.
+//! `callgate config`: checks the config, and prints its schema.
 
 use std::io;
 use std::path::Path;

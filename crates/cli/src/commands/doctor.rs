@@ -1,4 +1,4 @@
-//! `callgate doctor`: what runs here, what it enforces, and what nothing does.
+//! `callgate doctor`: reports what runs here, what is enforced, and what is not.
 
 mod api;
 mod enforcement;

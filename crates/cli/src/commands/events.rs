@@ -47,7 +47,7 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// What a response was: its model, how many calls it held, what it cost and why it ended.
+/// A response in a few words: its model, its number of calls, its tokens and why it ended.
 pub(crate) fn answer(record: &Record) -> String {
     let calls = record.calls.map(|calls| match calls {
         1 => "1 call".to_owned(),

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
         }
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Success),
         Err(error) => {
-            filter.reporter.ended(&format!("cannot write it: {error}"));
+            filter.reporter.ended(&format!("cannot write the response: {error}"));
             Ok(Exit::Cut)
         }
     }
@@ -82,7 +82,7 @@ impl Filter {
         loop {
             let fed = match input.read(&mut chunk) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => self.fail(format!("cannot read it: {error}")),
+                Err(error) => self.fail(format!("cannot read the response: {error}")),
                 Ok(0) => self.end(),
                 Ok(n) => self.take_in(chunk.get(..n).unwrap_or_default()),
             };
@@ -91,10 +91,10 @@ impl Filter {
             output.flush()?;
             self.free.clear();
             match (fed, ending) {
-                // Our own words say more than the gate's.
+                // Our own message is more precise than the gate's.
                 (Fed::Failed(why), _) => return Ok(Ending::Error(why)),
                 (_, Some(ending)) => return Ok(ending),
-                (Fed::End, None) => return Ok(Ending::Error("a call got no answer".to_owned())),
+                (Fed::End, None) => return Ok(Ending::Error("a call was never judged".to_owned())),
                 (Fed::More, None) => {}
             }
         }
@@ -125,7 +125,7 @@ impl Filter {
     }
 
     fn undecodable(&mut self, error: CodingError) -> Fed {
-        self.fail(format!("cannot decode it: {error}"))
+        self.fail(format!("cannot decode the response: {error}"))
     }
 
     fn fail(&mut self, why: String) -> Fed {

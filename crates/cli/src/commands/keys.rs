@@ -44,7 +44,7 @@ fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
         return print_json(&key, Some(&secret));
     }
     talk(&format!(
-        "the key `{}`; it is not shown again. Clients send it in the header x-callgate-key:\n",
+        "created the key `{}`; it is shown only this once. Clients send it in the header x-callgate-key:\n",
         printable(name)
     ));
     render::print(&format!("{}\n", secret.expose()))?;
@@ -56,7 +56,12 @@ fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
 
 fn find(audit: &Store, name: &str) -> Result<KeyInfo> {
     let key = audit.list_keys()?.into_iter().find(|key| key.name == name);
-    key.ok_or_else(|| hinted(format!("the key `{name}` is gone"), "`callgate keys list`"))
+    key.ok_or_else(|| {
+        hinted(
+            format!("the key `{name}` no longer exists"),
+            "run `callgate keys list` to see all keys",
+        )
+    })
 }
 
 fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
@@ -78,12 +83,12 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
     let head = ["name", "org", "team", "user", "state", "made", "expires", "revoked"];
     let mut table = Listing::new(head).least(0, 12).whole(4);
     for key in &keys {
-        let said = |field: &Option<String>| field.clone().unwrap_or_default();
+        let text = |field: &Option<String>| field.clone().unwrap_or_default();
         table.row([
             key.name.clone(),
-            said(&key.who.org),
-            said(&key.who.team),
-            said(&key.who.user),
+            text(&key.who.org),
+            text(&key.who.team),
+            text(&key.who.user),
             state(key, now),
             when::shown(key.created),
             key.expires.map(when::shown).unwrap_or_default(),
@@ -103,7 +108,7 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
     }
 }
 
-/// From here on a list says how much time is left.
+/// From this time before its expiry on, a list shows how much time is left.
 const SOON: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// How long something is, in its largest unit.
@@ -161,7 +166,7 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
     }
     if let Some(secret) = secret {
         talk(
-            "its new secret; it is not shown again. A running gateway refuses the old one after about a second:\n",
+            "its new secret, shown only this once. A running gateway refuses the old one after about a second:\n",
         );
         render::print(&format!("{}\n", secret.expose()))?;
     }

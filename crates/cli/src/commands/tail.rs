@@ -22,7 +22,7 @@ use crate::report;
 use crate::table::{self, truncated};
 use crate::when;
 
-/// What is shown of the past, unless `--limit` says so.
+/// How many past records are shown without `--limit`.
 const PAST: usize = 10;
 
 /// Soon enough for eyes, and nothing for the store.
@@ -54,7 +54,8 @@ pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
     runtime.block_on(tail.follow(Gateway::new(&listen, &settings.store)))
 }
 
-/// Opens the store, and waits for it if nothing was recorded yet. `None` if it is interrupted first.
+/// Opens the store, and waits for it if nothing was recorded yet. `None` if it is interrupted
+/// first.
 async fn first_reader(store: &Location) -> Result<Option<Reader>> {
     if let Some(reader) = records::opened_if_there(store)? {
         return Ok(Some(reader));

@@ -39,7 +39,7 @@ pub(crate) struct Spelled {
     pub(crate) name: String,
 }
 
-/// Whether a conversation begins or goes on.
+/// Whether a conversation begins or continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     First,

@@ -65,7 +65,7 @@ fn assert_joined(world: &World<'_>) {
     assert_eq!((intended.len(), called.len()), (2, 2), "{agent:?}");
 }
 
-/// Calls that are denied in the answer are not run. The agent runs what is left and goes on, and
+/// Calls that are denied in the answer are not run. The agent runs what is left and continues, and
 /// the model gets the reasons with its next question.
 #[track_caller]
 pub(crate) fn denied_in_the_answer(agent: Agent, installed: &Installed) {
@@ -104,7 +104,7 @@ fn assert_parts_say_something(question: &Value) {
     }
 }
 
-/// A turn of which nothing is left ends with the notice. When the user goes on, the model learns
+/// A turn of which nothing is left ends with the notice. When the user continues, the model learns
 /// what happened to its call.
 #[track_caller]
 pub(crate) fn nothing_left(agent: Agent, installed: &Installed) {
@@ -126,7 +126,7 @@ pub(crate) fn nothing_left(agent: Agent, installed: &Installed) {
     assert_eq!(world.executed(), (0, 0), "{agent:?}");
 }
 
-/// Calls that are denied on the way to a server are answered in its place, and the agent goes on.
+/// Calls that are denied on the way to a server are answered in its place, and the agent continues.
 #[track_caller]
 pub(crate) fn denied_at_the_server(agent: Agent, installed: &Installed) {
     let call = |id, at| Said::call(agent, id, at, "at-servers");

@@ -169,8 +169,8 @@ fn json_says_everything() {
         "scope": "use",
         "notice": "callgate blocked the tool call `Bash`.\nRule: no-rm (policy test)\nReason: Nothing \
                    is removed for good.\nArgument: rm -rf /\nOnly this use of `Bash` is blocked; other \
-                   uses may be allowed.\nIt was not executed. Do not retry it: the answer stays the \
-                   same.",
+                   uses may be allowed.\nIt was not executed. Do not retry it: the answer will be \
+                   the same.",
         "surface": "response",
         "effects": [
             { "kind": "runs", "what": "runs rm -rf /", "argument": "command", "span": [0, 8],

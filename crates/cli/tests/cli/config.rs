@@ -165,7 +165,7 @@ fn a_policy_option_leaves_the_config_aside() {
 fn a_variable_that_means_nothing() {
     let ran = Test::new(&["config", "check"]).env("CALLGATE_LISTEN", "here").run();
     let error = "error: the variable CALLGATE_LISTEN is `here`, which is not an address like \
-                 `127.0.0.1:8484`\nhint: correct it, or unset it\n";
+                 `127.0.0.1:8484`\nhint: set a valid value, or unset the variable\n";
     ran.sees(2, "", error);
 }
 

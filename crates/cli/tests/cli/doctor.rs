@@ -27,7 +27,7 @@ fn on_a_machine_with_nothing() {
 config    none found, using the defaults
 policies  builtin:starter (26 rules)
 store     [DIR]/.local/state/callgate/callgate.db
-          not there yet: `callgate serve` creates it
+          does not exist yet: `callgate serve` creates it
 gateway   not running at {address}; start it with `callgate serve`
 api       [DIR]/callgate/api.sock: no gateway listens here; start it with `callgate serve`
 enforced  definitions and calls of MCP servers that `callgate mcp wrap` starts
@@ -76,7 +76,7 @@ fn a_gateway_that_answers() {
     let found = &ran.json()[0];
     assert_eq!((ran.code, &found["ok"]), (0, &json!(true)), "{found}");
     assert_eq!(found["gateway"]["state"], "running");
-    assert_eq!(found["store"]["state"], "not there yet");
+    assert_eq!(found["store"]["state"], "does not exist yet");
     assert_eq!(found["enforced"].as_array().unwrap().len(), 2, "{found}");
     assert_eq!(found["inactive"], json!([]), "{found}");
 }
@@ -137,7 +137,7 @@ fn a_broken_policy() {
     assert!(ran.stderr.contains("rules.yaml:3:"), "{}", ran.stderr);
     for line in [
         "policies  the policy is rejected: 1 problem",
-        "          not there yet",
+        "          does not exist yet",
         "gateway (anthropic, openai, gemini, vertex, code-assist, mistral, cohere, xai, deepseek, groq, openrouter, ollama, vllm): a gateway does not start with a rejected policy",
     ] {
         assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);

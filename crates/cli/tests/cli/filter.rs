@@ -105,7 +105,7 @@ fn what_is_allowed_leaves_byte_for_byte() {
     }
 }
 
-/// Two calls of Chat in turns, the first complete before the second, and whatever comes behind
+/// Two calls of Chat in turns, the first complete before the second, and whatever comes after
 /// that.
 fn in_turns(rest: &str) -> String {
     let chunk = |entry: Value| {
@@ -264,7 +264,7 @@ fn coded_input_is_decoded() {
     assert!(ran.stderr.ends_with(why), "{}", ran.stderr);
 
     let ran = gz().stdin("no gzip at all").run();
-    let why = "error: the response was ended with an error: cannot decode it: \
+    let why = "error: the response was ended with an error: cannot decode the response: \
                the body is not valid gzip\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (4, why));
 }

@@ -1,4 +1,4 @@
-//! `callgate mcp`: what is known of servers, read from a store that the library has filled.
+//! `callgate mcp`: what is known about servers, read from a store that the library has filled.
 
 mod doctor;
 mod pins;
@@ -125,15 +125,15 @@ fn without_a_store_it_is_said_kindly() {
     for args in [&["tools"][..], &["calls"], &["events"], &["detections"], &["pins", "list"]] {
         let ran = Test::new(&[&["mcp"], args].concat()).run();
         let error = "\
-error: no MCP server was seen yet: there is no store at `[DIR]/.local/state/callgate/callgate.db`
-hint: put a server behind the gate with `callgate mcp wrap --server NAME -- COMMAND`; run `callgate mcp servers` to list the declared ones
+error: no MCP server has been seen yet: there is no store at `[DIR]/.local/state/callgate/callgate.db`
+hint: put a server behind callgate with `callgate mcp wrap --server NAME -- COMMAND`; run `callgate mcp servers` to list the declared ones
 ";
         let ran = ran.sees(2, "", error);
         assert!(!ran.dir.path().join(".local").exists(), "reading makes no store");
     }
     let ran = Test::new(&["mcp", "pins", "trust", "--server", "x", "--all"]).run();
-    assert!(ran.stderr.starts_with("error: no MCP server was seen"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: no MCP server has been seen"), "{}", ran.stderr);
     assert!(!ran.dir.path().join(".local").exists());
     let ran = Test::new(&["mcp", "servers"]).run();
-    ran.sees(0, "", "no servers; declare them under `mcp.servers` in the config, or put one behind the gate with `callgate mcp wrap`\n");
+    ran.sees(0, "", "no servers; declare them under `mcp.servers` in the config, or put one behind callgate with `callgate mcp wrap`\n");
 }

@@ -220,7 +220,7 @@ fn explain_tells_every_condition() {
     let call = r#"{"tool":"pay","agent":"codex","input":{"amount":"lots\u001b[2J","items":[{"name":"a"},{"name":"bo"}]}}"#;
     let told = r#"shop/cheap: allow, priority 100
   unknown  amount lt 100  (saw "lots\u001b[2J"; `amount` has a type that `lt` cannot compare)
-  unknown counts as no match, as the rule allows
+  unknown counts as no match, because the rule allows
 
 shop/no-export: deny, priority 200
   no       all of
@@ -233,15 +233,15 @@ shop/no-export: deny, priority 200
 
 shop/dear: deny, priority 100
   unknown  amount gte 100  (saw "lots\u001b[2J"; `amount` has a type that `gte` cannot compare)
-  unknown counts as a match, as the rule restricts: decided
+  unknown counts as a match, because the rule restricts: decided
 
 shop/often: deny, priority 100
-  no       past 1 call per 60 s by session and user  (not counted here)
+  no       above 1 call per 60 s by session and user  (not counted here)
   does not match
 
 shop/known: allow, priority 100
   unknown  the agent's name is only claimed
-  unknown counts as no match, as the rule allows
+  unknown counts as no match, because the rule allows
 
 deny   pay  shop/dear  Too dear.
 "#;

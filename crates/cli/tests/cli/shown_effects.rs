@@ -20,13 +20,13 @@ effects:
 ";
     assert!(ran.stdout.starts_with(shown), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("not looked at:\n") || ran.stdout.contains("reads"),
+        ran.stdout.contains("could not be analysed:\n") || ran.stdout.contains("reads"),
         "{}",
         ran.stdout
     );
     let args = ["check", "--policy", "p.yaml", "eval \"$X\""];
     let ran = Test::new(&args).file("p.yaml", NOTHING).run();
-    let (_, unread) = ran.stdout.split_once("not looked at:\n").expect(&ran.stdout);
+    let (_, unread) = ran.stdout.split_once("could not be analysed:\n").expect(&ran.stdout);
     assert!(unread.starts_with("  `") && unread.contains("(command, bytes "), "{unread}");
 }
 

@@ -197,7 +197,7 @@ fn the_demo_leads_on() {
     }
 }
 
-/// The command writes this to stderr on a fresh machine, and goes on.
+/// The command writes this to stderr on a fresh machine, and continues.
 #[track_caller]
 fn starts(args: &[&str], expected: &str) {
     let (mut child, _dir) = Test::new(args).spawn();

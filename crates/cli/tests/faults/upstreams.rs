@@ -1,5 +1,5 @@
-//! Upstreams that break off, stall or send rubbish: the client gets an error in its API's form, no
-//! held call gets out, and the next request is served as if nothing had been.
+//! Upstreams that disconnect early, stall or send rubbish: the client gets an error in its API's
+//! form, no held call gets out, and the next request is served as if nothing had been.
 
 use std::time::Duration;
 
@@ -129,7 +129,7 @@ fn goes_on(gateway: &Gateway, after: &str) {
 pub(crate) fn ends_in_error(path: &str, reply: &Reply, how: &str) {
     let text = reply.text();
     assert_eq!(reply.status, 200, "{path} {how}: {text}");
-    assert!(reply.is_whole, "{path} {how}: it breaks off without a word: {text}");
+    assert!(reply.is_whole, "{path} {how}: it ends early without an error: {text}");
     let events = clients::events(&text);
     let (name, last) = events.last().expect("an event");
     assert!(last["error"]["message"].is_string(), "{path} {how}: ends in `{last}`");

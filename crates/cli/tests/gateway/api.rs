@@ -134,7 +134,7 @@ fn a_second_gateway_does_without_and_says_so() {
     let first = at(&upstream, ALLOW, &socket).start();
     let mut second = at(&upstream, ALLOW, &socket).start();
     let said = second.said();
-    let why = format!("none: another gateway has the socket `{}`", socket.display());
+    let why = format!("none: another gateway uses the socket `{}`", socket.display());
     assert!(said.contains(&why), "{said}");
     assert!(second.wait_until(|it| it.said().contains("WARN no API: another gateway")), "{said}");
     assert_eq!(ask(CHAT).send(second.address()).status, 200, "it serves all the same");
@@ -265,7 +265,7 @@ fn a_forger_is_not_believed() {
     let forger = fake(&socket, &health, None);
     let about = doctored(&gateway.run(&["doctor", "--json"]));
     assert_eq!(about["state"], "not believed", "{about}");
-    assert!(about["problem"].as_str().unwrap().contains("it is another program"), "{about}");
+    assert!(about["problem"].as_str().unwrap().contains("it runs another program"), "{about}");
     assert_eq!(gateway.run(&["doctor"]).status.code(), Some(1));
     tail_reads_the_store(&gateway);
     drop(forger);

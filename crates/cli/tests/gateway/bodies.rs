@@ -218,7 +218,7 @@ fn every_framing_leaves_the_same_body() {
     }
 }
 
-/// The places behind each event of a stream.
+/// The places after each event of a stream.
 fn events(body: &[u8]) -> Vec<&[u8]> {
     let mut events = Vec::new();
     let mut rest = body;

@@ -1,4 +1,4 @@
-//! Turns that go on after a denial, against a provider that checks every request.
+//! Turns that continue after a denial, against a provider that checks every request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -510,7 +510,8 @@ fn each_answer_is_on_record() {
     assert!(calls.iter().all(|call| call["request_id"] == turn["request_id"]));
 }
 
-/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their cost.
+/// `calls show` prints the story of a turn with each of its calls, and the extra answers have their
+/// cost.
 #[test]
 fn the_story_and_the_cost_of_a_turn_are_shown() {
     let upstream = server();

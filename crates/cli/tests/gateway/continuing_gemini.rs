@@ -1,4 +1,4 @@
-//! Turns of Gemini that go on after a denial: events, a streamed list, and bodies.
+//! Turns of Gemini that continue after a denial: events, a streamed list, and bodies.
 
 use callgate_dialect::Dialect;
 use callgate_testkit::http::Reply;

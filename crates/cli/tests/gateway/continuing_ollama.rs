@@ -1,4 +1,4 @@
-//! Turns of Ollama that go on after a denial.
+//! Turns of Ollama that continue after a denial.
 
 use callgate_dialect::Dialect;
 use callgate_testkit::http::Reply;

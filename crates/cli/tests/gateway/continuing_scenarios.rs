@@ -1,4 +1,4 @@
-//! Turns that go on after a denial, in APIs other than Messages: the same scenarios for each.
+//! Turns that continue after a denial, in APIs other than Messages: the same scenarios for each.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -214,7 +214,8 @@ pub(crate) fn a_turn_has_bounds(api: &dyn Api) {
 /// What happens to an answer.
 type Failure = Box<dyn Fn(Answer) -> Answer + Send + Sync>;
 
-/// What the client has is complete whatever happens to the next answer, and the conversation goes on.
+/// What the client has is complete whatever happens to the next answer, and the conversation
+/// continues.
 pub(crate) fn a_next_answer_that_fails_ends_the_turn(api: &dyn Api) {
     let cut = |at: usize| {
         move |usual: Answer| {

@@ -89,7 +89,7 @@ impl Talk {
         json!({ "id": id, "client": self.client, "base_url": root, "say": say, "tools": TOOLS })
     }
 
-    /// Whether the client has read the notice of every turn that lost a call, also behind a call
+    /// Whether the client has read the notice of every turn that lost a call, also after a call
     /// that it got, where the API takes that back.
     fn gets_result(&self, turn: usize, result: &Value) -> bool {
         let is_denied = self.script.denied.get(turn).is_some_and(|denied| !denied.is_empty());

@@ -69,12 +69,12 @@ fn the_built_in_text_says_how_much_is_blocked() {
         (
             "Bash",
             r#"{"command":"git push -f origin main"}"#,
-            "Blocked: any force push to main\nOnly this use of `Bash` is blocked; other uses may be allowed.\nIt was not executed. Do not retry it, nor in another spelling.\nRecord: ",
+            "Blocked: any force push to main\nOnly this use of `Bash` is blocked; other uses may be allowed.\nIt was not executed. Do not retry it, in this or any other form.\nRecord: ",
         ),
         (
             "send_email",
             "{}",
-            "Reason: No mail.\nThe tool `send_email` is blocked, whatever its arguments.\nIt was not executed. Do not retry it: the answer stays the same.\nRecord: ",
+            "Reason: No mail.\nThe tool `send_email` is blocked, whatever its arguments.\nIt was not executed. Do not retry it: the answer will be the same.\nRecord: ",
         ),
     ];
     for (tool, input, expected) in table {

@@ -247,7 +247,7 @@ fn an_upstream_that_is_not_there_is_told() {
     }
 }
 
-/// A turn that breaks off inside its call.
+/// A turn that is cut off inside its call.
 fn broken(path: &str, step: Step) -> Answer {
     let (_, answer) = turns("read_file", r#"{"path":"a long enough name"}"#)
         .into_iter()
@@ -396,7 +396,7 @@ fn left(path: &str, tool: &str, input: &str, policy: &str, settings: &str) -> (S
     let case = corpus::all().into_iter().find(|case| crate::support::path_of(case) == path);
     let readings = clients::readings(case.unwrap().dialect, &reply.body);
     let has_call = readings.values().any(|calls| calls.iter().any(|(name, _)| name == tool));
-    // One that streamed and is refused at its end is broken off with an error, and clients raise.
+    // One that streamed and is refused at its end is ended with an error, and clients raise.
     (reply.text(), has_call && !reply.text().contains("\"error\":"))
 }
 

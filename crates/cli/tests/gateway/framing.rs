@@ -58,7 +58,7 @@ fn a_body_where_there_is_none_does_not_pass() {
 
 #[test]
 fn what_follows_a_body_does_not_answer_the_next_request() {
-    // A second answer behind the first, on a connection that is used again.
+    // A second answer after the first, on a connection that is used again.
     let safe = completion("read_file");
     let evil = completion("delete_all");
     let head = |length: usize| {

@@ -63,7 +63,7 @@ fn through(policy: &str, said: &Said<'_>, mut check: impl FnMut(Dialect, &Reply,
     }
 }
 
-/// Every string that a client reads, one behind the other.
+/// Every string that a client reads, one after the other.
 fn strings(dialect: Dialect, body: &[u8]) -> String {
     fn collect(value: &Value, out: &mut String) {
         match value {
@@ -90,7 +90,7 @@ fn every_dialect_is_masked() {
         for piece in ["ghp_", "efgh", "mnop", "0123456789"] {
             assert!(!left.contains(piece), "{dialect:?}: {left}");
         }
-        // The replacement may stand in a piece behind the word.
+        // The replacement may be in a piece after the word.
         for piece in ["Take ", "[REDACTED:github_token]", "you."] {
             assert!(left.contains(piece), "{dialect:?}: {left}");
         }

@@ -256,5 +256,5 @@ rules:
     }
     let said = Ask::post(MESSAGES, toolset("")).send(gateway.address()).text();
     assert!(said.contains("all tools of the server `github`"), "{said}");
-    assert!(said.contains("List those the model needs"), "{said}");
+    assert!(said.contains("List the tools that the model needs"), "{said}");
 }

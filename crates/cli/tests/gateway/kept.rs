@@ -1,5 +1,5 @@
-//! Responses and conversations that the provider keeps: what is taken out of them is answered when
-//! they are gone on from, and is not to be had by reading them again.
+//! Responses and conversations that the provider stores: calls that were removed get an error
+//! result when a request continues them, and cannot be read back.
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Reply};
@@ -117,7 +117,7 @@ fn results_of_allowed_calls_go_with_those_of_denied_ones() {
     sent.sort();
     assert_eq!(sent[0], ("1_1a".to_owned(), "\"fine\"".to_owned()));
     assert_eq!(sent[1].0, "1_1b");
-    // From one response many may go on.
+    // From one response many may continue.
     response(&post(&gateway, RESPONSES, &next));
 }
 

@@ -117,7 +117,7 @@ fn turning_it_off_is_recorded_as_weaker() {
         let events = gateway.events();
         let lost = events.iter().filter(|it| it["type"] == "weakened");
         lost.flat_map(|it| it["policies"]["weakened"].as_array().cloned().unwrap_or_default())
-            .any(|lost| lost == "policy self-protection is gone")
+            .any(|lost| lost == "policy self-protection was removed")
     };
     assert!(gateway.wait_until(weakened), "{:?}", gateway.events());
 }

@@ -89,10 +89,10 @@ fn a_reload_tells_what_changed_and_what_got_weaker() {
     assert_eq!(loaded["changed"], json!(["p/no-delete"]));
     let weakened = of_kind(&gateway, "weakened");
     assert_eq!(weakened.len(), 1, "{weakened:?}");
-    assert_eq!(weakened[0]["policies"]["weakened"], json!(["rule p/late (deny) is gone"]));
-    assert!(gateway.said().contains("rule p/late (deny) is gone"), "{}", gateway.said());
+    assert_eq!(weakened[0]["policies"]["weakened"], json!(["rule p/late (deny) was removed"]));
+    assert!(gateway.said().contains("rule p/late (deny) was removed"), "{}", gateway.said());
     let doctor = String::from_utf8(gateway.run(&["doctor"]).stdout).unwrap();
-    assert!(doctor.contains("rule p/late (deny) is gone"), "{doctor}");
+    assert!(doctor.contains("rule p/late (deny) was removed"), "{doctor}");
     // Stricter again: nothing is lost.
     gateway.replace("rules.yaml", RULES);
     assert!(gateway.wait_until(|gateway| of_kind(gateway, "policy_loaded").len() == 3));

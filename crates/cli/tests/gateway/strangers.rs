@@ -221,7 +221,7 @@ impl Api {
         reply.json()
     }
 
-    /// Takes a turn and goes on: the history as the client has it, and as it went up.
+    /// Takes a turn and continues: the history as the client has it, and as it went up.
     fn talk(
         &self,
         gateway: &Gateway,

@@ -199,7 +199,7 @@ pub(crate) fn is_refusal(reply: &Reply, path: &str, status: u16) {
     }
 }
 
-/// What rules about text found, once there is something.
+/// Matches of text rules, once there is something.
 pub(crate) fn hits(gateway: &Gateway) -> Vec<Value> {
     let find = |gateway: &Gateway| -> Vec<Value> {
         gateway.events().into_iter().filter(|event| event["type"] == "guardrail").collect()

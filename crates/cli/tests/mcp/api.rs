@@ -103,7 +103,7 @@ fn the_feed_reports_gateways_and_shims() {
     shim_calls(&place, "echo");
     let called = feed.record_that(|record| is_call_of(record, "echo"));
     let after = denied["seq"].as_u64().unwrap();
-    // It goes on behind any number, without a gap; and pages tell the same.
+    // It continues after any number, without a gap; and pages tell the same.
     let mut resumed = Feed::open(&socket, &format!("?after={after}"));
     let (first, _) = resumed.record();
     assert_eq!(first, after + 1);

@@ -91,6 +91,6 @@ fn a_server_that_never_stops_asking_does_not_fill_the_store() {
     let warned: Vec<String> =
         warned.filter_map(|it| it["detail"].as_str().map(str::to_owned)).collect();
     assert_eq!(warned.len(), 2, "{warned:?}");
-    assert!(warned[1].contains("1024 requests of the server are recorded"), "{warned:?}");
-    assert!(warned[0].contains("76 requests of the server were only counted"), "{warned:?}");
+    assert!(warned[1].contains("1024 requests from the server are recorded"), "{warned:?}");
+    assert!(warned[0].contains("76 requests from the server were only counted"), "{warned:?}");
 }

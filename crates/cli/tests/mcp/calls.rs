@@ -212,7 +212,7 @@ fn half_an_emoji_neither_breaks_a_call_nor_hides_one() {
         wrapped.say(line(id, text));
         let answer = wrapped.hear();
         assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(id), &json!(true)));
-        assert!(!text_of(&answer).contains("could not be checked"), "{answer}");
+        assert!(!text_of(&answer).contains("could not be evaluated"), "{answer}");
     }
     let received = wrapped.end().received;
     let calls: Vec<&str> = received.lines().filter(|it| it.contains("tools/call")).collect();
@@ -226,14 +226,14 @@ fn a_rule_that_could_not_be_checked_says_so() {
     wrapped.hello();
     let answer = wrapped.call("echo", json!({ "text": "x".repeat(2000) }));
     let text = text_of(&answer);
-    for part in ["no-rm", "could not be checked", "larger than the limit"] {
+    for part in ["no-rm", "could not be evaluated", "larger than the limit"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(text_of(&wrapped.call("echo", json!({ "text": "x" }))), "done");
     wrapped.end();
     let calls = place.json(&["calls", "--json"]);
     let reason = calls[1]["verdict"]["reason"].as_str().unwrap();
-    assert!(reason.contains("could not be checked"), "{reason}");
+    assert!(reason.contains("could not be evaluated"), "{reason}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_name_that_was_taken_over_is_not_called() {
         let answer = extra.call("Get_Note", json!({}));
         assert_eq!(answer["result"]["isError"] == true, !is_shown, "{watch}: {answer}");
         if !is_shown {
-            assert!(text_of(&answer).contains("`notes` had first"), "{answer}");
+            assert!(text_of(&answer).contains("`notes` used first"), "{answer}");
         }
         assert_eq!(text_of(&notes.call("get_note", json!({}))), "done", "the first one keeps it");
         notes.end();

@@ -336,7 +336,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "allow",
-        doc: "What to do when a server sends a request to the client's model.",
+        doc: "What to do when a server asks the client's model for a completion.",
         applies: Applies::AtReload,
     },
     Field {
@@ -448,7 +448,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "1h",
-        doc: "The longest time between a model's call and its execution, where only the arguments tell that they belong together.",
+        doc: "The longest time between a model's call and its execution if only their arguments show that they belong together.",
         applies: Applies::AtReload,
     },
     Field {

@@ -1,4 +1,4 @@
-//! `continue`: how far a turn goes on after all of its calls were denied.
+//! `continue`: how far a turn continues after all of its calls were denied.
 
 use std::time::Duration;
 

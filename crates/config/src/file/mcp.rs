@@ -133,7 +133,7 @@ fn server(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Writ
         id: At { value: key.name.clone(), span: key.span },
         kind,
         command: section.parsed("command", problems, |text| match text.starts_with('~') {
-            true => Err(wrong_as("a program", "write the path out: `~` is not expanded here")),
+            true => Err(wrong_as("a program", "write the full path: `~` is not expanded here")),
             false => Ok(text.to_owned()),
         }),
         args: section.texts("args", problems),
@@ -162,8 +162,8 @@ fn kind(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Option
         return None;
     }
     let shown = section.shown();
-    let said = section.word::<ServerKind>("type", problems).map(|at| at.value);
-    let kind = match (said, section.has("command"), section.has("url")) {
+    let written = section.word::<ServerKind>("type", problems).map(|at| at.value);
+    let kind = match (written, section.has("command"), section.has("url")) {
         (Some(kind), ..) => kind,
         // Without a valid type we cannot tell which keys are wrong.
         (None, ..) if section.has("type") => return None,
@@ -189,8 +189,11 @@ fn kind(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Option
     for other in others {
         if let Some(span) = section.key_span(other) {
             problems
-                .add(span, format!("{} is not for a server of this type", section.what(other)))
-                .hint(format!("`{shown}` is of type `{}`: leave it out", kind.as_str()));
+                .add(
+                    span,
+                    format!("{} does not apply to a server of this type", section.what(other)),
+                )
+                .hint(format!("`{shown}` is of type `{}`: remove this setting", kind.as_str()));
         }
     }
     Some(kind)
@@ -205,7 +208,7 @@ fn check_name(key: &Key, before: &[WrittenServer], problems: &mut Problems<'_>) 
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     if !begins || name.len() > MAX_NAME || !name.chars().all(plain) {
         problems
-            .add(key.span, format!("`{name}` cannot name a server"))
+            .add(key.span, format!("`{name}` is not a valid server name"))
             .hint("use up to 64 letters, digits, `_`, `-` and `.`, the first a letter or a digit");
         return;
     }
@@ -214,11 +217,11 @@ fn check_name(key: &Key, before: &[WrittenServer], problems: &mut Problems<'_>) 
     if let Some(other) = before.iter().find(same) {
         problems
             .add(key.span, format!("`{name}` is the same name as `{}`", other.id.value))
-            .hint("rules and lists could not tell these servers apart: rename one");
+            .hint("rules and lists could not distinguish these servers: rename one");
     }
 }
 
-const URL_HINT: &str = "write what the server's own documentation says, like \
+const URL_HINT: &str = "write the URL from the server's documentation, like \
                         `https://mcp.example.com/mcp`";
 
 /// Unlike a provider's, the URL of a server may have a query.

@@ -144,7 +144,7 @@ impl<'n> Section<'n> {
         self.parsed(key, problems, |text| match text.split_once(':') {
             None if text == "memory" => Ok(WrittenStore::Memory),
             Some(("sqlite", path)) if path.starts_with('~') => {
-                Err(wrong_as("a store", "write the path out: `~` is not expanded here"))
+                Err(wrong_as("a store", "write the full path: `~` is not expanded here"))
             }
             Some(("sqlite", path)) if !path.is_empty() && !path.contains('\0') => {
                 Ok(WrittenStore::Sqlite(path.to_owned()))
@@ -163,7 +163,7 @@ impl<'n> Section<'n> {
             "off" => Ok(WrittenListen::Off),
             "" => Err(wrong_as(not, "write a path, or `off`")),
             _ if text.starts_with('~') => {
-                Err(wrong_as(not, "write the path out: `~` is not expanded here"))
+                Err(wrong_as(not, "write the full path: `~` is not expanded here"))
             }
             _ if is_network(text) => Err(wrong_as(
                 not,
@@ -175,7 +175,8 @@ impl<'n> Section<'n> {
     }
 
     pub(super) fn url(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Url>> {
-        let hint = "write what the official SDK takes, like `https://api.openai.com/v1`";
+        let hint =
+            "write the base URL that the official SDK uses, like `https://api.openai.com/v1`";
         self.url_as(key, hint, providers::base_url, problems)
     }
 

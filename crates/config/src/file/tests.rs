@@ -89,7 +89,7 @@ error: `gateway.workers` must be a whole number from 1 to 1024
   |
 8 | gateway: { idle_timeout: 10, workers: 0 }
   |                                       ^
-error: `v1` cannot name a provider: the gateway serves that path
+error: `v1` cannot be the name of a provider: the gateway serves that path itself
   --> callgate.yaml:10:3
    |
 10 |   v1: { base_url: 'https://x.com/?a', dialect: openai }
@@ -100,9 +100,9 @@ error: `providers.v1.base_url` cannot be used
   --> callgate.yaml:10:19
    |
 10 |   v1: { base_url: 'https://x.com/?a', dialect: openai }
-   |                   ^^^^^^^^^^^^^^^^^^ it has a `?` or `#` in it
+   |                   ^^^^^^^^^^^^^^^^^^ it contains a `?` or `#`
    |
-   = hint: write what the official SDK takes, like `https://api.openai.com/v1`
+   = hint: write the base URL that the official SDK uses, like `https://api.openai.com/v1`
 error: unknown value for `providers.v1.dialect`: `openai`
   --> callgate.yaml:10:48
    |
@@ -121,7 +121,7 @@ fn single_problems() {
         ("", "this file is empty"),
         ("# nothing\n", "this file is empty"),
         ("[a]", "a config file must be a mapping, not a list"),
-        ("listen:", "`listen` must be text, not nothing"),
+        ("listen:", "`listen` must be text, not null"),
         ("store: postgres:x", "`store` is not a store: `postgres:x`"),
         ("store: 'sqlite:'", "`store` is not a store: `sqlite:`"),
         ("store: sqlite:~/x.db", "`store` is not a store: `sqlite:~/x.db`"),
@@ -144,8 +144,8 @@ fn single_problems() {
         ),
         ("policies: rules.yaml", "`policies` must be a list, not text"),
         ("policies: [[a]]", "an entry of `policies` must be text, not a list"),
-        ("providers: { Mine: {} }", "`Mine` cannot name a provider"),
-        ("policies: []\nrules: []", "`rules` and `policies` in one file"),
+        ("providers: { Mine: {} }", "`Mine` is not a valid provider name"),
+        ("policies: []\nrules: []", "a file cannot have both `rules` and `policies`"),
         (
             "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2",
             "cannot read this file: duplicate mapping key: listen",
@@ -310,7 +310,7 @@ fn tools_for_the_catalogue() {
         ("x: {}", "`tools.x` says nothing about the tool"),
         ("x: { efects: none }", "unknown key `efects`"),
         ("bash: { effects: none }", "the effects of `bash` cannot be changed"),
-        ("mcp__a__b: { effects: none }", "`mcp__a__b` names a server, too"),
+        ("mcp__a__b: { effects: none }", "`mcp__a__b` also contains the name of a server"),
     ] {
         let found = problems(&format!("tools:\n  {text}\n"));
         assert_eq!(found.first().map(|(it, ..)| it.as_str()), Some(message), "{text}: {found:?}");

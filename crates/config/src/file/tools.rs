@@ -38,7 +38,7 @@ fn check_name(key: &Key, before: &[Entry], problems: &mut Problems<'_>) {
         }
         Ok(name) if !name.readings().is_empty() => {
             problems
-                .add(key.span, format!("`{}` names a server, too", key.name))
+                .add(key.span, format!("`{}` also contains the name of a server", key.name))
                 .hint("write the tool's own name, and declare the server under `mcp.servers`");
         }
         Ok(_) => {}
@@ -61,7 +61,7 @@ fn tool(section: &Section<'_>, key: &Key, known: &Catalogue, problems: &mut Prob
         problems
             .add(effects.span, format!("the effects of `{}` cannot be changed", key.name))
             .label(format!("callgate knows this tool: {}", kinds.join(", ")))
-            .hint("`kind` and `args` add to what is known; for less, give your tool another name");
+            .hint("`kind` and `args` add to what is known; to have fewer effects, give your tool another name");
     }
     entry.roles = roles;
     entry.effects = effects.map_or(Bound::NONE, |at| at.value);

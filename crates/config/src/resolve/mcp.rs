@@ -107,13 +107,13 @@ fn flows(written: &WrittenFlows, standard: FlowSettings) -> FlowSettings {
 }
 
 fn entry(server: &WrittenServer) -> Option<ServerEntry> {
-    let said = |list: &Option<At<Vec<String>>>| list.as_ref().map(globs).unwrap_or_default();
+    let globs_of = |list: &Option<At<Vec<String>>>| list.as_ref().map(globs).unwrap_or_default();
     Some(ServerEntry {
         id: server.id.value.clone(),
         kind: server.kind?,
         address: address(server),
-        reads: said(&server.reads),
-        sends: said(&server.sends),
+        reads: globs_of(&server.reads),
+        sends: globs_of(&server.sends),
         rate: server.rate.as_ref().map(rate),
     })
 }
@@ -169,7 +169,7 @@ fn tools(list: &[WrittenTool]) -> Vec<ToolRule> {
     list.iter().map(rule).collect()
 }
 
-/// What a list of tools means where it names no server, or no tool.
+/// What an entry in a list of tools means without a server, or without a tool.
 const ANY_NAME: &str = "*";
 
 fn rate(written: &WrittenRate) -> Rate {

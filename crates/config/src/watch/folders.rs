@@ -42,7 +42,7 @@ impl Folders {
         }
         for (folder, mode) in &wanted {
             if let Err(error) = self.watcher.watch(folder, *mode) {
-                tracing::debug!(%error, folder = %folder.display(), "no notices from this folder");
+                tracing::debug!(%error, folder = %folder.display(), "cannot watch this folder for changes");
             }
         }
         self.watched = wanted;

@@ -145,7 +145,7 @@ fn read(event: &[u8]) -> Option<Result<FeedRecord, FeedEnd>> {
             Ok(Resume { why, .. }) => lost(&why),
             Err(_) => lost("an event cannot be read"),
         },
-        _ => lost("an event is not known"),
+        _ => lost("an event has an unknown type"),
     }
 }
 

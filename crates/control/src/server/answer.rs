@@ -139,7 +139,7 @@ fn usable(host: &dyn Host, filter: &Filter) -> Result<Box<dyn Journal>, Refusal>
 fn records(host: &dyn Host, filter: &Filter) -> Result<String, Refusal> {
     let limit = filter.limit.unwrap_or(DEFAULT_RECORDS);
     if limit == 0 || limit > MAX_RECORDS {
-        let hint = format!("ask for 1 to {MAX_RECORDS}, and go on with `after`");
+        let hint = format!("ask for 1 to {MAX_RECORDS}, and continue with `after`");
         return Err(Problem::hinted(format!("`limit` is {limit}"), hint).into());
     }
     let limits = PageLimits { records: limit, bytes: MAX_RECORD_BYTES };
@@ -161,7 +161,8 @@ async fn blocking(
 async fn body(request: Request<Incoming>) -> Result<String, Refusal> {
     let collected = timeout(BODY, Limited::new(request.into_body(), MAX_BODY).collect()).await;
     let collected = collected.map_err(|_| {
-        let problem = Problem::new(format!("the request did not come within {} s", BODY.as_secs()));
+        let problem =
+            Problem::new(format!("the request did not arrive within {} s", BODY.as_secs()));
         Refusal::new(Fault::Slow, problem)
     })?;
     let bytes = collected.map_err(|error| match error.is::<LengthLimitError>() {
@@ -169,7 +170,7 @@ async fn body(request: Request<Incoming>) -> Result<String, Refusal> {
             let problem = Problem::new(format!("it is larger than {} MiB", MAX_BODY >> 20));
             Refusal::new(Fault::TooLarge, problem)
         }
-        false => Problem::new(format!("the request broke off: {error}")).into(),
+        false => Problem::new(format!("the request was interrupted: {error}")).into(),
     })?;
     let text = String::from_utf8(bytes.to_bytes().into());
     text.map_err(|_| Problem::new("the request is not UTF-8").into())

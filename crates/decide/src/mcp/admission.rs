@@ -88,9 +88,9 @@ pub(crate) fn tool(settings: &McpSettings, subject: ListedTool<'_>) -> Option<Ch
         if !named.any(fits) {
             let changed = stop(
                 format!(
-                    "The tool `{tool}` of `{server}` is not as the list of allowed tools has it: its definition is another."
+                    "The tool `{tool}` of `{server}` has a different definition from the one on the list of allowed tools."
                 ),
-                "Ask the operator to compare it: `callgate mcp pins list` shows the hash it has now.",
+                "Ask the operator to compare the two: `callgate mcp pins list` shows the current hash.",
             );
             return changed.map(|it| it.with_code(Code::PinChanged));
         }
@@ -98,7 +98,7 @@ pub(crate) fn tool(settings: &McpSettings, subject: ListedTool<'_>) -> Option<Ch
     if settings.fail_closed && hash.is_none() {
         let unknown = stop(
             format!(
-                "Nothing is known of a tool `{tool}` of `{server}`, and `mcp.fail_closed` is on."
+                "The server `{server}` has not listed a tool `{tool}`, and `mcp.fail_closed` is on."
             ),
             "Use a tool that the server lists.",
         );

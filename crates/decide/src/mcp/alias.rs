@@ -29,7 +29,7 @@ impl Alias {
 
     /// The beginning of a denial reason that applies because of this alias.
     pub(crate) fn reason(&self) -> String {
-        format!("as `{}`, which its name may be read as", self.tool)
+        format!("as `{}`, which its name could mean", self.tool)
     }
 }
 
@@ -37,7 +37,7 @@ impl Alias {
 pub(crate) fn alias_note(aliases: &[Alias]) -> Option<String> {
     let named: Vec<String> = aliases.iter().map(|alias| format!("`{}`", alias.tool)).collect();
     let named = (!named.is_empty()).then(|| named.join(" and "))?;
-    Some(format!("the server lists no tool of this name; it was judged as {named} as well"))
+    Some(format!("the server lists no tool with this name; the call was also judged as {named}"))
 }
 
 impl McpSession {

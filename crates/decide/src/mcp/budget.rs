@@ -38,12 +38,12 @@ impl Default for RecordBudgets {
         Self {
             // Enough to see what a peer does.
             withheld: budget("messages that were not forwarded", 64),
-            findings: budget("findings in what the server says", 1024),
-            server_requests: budget("requests of the server", 1024),
-            sent: budget("messages of the client that rules had something to say to", 1024),
+            findings: budget("findings in text from the server", 1024),
+            server_requests: budget("requests from the server", 1024),
+            sent: budget("client messages that matched a rule", 1024),
             // Twice the number of pins per server.
             definitions: budget("definitions", 20_000),
-            unpinnable: budget("definitions without one reading", 256),
+            unpinnable: budget("ambiguous definitions", 256),
         }
     }
 }

@@ -134,14 +134,14 @@ fn read_then_send(
         Check::Flow,
         settings.read_then_send,
         format!(
-            "`{}` of `{}` sends, and {} of another server read {} s before: {}.",
+            "`{}` of `{}` would send data, and {} to another server read data {} s before: {}.",
             next.tool,
             next.server,
             counted(sources.len(), "call", "calls"),
             seconds,
             named(&sources),
         ),
-        "Send nothing that was read from another server; ask the user to do it if it is needed.",
+        "Do not send data that was read from another server. If it is needed, ask the user to send it.",
     );
     failure.earlier = sources.iter().rev().take(MAX_NAMED).map(|it| it.record).collect();
     Some(failure)
@@ -183,16 +183,16 @@ pub(crate) fn take_over(
     let earlier: Vec<&PastCall> = past.iter().filter(to_owner).collect();
     let evidence = match earlier.is_empty() {
         true => String::new(),
-        false => format!(" Earlier calls went there: {}.", named(&earlier)),
+        false => format!(" Earlier calls went to that server: {}.", named(&earlier)),
     };
     let mut failure = CheckFailure::new(
         Check::Flow,
         settings.take_over,
         format!(
-            "`{}` offers a tool `{}`, a name that `{owner}` had first.{evidence}",
+            "`{}` offers a tool `{}`, a name that `{owner}` used first.{evidence}",
             next.server, next.tool
         ),
-        "Use the tool of the server that had the name first, or ask the user which one is meant.",
+        "Use the tool of the server that used the name first, or ask the user which one is meant.",
     );
     failure.earlier = earlier.iter().rev().take(MAX_NAMED).map(|it| it.record).collect();
     Some(failure)
@@ -315,6 +315,6 @@ mod tests {
         let found = check(&settings, &history, next);
         assert_eq!(found[0].action, CheckAction::Block);
         assert_eq!(found[0].earlier, [history[0].record]);
-        assert!(found[0].reason.contains("had first"), "{}", found[0].reason);
+        assert!(found[0].reason.contains("used first"), "{}", found[0].reason);
     }
 }

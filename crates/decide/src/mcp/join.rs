@@ -160,7 +160,7 @@ pub(crate) fn remembered(
     (session_key(origin), step)
 }
 
-/// Stores a call, unless the calls of its session since then speak against it.
+/// Stores a call, unless later calls of its session contradict it.
 pub(crate) fn remember_unless<T>(
     audit: &Store,
     (key, step): KeyedStep,

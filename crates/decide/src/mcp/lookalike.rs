@@ -75,7 +75,7 @@ impl McpSession {
         if !is_stopped && judgement.verdict.passes() && !judgement.is_rewritten() {
             return Ok(());
         }
-        let refused = "its arguments hold something that a rule replaces";
+        let refused = "its arguments contain something that a rule replaces";
         let denial = failures.denial(call.name.raw(), judgement.denial(call));
         let denial = denial.unwrap_or_else(|| Denial::refused(tool, refused));
         let mut record = self.record(Kind::McpToolCalled, &call.origin, tool);

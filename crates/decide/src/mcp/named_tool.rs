@@ -245,7 +245,7 @@ impl Inner {
 fn unreadable(settings: &McpSettings, why: &str) -> CheckFailures {
     let mut failures = CheckFailures::default();
     if settings.restricts_names() {
-        let reason = format!("The calls inside of this one cannot be read: {why}.");
+        let reason = format!("The calls inside this one cannot be read: {why}.");
         failures.add([CheckFailure::block(Check::Tool, reason, "Make the calls one by one.")]);
     }
     if !settings.enforce {

@@ -38,7 +38,7 @@ impl DefinitionChange {
                     is.shown()
                 ),
             }),
-            Self::Reverted => Some("it is again as it was trusted".to_owned()),
+            Self::Reverted => Some("it has its trusted definition again".to_owned()),
             Self::MetadataChanged => Some("something that is not pinned has changed".to_owned()),
         }
     }
@@ -98,17 +98,17 @@ impl McpSession {
             CheckFailure::block(
                 Check::Pin,
                 full.to_string(),
-                "Ask the operator to look at the server.",
+                "Ask the operator to check the server.",
             )
         })?;
         let pin = cache.registry.get(identity).filter(|_| observed.is_dirty).cloned();
         let change = match observed.what {
             Observation::New => Some(DefinitionChange::New),
-            Observation::Changed(change) if change.is_news => {
+            Observation::Changed(change) if change.is_first_seen => {
                 Some(DefinitionChange::Changed(Box::new(change)))
             }
             Observation::Reverted => Some(DefinitionChange::Reverted),
-            Observation::OnlyMetaMoved => Some(DefinitionChange::MetadataChanged),
+            Observation::MetadataChanged => Some(DefinitionChange::MetadataChanged),
             Observation::Same | Observation::Changed(_) => None,
         };
         Ok((change, pin))
@@ -132,7 +132,7 @@ impl McpSession {
                 if self.inner.in_force().settings.on_failure == OnFailure::Deny {
                     for (place, _) in dirty {
                         if let Some(Ok((_, observed))) = seen.get_mut(place) {
-                            *observed = Err(unkept());
+                            *observed = Err(pin_not_stored());
                         }
                     }
                 }
@@ -155,10 +155,10 @@ impl McpSession {
     }
 }
 
-fn unkept() -> CheckFailure {
+fn pin_not_stored() -> CheckFailure {
     CheckFailure::block(
         Check::Store,
-        "Its pin could not be kept.".to_owned(),
+        "Its pin could not be stored.".to_owned(),
         "Tell the operator: callgate's store cannot be written.",
     )
 }

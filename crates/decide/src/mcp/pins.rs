@@ -25,7 +25,7 @@ pub(crate) fn check(
         PinStatus::Trusted => None,
         PinStatus::Unseen if settings.pins.auto_trust_first => None,
         PinStatus::Unseen => stop(
-            format!("{} has not been seen, so nobody can have trusted it.", subject(identity)),
+            format!("{} has not been seen yet, so no one has trusted it.", subject(identity)),
             "Use a tool that the server lists.".to_owned(),
         ),
         PinStatus::Changed => changed(
@@ -34,14 +34,14 @@ pub(crate) fn check(
                 subject(identity)
             ),
             format!(
-                "Use another tool, and tell the operator to look at the change: `{}`.",
+                "Use another tool, and ask the operator to review the change: `{}`.",
                 command("diff", identity)
             ),
         ),
         PinStatus::Quarantined => stop(
-            format!("{} is new, and nobody has trusted it yet.", subject(identity)),
+            format!("{} is new, and no one has trusted it yet.", subject(identity)),
             format!(
-                "Use another tool, and tell the operator to look at it: `{}`, then `{}`.",
+                "Use another tool, and ask the operator to review this one: `{}`, then `{}`.",
                 command("list", identity),
                 command("trust", identity)
             ),
@@ -89,7 +89,7 @@ fn subject(identity: &ItemIdentity) -> String {
     match kind {
         ItemKind::Tool => format!("The tool `{name}` of `{server}`"),
         ItemKind::Prompt => format!("The prompt `{name}` of `{server}`"),
-        ItemKind::Instructions => format!("What `{server}` says of itself"),
+        ItemKind::Instructions => format!("The self-description of `{server}`"),
     }
 }
 

@@ -56,8 +56,7 @@ fn replace_lone_surrogates(raw: &str, other: &str) -> Option<String> {
 }
 
 /// Explains why a rule matched that applies only to what some servers read.
-pub(crate) const LONE_SURROGATE_NOTE: &str =
-    "without the half of a character that its arguments hold";
+pub(crate) const LONE_SURROGATE_NOTE: &str = "without the lone surrogate in its arguments";
 
 /// The length of an escape such as `\ud83d`.
 const ESCAPE: usize = 6;
@@ -84,7 +83,7 @@ pub(crate) fn unreadable_note(arguments: &Arguments, judgement: &Judgement) -> O
         Err(Unreadable::Oversize) => "its arguments are larger than the limit".to_owned(),
         Err(why) => why.to_string(),
     };
-    Some(format!("The rule could not be checked and counts as met: {why}."))
+    Some(format!("The rule could not be evaluated, which counts as a match: {why}."))
 }
 
 #[cfg(test)]

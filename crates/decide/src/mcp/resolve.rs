@@ -183,7 +183,7 @@ fn flows_against(
 
 pub(crate) fn unread_flows(settings: &FlowSettings, error: &StoreError) -> CheckFailure {
     tracing::error!(%error, "the history of a session could not be read");
-    let reason = "What this session has called before cannot be read.".to_owned();
+    let reason = "The earlier calls of this session cannot be read.".to_owned();
     let hint = "Tell the operator: callgate's store cannot be read.";
     CheckFailure::new(Check::Store, flows::strictest(settings), reason, hint)
 }
@@ -197,7 +197,7 @@ pub(crate) fn too_many(key: &LimitKey) -> CheckFailure {
         Check::Rate,
         CheckAction::Block,
         format!(
-            "You may call the server `{server}` {} times in {} s, {} at once, and have done so.",
+            "The rate limit of the server `{server}` is reached: {} calls in {} s, {} at once.",
             rate.calls, rate.seconds, rate.burst
         ),
         &format!("Wait {wait} s before the next call to this server."),

@@ -204,7 +204,8 @@ impl McpSession {
         let alike = |other: &&str| similar(&self.server, other).is_some();
         let other = declared.chain(cache.registry.servers()).find(alike).map(str::to_owned);
         let Some(other) = other else { return };
-        let detail = format!("the server `{}` is easily taken for `{other}`", self.server);
+        let detail =
+            format!("the name of the server `{}` is easily confused with `{other}`", self.server);
         let (class, severity) = (Class::LookAlike, Severity::Medium);
         if cache.recently_recorded.is_new_of(&("look-alike", &detail)) {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };

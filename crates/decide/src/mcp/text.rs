@@ -129,8 +129,9 @@ impl McpSession {
             let id = record.id.to_string();
             self.write_within(&self.budgets.server_requests, record);
             if is_blocked(&settings, check_action) {
-                let reason = format!("This client's gateway refuses `{}`.", what.method());
-                let hint = "Go on without it.";
+                let reason =
+                    format!("The gateway of this client does not allow `{}`.", what.method());
+                let hint = "Continue without it.";
                 let refused = denial(what.setting(), what.method(), &reason, hint);
                 return Err(Box::new(Denial { record: Some(id), ..refused }));
             }
@@ -247,7 +248,7 @@ impl McpSession {
                     self.server,
                     pins::describe_finding(blocking_finding)
                 );
-                let hint = "Go on without it, and tell the user what was found.";
+                let hint = "Continue without it, and tell the user what was found.";
                 denial(Check::Finding.word(), named.call.name.raw(), &reason, hint)
             },
         );
@@ -288,7 +289,7 @@ impl McpSession {
 /// Fails a read that a rule would change: a changed read would be a different one.
 fn irreplaceable() -> CheckFailure {
     let reason = "The request contains something that a rule replaces.".to_owned();
-    CheckFailure::block(Check::Rules, reason, "Ask without it.")
+    CheckFailure::block(Check::Rules, reason, "Send the request without it.")
 }
 
 /// The result of inspecting a text.

@@ -1,4 +1,5 @@
-//! What a call would do. Nothing is computed yet: rules look at arguments.
+//! The stage for what a call would do. It is empty: the policy computes the effects of a call when
+//! a rule needs them.
 
 use super::Resolved;
 

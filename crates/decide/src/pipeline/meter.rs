@@ -108,9 +108,9 @@ impl Metered {
                 let facts = SpentLimits::exceeded(empty.iter().cloned());
                 self.judgement = self.resolved.subject.judge(&facts, self.resolved.findings());
             }
-            let is_news =
+            let is_first_seen =
                 |key: &&LimitKey| self.resolved.rate.contains(key) && !spent.contains(key);
-            let news: Vec<LimitKey> = empty.iter().filter(is_news).cloned().collect();
+            let news: Vec<LimitKey> = empty.iter().filter(is_first_seen).cloned().collect();
             self.resolved.add_failures(news.iter().map(too_many));
             spent.extend(news);
             self.passes()

@@ -141,6 +141,6 @@ fn unwaived_extra_input(subject: &Subject) -> Option<CheckFailure> {
     let judged =
         subject.policies.judge_sent(&bare, &subject.extra_inputs, &now(), Findings::Of(&[]));
     let stops = !judged.verdict.passes() || judged.is_rewritten();
-    let reason = format!("The data sent with it does not pass: {}", judged.reason);
-    stops.then(|| CheckFailure::block(Check::Rules, reason, "Call it without that."))
+    let reason = format!("The data sent with it is not allowed: {}", judged.reason);
+    stops.then(|| CheckFailure::block(Check::Rules, reason, "Call it without that data."))
 }

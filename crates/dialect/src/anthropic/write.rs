@@ -23,12 +23,12 @@ pub(super) struct Writer {
     /// The open block that is a call. Some clients add every piece of arguments to the call that
     /// began last, so the next block waits until this one has ended.
     open_call: Option<Slot>,
-    /// Set once the turn goes on with another answer.
+    /// Set once the turn continues with another answer.
     later: Option<Box<LaterAnswer>>,
 }
 
-/// An answer behind the first one. Its start has no place in the message, its thinking is not valid
-/// behind what another answer said, and its end counts the tokens of all.
+/// An answer after the first one. Its start has no place in the message, its thinking is not valid
+/// after what another answer said, and its end counts the tokens of all.
 #[derive(Debug)]
 struct LaterAnswer {
     /// The usage of the answers before it.
@@ -42,7 +42,7 @@ struct LaterAnswer {
 enum Progress {
     /// It is being read.
     Reading,
-    /// It broke off: the end of an earlier answer ends the turn.
+    /// It was cut off: the end of an earlier answer ends the turn.
     GivenUp,
 }
 

@@ -353,7 +353,7 @@ fn begin(slot: Slot, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable>
         name: decode(entry.name)?,
         id: decode(entry.id)?,
         arguments: arguments(entry, data),
-        refuse: (!entry.is_function).then_some("it is no function"),
+        refuse: (!entry.is_function).then_some("it is not a function"),
         ..Piece::default()
     })
 }

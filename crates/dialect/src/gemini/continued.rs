@@ -1,5 +1,5 @@
-//! A Gemini turn that goes on after its calls were denied: the turn as the provider produced it, and
-//! the request that asks for more.
+//! A Gemini turn that continues after its calls were denied: the turn as the provider produced it,
+//! and the request that asks for more.
 
 mod join;
 mod turn;

@@ -21,20 +21,20 @@ pub(super) struct Writer {
     orphans: Vec<(Lane, String)>,
     /// How many of them are on notices that follow their calls.
     carried: usize,
-    /// The id of the response, once it may go on with another answer.
+    /// The id of the response, once it may continue with another answer.
     id: Option<String>,
     /// Set once it does.
     later: Option<Box<LaterAnswer>>,
 }
 
-/// An answer behind the first one: it has the id of the first, and counts the tokens of all.
+/// An answer after the first one: it has the id of the first, and counts the tokens of all.
 #[derive(Debug)]
 struct LaterAnswer {
     /// The usage of the answers before it.
     spent: String,
     /// Its own usage so far.
     usage: String,
-    /// It broke off: the end of an earlier answer ends the turn.
+    /// It was cut off: the end of an earlier answer ends the turn.
     is_given_up: bool,
 }
 
@@ -116,7 +116,7 @@ impl Write for Writer {
         }
     }
 
-    /// Writes a whole response, or returns `None` if nothing of it may leave.
+    /// Writes a whole response, or returns `None` if no part of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         let edits = self.edit(data, reading, fates, GeminiDocument::Whole)?;
         Some(finish_body(data, reading, edits))

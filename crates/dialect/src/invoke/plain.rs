@@ -124,7 +124,7 @@ fn holds_call_key(json: &mut Json<'_>, data: &str) -> Result<bool, Unreadable> {
                 let value = Span { start, end: json.position() };
                 let key = key.decode()?;
                 let is_call = CALLS.iter().any(|call| same_to_some(&key, call));
-                holds |= is_call && says_something(value.of(data));
+                holds |= is_call && has_content(value.of(data));
             }
         }
         Kind::Array => {
@@ -140,7 +140,7 @@ fn holds_call_key(json: &mut Json<'_>, data: &str) -> Result<bool, Unreadable> {
     Ok(holds)
 }
 
-fn says_something(value: &str) -> bool {
+fn has_content(value: &str) -> bool {
     let inside = value.trim_matches(['[', ']', '{', '}']).trim();
     !inside.is_empty() && inside != "null"
 }

@@ -1,5 +1,5 @@
-//! An Ollama turn that goes on after its calls were denied: the turn as the model produced it, and
-//! the request that asks for more.
+//! An Ollama turn that continues after its calls were denied: the turn as the model produced it,
+//! and the request that asks for more.
 
 mod turn;
 

@@ -131,7 +131,7 @@ impl Reader {
             anonymous: id.is_none(),
             id,
             arguments,
-            refuse: entry.function.is_none().then_some("it is no function"),
+            refuse: entry.function.is_none().then_some("it is not a function"),
             ..Piece::default()
         })
     }

@@ -16,9 +16,9 @@ use crate::usage::sum;
 pub(super) struct Writer {
     /// How many calls were removed: later ones move up.
     removed: u64,
-    /// The counts of the answers before this one, if the turn goes on.
+    /// The counts of the answers before this one, if the turn continues.
     spent: Option<String>,
-    /// The answer broke off: the end of an earlier one ends the turn.
+    /// The answer was cut off: the end of an earlier one ends the turn.
     is_given_up: bool,
 }
 

@@ -1,15 +1,15 @@
-//! The chunks of an answer behind the first one of a turn.
+//! The chunks of an answer after the first one of a turn.
 
 use super::continued::usage_of;
 use crate::json::{Edits, document, member};
 use crate::usage::sum;
 
 /// What only the first answer of a turn may have: clients add up the roles, signed thinking is not
-/// valid behind what another answer said, and annotations count from the start of their answer.
+/// valid after what another answer said, and annotations count from the start of their answer.
 pub(super) const FIRST_ONLY: [&str; 4] =
     ["role", "reasoning_details", "thinking_blocks", "annotations"];
 
-/// An answer behind the first one. Its chunks belong to the first response, and its usage counts
+/// An answer after the first one. Its chunks belong to the first response, and its usage counts
 /// the tokens of all.
 #[derive(Debug)]
 pub(super) struct LaterAnswer {
@@ -26,12 +26,12 @@ pub(super) struct LaterAnswer {
 enum Progress {
     /// It is being read.
     Reading,
-    /// It broke off: the end of an earlier answer ends the turn.
+    /// It was cut off: the end of an earlier answer ends the turn.
     GivenUp,
 }
 
 impl LaterAnswer {
-    /// An answer behind one that ended with the chunk `end`.
+    /// An answer after one that ended with the chunk `end`.
     pub(super) fn behind(end: &str) -> Self {
         let of_end = |key| Some((key, member(end, document(end), key)?.of(end).to_owned()));
         let first = ["id", "created"].into_iter().filter_map(of_end).collect();

@@ -23,7 +23,7 @@ pub(super) struct Writer {
     left: Vec<(Lane, Slot, u32)>,
     /// The ids of removed calls.
     removed: Vec<String>,
-    /// Set once the turn goes on with another answer.
+    /// Set once the turn continues with another answer.
     later: Option<Box<LaterAnswer>>,
 }
 
@@ -84,7 +84,7 @@ impl Write for Writer {
         }
     }
 
-    /// Writes a whole completion, or returns `None` if nothing of it may leave.
+    /// Writes a whole completion, or returns `None` if no part of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         let edited = self.edit(data, reading, fates, ChatDocument::Completion)?;
         Some(finish_body(data, reading, edited.edits))

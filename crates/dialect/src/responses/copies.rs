@@ -10,7 +10,7 @@ use super::event::Event;
 use super::item::Item;
 use crate::event::{Host, Slot, Unreadable};
 
-/// An item that has begun, or a call that has come.
+/// An item that has begun, or a call that has arrived.
 #[derive(Debug)]
 pub(super) struct KnownItem {
     pub(super) slot: Slot,
@@ -25,11 +25,11 @@ pub(super) struct KnownItem {
     pub(super) kind: String,
     /// Who runs it, if it is a call.
     pub(super) host: Option<Host>,
-    /// Its end has not come.
+    /// Its end has not arrived.
     pub(super) open: bool,
-    /// All of it has come at least once.
+    /// All of it has arrived at least once.
     pub(super) whole: bool,
-    /// Text of it has come in pieces.
+    /// Text of it has arrived in pieces.
     pub(super) said: bool,
     /// Its content when it was added, which may be less than all.
     sketch: Option<Value>,
@@ -84,7 +84,7 @@ impl Items {
         }
     }
 
-    /// The open calls of which not everything has come.
+    /// The open calls of which not everything has arrived.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = &KnownItem> {
         let sketched = |known: &&KnownItem| known.sketch.is_some() || !known.pieces.is_empty();
         self.list.iter().filter(|known| known.open && !known.whole).filter(sketched)

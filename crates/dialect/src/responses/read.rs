@@ -37,11 +37,11 @@ const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is not a whole nu
 pub(super) struct Reader {
     items: Items,
     places: ItemPlaces,
-    /// Text has come in events of its item: a repetition is not new text.
+    /// Text has arrived in events of its item: a repetition is not new text.
     text_came: bool,
-    /// Text has come in pieces of an unknown item.
+    /// Text has arrived in pieces of an unknown item.
     text_of_unknown: bool,
-    /// A signature has come in a separate item.
+    /// A signature has arrived in a separate item.
     signature_came: bool,
     /// Whether an event of the API was read.
     has_read_any: bool,
@@ -538,7 +538,7 @@ impl Reader {
         Ok(as_placed)
     }
 
-    /// Whether items have come in separate events, so that the whole response repeats them.
+    /// Whether items have arrived in separate events, so that the whole response repeats them.
     fn has_items(&self) -> bool {
         self.text_came || self.signature_came || self.items.len() > 0
     }

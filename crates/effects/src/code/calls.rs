@@ -13,6 +13,8 @@ pub(crate) enum Call {
     /// Opens the first argument; the second is the mode.
     Open,
     Reads,
+    /// Runs the file or the URL that the first argument names.
+    Includes,
     /// Finds files by a pattern, to read them.
     ReadsPattern,
     Lists,
@@ -40,7 +42,7 @@ pub(crate) enum Call {
 
 /// Names and what they do. A name with a dot must match as a whole or at its end; one without
 /// must be the last part.
-type Table = &'static [(&'static [&'static str], Call)];
+pub(crate) type Table = &'static [(&'static [&'static str], Call)];
 
 /// The call that a name is. The text says whether ambiguous names count.
 pub(crate) fn find(table: Table, name: &str, text: &str) -> Option<Call> {
@@ -80,6 +82,83 @@ pub(crate) const TABLES: &[(Language, Table)] = &[
     (Language::Ruby, RUBY),
     (Language::Php, PHP),
     (Language::Lua, LUA),
+    (Language::R, R),
+];
+
+const R: Table = &[
+    (&["system", "shell", "shell.exec"], Call::Shell),
+    (&["system2", "processx::run", "sys::exec_wait"], Call::Program),
+    (
+        &[
+            "read.csv",
+            "read.csv2",
+            "read.table",
+            "read.delim",
+            "readLines",
+            "readRDS",
+            "scan",
+            "readr::read_csv",
+            "read_csv",
+            "fread",
+            "readChar",
+            "readBin",
+            "load",
+            "file",
+            "fromJSON",
+            "read_json",
+            "read_excel",
+            "read.dcf",
+            "count.fields",
+        ],
+        Call::Reads,
+    ),
+    (&["source", "sys.source"], Call::Includes),
+    (
+        &[
+            "write.csv",
+            "write.csv2",
+            "write.table",
+            "writeLines",
+            "saveRDS",
+            "save",
+            "sink",
+            "png",
+            "pdf",
+            "svg",
+            "jpeg",
+            "ggsave",
+            "fwrite",
+            "write_csv",
+            "file.create",
+            "dput",
+            "dump",
+        ],
+        WRITES,
+    ),
+    (&["dir.create"], FOLDER),
+    (&["Sys.chmod"], ATTRIBUTES),
+    (&["file.remove"], DELETES),
+    (&["unlink"], DELETES_TREE),
+    (&["file.copy"], Call::Copies),
+    (&["file.rename"], Call::Moves),
+    (&["list.files", "file.exists", "file.info", "dir"], Call::Lists),
+    (&["download.file", "url", "curl", "curl_download", "GET", "socketConnection"], FETCH),
+    (&["POST", "PUT"], SEND),
+    (&["Sys.getenv"], Call::Environment),
+    (
+        &[
+            "eval",
+            "parse",
+            "do.call",
+            "dyn.load",
+            "install_github",
+            "install_url",
+            "get",
+            ".Call",
+            ".C",
+        ],
+        Call::Dynamic,
+    ),
 ];
 
 const PYTHON: Table = &[
@@ -468,7 +547,7 @@ const PHP: Table = &[
     (&["mail"], SEND),
     (&["fsockopen", "pfsockopen", "stream_socket_client", "socket_connect"], TUNNEL),
     (&["getenv", "_ENV", "phpinfo"], Call::Environment),
-    (&["include", "include_once", "require", "require_once"], Call::Reads),
+    (&["include", "include_once", "require", "require_once"], Call::Includes),
     (
         &[
             "eval",

@@ -62,7 +62,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
-    fn rest(&self) -> &'t str {
+    pub(crate) fn rest(&self) -> &'t str {
         self.text.get(self.pos..).unwrap_or_default()
     }
 
@@ -382,6 +382,34 @@ impl<'t> Scanner<'t> {
     }
 
     /// `.expanduser()` and similar calls keep the path, `.joinpath("a", "b")` adds to it.
+    /// `.rglob("*.py")`, `.glob("*.py")`: files below the path.
+    fn finds_below(&mut self, word: &mut Word) -> bool {
+        let rest = self.rest();
+        let Some((method, is_deep)) = [(".rglob(", true), (".glob(", false)]
+            .into_iter()
+            .find(|(method, _)| rest.starts_with(method))
+        else {
+            return false;
+        };
+        self.pos += method.len();
+        self.blanks();
+        if !matches!(self.peek(), b'\'' | b'"') {
+            self.pos -= method.len();
+            return false;
+        }
+        let pattern = self.string();
+        word.push('/');
+        if is_deep {
+            word.push_gap(Fill::Anything);
+            word.push('/');
+        }
+        word.push_word(&crate::shell::glob_word(pattern.known_part()));
+        if self.peek() == b')' {
+            self.pos += 1;
+        }
+        true
+    }
+
     fn path_method(&mut self, word: &mut Word, depth: usize) -> bool {
         let rest = self.rest();
         for keeps in [".expanduser()", ".resolve()", ".absolute()", ".as_posix()", ".to_s"] {
@@ -390,6 +418,10 @@ impl<'t> Scanner<'t> {
                 return true;
             }
         }
+        if self.finds_below(word) {
+            return true;
+        }
+        let rest = self.rest();
         if depth > 3 || !rest.starts_with(".joinpath(") {
             return false;
         }

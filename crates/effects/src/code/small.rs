@@ -6,7 +6,7 @@ use crate::marks::Mark;
 use crate::model::Language;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
-use crate::word::Word;
+use crate::word::{Fill, Word};
 
 /// sed: `w file`, `r file`, `e command`, and the flags `w` and `e` of `s`.
 pub(super) fn sed(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
@@ -149,25 +149,93 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let systems = text.matches("system(").count();
     let runs_unknown =
         systems > is_explained || rest.contains("| getline") || rest.contains("|getline");
-    let writes_unknown = has_unknown_target(text);
     if runs_unknown {
         shell.hidden_code(field);
-    } else if writes_unknown {
-        shell.opaque(Why::Value, Bound::just(crate::bound::EffectKind::Writes), field.span.clone());
+    } else {
+        awk_files(shell, text, field);
+    }
+}
+
+/// Files whose names awk puts together: `getline x < f`, `print > ("out/" $2)`.
+fn awk_files(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let constants = awk_constants(shell, text);
+    let of = |word: Word| Field::new(word, field.span.clone());
+    for after in text.split("getline").skip(1).take(32) {
+        let Some((name, source)) = after.split_once('<') else { continue };
+        let is_target = name.trim().chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
+        if is_target && !source.trim_start().starts_with('"') {
+            shell.read_file(&of(awk_word(shell, source, &constants)), Access::Content);
+        }
+    }
+    for after in text.split("print").skip(1).take(64) {
+        let statement = after.split([';', '}', '\n']).next().unwrap_or_default();
+        let Some((_, target)) = statement.split_once('>') else { continue };
+        let target = target.trim_start_matches('>').trim_start();
+        let is_name = constants.iter().any(|(name, _)| awk_name(target) == *name);
+        if target.starts_with(['$', '(']) || is_name {
+            shell.write_file(&of(awk_word(shell, target, &constants)), Change::Content);
+        }
+    }
+}
+
+/// Variables that get their value from literals: `f = ENVIRON["HOME"] "/x"`.
+fn awk_constants<'t>(shell: &Shell<'_, '_>, text: &'t str) -> Vec<(&'t str, Word)> {
+    let mut constants = Vec::new();
+    for (at, _) in text.match_indices('=').take(64) {
+        let before = text.get(..at).unwrap_or_default().trim_end();
+        let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+        let name = before.get(start..).unwrap_or_default();
+        let after = text.get(at + 1..).unwrap_or_default().trim_start();
+        if !name.is_empty() && after.starts_with(['"', 'E']) {
+            constants.push((name, awk_word(shell, after, &constants)));
+        }
+    }
+    constants
+}
+
+fn awk_name(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// Literals, variables and fields that are written one after the other are one text.
+fn awk_word(shell: &Shell<'_, '_>, text: &str, constants: &[(&str, Word)]) -> Word {
+    let mut word = Word::default();
+    let mut rest = text.trim_start().trim_start_matches('(');
+    loop {
+        rest = rest.trim_start();
+        if let Some(literal) = rest.strip_prefix('"') {
+            let end = literal_end(literal);
+            word.push_str(&crate::shell::ansi::unescape(literal.get(..end).unwrap_or_default()));
+            rest = literal.get(end + 1..).unwrap_or_default();
+        } else if let Some(after) = rest.strip_prefix("ENVIRON[\"") {
+            match after.starts_with("HOME") {
+                true => word.push_str(shell.home()),
+                false => word.push_gap(Fill::Anything),
+            }
+            rest = after.split_once(']').map_or("", |(_, rest)| rest);
+        } else if rest.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$') {
+            let bare = rest.trim_start_matches('$');
+            let name = awk_name(bare);
+            let is_field = bare.len() < rest.len();
+            match constants.iter().rev().find(|(known, _)| *known == name && !is_field) {
+                Some((_, value)) => word.push_word(value),
+                // A value with no text in front of it can be any file.
+                None if word.known_part().is_empty() => word.push_gap(Fill::Anything),
+                None => word.push_gap(Fill::Name),
+            }
+            rest = bare.get(name.len()..).unwrap_or_default();
+            if name.is_empty() {
+                return word;
+            }
+        } else {
+            return word;
+        }
     }
 }
 
 fn lead_keeps_print(lead: &str) -> bool {
     lead.contains("print") && !lead.ends_with(';')
-}
-
-/// `print > $1`: the file is a field of the input.
-fn has_unknown_target(text: &str) -> bool {
-    text.split("print").skip(1).any(|after| {
-        let statement = after.split([';', '}', '\n']).next().unwrap_or_default();
-        let target = statement.split('>').nth(1).map(str::trim_start).unwrap_or_default();
-        target.starts_with('$') || target.starts_with('(')
-    })
 }
 
 fn literal_end(text: &str) -> usize {
@@ -231,6 +299,98 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
     }
 }
 
+/// gdb and lldb: `shell command`; commands that only look are known, the rest is opaque.
+pub(super) fn gdb(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    for command in text.lines().take(256) {
+        let command = command.trim();
+        let (verb, rest) = command.split_once([' ', '/']).unwrap_or((command, ""));
+        let shell_text = match verb {
+            "shell" | "!" | "make" => Some(rest),
+            _ => command.strip_prefix('!'),
+        };
+        if let Some(text) = shell_text {
+            drop(shell.word_text(&Field::new(Word::known(text.trim()), field.span.clone())));
+            continue;
+        }
+        // `print system("…")` calls a function of the program.
+        let calls = matches!(verb, "p" | "print" | "x" | "display" | "output" | "expr" | "po")
+            && rest.contains('(');
+        if calls || !(command.starts_with('#') || LOOKS.contains(&verb)) {
+            return shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+        }
+    }
+}
+
+/// Commands of debuggers that only look at the program, or let it run.
+const LOOKS: &[&str] = &[
+    "",
+    "r",
+    "run",
+    "start",
+    "c",
+    "continue",
+    "bt",
+    "backtrace",
+    "where",
+    "info",
+    "i",
+    "frame",
+    "f",
+    "up",
+    "down",
+    "p",
+    "print",
+    "x",
+    "display",
+    "list",
+    "l",
+    "b",
+    "break",
+    "tbreak",
+    "watch",
+    "delete",
+    "thread",
+    "threads",
+    "next",
+    "n",
+    "step",
+    "s",
+    "finish",
+    "until",
+    "quit",
+    "q",
+    "kill",
+    "set",
+    "show",
+    "handle",
+    "catch",
+    "directory",
+    "disassemble",
+    "disas",
+    "ptype",
+    "whatis",
+    "help",
+    "expr",
+    "po",
+    "register",
+    "image",
+    "target",
+    "breakpoint",
+    "process",
+    "memory",
+    "exit",
+    "echo",
+    "output",
+    "file",
+    "core-file",
+    "sharedlibrary",
+    "detach",
+    "stepi",
+    "nexti",
+    "si",
+    "ni",
+];
+
 /// Vim: `:!command`, `:w file`, `:r file`, and languages inside of it.
 pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     for command in text.split(['\n', '|']).take(64) {
@@ -248,7 +408,7 @@ pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
             runs && !after.trim().is_empty()
         };
         if let Some((_, shell_text)) = command.split_once('!').filter(is_escape) {
-            // Everything behind `!` is one shell text, pipes included.
+            // Everything after `!` is one shell text, pipes included.
             let from = text.find(shell_text).unwrap_or(0);
             drop(shell.word_text(&field_of(text.get(from..).unwrap_or(shell_text))));
             return;
@@ -260,6 +420,13 @@ pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
             }
             "r" | "read" | "e" | "edit" | "sp" | "vs" | "tabe" if !rest.trim().is_empty() => {
                 shell.read_file(&field_of(rest), Access::Content)
+            }
+            "sh" | "shell" => {
+                drop(shell.word_text(&Field::new(Word::known("sh"), field.span.clone())));
+            }
+            "redir" if rest.contains('>') => {
+                let name = rest.rsplit('>').next().unwrap_or_default();
+                shell.write_file(&field_of(name), Change::Content);
             }
             "so" | "source" | "py" | "py3" | "python" | "python3" | "pyx" | "lua" | "luafile"
             | "ruby" | "perl" | "tcl" | "exe" | "execute" | "call" | "terminal" | "term"

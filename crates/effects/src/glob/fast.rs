@@ -7,7 +7,9 @@
 use super::{MAX_ITEMS, Root, Stance, braces, same};
 use crate::ground::Ground;
 use crate::path::Case;
+use crate::text::Text;
 use crate::truth::Truth;
+use crate::word::Word;
 
 /// Globs, ready to be compared with known paths.
 #[derive(Debug, Clone, Default)]
@@ -123,7 +125,7 @@ impl FastSet {
     }
 
     /// Whether a known path matches one of the globs.
-    pub(super) fn matches(&self, path: &Known<'_>, stance: Stance) -> Truth {
+    pub(super) fn matches(&self, path: &Known, stance: Stance) -> Truth {
         if self.globs.is_empty() {
             return Truth::No;
         }
@@ -137,7 +139,7 @@ impl FastSet {
                 return answer;
             }
         }
-        for hash in &path.hashes {
+        for Name { hash, .. } in &path.names {
             let (word, bit) = bit_of(*hash);
             if self.bits.get(word).is_none_or(|bits| bits & bit == 0) {
                 continue;
@@ -154,7 +156,7 @@ impl FastSet {
         answer
     }
 
-    fn compare(&self, at: u32, path: &Known<'_>, stance: Stance) -> Truth {
+    fn compare(&self, at: u32, path: &Known, stance: Stance) -> Truth {
         let Some(glob) = self.globs.get(at as usize) else { return Truth::No };
         let parts = self.parts.get(glob.from as usize..glob.to as usize).unwrap_or_default();
         let from = match (glob.root, path.workspace) {
@@ -169,22 +171,23 @@ impl FastSet {
             (Root::Workspace, Place::Relative) if stance == Stance::Restricts => 0,
             (Root::Workspace, Place::Relative) => return Truth::Unknown,
         };
-        let names = path.names.get(from..).unwrap_or_default();
-        Truth::from_bool(self.covers(parts, names, path.case))
+        Truth::from_bool(self.covers(parts, path, from))
     }
 
     /// `**` is any number of names, everything else one.
-    fn covers(&self, parts: &[Part], names: &[&str], case: Case) -> bool {
+    fn covers(&self, parts: &[Part], path: &Known, from: usize) -> bool {
+        let (whole, case) = (path.text.as_str(), path.case);
+        let names = path.names.get(from..).unwrap_or_default();
         // Most globs end with a name that the path does not have.
         if let Some(last) = parts.last().filter(|part| part.form != Form::Deep) {
-            let fits = names.last().is_some_and(|name| self.fits(*last, name, case));
+            let fits = names.last().is_some_and(|name| self.fits(*last, name.of(whole), case));
             if !fits {
                 return false;
             }
         }
         let (mut part, mut name) = (0, 0);
         let mut deep: Option<(usize, usize)> = None;
-        while let Some(text) = names.get(name) {
+        while let Some(text) = names.get(name).map(|name| name.of(whole)) {
             match parts.get(part) {
                 Some(Part { form: Form::Deep, .. }) => {
                     deep = Some((part + 1, name));
@@ -254,10 +257,10 @@ fn wild(pattern: &str, text: &str, case: Case) -> bool {
 }
 
 /// A path of which everything is known, ready to be compared.
-pub(super) struct Known<'p> {
-    names: Vec<&'p str>,
-    /// The hash of each name.
-    hashes: Vec<u32>,
+#[derive(Debug)]
+pub(super) struct Known {
+    text: Text,
+    names: Vec<Name>,
     is_absolute: bool,
     /// Too many or too long names.
     is_long: bool,
@@ -265,6 +268,20 @@ pub(super) struct Known<'p> {
     home: Option<usize>,
     workspace: Place,
     case: Case,
+}
+
+/// A name in a path: the bytes of the text that it is, and its hash.
+#[derive(Debug, Clone, Copy)]
+struct Name {
+    from: usize,
+    to: usize,
+    hash: u32,
+}
+
+impl Name {
+    fn of(self, text: &str) -> &str {
+        text.get(self.from..self.to).unwrap_or_default()
+    }
 }
 
 /// Where a path is, seen from the workspace.
@@ -276,20 +293,26 @@ enum Place {
     Relative,
 }
 
-impl<'p> Known<'p> {
-    pub(super) fn new(path: &'p str, case: Case, ground: &Ground<'_>) -> Self {
-        let names: Vec<&str> =
-            path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
-        let is_long = names.len() > MAX_ITEMS
-            || names.iter().any(|name| name.len() > MAX_ITEMS && name.chars().count() > MAX_ITEMS);
-        let hashes =
-            if is_long { Vec::new() } else { names.iter().map(|name| hash(name)).collect() };
+impl Known {
+    /// Makes a path ready that is known.
+    pub(super) fn new(path: &Word, case: Case, ground: &Ground<'_>) -> Self {
+        let text = path.known_part();
+        let mut names = Vec::with_capacity(8);
+        let (mut from, mut is_long) = (0, false);
+        for name in text.split('/') {
+            let to = from + name.len();
+            if !name.is_empty() && name != "." {
+                is_long |= name.len() > MAX_ITEMS && name.chars().count() > MAX_ITEMS;
+                names.push(Name { from, to, hash: hash(name) });
+            }
+            from = to + 1;
+        }
         Self {
-            is_absolute: path.starts_with('/'),
-            is_long,
-            home: super::home_length(path, ground).map(|length| count(path, length)),
-            workspace: Place::of(path, ground),
-            hashes,
+            is_absolute: text.starts_with('/'),
+            is_long: is_long || names.len() > MAX_ITEMS,
+            home: super::home_length(text, ground).map(|length| count(text, length)),
+            workspace: Place::of(text, ground),
+            text: path.content(),
             names,
             case,
         }

@@ -109,8 +109,12 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .subs(&[
             model(&["a", "u", "m", "mf"])
-                .flags(&[switch(&["-sdel", "-df"], &[])
-                    .operands(leading(&[&[WRITES]], &[READS_TREE, DELETES_TREE]))])
+                .flags(&[
+                    switch(&["-sdel", "-df"], &[])
+                        .operands(leading(&[&[WRITES]], &[READS_TREE, DELETES_TREE])),
+                    // Without the name of an archive, all operands are files for it.
+                    switch(&["-an"], &[]).operands(each(&[READS_TREE])),
+                ])
                 .operands(leading(&[&[WRITES]], &[READS_TREE])),
             model(&["x", "e"])
                 .operands(leading(&[&[READS]], &[]))

@@ -203,7 +203,6 @@ pub(crate) const MODELS: &[Model] = &[
         "bison",
         "antlr4",
         "tree-sitter",
-        "m4",
         "cpp",
     ])
     .style(Style::Gnu)
@@ -580,7 +579,6 @@ pub(crate) const MODELS: &[Model] = &[
         "mmdc",
         "dot",
         "d2",
-        "latexmk",
         "typst",
         "slidev",
         "marp",

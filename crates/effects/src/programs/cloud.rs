@@ -79,7 +79,12 @@ pub(crate) const MODELS: &[Model] = &[
             AWS_S3,
             model(&["configure"]).subs(&[
                 model(&["list", "list-profiles", "sso", "set", "import"]),
-                model(&["get", "export-credentials"]).always(SECRET),
+                model(&["export-credentials"]).always(SECRET),
+                model(&["get"]).operands(each(&[
+                    Does::MarksIfContains("secret", Mark::Credentials),
+                    Does::MarksIfContains("token", Mark::Credentials),
+                    Does::MarksIfContains("access_key", Mark::Credentials),
+                ])),
             ]),
             model(&["s3api"]).subs(&[
                 model(&[

@@ -680,7 +680,6 @@ pub(crate) const MODELS: &[Model] = &[
         "syft",
         "ctop",
         "lazydocker",
-        "docker-credential-desktop",
         "kubeval",
         "kubeconform",
         "conftest",

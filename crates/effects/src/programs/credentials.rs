@@ -274,6 +274,28 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["list", "ls", "status", "version", "login", "store", "set", "add"]),
     ])
     .examples(&[("secret-tool lookup a b", &["marks credentials"]), ("aws-vault list", &[])]),
+    model(&[
+        "docker-credential-desktop",
+        "docker-credential-osxkeychain",
+        "docker-credential-secretservice",
+        "docker-credential-pass",
+        "docker-credential-wincred",
+        "docker-credential-ecr-login",
+        "docker-credential-gcr",
+        "docker-credential-gcloud",
+        "docker-credential-acr-env",
+        "git-credential-osxkeychain",
+        "git-credential-libsecret",
+        "git-credential-store",
+        "git-credential-cache",
+        "git-credential-manager",
+        "git-credential-oauth",
+    ])
+    .subs(&[model(&["get"]).always(SECRET)])
+    .examples(&[
+        ("docker-credential-pass get", &["marks credentials"]),
+        ("docker-credential-pass list", &[]),
+    ]),
     model(&["pass", "passage"])
         .subs(&[
             model(&["ls", "list", "find", "git", "generate", "insert", "version", "help", "init"]),
@@ -292,9 +314,10 @@ pub(crate) const MODELS: &[Model] = &[
                 .flags(&[takes(&["--env-file"], &[READS])])
                 .operands(leading(&[&[COMMAND]], &[]))
                 .always(SECRET),
+            model(&["list"]).subs(&[model(&["items", "item"]).always(SECRET)]),
             model(&[
-                "vault", "account", "whoami", "signin", "list", "status", "sync", "login",
-                "logout", "generate", "user",
+                "vault", "account", "whoami", "signin", "status", "sync", "login", "logout",
+                "generate", "user",
             ]),
         ])
         .examples(&[("op read a/b", &["marks credentials"]), ("op whoami", &[])]),

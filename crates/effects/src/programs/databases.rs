@@ -5,7 +5,8 @@ use crate::marks::Mark;
 use crate::model::*;
 
 const DROPS: Use = &[mark(Mark::Database)];
-const SERVER: Use = &[SENDS];
+/// A query asks a server; what is piped in, or read from a file, is sent.
+const SERVER: Use = &[FETCHES];
 
 pub(crate) const MODELS: &[Model] = &[
     model(&["psql", "pgcli", "usql", "edgedb", "ysqlsh"])
@@ -39,7 +40,10 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[]))
         .examples(&[
             ("psql -c 'SELECT 1'", &["sql SELECT 1"]),
-            ("psql -h h.example shop -c 'DROP TABLE x'", &["sends h.example", "sql DROP TABLE x"]),
+            (
+                "psql -h h.example shop -c 'DROP TABLE x'",
+                &["fetches h.example", "sql DROP TABLE x"],
+            ),
             ("psql -f a.sql", &["reads a.sql"]),
             ("psql -l", &[]),
         ]),
@@ -72,7 +76,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("mysql -e 'SHOW TABLES' shop", &["sql SHOW TABLES"]),
             (
                 "mysql -h h.example -psecret -e 'DROP DATABASE x'",
-                &["sends h.example", "sql DROP DATABASE x"],
+                &["fetches h.example", "sql DROP DATABASE x"],
             ),
         ]),
     model(&["mysqladmin", "mariadb-admin"])
@@ -156,12 +160,12 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("pg_dump -s shop", &[]),
         ("pg_dump -f out shop", &["writes out"]),
-        ("mysqldump -h h.example shop", &["sends h.example"]),
+        ("mysqldump -h h.example shop", &["fetches h.example"]),
     ]),
     model(&["pg_restore", "mongorestore", "mongoimport", "mysqlimport", "pgloader", "myloader"])
         .flags(&[
             switch(&["--clean", "-c", "--drop"], DROPS),
-            takes(&["--host", "-h"], SERVER),
+            takes(&["--host", "-h"], &[SENDS]),
             takes(
                 &[
                     "--dbname",
@@ -299,7 +303,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("redis-cli ping", &[]),
             ("redis-cli FLUSHALL", &["marks database"]),
-            ("redis-cli -h h.example get x", &["sends h.example"]),
+            ("redis-cli -h h.example get x", &["fetches h.example"]),
         ]),
     model(&["mongosh", "mongo"])
         .flags(&[

@@ -102,7 +102,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[joined(&["if="], &[READS]), joined(&["of="], &[WRITES])])
         .examples(&[
             ("dd if=a of=/dev/sda bs=1M", &["reads a", "writes /dev/sda"]),
-            ("dd of=b if=/dev/zero", &["writes b"]),
+            ("dd of=b if=/dev/zero", &["writes b", "empties b"]),
         ]),
     model(&["mkdir"])
         .flags(&[takes(&["--mode", "-m"], &[])])
@@ -140,8 +140,13 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(leading(&[&[]], &[CHANGES]))
         .examples(&[("chown -R root:root a", &["changes a"])]),
     model(&["chattr", "setfattr", "chflags"])
+        // `-i` takes the protection away.
+        .flags(&[switch(&["-i", "-a"], &[mark(Mark::Guard)]).operands(each(&[CHANGES]))])
         .operands(leading(&[&[]], &[CHANGES]))
-        .examples(&[("chattr +i a", &["changes a"])]),
+        .examples(&[
+            ("chattr +i a", &["changes a"]),
+            ("chattr -i a", &["changes a", "marks guard"]),
+        ]),
     model(&["setfacl"])
         .flags(&[
             takes(&["--modify", "-m", "--remove", "-x"], &[]),

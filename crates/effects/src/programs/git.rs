@@ -63,7 +63,7 @@ const FROM_FILE: Flag = takes(&["--file", "-F"], &[READS]);
 const NO_VERIFY: Flag = switch(&["--no-verify"], &[mark(Mark::SkipsCheck)]);
 
 /// `git push`; other programs have it too.
-pub(super) const GIT_PUSH: Model = model(&["push"])
+pub(super) const GIT_PUSH: Model = model(&["push", "send-pack", "http-push"])
     .flags(&[
         switch(&["--force", "-f", "--mirror", "--prune"], &[mark(Mark::ForcePush)]),
         joined(&["--force-with-lease"], &[mark(Mark::ForcePush)]),
@@ -142,7 +142,8 @@ const GIT: &[Model] = &[
         model(&["show", "exists", "list"]),
         model(&["expire", "delete"]).always(&[mark(Mark::History)]),
     ]),
-    model(&["update-ref"]).flags(&[switch(&["-d"], &[mark(Mark::History)]), takes(&["-m"], &[])]),
+    model(&["update-ref"])
+        .flags(&[switch(&["-d", "--stdin"], &[mark(Mark::History)]), takes(&["-m"], &[])]),
     model(&["gc", "prune", "repack", "maintenance"]).flags(&[joined(&["--prune"], &[])]),
     model(&["replace", "fast-import"]).always(&[mark(Mark::History)]),
     // Other repositories.

@@ -260,10 +260,7 @@ pub(crate) const MODELS: &[Model] = &[
         "lsipc",
         "lslocks",
         "lslogins",
-        "dmidecode",
         "inxi",
-        "neofetch",
-        "fastfetch",
         "screenfetch",
         "sensors",
         "acpi",
@@ -278,9 +275,6 @@ pub(crate) const MODELS: &[Model] = &[
         "who",
         "w",
         "users",
-        "last",
-        "lastb",
-        "lastlog",
         "id",
         "groups",
         "whoami",
@@ -624,7 +618,8 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .flags(&[
             takes(&["-config", "-@", "-if", "-execute"], &[Does::Hides]),
-            takes(&["-o", "-w"], &[WRITES]),
+            takes(&["-o", "-w", "-W", "-textOut", "-tagOut"], &[WRITES]),
+            joined(&["-filename", "-FileName", "-directory", "-Directory"], &[WRITES]),
             takes(&["-ext", "-d", "-p"], &[]),
         ])
         .operands(each(&[READS]))
@@ -679,7 +674,6 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[("notify-send Build done", &[]), ("logger -n h.example x", &["sends h.example"])]),
     model(&[
         "screencapture",
-        "scrot",
         "gnome-screenshot",
         "grim",
         "maim",

@@ -80,7 +80,10 @@ pub(crate) const MODELS: &[Model] = &[
     .operands(each(&[]))
     .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
     model(&["http.server"])
-        .flags(&[takes(&["--bind", "-b", "--directory", "-d", "--protocol", "-p"], &[])])
+        .flags(&[
+            takes(&["--directory", "-d"], &[READS_TREE]),
+            takes(&["--bind", "-b", "--protocol", "-p"], &[]),
+        ])
         .always(&[Does::ConnectsTo("localhost", Purpose::Listen)])
         .examples(&[(
             "python3 -m http.server 8000",
@@ -261,6 +264,20 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["cmd", "cmd.exe"])
         .style(Style::Plain)
         .examples(&[("cmd /c type a", &["runs cat a", "reads a"])]),
+    model(&["R", "Rscript", "littler"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::R)]).instead(),
+            takes(&["-f", "--file"], &[Does::Script(Language::R)]),
+            switch(&["--version", "--vanilla", "--no-save", "-q", "--quiet", "--slave"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::R)]], &[]))
+        .bare(&[Does::RunsInput(Language::R)])
+        .examples(&[
+            ("Rscript -e 'd <- read.csv(\"a\"); print(d)'", &["reads a"]),
+            ("Rscript -e 'system(\"cat a\")'", &["runs cat a", "reads a"]),
+            ("Rscript -e 'mean(c(1, 2))'", &[]),
+        ]),
     model(&[
         "tclsh",
         "wish",
@@ -279,8 +296,6 @@ pub(crate) const MODELS: &[Model] = &[
         "iex",
         "elixir",
         "julia",
-        "R",
-        "Rscript",
         "octave",
         "scala",
         "groovy",
@@ -342,7 +357,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("java -version", &[]),
             ("java -cp https://h.example/x.jar A", &["executes h.example:443"]),
         ]),
-    model(&["bc", "dc", "units", "qalc", "numbat", "expr", "factor", "seq", "calc"])
+    model(&["units", "qalc", "numbat", "expr", "factor", "seq", "calc"])
         .style(Style::Plain)
         .examples(&[("expr 1 + 2", &[])]),
 ];

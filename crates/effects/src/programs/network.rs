@@ -43,20 +43,17 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--output-dir"], &[MAKES]),
             takes(
                 &[
-                    "--cert",
-                    "-E",
-                    "--key",
                     "--cacert",
                     "--capath",
                     "--netrc-file",
                     "--etag-compare",
-                    "--proxy-cert",
-                    "--proxy-key",
                     "--pubkey",
                     "--crlfile",
                 ],
                 &[READS],
             ),
+            // Keys that prove who asks; they are not sent.
+            takes(&["--cert", "-E", "--key", "--proxy-cert", "--proxy-key"], &[]),
             takes(&["--header", "-H", "--proxy-header"], &[Does::AtFile]),
             takes(&["--cookie", "-b"], &[Does::FieldFile]),
             takes(&["--url"], &[FETCHES]),
@@ -377,7 +374,8 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--exec", "-e"], &[PROGRAM, mark(Mark::Tunnel)]),
             takes(&["--sh-exec", "-c"], &[SHELL, mark(Mark::Tunnel)]),
             takes(&["--lua-exec"], &[Does::Script(Language::Lua), mark(Mark::Tunnel)]),
-            switch(&["--listen", "-l"], &[]).operands(each(&[])),
+            switch(&["--listen", "-l"], &[Does::ConnectsTo("0.0.0.0", Purpose::Listen)])
+                .operands(each(&[])),
             switch(&["-z"], &[]).operands(leading(&[&[FETCHES]], &[])),
             takes(&["--proxy", "-x", "--proxy-type", "-X"], &[]),
             takes(
@@ -563,7 +561,26 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[("tailscale status", &[]), ("tailscale up", &["marks tunnel"])]),
     model(&["wg-quick", "openvpn", "openconnect", "vpnc", "ipsec", "strongswan", "pptp"])
-        .flags(&[takes(&["--config"], &[Does::Recipe])])
+        .flags(&[
+            takes(&["--config"], &[Does::Recipe]),
+            takes(
+                &[
+                    "--up",
+                    "--down",
+                    "--route-up",
+                    "--route-pre-down",
+                    "--ipchange",
+                    "--client-connect",
+                    "--client-disconnect",
+                    "--learn-address",
+                    "--tls-verify",
+                    "--auth-user-pass-verify",
+                    "--script",
+                ],
+                &[SHELL],
+            ),
+            takes(&["--plugin"], &[Does::Hides]),
+        ])
         .operands(each(&[]))
         .always(&[mark(Mark::Tunnel)])
         .examples(&[("wg-quick up wg0", &["marks tunnel"])]),
@@ -573,8 +590,8 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .style(Style::Posix)
     .flags(&[
-        takes(&["-a", "--attach", "-A", "--attachment"], &[READS]),
-        takes(&["-s", "-c", "-b", "-r", "-S", "--server", "-f", "-F"], &[]),
+        takes(&["-a", "--attach", "-A", "--attachment", "-F"], &[READS]),
+        takes(&["-s", "-c", "-b", "-r", "-S", "--server", "-f"], &[]),
     ])
     .operands(each(&[SENDS]))
     .examples(&[("mail -s x a@h.example", &["sends h.example"])]),

@@ -204,9 +204,14 @@ const NPM_SUBS: &[Model] = &[
     ]),
     model(&["pack"]).flags(&[takes(&["--pack-destination"], &[MAKES])]),
     model(&["publish"]).always(PUBLISH),
-    model(&["unpublish", "deprecate", "dist-tag", "owner", "access", "team", "hook", "org"])
-        .always(UNPUBLISH),
-    model(&["token", "login", "adduser", "logout", "profile"]).always(&[mark(Mark::Credentials)]),
+    model(&["unpublish", "deprecate"]).always(UNPUBLISH),
+    model(&["dist-tag", "owner", "access", "team", "hook", "org"]).subs(&[
+        model(&["add", "rm", "set", "grant", "revoke", "create", "destroy", "update", "remove"])
+            .always(UNPUBLISH),
+        model(&["public", "restricted", "2fa-required", "2fa-not-required"]).always(UNPUBLISH),
+    ]),
+    model(&["token"]).subs(&[model(&["create"]).always(&[mark(Mark::Credentials)])]),
+    model(&["login", "adduser", "logout", "profile"]),
     model(&["edit"]).always(&[Does::Hides]),
     model(&["explore"]).operands(leading(&[&[], &[COMMAND]], &[])),
     NPM_CONFIG,

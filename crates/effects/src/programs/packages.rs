@@ -126,8 +126,9 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["clean"]).always(&[Does::DeletesFile("target", crate::effect::Scope::Tree)]),
             model(&["uninstall"]).operands(each(GATE)),
             model(&["publish"]).always(PUBLISH),
-            model(&["yank", "owner"]).always(UNPUBLISH),
-            model(&["login", "logout"]).always(&[mark(Mark::Credentials)]),
+            model(&["yank"]).always(UNPUBLISH),
+            model(&["owner"]).flags(&[takes(&["--add", "-a", "--remove", "-r"], UNPUBLISH)]),
+            model(&["login", "logout"]),
         ])
         .examples(&[
             ("cargo build --release", &[]),
@@ -293,7 +294,13 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--setopt", "--enable", "--disable", "-n"], &[]),
         ])
         .operands(each(&[Does::Hides])),
-    model(&["apt-key", "rpmkeys", "pacman-key"]).always(&[mark(Mark::Guard)]),
+    model(&["apt-key", "rpmkeys", "pacman-key"])
+        .flags(&[switch(
+            &["--import", "--add", "-a", "--recv-keys", "-r", "--lsign-key", "--delete", "--erase"],
+            &[mark(Mark::Guard)],
+        )])
+        .subs(&[model(&["add", "adv", "del", "net-update"]).always(&[mark(Mark::Guard)])])
+        .examples(&[("apt-key list", &[]), ("apt-key add a", &["marks guard"])]),
     model(&["dpkg"])
         .flags(&[
             switch(&["--install", "-i", "--unpack"], &[]).operands(SYSTEM),
@@ -553,7 +560,7 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .flags(&[
             takes(&["-C"], &[FOLDER]),
-            takes(&["-exec", "-toolexec", "-vettool"], &[SHELL]),
+            takes(&["-exec", "-toolexec", "-vettool"], &[PROGRAM]),
             takes(
                 &["-o", "-coverprofile", "-cpuprofile", "-memprofile", "-trace", "-outputdir"],
                 &[WRITES],

@@ -138,7 +138,7 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["conda", "mamba", "micromamba", "pixi"])
         .flags(&[
-            takes(&["--channel", "-c"], INDEX),
+            takes(&["--channel", "-c"], &[Does::Package(Registry::Other)]),
             takes(&["--name", "-n", "--prefix", "-p", "--solver"], &[]),
             takes(&["--file", "-f"], &[READS]),
         ])

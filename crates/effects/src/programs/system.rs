@@ -329,14 +329,11 @@ pub(crate) const MODELS: &[Model] = &[
         ("ufw status", &[]),
         ("ufw disable", &["marks guard"]),
     ]),
-    model(&[
-        "insmod", "modprobe", "rmmod", "kexec", "depmod", "kmod", "bpftool", "bpftrace", "dkms",
-        "kmutil",
-    ])
-    .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
-    .operands(each(&[]))
-    .always(&[mark(Mark::Kernel)])
-    .examples(&[("modprobe x", &["marks kernel"])]),
+    model(&["insmod", "modprobe", "rmmod", "kexec", "depmod", "kmod", "dkms", "kmutil"])
+        .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
+        .operands(each(&[]))
+        .always(&[mark(Mark::Kernel)])
+        .examples(&[("modprobe x", &["marks kernel"])]),
     model(&["sysctl"])
         .flags(&[
             switch(&["--write", "-w"], &[mark(Mark::Kernel)]),
@@ -625,9 +622,23 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--install", "--set", "--config", "--add"], &[mark(Mark::Privilege)]),
         ])
         .examples(&[("ldconfig -p", &[])]),
+    model(&["ssh-agent"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-a", "-E", "-t", "-P", "-O"], &[]), switch(&["-k", "-s", "-c"], &[])])
+        .operands(leading(&[&[COMMAND]], &[]))
+        .examples(&[("ssh-agent cat a", &["runs cat a", "reads a"]), ("ssh-agent -s", &[])]),
+    // A server with a file of settings, which can name programs, modules and folders.
+    model(&["nginx", "apachectl", "httpd", "apache2ctl", "apache2", "lighttpd", "rsyslogd"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-c", "-f", "--config"], &[Does::Recipe]),
+            takes(&["-C", "-g"], &[Does::Code(Language::Other)]),
+            takes(&["-p", "-d", "-s", "-k", "-h", "-D"], &[]),
+            switch(&["-t", "-T", "-v", "-V", "-S", "-M", "-l"], &[]),
+        ])
+        .examples(&[("nginx -t", &[]), ("nginx -s reload", &[])]),
     model(&[
         "gpg-agent",
-        "ssh-agent",
         "gnome-keyring-daemon",
         "dbus-daemon",
         "pulseaudio",
@@ -635,15 +646,10 @@ pub(crate) const MODELS: &[Model] = &[
         "Xvfb",
         "Xorg",
         "startx",
-        "nginx",
-        "apachectl",
-        "httpd",
-        "apache2ctl",
         "caddy",
         "haproxy",
         "traefik",
         "envoy",
-        "lighttpd",
         "supervisord",
         "supervisorctl",
         "pm2",

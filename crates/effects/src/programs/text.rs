@@ -85,8 +85,6 @@ pub(crate) const MODELS: &[Model] = &[
         "expand",
         "hd",
         "comm",
-        "dos2unix",
-        "unix2dos",
     ])
     .flags(&[
         takes(&["--output", "-o"], &[WRITES]),
@@ -99,6 +97,16 @@ pub(crate) const MODELS: &[Model] = &[
         ("sha256sum -c a", &["reads a"]),
         ("comm -23 a b", &["reads a", "reads b"]),
     ]),
+    model(&["dos2unix", "unix2dos", "mac2unix", "unix2mac"])
+        .flags(&[
+            switch(&["--newfile", "-n"], &[]).operands(leading(&[&[READS], &[WRITES]], &[READS])),
+            switch(&["--stdout", "-O", "--info", "-i"], &[]).operands(each(&[READS])),
+        ])
+        .operands(each(&[READS, WRITES]))
+        .examples(&[
+            ("dos2unix a", &["reads a", "writes a"]),
+            ("dos2unix -n a b", &["reads a", "writes b"]),
+        ]),
     model(&["fold", "fmt", "gfold"])
         .flags(&[takes(&["--width", "-w", "--prefix", "-p", "--goal", "-g"], &[])])
         .operands(each(&[READS]))
@@ -524,8 +532,8 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["file"])
         .flags(&[
-            takes(&["--magic-file", "-m", "--separator", "-F", "--exclude", "-e"], &[]),
-            takes(&["--files-from", "-f"], &[READS]),
+            takes(&["--separator", "-F", "--exclude", "-e"], &[]),
+            takes(&["--files-from", "-f", "--magic-file", "-m"], &[READS]),
         ])
         .operands(each(&[LISTS]))
         .examples(&[("file a", &["lists a"]), ("file -f a", &["reads a"])]),

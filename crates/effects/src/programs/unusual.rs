@@ -1,6 +1,6 @@
 //! Programs that few people think of as readers, writers or wrappers, and that can be one.
 
-use crate::effect::{Change, Purpose, Scope};
+use crate::effect::{Change, Purpose, Reach, Scope};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -10,7 +10,7 @@ const IN_PLACE: Operands = each(&[READS, WRITES]);
 
 pub(crate) const MODELS: &[Model] = &[
     model(&[
-        "aa-exec", "genie", "grc", "pexec", "proot", "wine", "setlock", "openvt", "dosbox",
+        "aa-exec", "aoss", "genie", "grc", "pexec", "proot", "wine", "setlock", "openvt", "dosbox",
         "gtester", "rc", "posh", "sash", "slsh", "ksshell", "tasksh",
     ])
     .style(Style::Posix)
@@ -94,9 +94,7 @@ pub(crate) const MODELS: &[Model] = &[
         "basez",
         "ascii-xfr",
         "atobm",
-        "csvtool",
         "cupsfilter",
-        "enscript",
         "eqn",
         "pic",
         "tbl",
@@ -111,9 +109,7 @@ pub(crate) const MODELS: &[Model] = &[
         "zathura",
         "redcarpet",
         "tic",
-        "dvips",
         "efax",
-        "aoss",
         "cowthink",
         "ispell",
         "evince",
@@ -128,16 +124,12 @@ pub(crate) const MODELS: &[Model] = &[
         "msgmerge",
         "msguniq",
         "xgettext",
-        "rpmquery",
-        "rpmverify",
-        "rpmdb",
         "facter",
         "dstat",
         "mailcap",
         "run-mailcap",
         "see",
         "lwp-request",
-        "xdg-user-dir",
     ])
     .flags(&[
         takes(&["--output", "-o", "--output-file"], &[WRITES]),
@@ -146,12 +138,129 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(READ)
     .examples(&[("eqn a", &["reads a"]), ("msgcat -o b a", &["reads a", "writes b"])]),
+    model(&["m4", "gm4"])
+        .flags(&[
+            takes(&["-D", "-U", "-I", "--include", "-L", "-B", "-S"], &[]),
+            takes(&["-F", "-o", "--freeze-state", "--debugfile"], &[WRITES]),
+            takes(&["-R", "--reload-state"], &[READS]),
+        ])
+        .operands(each(&[READS]))
+        .bare(&[Does::RunsInput(Language::Other)])
+        .examples(&[("m4 a", &["reads a"]), ("m4 -o b a", &["reads a", "writes b"])]),
+    model(&["csvtool"])
+        .style(Style::Posix)
+        .subs(&[model(&["call"]).operands(leading(&[&[SHELL]], &[READS]))])
+        .operands(leading(&[&[]], &[READS]))
+        .examples(&[("csvtool call 'cat a' b", &["runs cat a", "reads a", "reads b"])]),
+    model(&["enscript", "a2ps"])
+        .flags(&[takes(&["-I", "--filter"], &[SHELL]), takes(&["-o", "-p", "--output"], &[WRITES])])
+        .operands(READ)
+        .examples(&[("enscript -I 'cat a' b", &["runs cat a", "reads a", "reads b"])]),
+    model(&["rpmquery", "rpmverify", "rpmdb", "rpmspec"])
+        .flags(&[
+            takes(&["--eval", "-E", "--define", "-D"], &[Does::Code(Language::Other)]),
+            takes(&["--pipe"], &[SHELL]),
+        ])
+        .examples(&[("rpmquery -a", &[]), ("rpmquery --pipe 'cat a'", &["runs cat a", "reads a"])]),
+    model(&["dvips", "dvipdfmx", "xdvi"])
+        .flags(&[takes(&["-o"], &[WRITES]), switch(&["-R0"], &[Does::Hides])])
+        .operands(READ)
+        .examples(&[("dvips a.dvi", &["reads a.dvi"])]),
+    model(&["aria2p", "bpftrace", "bpftool"])
+        .flags(&[takes(&["-e"], &[Does::Code(Language::Other)]), takes(&["-p", "-c"], &[])])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .always(&[mark(Mark::Kernel)]),
+    model(&["dc"])
+        .flags(&[
+            takes(&["-e", "--expression"], &[Does::Code(Language::Gdb)]),
+            takes(&["-f", "--file"], &[READS]),
+        ])
+        .operands(READ)
+        .examples(&[("dc -e '!cat a'", &["runs cat a", "reads a"])]),
+    model(&["bc"]).operands(READ).examples(&[("bc -l a", &["reads a"])]),
+    model(&["dmidecode", "biosdecode"])
+        .flags(&[
+            takes(&["--dump-bin"], &[WRITES]),
+            takes(&["--from-dump", "-d", "--dev-mem"], &[READS]),
+        ])
+        .examples(&[("dmidecode -t 1", &[])]),
+    model(&["dnsmasq"])
+        .flags(&[
+            takes(&["--conf-script", "--dhcp-script"], &[SHELL]),
+            takes(&["--conf-file", "-C"], &[Does::Recipe]),
+        ])
+        .always(&[mark(Mark::Network)])
+        .examples(&[(
+            "dnsmasq --conf-script='cat a'",
+            &["runs cat a", "reads a", "marks network"],
+        )]),
+    model(&["check_by_ssh", "check_log", "check_ssl_cert", "check_file_age", "check_raid"])
+        .flags(&[
+            takes(&["-o"], &[Does::Assigns("ssh:", Reach::Command)]),
+            takes(&["-F"], &[READS]),
+            takes(&["-O", "--out"], &[WRITES]),
+            takes(
+                &["--grep-bin", "--curl-bin", "--openssl", "--file-bin", "--nmap-bin"],
+                &[PROGRAM],
+            ),
+            takes(&["-C"], &[Does::RemoteShell]),
+            takes(&["-H"], &[FETCHES]),
+        ])
+        .examples(&[("check_log -F a -O b", &["reads a", "writes b"])]),
+    model(&["fastfetch", "neofetch", "macchina", "hyfetch"])
+        .flags(&[
+            takes(&["-c", "--config"], &[Does::Recipe]),
+            takes(&["--file", "--source"], &[READS]),
+        ])
+        .examples(&[("fastfetch -c a", &["reads a"])]),
+    model(&["last", "lastb", "lastlog", "utmpdump"])
+        .flags(&[takes(&["-f", "--file"], &[READS]), takes(&["-n", "-s", "-t", "-u"], &[])])
+        .examples(&[("last -f a", &["reads a"]), ("last -n 5", &[])]),
+    model(&["latexmk"])
+        .style(Style::SingleDash)
+        .flags(&[
+            joined(&["-pdflatex", "-latex", "-lualatex", "-xelatex", "-bibtex"], &[SHELL]),
+            takes(&["-e"], &[Does::Code(Language::Perl)]),
+            takes(&["-r"], &[Does::Script(Language::Perl)]),
+            takes(&["-outdir", "-output-directory", "-auxdir"], &[MAKES]),
+            switch(&["-pdf", "-dvi", "-ps", "-c", "-C", "-pvc", "-f"], &[]),
+        ])
+        .operands(READ)
+        .examples(&[("latexmk -pdf a.tex", &["reads a.tex"])]),
+    model(&["minicom", "picocom"])
+        .flags(&[
+            takes(&["-D", "-b"], &[]),
+            takes(&["-S"], &[Does::Script(Language::Other)]),
+            takes(&["-C"], &[WRITES]),
+        ])
+        .examples(&[("minicom -D /dev/ttyUSB0", &[])]),
+    model(&["scrot"])
+        .flags(&[takes(&["-e", "--exec"], &[SHELL]), takes(&["-F", "--file"], &[WRITES])])
+        .operands(each(&[WRITES]))
+        .always(&[mark(Mark::Spies)])
+        .examples(&[("scrot a.png", &["writes a.png", "marks spies"])]),
+    model(&["zic"])
+        .flags(&[takes(&["-y"], &[PROGRAM]), takes(&["-d", "-l", "-p", "-t"], &[])])
+        .operands(READ)
+        .examples(&[("zic -y ./x a", &["runs x", "reads a"])]),
+    model(&["easyrsa"])
+        .flags(&[joined(&["--vars", "--pki-dir", "--ssl-conf"], &[Does::Recipe])])
+        .examples(&[("easyrsa --vars=a init-pki", &["reads a"])]),
+    model(&["acr"])
+        .flags(&[
+            takes(&["-r"], &[Does::Script(Language::Other)]),
+            takes(&["-o"], &[WRITES]),
+            takes(&["-I", "-W"], &[]),
+        ])
+        .operands(READ)
+        .examples(&[("acr a", &["reads a"])]),
     model(&["msgfilter"])
         .style(Style::Posix)
         .flags(&[
             takes(&["--input", "-i"], &[READS]),
             takes(&["--output-file", "-o"], &[WRITES]),
-            takes(&["-P", "-D"], &[]),
+            takes(&["-D"], &[]),
+            switch(&["-P"], &[]),
         ])
         .operands(RUNS)
         .examples(&[("msgfilter -i f cat a", &["reads f", "runs cat a", "reads a"])]),
@@ -256,10 +365,8 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[("gcore 12", &["marks spies"])]),
     model(&[
         "bconsole",
-        "minicom",
         "runscript",
         "jtag",
-        "picocom",
         "cu",
         "socket",
         "psftp",
@@ -413,7 +520,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-package", "-i"], &[]),
         ])
         .operands(each(&[READS]))
-        .examples(&[("ghc -e 'x'", &["opaque language"]), ("ghc a.hs", &["reads a.hs"])]),
+        .examples(&[("ghc -e 'readFile x'", &["opaque language"]), ("ghc a.hs", &["reads a.hs"])]),
     model(&["devtunnel", "pagekite.py", "localxpose", "loclx"])
         .always(&[mark(Mark::Tunnel)])
         .examples(&[("devtunnel host -p 3000", &["marks tunnel"])]),
@@ -423,7 +530,7 @@ pub(crate) const MODELS: &[Model] = &[
             switch(&["--version", "--help"], &[]),
         ])
         .operands(each(&[Does::Script(Language::Other)]))
-        .examples(&[("octave-cli --eval 'x'", &["opaque language"])]),
+        .examples(&[("octave-cli --eval 'system(x)'", &["opaque language"])]),
     model(&["cgexec", "runcon", "zellij", "dtach", "abduco", "reptyr"])
         .style(Style::Posix)
         .flags(&[takes(&["-g", "-t", "-u", "-r", "-A", "-c", "-n"], &[])])

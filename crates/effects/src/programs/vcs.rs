@@ -115,31 +115,30 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[("jj log", &[]), ("jj git push --deleted", &["marks remote-delete"])]),
     model(&[
-        "git-lfs",
         "tig",
         "lazygit",
         "gitk",
         "git-cliff",
         "gitui",
         "onefetch",
-        "pre-commit",
-        "lefthook",
-        "husky",
         "commitlint",
         "semantic-release",
         "standard-version",
         "changeset",
     ])
     .flags(&[takes(&["--output", "-o"], &[WRITES])])
-    .subs(&[
-        model(&["install", "add"]).always(&[Does::WritesFile(".git/hooks", Change::Folder)]),
-        model(&["uninstall"])
-            .always(&[Does::DeletesFile(".git/hooks", Scope::One), mark(Mark::SkipsCheck)]),
-    ])
-    .examples(&[
-        ("pre-commit run --all-files", &[]),
-        ("pre-commit install", &["makes .git/hooks"]),
-    ]),
+    .examples(&[("changeset add --empty", &[]), ("git-cliff -o a", &["writes a"])]),
+    model(&["git-lfs", "pre-commit", "lefthook", "husky"])
+        .flags(&[takes(&["--output", "-o"], &[WRITES])])
+        .subs(&[
+            model(&["install", "add"]).always(&[Does::WritesFile(".git/hooks", Change::Folder)]),
+            model(&["uninstall"])
+                .always(&[Does::DeletesFile(".git/hooks", Scope::One), mark(Mark::SkipsCheck)]),
+        ])
+        .examples(&[
+            ("pre-commit run --all-files", &[]),
+            ("pre-commit install", &["makes .git/hooks"]),
+        ]),
 ];
 
 const TITLE: Flag = takes(

@@ -376,14 +376,19 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(
                 &["-ex", "--eval-command", "-iex", "-eval-command", "-o", "--one-line", "-O"],
-                &[Does::Code(Language::Other)],
+                &[Does::Code(Language::Gdb)],
             ),
-            takes(&["-x", "--command", "-s", "--source", "-ix"], &[Does::Script(Language::Other)]),
+            takes(&["-x", "--command", "-s", "--source", "-ix"], &[Does::Script(Language::Gdb)]),
             takes(&["-p", "--pid"], &[mark(Mark::Spies)]),
             takes(&["-c", "--core"], &[READS]),
-            switch(&["--args", "-args", "--"], &[]).value(Value::Rest),
+            switch(&["--args", "-args", "--"], &[COMMAND]).value(Value::Rest),
         ])
-        .operands(each(&[READS])),
+        .operands(each(&[READS]))
+        .examples(&[
+            ("gdb -batch -ex run -ex bt ./a", &["reads a"]),
+            ("gdb -ex 'shell cat a'", &["runs cat a", "reads a"]),
+            ("gdb -ex 'python import os'", &["opaque language"]),
+        ]),
     model(&["tmux", "byobu"])
         .style(Style::Posix)
         .flags(&[
@@ -554,7 +559,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("start-stop-daemon -S -x /bin/sh", &["runs sh"])]),
     model(&["run-parts"])
         .flags(&[takes(&["--regex", "--arg", "-a", "--umask"], &[])])
-        .operands(each(&[Does::Script(Language::Other)])),
+        .operands(each(&[Does::Script(Language::Other), Does::Hides])),
     model(&["dotenv", "dotenvx", "env-cmd"])
         .style(Style::Posix)
         .flags(&[takes(&["-e", "-f", "--env-file"], &[READS]), takes(&["-v"], &[])])

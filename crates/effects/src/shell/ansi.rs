@@ -1,6 +1,6 @@
 //! The escapes of `$'…'`, `echo -e` and `printf`.
 
-/// The text of `$'…'` from behind the opening quote, and how many bytes it takes with the closing
+/// The text of `$'…'` after the opening quote, and how many bytes it takes with the closing
 /// one. Without a closing quote that is one more than there are.
 pub(crate) fn decode(text: &str) -> (String, usize) {
     let mut out = Vec::new();
@@ -80,7 +80,7 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     1
 }
 
-/// Decodes up to that many digits behind `skip` bytes; returns how many bytes it took.
+/// Decodes up to that many digits after `skip` bytes; returns how many bytes it took.
 fn number(rest: &[u8], skip: usize, most: usize, radix: u32, out: &mut Vec<u8>) -> usize {
     let digits = rest.get(skip..).unwrap_or_default();
     let is_digit = |byte: &&u8| char::from(**byte).is_digit(radix);

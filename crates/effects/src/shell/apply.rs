@@ -56,6 +56,11 @@ impl Shell<'_, '_> {
         self.flags(&line, &context);
         self.operands(&line, &context);
         self.special(&line, fields, &context);
+        if line.is_dry_run()
+            && let Some(run) = self.out.run_mut(run)
+        {
+            run.marks.remove_all(&DRY);
+        }
         self.folder = folder;
         self.downloads(before)
     }
@@ -144,6 +149,12 @@ impl Shell<'_, '_> {
                     self.doubtful(flag, field);
                 }
             }
+            if let Some((_, flag)) = line.doubtful.iter().find(|(place, _)| *place == at)
+                && names_output(flag)
+                && is_path(&field.word)
+            {
+                self.write_file(field, Change::Content);
+            }
             if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
                 let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
                 self.uses(&[Does::Deletes(Scope::One)], &found, context);
@@ -155,6 +166,11 @@ impl Shell<'_, '_> {
 
     /// A value that the model has no use for: a URL in it still says something.
     fn stray(&mut self, field: &Field) {
+        // `aws … --policy file://x`
+        let start = field.word.known_start();
+        if let Some(at) = ["file://", "fileb://"].iter().find(|sign| start.starts_with(**sign)) {
+            return self.read_file(&field.from(at.len()), Access::Content);
+        }
         if field.word.known_start().contains("://")
             && let Some(address) = host::parse_url(&field.word)
         {
@@ -166,6 +182,8 @@ impl Shell<'_, '_> {
     pub(crate) fn doubtful(&mut self, flag: &str, value: &Field) {
         if names_command(flag) {
             self.word_text(&shell_value(value));
+        } else if names_output(flag) && is_path(&value.word) {
+            self.write_file(value, Change::Content);
         } else if !names_key(flag) {
             self.stray_path(value);
         }
@@ -186,7 +204,7 @@ impl Shell<'_, '_> {
         let name = file.word.known_part().rsplit('/').next().unwrap_or_default();
         if crate::shell::simple::is_shell(name) {
             self.run(&[file], None);
-        } else {
+        } else if !self.own_program(&file) {
             self.read_file(&file, Access::Content);
         }
     }
@@ -268,7 +286,10 @@ impl Shell<'_, '_> {
                 Does::Recipe if field.stream.is_some() => {
                     self.opaque(Why::Code, Bound::ALL, field.span.clone());
                 }
-                Does::Recipe if !is_stream => self.read_file(field, Access::Content),
+                Does::Recipe if !is_stream => {
+                    self.read_file(field, Access::Content);
+                    self.known_recipe(field);
+                }
                 Does::Recipe => self.opaque(Why::Code, Bound::ALL, field.span.clone()),
                 Does::Assigns(prefix, reach) => self.assigns(prefix, *reach, field),
                 Does::Sets(name, reach) => self.sets(Word::known(*name), Some(field), *reach),
@@ -390,18 +411,17 @@ impl Shell<'_, '_> {
             _ => None,
         };
         let more: Vec<Word> = match &text {
-            Some(word) => match word.text() {
-                Some(text) => {
-                    let is_blank = |character: char| character.is_whitespace() || character == '\0';
-                    let words = text.split(is_blank).filter(|word| !word.is_empty());
-                    words.take(64).map(Word::known).collect()
-                }
-                None => vec![Output::Text(word.clone()).into_value()],
-            },
+            Some(word) => word.split_blanks().into_iter().take(64).collect(),
             None => vec![Word::unknown()],
         };
         let replaces = all.iter().any(|field| field.word.known_part().contains("{}"));
-        if replaces && let Some(first) = more.first() {
+        if replaces && runs_text(&all) && more.first().is_some_and(|first| !first.is_known()) {
+            // An item is one word of the text, not more text.
+            let first = more.first().cloned().unwrap_or_default();
+            let item = Word::known(format!("${{{ITEM}}}"));
+            all = all.iter().map(|field| replace_braces(field, &item)).collect();
+            self.assign(ITEM, first);
+        } else if replaces && let Some(first) = more.first() {
             all = all.iter().map(|field| replace_braces(field, first)).collect();
         } else if !words.is_empty() {
             all.extend(more.into_iter().map(|word| Field::new(word, span.clone())));
@@ -469,6 +489,13 @@ impl Shell<'_, '_> {
         if is_local_file(&field.word) {
             return self.read_file(field, Access::Content);
         }
+        // `http :8000/api`
+        if field.word.known_start().starts_with(':') {
+            let mut local = Word::known("localhost");
+            local.push_word(&field.word);
+            let address = host::parse_host(&local, scheme);
+            return self.connect(address, purpose, Some(&local), field.span.clone());
+        }
         let address = host::parse_host(&field.word, scheme);
         self.connect(address, purpose, Some(&field.word), field.span.clone());
     }
@@ -484,6 +511,11 @@ impl Shell<'_, '_> {
     }
 
     fn repository(&mut self, field: &Field, purpose: Purpose) {
+        // `ext::COMMAND` is a transport of git: blanks inside of a word are written `% `.
+        if let Some(command) = field.text().and_then(|text| text.strip_prefix("ext::")) {
+            let command = Word::known(command.replace("% ", " "));
+            return drop(self.word_text(&Field::new(command, field.span.clone())));
+        }
         match host::parse_remote_path(&field.word) {
             Some(address) => self.connect(address, purpose, Some(&field.word), field.span.clone()),
             None if is_path(&field.word) => self.read_file(field, Access::Tree),
@@ -554,10 +586,14 @@ impl Shell<'_, '_> {
     pub(crate) fn sets(&mut self, name: Word, value: Option<&Field>, reach: Reach) {
         use crate::shell::settings::{Meaning, meaning};
         let means = name.text().and_then(meaning);
+        let is_path_setting = name.text() == Some("env:PATH");
         let span = value.map_or(0..0, |value| value.span.clone());
         let setting = Setting { name, value: value.map(|field| field.word.clone()), reach };
         self.push(Action::Sets(setting), span);
         let Some(value) = value else { return };
+        if is_path_setting {
+            self.keep_program_folders(&value.word);
+        }
         match means {
             Some(Meaning::Command) if is_command(&value.word) => {
                 let text = shell_value(value);
@@ -679,6 +715,34 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// A file of settings that the text itself has written: opaque if it names something that runs.
+    fn known_recipe(&mut self, field: &Field) {
+        let output = self.file_output(field);
+        let Some(text) = output.known() else { return };
+        let runs = ["exec", "shell", "command", "/bin/", "system(", "script", "invoke", "hook"];
+        let lower = text.to_ascii_lowercase();
+        if runs.iter().any(|word| lower.contains(word)) {
+            self.opaque(Why::Code, Bound::ALL, field.span.clone());
+        }
+    }
+
+    /// A program that the text itself has written and made executable.
+    pub(crate) fn own_program(&mut self, field: &Field) -> bool {
+        let path = self.resolve(&field.word).resolved;
+        let Some(path) = path.text().filter(|path| self.written.contains_key(*path)) else {
+            return false;
+        };
+        let is_it = |effect: &crate::effect::Effect| {
+            matches!(&effect.action, Action::Writes(changed, Change::Attributes)
+                if changed.resolved.text() == Some(path))
+        };
+        let is_executable = self.out.effects.all().iter().any(is_it);
+        if is_executable {
+            self.known_script(Language::Shell, field);
+        }
+        is_executable
+    }
+
     /// Code in the text.
     pub(crate) fn code(&mut self, language: Language, field: &Field) {
         match language {
@@ -747,6 +811,16 @@ fn found_file(line: &Line<'_>, mut folder: Word) -> Word {
     }
     folder
 }
+
+/// What a command does not do if it only says what it would do.
+const DRY: [Mark; 6] = [
+    Mark::ForcePush,
+    Mark::RemoteDelete,
+    Mark::History,
+    Mark::Infrastructure,
+    Mark::Database,
+    Mark::Publishes,
+];
 
 /// Tests that leave some files out.
 const TESTS: &[&str] = &[
@@ -845,12 +919,29 @@ fn split_text(field: &Field) -> Option<Vec<Field>> {
 }
 
 fn replace_braces(field: &Field, with: &Word) -> Field {
-    let text = field.word.known_part();
-    let Some(at) = text.find("{}") else { return field.clone() };
-    let mut word = field.word.until(at);
-    word.push_word(with);
-    word.push_word(&field.word.from(at + 2));
+    let mut word = Word::default();
+    let mut rest = field.word.clone();
+    for _ in 0..16 {
+        let Some(at) = rest.known_part().find("{}") else { break };
+        word.push_word(&rest.until(at));
+        word.push_word(with);
+        rest = rest.from(at + 2);
+    }
+    word.push_word(&rest);
     Field::new(word, field.span.clone())
+}
+
+/// The variable that stands for `{}` in shell text.
+const ITEM: &str = "callgate_item";
+
+/// Whether the words run shell text: `sh -c TEXT`.
+fn runs_text(words: &[Field]) -> bool {
+    let name = words.first().and_then(Field::text).unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let is_flag = |field: &Field| {
+        field.text().is_some_and(|text| text.starts_with('-') && text.ends_with('c'))
+    };
+    crate::shell::simple::is_shell(name) && words.iter().any(is_flag)
 }
 
 /// A word that is a path rather than a name.
@@ -881,6 +972,15 @@ fn names_key(name: &str) -> bool {
     ["key", "cert", "config", "identity", "credential", "token", "auth", "secret", "ca"]
         .iter()
         .any(|word| name.contains(word))
+}
+
+/// Flags whose name says that their value is a file that is written: `--junit-xml`, `--outFile`.
+fn names_output(flag: &str) -> bool {
+    let flag = flag.to_ascii_lowercase();
+    flag.starts_with("--")
+        && ["output", "outfile", "out-file", "outdir", "logfile", "log-file", "junit", "report"]
+            .iter()
+            .any(|word| flag.contains(word))
 }
 
 /// Flags whose name says that their value runs: `--exec`, `--pre-hook`.

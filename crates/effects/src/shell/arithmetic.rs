@@ -9,9 +9,10 @@ pub(crate) fn value(expression: &Word, mut lookup: impl FnMut(&str) -> Option<i6
     computed.map_or_else(unknown_number, |number| Word::known(number.to_string()))
 }
 
-fn unknown_number() -> Word {
+/// One digit stands for all of them: a number never makes `/tmp/run.$i` a `.pem`.
+pub(crate) fn unknown_number() -> Word {
     let mut word = Word::default();
-    word.push_gap(Fill::Name);
+    word.push_gap(Fill::Character);
     word
 }
 

@@ -93,7 +93,7 @@ fn range(inside: &[Piece]) -> Option<Vec<Vec<Piece>>> {
         } else {
             u32::try_from(value).ok().and_then(char::from_u32).map_or(String::new(), String::from)
         };
-        vec![Piece::Text(text, Quoting::Bare)]
+        vec![Piece::Text(text.into(), Quoting::Bare)]
     };
     Some((0..=count).map(make).collect())
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Reach, Setting, Why};
 use crate::model::Language;
-use crate::shell::apply::{assignment, joined};
+use crate::shell::apply::{assignment, is_path, joined};
 use crate::shell::eval::{Input, Shell, Variable};
 use crate::shell::expand::Field;
 use crate::shell::output::Output;
@@ -71,8 +71,18 @@ impl Shell<'_, '_> {
             "type" | "which" | "whereis" | "whence" => self.which(arguments),
             "apply_patch" | "applypatch" => self.patch(arguments, input),
             "history" | "fc" => {
-                let field =
-                    Field::new(Word::known("~/.bash_history"), fields.first()?.span.clone());
+                // `history -r FILE`, `history -w FILE`
+                let named = arguments.windows(2).find_map(|pair| match pair {
+                    [flag, file] if matches!(flag.text(), Some("-r" | "-w" | "-a" | "-n")) => {
+                        Some(file.clone()).filter(|file| is_path(&file.word))
+                    }
+                    _ => None,
+                });
+                let own = || {
+                    let span = fields.first().map_or(0..0, |field| field.span.clone());
+                    Field::new(Word::known("~/.bash_history"), span)
+                };
+                let field = named.unwrap_or_else(own);
                 let is_reading = !arguments
                     .iter()
                     .any(|field| matches!(field.text(), Some("-c" | "-d" | "-w" | "-a")));
@@ -109,7 +119,7 @@ impl Shell<'_, '_> {
         self.folder = match target {
             None => self.resolve(&Word::known("~")).resolved,
             Some(field) if field.text() == Some("-") => Word::unknown(),
-            Some(field) => self.resolve(&field.word).resolved,
+            Some(field) => self.resolve(&field.word).resolved.shared(),
         };
         Output::Nothing
     }
@@ -321,14 +331,8 @@ impl Shell<'_, '_> {
             rest => (None, rest),
         };
         let Some((format, values)) = rest.split_first() else { return Output::Nothing };
-        let text = format.text().and_then(|format| {
-            let values: Option<Vec<&str>> = values.iter().map(Field::text).collect();
-            decode::printf(format, &values?)
-        });
-        let text = match text {
-            Some(text) => Word::known(text),
-            None => partly(rest),
-        };
+        let text = format.text().and_then(|format| formatted(format, values));
+        let text = text.unwrap_or_else(|| partly(rest));
         if let Some(name) = variable {
             self.assign(&name, text);
             return Output::Nothing;
@@ -350,7 +354,13 @@ impl Shell<'_, '_> {
             self.opaque(Why::Value, could, span);
             return Output::Nothing;
         };
-        for (touch, name, _) in crate::patch::targets(&text) {
+        self.patch_files(&text, &span);
+        Output::Nothing
+    }
+
+    /// Writes and deletes the files of a patch.
+    pub(crate) fn patch_files(&mut self, text: &str, span: &std::ops::Range<usize>) {
+        for (touch, name, _) in crate::patch::targets(text) {
             let field = Field::new(Word::known(name), span.clone());
             match touch {
                 crate::patch::Touch::Writes => {
@@ -364,7 +374,6 @@ impl Shell<'_, '_> {
                 }
             }
         }
-        Output::Nothing
     }
 
     /// Stands for input that runs and is not in the text.
@@ -381,8 +390,9 @@ impl Shell<'_, '_> {
         before: usize,
     ) -> Option<Output> {
         let arguments = fields.get(1..).unwrap_or_default();
-        let texts: Vec<&str> =
-            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect();
+        let texts = || -> Vec<&str> {
+            arguments.iter().map(|field| field.text().unwrap_or("\u{fffd}")).collect()
+        };
         match name {
             "cat" | "tac" | "tee" | "head" | "tail" | "less" | "more" | "sort" | "uniq" | "pv"
             | "sponge" | "buffer" | "zcat" | "gunzip" => {
@@ -409,9 +419,17 @@ impl Shell<'_, '_> {
                 self.prints_names(name, arguments)
             }
             "mktemp" => Some(Output::Text(self.temporary(arguments))),
-            "basename" | "dirname" => decode::path_part(name, &texts).map(Output::line),
-            "whoami" | "id" | "hostname" | "date" | "uname" | "nproc" | "wc" | "seq" | "arch" => {
+            "basename" | "dirname" => decode::path_part(name, &texts()).map(Output::line),
+            "nproc" | "seq" => Some(Output::Text(crate::shell::arithmetic::unknown_number())),
+            "date" if prints_digits(&texts()) => {
+                Some(Output::Text(crate::shell::arithmetic::unknown_number()))
+            }
+            "whoami" | "id" | "hostname" | "date" | "uname" | "wc" | "arch" => {
                 Some(Output::Text(one_name()))
+            }
+            "psql" | "mysql" | "mariadb" | "sqlite3" | "duckdb" => {
+                let built = texts().iter().find_map(|text| crate::sql::printed_statements(text))?;
+                Some(Output::Text(Word::known(built)))
             }
             _ => {
                 if let Some(Output::Network(connections)) = input.as_deref()
@@ -419,8 +437,9 @@ impl Shell<'_, '_> {
                 {
                     return Some(Output::Network(connections.clone()));
                 }
-                let text = input.as_deref().and_then(Output::known);
-                decode::filter(name, &texts, text).map(|text| Output::Text(Word::known(text)))
+                let text = input.as_deref().and_then(Output::known)?;
+                decode::filter(name, &texts(), Some(text))
+                    .map(|text| Output::Text(Word::known(text)))
             }
         }
     }
@@ -491,7 +510,7 @@ impl Shell<'_, '_> {
             "git" => {
                 let is_names = arguments.iter().any(|field| {
                     matches!(field.text(), Some("ls-files" | "--name-only" | "--others"))
-                });
+                }) || is_listing_grep(arguments);
                 if arguments.iter().any(|field| field.text() == Some("--show-toplevel")) {
                     let top = self.out.ground.workspace.unwrap_or(".");
                     return Some(Output::line(top));
@@ -546,6 +565,32 @@ impl Shell<'_, '_> {
     }
 }
 
+/// `git grep -l`
+fn is_listing_grep(arguments: &[Field]) -> bool {
+    let lists = |field: &Field| {
+        field.text().is_some_and(|text| {
+            text == "--files-with-matches"
+                || text.starts_with('-') && !text.starts_with("--") && text.contains('l')
+        })
+    };
+    arguments.first().and_then(Field::text) == Some("grep") && arguments.iter().any(lists)
+}
+
+/// `date +%Y-%m-%d` prints digits and signs, `date +pem` prints `pem`.
+fn prints_digits(arguments: &[&str]) -> bool {
+    arguments.iter().filter_map(|argument| argument.strip_prefix('+')).all(|format| {
+        let mut letters = format.chars();
+        let mut is_plain = true;
+        while let Some(letter) = letters.next() {
+            is_plain &= match letter {
+                '%' => letters.next().is_some(),
+                other => !other.is_alphabetic() || other == 'T',
+            };
+        }
+        is_plain
+    })
+}
+
 /// A value of which only the place is known.
 fn names_of(input: &Input) -> Word {
     match input.as_deref() {
@@ -562,6 +607,32 @@ fn one_name() -> Word {
 
 fn partly(fields: &[Field]) -> Word {
     joined(fields).word
+}
+
+/// What `printf` makes of values of which some are not known: a sign that no text has stands for each.
+fn formatted(format: &str, values: &[Field]) -> Option<Word> {
+    const FIRST: u32 = 0xf_0000;
+    let signs: Vec<String> = (FIRST..)
+        .zip(values)
+        .map(|(sign, field)| match field.text() {
+            Some(text) => text.to_owned(),
+            None => char::from_u32(sign).map(String::from).unwrap_or_default(),
+        })
+        .collect();
+    let texts: Vec<&str> = signs.iter().map(String::as_str).collect();
+    let text = decode::printf(format, &texts)?;
+    if values.iter().all(|field| field.word.is_known()) {
+        return Some(Word::known(text));
+    }
+    let mut word = Word::default();
+    for letter in text.chars() {
+        let at = u32::from(letter).checked_sub(FIRST).and_then(|at| usize::try_from(at).ok());
+        match at.and_then(|at| values.get(at)).filter(|field| !field.word.is_known()) {
+            Some(field) => word.push_word(&field.word),
+            None => word.push(letter),
+        }
+    }
+    Some(word)
 }
 
 fn echo(arguments: &[Field]) -> Output {

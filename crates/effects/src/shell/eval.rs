@@ -88,6 +88,14 @@ pub(crate) struct Shell<'a, 'g> {
     pub(crate) read_variables: HashSet<String>,
     /// Folders that came from another host.
     pub(crate) fetched: Vec<Fetched>,
+    /// Secret variables that the words of the command at hand use; `None` outside of commands.
+    pub(crate) secrets: Option<Vec<String>>,
+    /// Commands of the pipeline at hand that print a secret; `None` outside of one.
+    pub(crate) piped_secrets: Option<Vec<usize>>,
+    /// Symbolic links that the text makes, and where they lead.
+    pub(crate) links: Vec<(String, Word)>,
+    /// Folders that the text puts in front of the search path.
+    pub(crate) program_folders: Vec<String>,
 }
 
 /// A folder whose files came from another host.
@@ -116,6 +124,10 @@ impl<'a, 'g> Shell<'a, 'g> {
             words_read: false,
             read_variables: HashSet::new(),
             fetched: Vec::new(),
+            secrets: None,
+            piped_secrets: None,
+            links: Vec::new(),
+            program_folders: Vec::new(),
         }
     }
 
@@ -210,10 +222,14 @@ impl<'a, 'g> Shell<'a, 'g> {
             return self.command(command, input);
         }
         let mut stream = input;
+        let outer = self.piped_secrets.replace(Vec::new());
+        let before = self.out.effects.all().len();
         for command in &pipeline.commands {
             let output = self.scoped(|shell| shell.command(command, stream.clone()));
             stream = Some(Rc::new(output));
         }
+        let printed = std::mem::replace(&mut self.piped_secrets, outer).unwrap_or_default();
+        self.prints_secrets(&printed, before);
         stream.map_or(Output::Nothing, Output::unshared)
     }
 
@@ -408,9 +424,7 @@ impl<'a, 'g> Shell<'a, 'g> {
             "@" | "*" => self.positional.as_deref().map(joined),
             "0" => Some(Word::known("bash")),
             "$" | "!" | "?" | "-" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => {
-                let mut number = Word::default();
-                number.push_gap(crate::word::Fill::Name);
-                Some(number)
+                Some(crate::shell::arithmetic::unknown_number())
             }
             "SHELL" => Some(Word::known("/bin/bash")),
             "TMPDIR" | "TMP" | "TEMP" => Some(Word::known("/tmp")),
@@ -540,20 +554,37 @@ impl<'a, 'g> Shell<'a, 'g> {
     }
 
     /// Programs in a folder that anyone can write to: which one runs is not in the text.
-    pub(crate) fn searches_foreign_folder(&mut self, name: &str, value: &Word, span: &Span) {
-        let start = value.known_start();
+    pub(crate) fn searches_foreign_folder(&mut self, value: &Word, span: &Span) {
+        let first = value.known_start().split(':').next().unwrap_or_default();
         let is_foreign = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"].iter().any(|folder| {
-            start
-                .strip_prefix(folder)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+            first.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         });
-        if name == "PATH" && is_foreign {
+        if is_foreign {
             self.opaque(Why::Program, Bound::ALL, span.clone());
         }
     }
 
+    /// Keeps the folders of a new search path: what the text has written there runs by its name.
+    pub(crate) fn keep_program_folders(&mut self, value: &Word) {
+        let folders = value.known_part().split(':').filter(|folder| !folder.is_empty());
+        for folder in folders.take(8) {
+            let folder = self.resolve(&Word::known(folder)).resolved;
+            if let Some(folder) = folder.text()
+                && self.program_folders.len() < 16
+            {
+                self.program_folders.push(folder.to_owned());
+            }
+        }
+    }
+
     pub(crate) fn sets_environment(&mut self, name: &str, value: Word, span: Span) {
-        self.searches_foreign_folder(name, &value, &span);
+        if name == "PATH" {
+            self.keep_program_folders(&value);
+            self.searches_foreign_folder(&value, &span);
+        }
+        if !self.written.is_empty() {
+            self.own_program(&Field::new(value.clone(), span.clone()));
+        }
         let name = Word::known(format!("env:{name}"));
         let setting = Setting { name, value: Some(value), reach: Reach::Command };
         self.push(Action::Sets(setting), span);
@@ -702,7 +733,38 @@ impl<'a, 'g> Shell<'a, 'g> {
     // Paths.
 
     pub(crate) fn resolve(&self, word: &Word) -> Path {
-        Path::resolve(word, &self.folder, self.out.ground)
+        let path = Path::resolve(word, &self.folder, self.out.ground);
+        let start = path.resolved.known_start();
+        // `link/` is the folder after the link, `link` the link itself.
+        let is_folder = word.known_part().ends_with('/');
+        let is_below = |link: &&(String, Word)| {
+            let rest = start.strip_prefix(link.0.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/') || rest.is_empty() && is_folder)
+        };
+        let Some((link, target)) = self.links.iter().rev().find(is_below) else { return path };
+        let mut behind = target.clone();
+        behind.push_word(&path.resolved.from(link.len()));
+        Path { written: path.written, ..Path::resolve(&behind, &self.folder, self.out.ground) }
+    }
+
+    /// `ln -s TARGET LINK`: paths below the link are below the target.
+    pub(crate) fn keep_link(&mut self, target: &Field, link: &Field) {
+        let target = self.resolve(&target.word).resolved;
+        let link = self.resolve(&link.word).resolved;
+        if let Some(link) = link.text().filter(|link| link.len() > 1)
+            && self.links.len() < 16
+        {
+            self.links.push((link.to_owned(), target));
+        }
+    }
+
+    /// A program that the text has written into a folder that it searches first.
+    pub(crate) fn written_program(&self, name: &str) -> Option<Rc<Output>> {
+        if name.contains('/') {
+            return None;
+        }
+        let find = |folder: &String| self.written.get(&format!("{folder}/{name}")).cloned();
+        self.program_folders.iter().rev().find_map(find)
     }
 
     pub(crate) fn read_file(&mut self, field: &Field, access: Access) {

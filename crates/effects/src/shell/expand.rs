@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::output::Output;
 use crate::shell::syntax::{Letters, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Span};
+use crate::text::Text;
 use crate::word::{Fill, Word};
 
 /// A word that a program receives.
@@ -84,8 +86,8 @@ impl Shell<'_, '_> {
     /// All fields that a word becomes.
     pub(crate) fn fields(&mut self, word: &ShellWord, into: &mut Vec<Field>) {
         let span = self.place(&word.span);
-        if let [Piece::Text(text, _)] = word.pieces.as_slice() {
-            return into.push(Field::new(Word::known(text.as_str()), span));
+        if let [Piece::Text(text, _)] = &*word.pieces {
+            return into.push(Field::new(Word::of(text.clone()), span));
         }
         let has_braces = word.pieces.iter().any(|piece| matches!(piece, Piece::Brace(_)));
         if !has_braces || word.pieces.len() > MAX_PIECES {
@@ -104,7 +106,7 @@ impl Shell<'_, '_> {
         splitter.cut();
         let stream = splitter.stream;
         into.extend(splitter.fields.into_iter().map(|word| Field {
-            word,
+            word: word.shared(),
             span: span.clone(),
             stream: stream.clone(),
         }));
@@ -136,7 +138,7 @@ impl Shell<'_, '_> {
 
     fn piece(&mut self, piece: &Piece, splitter: &mut Splitter) {
         match piece {
-            Piece::Text(text, _) => splitter.current().push_str(text),
+            Piece::Text(text, _) => splitter.current().push_text(text),
             Piece::Brace(sign) => splitter.current().push(*sign),
             Piece::Glob(fill, _) => splitter.current().push_gap(*fill),
             Piece::Tilde(user) => {
@@ -162,7 +164,7 @@ impl Shell<'_, '_> {
             Piece::Process(list) => {
                 let output = self.nested(list);
                 splitter.stream = Some(Rc::new(output));
-                splitter.current().push_str("/dev/fd/63");
+                splitter.current().push_text(&Text::Fixed("/dev/fd/63"));
             }
         }
     }
@@ -200,28 +202,70 @@ impl Shell<'_, '_> {
 
     /// A variable whose name says that it is a secret comes from the environment.
     fn reads_variable(&mut self, name: &str) {
-        let is_secret = [
-            "TOKEN",
-            "SECRET",
-            "PASSWORD",
-            "PASSWD",
-            "API_KEY",
-            "ACCESS_KEY",
-            "PRIVATE_KEY",
-            "CREDENTIAL",
-        ]
-        .iter()
-        .any(|word| name.contains(word));
-        if is_secret {
-            let span = self.place(&(0..0));
-            let field = Field::new(Word::known("/proc/self/environ"), span);
-            self.read_file(&field, crate::effect::Access::Content);
+        let is_secret = names_secret(name);
+        match &mut self.secrets {
+            _ if !is_secret => {}
+            Some(secrets) => secrets.push(name.to_owned()),
+            None => self.reads_environ(),
+        }
+    }
+
+    fn reads_environ(&mut self) {
+        let span = self.place(&(0..0));
+        let field = Field::new(Word::known("/proc/self/environ"), span);
+        self.read_file(&field, crate::effect::Access::Content);
+    }
+
+    /// Reports the secrets that a command has used, unless each went to its own service only.
+    pub(crate) fn show_secrets(&mut self, secrets: &[String], before: usize) {
+        let connections = self.out.since(before).iter().filter_map(|effect| match &effect.action {
+            crate::effect::Action::Connects(connection) => Some(connection.host.text()),
+            _ => None,
+        });
+        let hosts: Option<Vec<&str>> = connections.collect();
+        let stays = |secret: &String| {
+            hosts.as_ref().is_some_and(|hosts| {
+                !hosts.is_empty() && hosts.iter().all(|host| crate::host::is_own(secret, host))
+            })
+        };
+        if secrets.iter().all(stays) {
+            return;
+        }
+        let is_print = |effect: &crate::effect::Effect| {
+            matches!(&effect.action, crate::effect::Action::Runs(run)
+                if matches!(run.program.text(), Some("echo" | "printf")))
+        };
+        let print = self.out.since(before).iter().position(is_print).map(|at| before + at);
+        match (print, &mut self.piped_secrets) {
+            (Some(run), Some(piped)) => piped.push(run),
+            (Some(run), None) => self.mark(run, Mark::Credentials),
+            (None, _) => {}
+        }
+        self.reads_environ();
+    }
+
+    /// What prints a secret into a pipe shows it if the last program passes its input on. Others
+    /// need it (`docker login --password-stdin`), or count it.
+    pub(crate) fn prints_secrets(&mut self, printed: &[usize], before: usize) {
+        let last = self.out.since(before).iter().rev().find_map(|effect| match &effect.action {
+            crate::effect::Action::Runs(run) => run.program.text(),
+            _ => None,
+        });
+        let passes_on = last.is_some_and(|name| {
+            crate::shell::decode::is_decoder(name)
+                || matches!(
+                    name,
+                    "cat" | "tee" | "head" | "tail" | "od" | "hexdump" | "less" | "nl"
+                )
+        });
+        for run in printed.iter().filter(|_| passes_on) {
+            self.mark(*run, Mark::Credentials);
         }
     }
 
     fn tilde(&self, user: &str) -> Word {
         match user {
-            "" => Word::known(self.home()),
+            "" => Word::known(self.home()).shared(),
             "+" => self.folder.clone(),
             "-" => Word::unknown(),
             "root" => Word::known("/root"),
@@ -288,6 +332,13 @@ impl Shell<'_, '_> {
 }
 
 /// The value, or nothing: a gap says so.
+/// Whether the name of a variable says that it holds a secret.
+pub(crate) fn names_secret(name: &str) -> bool {
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 fn maybe(value: Word) -> Word {
     if value.text() == Some("") { value } else { Word::unknown() }
 }
@@ -312,7 +363,7 @@ fn sliced(value: &Word, slice: &str) -> Option<Word> {
 }
 
 fn trimmed(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Word> {
-    let text = value.text()?;
+    let Some(text) = value.text() else { return trimmed_partly(value, from, longest, pattern) };
     let mut cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     // Long values are not worth the time.
     if cuts.len() > 256 {
@@ -329,6 +380,22 @@ fn trimmed(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Wo
     let Some(cut) = cuts.into_iter().find(fits) else { return Some(value.clone()) };
     let rest = if from == Side::Start { text.get(cut..) } else { text.get(..cut) };
     rest.map(Word::known)
+}
+
+/// `${f%.png}` and `${f##*/}` of a name that the shell finds: `*.png`, `src/*.ts`.
+fn trimmed_partly(value: &Word, from: Side, longest: bool, pattern: &Word) -> Option<Word> {
+    if value.misses_value() {
+        return None;
+    }
+    if from == Side::Start {
+        let is_folder = longest && pattern.to_string() == "*/";
+        let at = value.known_part().rfind('/').map_or(0, |at| at + 1);
+        return is_folder.then(|| value.from(at));
+    }
+    let end = pattern.text()?;
+    let cut = value.known_part().strip_suffix(end)?.len();
+    let is_whole = value.gaps().iter().all(|gap| gap.at <= cut);
+    is_whole.then(|| value.without_end(cut))
 }
 
 fn replaced(value: &Word, pattern: &Word, with: &Word, all: bool) -> Option<Word> {

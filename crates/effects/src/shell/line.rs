@@ -11,9 +11,9 @@ pub(crate) struct Line<'f> {
     pub(crate) operands: Vec<Field>,
     /// Flags that the model does not have, with the value that is in the same word.
     pub(crate) unknown: Vec<(String, Option<Field>)>,
-    /// Operands right behind a flag that the model does not have: they may be its value.
+    /// Operands right after a flag that the model does not have: they may be its value.
     pub(crate) doubtful: Vec<(usize, String)>,
-    /// All words behind the program's name.
+    /// All words after the program's name.
     pub(crate) words: &'f [Field],
     /// The names of the sub-commands as they were given: `remote add`.
     sub_command: String,
@@ -29,7 +29,7 @@ pub(crate) struct Given {
 }
 
 impl<'f> Line<'f> {
-    /// Takes the words behind the program's name apart.
+    /// Takes the words after the program's name apart.
     pub(crate) fn read(model: &'static Model, fields: &'f [Field]) -> Self {
         let line = Self {
             models: vec![model],
@@ -43,6 +43,25 @@ impl<'f> Line<'f> {
         let mut reader = Reader { fields, at: 0, line };
         reader.words();
         reader.line
+    }
+
+    /// Whether a flag says that nothing is done. A word after a flag that the model does not have
+    /// may be its value, and is not believed.
+    pub(crate) fn is_dry_run(&self) -> bool {
+        let is_dry = |field: &Field| {
+            matches!(
+                field.text(),
+                Some("--dry-run" | "--dryrun" | "--dry-run=client" | "--dry-run=server")
+            )
+        };
+        let Some(at) = self.words.iter().position(is_dry) else { return false };
+        let before = at.checked_sub(1).and_then(|at| self.words.get(at)).and_then(Field::text);
+        let ends_flags = self.words.iter().take(at).any(|field| field.text() == Some("--"));
+        let is_known = |word: &str| {
+            let is_switch = |given: &Given| given.spelling == word && given.values.is_empty();
+            word.contains('=') || self.flags.iter().any(is_switch)
+        };
+        !ends_flags && before.is_none_or(|word| !word.starts_with('-') || is_known(word))
     }
 
     /// The model of the innermost sub-command.
@@ -190,7 +209,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `-javaagent:x.jar`, `-oDIR`: the value begins right behind the name.
+    /// `-javaagent:x.jar`, `-oDIR`: the value begins right after the name.
     fn joined_flag(&mut self, field: &Field) -> bool {
         let start = field.word.known_start();
         let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
@@ -224,7 +243,7 @@ impl Reader<'_> {
                 self.given(flag, &name, None);
                 continue;
             }
-            // A bundle without a dash takes its values from the words behind it: `tar xf a`.
+            // A bundle without a dash takes its values from the words after it: `tar xf a`.
             if has_more && skip == 0 && flag.value == Value::One {
                 self.given(flag, &name, None);
                 continue;

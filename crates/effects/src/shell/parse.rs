@@ -1,15 +1,16 @@
 //! Shell text to its syntax tree: the grammar of bash, by recursive descent.
 //!
 //! Time is linear in the text. Depth and the number of commands are bounded. After an error the
-//! parser goes on at the next command, so that everything that can be read is read; the error is
+//! parser continues at the next command, so that everything that can be read is read; the error is
 //! part of the result.
 
 use std::rc::Rc;
 
 use crate::shell::syntax::{
-    Assign, AssignValue, Command, Form, HereDoc, Link, List, Piece, Pipeline, Quoting, Redirect,
-    Script, ShellWord, Span, Target, Trouble,
+    Assign, AssignValue, Command, Form, HereDoc, Link, List, Piece, Pieces, Pipeline, Quoting,
+    Redirect, Script, ShellWord, Span, Target, Trouble,
 };
+use crate::text::Text;
 
 /// Nested constructs. People write fewer than ten.
 const MAX_DEPTH: usize = 48;
@@ -18,7 +19,18 @@ const MAX_COMMANDS: usize = 512;
 
 /// Parses shell text.
 pub(crate) fn parse(text: &str) -> Script {
-    let mut parser = Parser::new(text, 0..text.len());
+    parse_by(text, u8::MAX)
+}
+
+/// The same, byte by byte. Tests compare it.
+#[cfg(test)]
+pub(crate) fn parse_slowly(text: &str) -> Script {
+    parse_by(text, 0)
+}
+
+fn parse_by(text: &str, runs: u8) -> Script {
+    let whole: Rc<str> = Rc::from(text);
+    let mut parser = Parser::new(&whole, runs);
     let mut list = List::new();
     loop {
         parser.list(&mut list, &[]);
@@ -35,6 +47,10 @@ pub(crate) fn parse(text: &str) -> Script {
 
 pub(crate) struct Parser<'t> {
     pub(crate) text: &'t str,
+    /// The same text; words are parts of it.
+    pub(crate) whole: &'t Rc<str>,
+    /// The classes of bytes that are taken many at a time.
+    pub(crate) runs: u8,
     pub(crate) pos: usize,
     pub(crate) end: usize,
     pub(crate) depth: usize,
@@ -56,11 +72,13 @@ struct Waiting {
 type Stops = [&'static str];
 
 impl<'t> Parser<'t> {
-    pub(crate) fn new(text: &'t str, range: Span) -> Self {
+    fn new(whole: &'t Rc<str>, runs: u8) -> Self {
         Self {
-            text,
-            pos: range.start,
-            end: range.end.min(text.len()),
+            text: whole,
+            whole,
+            runs,
+            pos: 0,
+            end: whole.len(),
             depth: 0,
             commands: 0,
             trouble: None,
@@ -93,6 +111,12 @@ impl<'t> Parser<'t> {
         self.text.get(from..to.min(self.end)).unwrap_or_default()
     }
 
+    /// The same as a text that shares the whole one.
+    pub(crate) fn part(&self, from: usize, to: usize) -> Text {
+        let length = self.slice(from, to).len();
+        Text::part(self.whole, from, from + length)
+    }
+
     pub(crate) fn eat(&mut self, sign: &str) -> bool {
         let has = self.rest().starts_with(sign);
         if has {
@@ -104,7 +128,7 @@ impl<'t> Parser<'t> {
     /// Moves over one character.
     pub(crate) fn bump(&mut self) -> Option<char> {
         let character = self.rest().chars().next();
-        // Always goes on, also if the position is not between two characters.
+        // Always continues, also if the position is not between two characters.
         self.pos = (self.pos + character.map_or(1, char::len_utf8)).min(self.end);
         character
     }
@@ -197,7 +221,7 @@ impl<'t> Parser<'t> {
             list.push(Pipeline { commands, link });
             link = self.separator();
             if self.pos == start {
-                // Nothing was taken: not a command. Go on behind it.
+                // Nothing was taken: not a command. Continue after it.
                 self.fail(Trouble::Syntax);
                 self.skip_token();
             }
@@ -206,10 +230,12 @@ impl<'t> Parser<'t> {
 
     /// `)` or `;;` and `}` as a word: what ends a list from outside of it.
     fn at_close(&self) -> bool {
-        self.peek() == b')'
-            || self.rest().starts_with(";;")
-            || self.rest().starts_with(";&")
-            || self.at_word("}")
+        match self.peek() {
+            b')' => true,
+            b';' => matches!(self.peek_at(1), b';' | b'&'),
+            b'}' => self.at_word("}"),
+            _ => false,
+        }
     }
 
     fn separator(&mut self) -> Link {
@@ -328,6 +354,7 @@ impl<'t> Parser<'t> {
         let start = self.pos;
         if let Some(close) = self.arithmetic_end(self.pos + 2) {
             let pieces = self.pieces_between(start + 2, close, super::pieces::Mode::Arithmetic);
+            let pieces = Pieces::Many(pieces);
             self.pos = close + 2;
             return Form::Test(vec![ShellWord { pieces, span: start..self.pos }]);
         }
@@ -569,6 +596,7 @@ impl<'t> Parser<'t> {
     fn simple(&mut self, redirects: &mut Vec<Redirect>) -> Form {
         let mut assigns = Vec::new();
         let mut words: Vec<ShellWord> = Vec::new();
+        let mut takes_assigns = true;
         loop {
             self.blanks();
             if self.at_end() || self.is_full() {
@@ -577,7 +605,6 @@ impl<'t> Parser<'t> {
             if self.redirect(redirects) {
                 continue;
             }
-            let takes_assigns = words.is_empty() || is_declaration(words.first());
             if takes_assigns && let Some(assign) = self.assign(words.is_empty()) {
                 if words.is_empty() {
                     assigns.push(assign);
@@ -597,6 +624,9 @@ impl<'t> Parser<'t> {
             }
             let before = self.pos;
             words.push(self.word());
+            if words.len() == 1 {
+                takes_assigns = is_declaration(words.first());
+            }
             if self.pos == before {
                 break;
             }
@@ -604,7 +634,7 @@ impl<'t> Parser<'t> {
         Form::Simple { assigns, words }
     }
 
-    /// An assignment in front of a command; behind `declare` only an array has a form of its own.
+    /// An assignment in front of a command; after `declare` only an array has a form of its own.
     fn assign(&mut self, is_first: bool) -> Option<Assign> {
         let start = self.pos;
         let rest = self.rest().as_bytes();
@@ -672,6 +702,9 @@ impl<'t> Parser<'t> {
     }
 
     fn redirect(&mut self, redirects: &mut Vec<Redirect>) -> bool {
+        if !matches!(self.peek(), b'0'..=b'9' | b'{' | b'<' | b'>' | b'&') {
+            return false;
+        }
         let start = self.pos;
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).take(6).count();
         let named = self.descriptor_name();
@@ -739,7 +772,7 @@ impl<'t> Parser<'t> {
             text
         });
         let index = self.heredocs.len();
-        let body = ShellWord { pieces: Vec::new(), span: self.pos..self.pos };
+        let body = ShellWord { pieces: Pieces::NONE, span: self.pos..self.pos };
         self.heredocs.push(HereDoc { body });
         self.waiting.push(Waiting { index, delimiter, expands, strips_tabs });
         Target::HereDoc(index)
@@ -773,40 +806,40 @@ impl<'t> Parser<'t> {
 
     fn heredoc_body(&mut self, from: usize, to: usize, waiting: &Waiting) -> ShellWord {
         let pieces = if waiting.expands && self.depth < MAX_DEPTH {
-            self.pieces_between(from, to, super::pieces::Mode::HereDoc)
+            Pieces::Many(self.pieces_between(from, to, super::pieces::Mode::HereDoc))
         } else {
-            vec![Piece::Text(self.slice(from, to).to_owned(), Quoting::Quoted)]
+            Pieces::One(Piece::Text(self.part(from, to), Quoting::Quoted))
         };
         ShellWord { pieces, span: from..to }
     }
 }
 
-/// An array behind `declare` is kept as one word that shows its name.
+/// An array after `declare` is kept as one word that shows its name.
 fn array_as_word(assign: Assign) -> ShellWord {
-    let mut pieces = vec![Piece::Text(format!("{}=", assign.name), Quoting::Quoted)];
+    let mut pieces = vec![Piece::Text(format!("{}=", assign.name).into(), Quoting::Quoted)];
     match assign.value {
-        AssignValue::Word(word) => pieces.extend(word.pieces),
+        AssignValue::Word(word) => pieces.extend(word.pieces.into_list()),
         AssignValue::Array(words) => {
             for (at, word) in words.into_iter().enumerate() {
                 if at > 0 {
-                    pieces.push(Piece::Text(" ".to_owned(), Quoting::Quoted));
+                    pieces.push(Piece::Text(Text::Fixed(" "), Quoting::Quoted));
                 }
-                pieces.extend(word.pieces);
+                pieces.extend(word.pieces.into_list());
             }
         }
     }
-    ShellWord { pieces, span: assign.span }
+    ShellWord { pieces: Pieces::Many(pieces), span: assign.span }
 }
 
 fn is_declaration(word: Option<&ShellWord>) -> bool {
-    let Some([Piece::Text(text, _)]) = word.map(|word| word.pieces.as_slice()) else {
+    let Some([Piece::Text(text, _)]) = word.map(|word| &*word.pieces) else {
         return false;
     };
     matches!(text.as_str(), "declare" | "local" | "export" | "readonly" | "typeset")
 }
 
 fn is_regex_operator(word: &ShellWord) -> bool {
-    matches!(word.pieces.as_slice(), [Piece::Text(text, _)] if text == "=~")
+    matches!(&*word.pieces, [Piece::Text(text, _)] if text.as_str() == "=~")
 }
 
 /// A byte of a variable's name.

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use crate::shell::ansi;
 use crate::shell::parse::{Parser, ends_word, is_name};
 use crate::shell::syntax::{
-    Letters, List, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Trouble,
+    Letters, List, Op, Parameter, Part, Piece, Pieces, Quoting, ShellWord, Side, Trouble,
 };
+use crate::text::Text;
 use crate::word::Fill;
 
 /// Where pieces are read, which decides what is special.
@@ -16,7 +17,7 @@ pub(crate) enum Mode {
     Word,
     /// The value of an assignment: `~` counts after `:` too.
     Assign,
-    /// The pattern behind `=~`: operators are part of it.
+    /// The pattern after `=~`: operators are part of it.
     Regex,
     /// Inside double quotes.
     Quoted,
@@ -44,17 +45,17 @@ impl Mode {
 }
 
 /// Pieces that have been read, and text that is not yet a piece.
-struct Pieces {
+struct Collected {
     list: Vec<Piece>,
-    text: String,
+    text: Text,
     quoting: Quoting,
     /// Braces that are open outside of quotes.
     open: usize,
 }
 
-impl Pieces {
+impl Collected {
     fn new(mode: Mode) -> Self {
-        Self { list: Vec::new(), text: String::new(), quoting: mode.quoting(), open: 0 }
+        Self { list: Vec::new(), text: Text::default(), quoting: mode.quoting(), open: 0 }
     }
 
     fn flush(&mut self) {
@@ -74,6 +75,38 @@ impl Pieces {
     }
 }
 
+/// A byte that means itself wherever it is.
+const PLAIN: u8 = 1;
+/// A byte that means itself after the start of a word, as long as no brace is open.
+const INNER: u8 = 2;
+/// A byte that means itself inside quotes.
+const QUOTED: u8 = 4;
+
+/// The classes of each byte. What is in none of them is looked at by itself.
+const CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        let mut class = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => PLAIN,
+            b'_' | b'-' | b'.' | b'/' | b':' | b'=' | b'%' | b'^' => PLAIN,
+            b'~' | b',' => INNER,
+            _ => 0,
+        };
+        if byte != 0 && !matches!(byte, b'\\' | b'$' | b'`' | b'"' | b'}') {
+            class |= QUOTED;
+        }
+        #[expect(clippy::indexing_slicing, reason = "a byte is an index of 256 places")]
+        {
+            classes[byte as usize] = class;
+        }
+        byte += 1;
+    }
+    classes
+}
+
 impl Parser<'_> {
     /// The next word. Empty if there is none.
     pub(crate) fn word(&mut self) -> ShellWord {
@@ -85,14 +118,17 @@ impl Parser<'_> {
         self.word_in(Mode::Assign)
     }
 
-    /// The pattern behind `=~`.
+    /// The pattern after `=~`.
     pub(crate) fn regex_word(&mut self) -> ShellWord {
         self.word_in(Mode::Regex)
     }
 
     fn word_in(&mut self, mode: Mode) -> ShellWord {
         let start = self.pos;
-        let pieces = self.pieces(mode, None);
+        let pieces = match self.plain_word(mode) {
+            Some(text) => Pieces::One(Piece::Text(text, mode.quoting())),
+            None => Pieces::Many(self.pieces(mode, None)),
+        };
         ShellWord { pieces, span: start..self.pos }
     }
 
@@ -105,10 +141,52 @@ impl Parser<'_> {
         pieces
     }
 
+    /// A whole word without any sign that means something.
+    fn plain_word(&mut self, mode: Mode) -> Option<Text> {
+        let is_plain = CLASSES.get(usize::from(self.peek())).is_some_and(|it| it & PLAIN != 0);
+        if !is_plain || mode == Mode::Regex {
+            return None;
+        }
+        // Behind the start of a word, a few more signs mean nothing.
+        let classes = if mode == Mode::Word { PLAIN | INNER } else { PLAIN };
+        let length = self.plain_length(classes, &[]);
+        if length == 0 {
+            return None;
+        }
+        let start = self.pos;
+        self.pos += length;
+        if self.at_end() || self.word_ends(mode) {
+            return Some(self.part(start, self.pos));
+        }
+        self.pos = start;
+        None
+    }
+
+    /// How many of the next bytes are of these classes and no stops.
+    fn plain_length(&self, classes: u8, stops: &[u8]) -> usize {
+        let rest = self.text.as_bytes().get(self.pos..self.end).unwrap_or_default();
+        let classes = classes & self.runs;
+        let is_plain = |byte: &u8| {
+            CLASSES.get(usize::from(*byte)).is_some_and(|class| class & classes != 0)
+                && !stops.contains(byte)
+        };
+        rest.iter().position(|byte| !is_plain(byte)).unwrap_or(rest.len())
+    }
+
     /// Reads pieces until the word ends, or until the stop byte, which is not taken.
     fn pieces(&mut self, mode: Mode, stops: Option<&[u8]>) -> Vec<Piece> {
-        let mut pieces = Pieces::new(mode);
+        let mut pieces = Collected::new(mode);
+        let classes = match mode.quoting() {
+            Quoting::Bare => PLAIN,
+            Quoting::Quoted => PLAIN | QUOTED,
+        };
         while !self.at_end() {
+            let length = self.plain_length(classes, stops.unwrap_or_default());
+            if length > 0 {
+                pieces.text.push_part(self.whole, self.pos, self.pos + length);
+                self.pos += length;
+                continue;
+            }
             let byte = self.peek();
             if stops.is_some_and(|stops| stops.contains(&byte)) {
                 break;
@@ -149,14 +227,15 @@ impl Parser<'_> {
         }
     }
 
-    fn literal(&mut self, pieces: &mut Pieces) {
-        if let Some(character) = self.bump() {
-            pieces.text.push(character);
+    fn literal(&mut self, pieces: &mut Collected) {
+        let start = self.pos;
+        if self.bump().is_some() {
+            pieces.text.push_part(self.whole, start, self.pos);
         }
     }
 
     /// Outside of quotes: patterns, braces, tildes, process substitutions.
-    fn bare(&mut self, pieces: &mut Pieces, mode: Mode) {
+    fn bare(&mut self, pieces: &mut Collected, mode: Mode) {
         let is_start = pieces.list.is_empty() && pieces.text.is_empty();
         match self.peek() {
             b'<' | b'>' if mode != Mode::Braces => self.process(pieces),
@@ -186,7 +265,7 @@ impl Parser<'_> {
         }
     }
 
-    fn glob(&mut self, pieces: &mut Pieces, fill: Fill, length: usize) {
+    fn glob(&mut self, pieces: &mut Collected, fill: Fill, length: usize) {
         let spelled = self.slice(self.pos, self.pos + length).to_owned();
         self.pos += length;
         pieces.push(Piece::Glob(fill, spelled));
@@ -196,7 +275,7 @@ impl Parser<'_> {
     fn bracket_length(&self) -> Option<usize> {
         let rest = self.rest().as_bytes();
         let inside = rest.get(1..)?;
-        // A `]` directly behind `[`, `[!` or `[^` is part of the set.
+        // A `]` directly after `[`, `[!` or `[^` is part of the set.
         let skip = usize::from(matches!(inside.first(), Some(b'!' | b'^')));
         let after = inside.get(skip + 1..)?;
         let end = after.iter().take(64).position(|byte| {
@@ -206,13 +285,13 @@ impl Parser<'_> {
     }
 
     /// `@(a|b)`, `!(x)` and zsh's `*(.)`: some names.
-    fn extended_glob(&mut self, pieces: &mut Pieces) {
+    fn extended_glob(&mut self, pieces: &mut Collected) {
         let rest = self.rest();
         let length = rest.find(')').map_or(rest.len(), |at| at + 1);
         self.glob(pieces, Fill::Name, length);
     }
 
-    fn tilde(&mut self, pieces: &mut Pieces) {
+    fn tilde(&mut self, pieces: &mut Collected) {
         let rest = self.rest().as_bytes();
         let after = rest.get(1..).unwrap_or_default();
         let is_user = |byte: &u8| is_name(*byte) || matches!(byte, b'-' | b'.' | b'+');
@@ -228,7 +307,7 @@ impl Parser<'_> {
         pieces.push(Piece::Tilde(user));
     }
 
-    fn process(&mut self, pieces: &mut Pieces) {
+    fn process(&mut self, pieces: &mut Collected) {
         self.pos += 2;
         let list = self.nested_list();
         pieces.push(Piece::Process(Rc::new(list)));
@@ -251,7 +330,7 @@ impl Parser<'_> {
 
     // Quotes.
 
-    fn escape(&mut self, pieces: &mut Pieces, mode: Mode) {
+    fn escape(&mut self, pieces: &mut Collected, mode: Mode) {
         let next = self.peek_at(1);
         if next == b'\n' {
             self.pos += 2;
@@ -270,22 +349,22 @@ impl Parser<'_> {
         let quoted = self.bump().unwrap_or('\\');
         match mode.quoting() {
             Quoting::Quoted => pieces.text.push(quoted),
-            Quoting::Bare => pieces.push(Piece::Text(quoted.to_string(), Quoting::Quoted)),
+            Quoting::Bare => pieces.push(Piece::Text(quoted.to_string().into(), Quoting::Quoted)),
         }
     }
 
-    fn single_quotes(&mut self, pieces: &mut Pieces) {
+    fn single_quotes(&mut self, pieces: &mut Collected) {
         self.pos += 1;
         let length = self.rest().find('\'').unwrap_or_else(|| {
             self.fail(Trouble::Syntax);
             self.rest().len()
         });
-        let text = self.slice(self.pos, self.pos + length).to_owned();
+        let text = self.part(self.pos, self.pos + length);
         self.pos = (self.pos + length + 1).min(self.end);
         pieces.push(Piece::Text(text, Quoting::Quoted));
     }
 
-    fn double_quotes(&mut self, pieces: &mut Pieces) {
+    fn double_quotes(&mut self, pieces: &mut Collected) {
         self.pos += 1;
         let inside = self.pieces(Mode::Quoted, Some(b"\""));
         if !self.eat("\"") {
@@ -293,13 +372,13 @@ impl Parser<'_> {
         }
         pieces.flush();
         if inside.is_empty() {
-            pieces.push(Piece::Text(String::new(), Quoting::Quoted));
+            pieces.push(Piece::Text(Text::default(), Quoting::Quoted));
         }
         pieces.list.extend(inside);
     }
 
     /// Backquotes: parsed in place, unless escapes inside change the text.
-    fn backquotes(&mut self, pieces: &mut Pieces) {
+    fn backquotes(&mut self, pieces: &mut Collected) {
         self.pos += 1;
         let start = self.pos;
         let mut has_escape = false;
@@ -337,7 +416,7 @@ impl Parser<'_> {
 
     // Expansions.
 
-    fn dollar(&mut self, pieces: &mut Pieces, mode: Mode) {
+    fn dollar(&mut self, pieces: &mut Collected, mode: Mode) {
         match self.peek_at(1) {
             b'(' => self.substitution(pieces),
             b'{' => self.braced_parameter(pieces, mode),
@@ -348,7 +427,7 @@ impl Parser<'_> {
                     self.fail(Trouble::Syntax);
                 }
                 self.pos = (self.pos + length).min(self.end);
-                pieces.push(Piece::Text(text, Quoting::Quoted));
+                pieces.push(Piece::Text(text.into(), Quoting::Quoted));
             }
             b'"' if mode.quoting() == Quoting::Bare => {
                 self.pos += 1;
@@ -366,7 +445,7 @@ impl Parser<'_> {
         }
     }
 
-    fn substitution(&mut self, pieces: &mut Pieces) {
+    fn substitution(&mut self, pieces: &mut Collected) {
         if self.peek_at(2) == b'('
             && let Some(close) = self.arithmetic_end(self.pos + 3)
         {
@@ -402,7 +481,7 @@ impl Parser<'_> {
         name
     }
 
-    fn braced_parameter(&mut self, pieces: &mut Pieces, mode: Mode) {
+    fn braced_parameter(&mut self, pieces: &mut Collected, mode: Mode) {
         self.pos += 2;
         self.depth += 1;
         let quoting = mode.quoting();

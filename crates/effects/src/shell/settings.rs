@@ -33,7 +33,7 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         "apt" => bare.contains("Invoke").then_some(Meaning::Command),
         "ssh" => matches!(
             bare.to_ascii_lowercase().as_str(),
-            "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
+            "ssh_command" | "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
         )
         .then_some(Meaning::Command),
         "pip" => matches!(
@@ -189,8 +189,10 @@ fn environment(name: &str) -> Option<Meaning> {
         | "CURL_CA_BUNDLE"
         | "REQUESTS_CA_BUNDLE"
         | "SSL_CERT_FILE"
-        | "NODE_EXTRA_CA_CERTS"
-        | "HUSKY" => Meaning::Guard,
+        | "NODE_EXTRA_CA_CERTS" => Meaning::Guard,
+        _ if ["_PAGER", "_EDITOR", "_COMMAND", "PAGER"].iter().any(|end| name.ends_with(end)) => {
+            Meaning::Command
+        }
         _ if name.starts_with("GIT_CONFIG_VALUE_")
             || name.starts_with("GIT_CONFIG_KEY_")
             || name.starts_with("BASH_FUNC_")

@@ -27,6 +27,21 @@ impl Shell<'_, '_> {
         input: Input,
     ) -> Output {
         let before = self.out.effects.all().len();
+        let secrets = self.secrets.replace(Vec::new());
+        let output = self.simple_command(assigns, words, redirects, input);
+        let used = std::mem::replace(&mut self.secrets, secrets);
+        self.show_secrets(&used.unwrap_or_default(), before);
+        output
+    }
+
+    fn simple_command(
+        &mut self,
+        assigns: &[Assign],
+        words: &[ShellWord],
+        redirects: &[Redirect],
+        input: Input,
+    ) -> Output {
+        let before = self.out.effects.all().len();
         let outer = std::mem::take(&mut self.words_read);
         let mut fields = Vec::with_capacity(words.len());
         for word in words {
@@ -107,7 +122,13 @@ impl Shell<'_, '_> {
                 self.builds_fetched(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
-                self.dispatch(name, fields, run, input)
+                match self.written_program(name).filter(|_| !is_path(&first.word)) {
+                    Some(written) => {
+                        self.run_output(Language::Shell, &written, &first.span);
+                        Output::Unknown
+                    }
+                    None => self.dispatch(name, fields, run, input),
+                }
             }
             None => self.unknown_program(first, fields),
         };
@@ -193,6 +214,9 @@ impl Shell<'_, '_> {
 
     /// A program by its bare name that came from another host into a folder for programs.
     fn installed(&self, name: &str) -> Option<Rc<Output>> {
+        if self.written.is_empty() {
+            return None;
+        }
         let end = format!("bin/{name}");
         let is_it = |path: &&String| path.ends_with(&end);
         let path = self.written.keys().find(is_it)?;
@@ -208,6 +232,9 @@ impl Shell<'_, '_> {
     }
 
     fn show_argument(&mut self, field: &Field) {
+        if shows_nothing(field.word.known_part()) {
+            return;
+        }
         let start = field.word.known_start();
         if start.len() > 4096 {
             return;
@@ -235,6 +262,9 @@ impl Shell<'_, '_> {
 
 /// `: > file` and `cat /dev/null > file` leave nothing in the file.
 fn prints_nothing(fields: &[Field]) -> bool {
+    if fields.len() > 3 {
+        return false;
+    }
     let words: Option<Vec<&str>> = fields.iter().map(Field::text).collect();
     matches!(
         words.as_deref(),
@@ -301,6 +331,12 @@ fn inner_command(fields: &[Field]) -> Option<usize> {
     })
 }
 
+/// Whether a text is neither a path nor a URL, nor has one after `=` or `@`. Most words are like
+/// that.
+pub(crate) fn shows_nothing(text: &str) -> bool {
+    !text.starts_with(['~', '@']) && !text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'='))
+}
+
 fn looks_like_path(word: &Word) -> bool {
     let text = word.known_part();
     let is_plain = !text.contains([' ', '\n', '(', '{', '<', '|', ';', '$']);
@@ -334,10 +370,10 @@ fn unversioned(name: &str) -> Option<&str> {
 fn program_name(word: &Word) -> Word {
     let text = word.known_part();
     let at = text.rfind(['/', '\\']).map_or(0, |at| at + 1);
-    // A gap behind the last slash keeps the name unknown; one in front of it does not.
+    // A gap after the last slash keeps the name unknown; one in front of it does not.
     let name = if at == 0 { word.clone() } else { word.from(at) };
     match name.text().and_then(|text| text.strip_suffix(".exe")) {
-        Some(bare) => Word::known(bare),
+        Some(bare) => name.until(bare.len()),
         None => name,
     }
 }
@@ -348,6 +384,9 @@ impl Shell<'_, '_> {
         match assignment(field) {
             Some((name, value)) => {
                 self.assign(&name, value.clone());
+                if name == "PATH" {
+                    self.searches_foreign_folder(&value, &field.span);
+                }
                 self.environment(&name, value, field.span.clone());
             }
             None => {

@@ -79,6 +79,22 @@ const DROPPING_TASKS: &[&str] = &[
     "migrate:rollback-all",
 ];
 
+/// The length of the shortest of them.
+const SHORTEST_TASK: usize = {
+    let (mut shortest, mut rest) = (usize::MAX, DROPPING_TASKS);
+    while let [first, more @ ..] = rest {
+        if first.len() < shortest {
+            shortest = first.len();
+        }
+        rest = more;
+    }
+    shortest
+};
+
+/// Programs that have a console for code, and the names of such consoles.
+const CONSOLES: &[&str] =
+    &["rails", "manage.py", "django-admin", "artisan", "flask", "dbshell", "dbconsole"];
+
 /// Installers that run code from any URL they are given.
 const INSTALLERS: &[&str] = &[
     "cpan",
@@ -217,6 +233,12 @@ impl Shell<'_, '_> {
             | "clickhouse-client" => {
                 self.sql_input(context);
                 self.sql_files(line);
+                let is_host = |spelling: &str| matches!(spelling, "-h" | "--host");
+                let host = line.flags.iter().find(|given| is_host(&given.spelling));
+                let is_query = matches!(context.input.as_deref(), Some(Output::Text(_)));
+                if !is_query {
+                    self.ssh_input(host.and_then(|given| given.values.first()), context);
+                }
             }
             "ssh" => self.ssh_input(line.operands.first(), context),
             "openssl" if line.sub_command() == "s_client" => {
@@ -240,14 +262,30 @@ impl Shell<'_, '_> {
             "mv" | "install" | "rsync" | "ln" => {
                 self.copies_into(line);
                 self.copies_written(line);
+                if let ("ln", [target, link]) = (name, line.operands.as_slice()) {
+                    self.keep_link(target, link);
+                }
             }
             "rclone" => self.rclone(line),
+            "chmod" => self.installs_fetched(line),
+            "patch" => {
+                let named =
+                    line.flags.iter().find(|it| matches!(it.spelling.as_str(), "-i" | "--input"));
+                let file = named.and_then(|given| given.values.first()).or(line.operands.get(1));
+                self.patches(file, context);
+            }
             "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
             "kubectl" => self.kubectl(line, context),
             "aws" => self.aws(line, context),
             "wget" | "aria2c" | "axel" => self.named_downloads(line),
-            "tar" | "unzip" | "bsdtar" => self.unpacked(line, context),
+            "tar" | "unzip" | "bsdtar" => {
+                self.unpacked(line, context);
+                if name == "tar" {
+                    self.archive(line);
+                }
+            }
+            "cpio" => self.packs_input(line, context),
             "jq" if given == Some("yq") => {
                 if let Some(file) = line.operands.first().filter(|field| is_plain_path(field)) {
                     self.read_file(file, Access::Content);
@@ -259,6 +297,13 @@ impl Shell<'_, '_> {
                 let at = line.operands.iter().position(is_command);
                 if let Some(text) = at.and_then(|at| line.operands.get(at + 1)) {
                     self.word_text(text);
+                }
+            }
+            "printenv" => {
+                let is_secret =
+                    |field: &Field| field.text().is_some_and(crate::shell::expand::names_secret);
+                if line.operands.iter().any(is_secret) {
+                    self.mark(context.run, Mark::Credentials);
                 }
             }
             "kill" | "killall5" => self.kills_all(line, context),
@@ -293,7 +338,7 @@ impl Shell<'_, '_> {
     pub(crate) fn tasks(&mut self, fields: &[Field], run: usize, input: &Input) {
         self.task_code(fields, input);
         let mut words = fields.iter().skip(1).filter_map(Field::text);
-        let is_task = |word: &str| DROPPING_TASKS.contains(&word);
+        let is_task = |word: &str| word.len() >= SHORTEST_TASK && DROPPING_TASKS.contains(&word);
         if words.any(is_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
         }
@@ -349,6 +394,9 @@ impl Shell<'_, '_> {
             let at = fields.iter().position(|field| field.text() == Some(name))?;
             fields.get(at + 1).cloned()
         };
+        if !has(CONSOLES) {
+            return;
+        }
         let (language, code) = if has(&["rails"]) && has(&["runner", "r"]) {
             (Language::Ruby, after("runner").or_else(|| after("r")))
         } else if has(&["rails"]) && has(&["console", "c"]) {
@@ -520,6 +568,9 @@ impl Shell<'_, '_> {
                     self.fetched(&address.word, &folder.word);
                 }
             }
+            ("apply" | "am", operands) if !has(&["--check", "--stat", "--numstat"]) => {
+                self.patches(operands.first(), context);
+            }
             ("show" | "cat-file" | "archive", operands) => {
                 for field in operands {
                     self.reads_revision(field);
@@ -546,6 +597,17 @@ impl Shell<'_, '_> {
                 self.path_effect(&folder, could, |path| Action::Deletes(path, Scope::Tree));
             }
             _ => {}
+        }
+    }
+
+    /// A patch that is in the text: on standard input, or in a file that the text has written.
+    fn patches(&mut self, file: Option<&Field>, context: &Context) {
+        let text = match file.filter(|field| field.text() != Some("-")) {
+            Some(field) => self.file_output(field).known().map(str::to_owned),
+            None => context.input.as_deref().and_then(Output::known).map(str::to_owned),
+        };
+        if let Some(text) = text {
+            self.patch_files(&text, &context.span);
         }
     }
 
@@ -656,10 +718,14 @@ impl Shell<'_, '_> {
 
     /// `tar c . | ssh host …`: what is piped in leaves the machine.
     fn ssh_input(&mut self, host: Option<&Field>, context: &Context) {
-        let sends = matches!(
-            context.input.as_deref(),
-            Some(Output::File(_) | Output::Unknown | Output::Text(_))
-        );
+        let sends = match context.input.as_deref() {
+            // `echo | openssl s_client …` only ends the conversation.
+            Some(Output::Text(word)) => {
+                !word.text().is_some_and(|text| matches!(text.trim(), "" | "Q" | "QUIT"))
+            }
+            Some(Output::File(_) | Output::Unknown) => true,
+            _ => false,
+        };
         if sends && let Some(host) = host {
             let address = host::parse_host(&host.word, "");
             self.connect(address, Purpose::Send, None, host.span.clone());
@@ -726,6 +792,21 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// A file from another host that becomes a program in a folder for programs is installed.
+    fn installs_fetched(&mut self, line: &Line<'_>) {
+        for field in &line.operands {
+            let path = self.resolve(&field.word).resolved;
+            let Some(path) = path.text().filter(|path| path.contains("/bin/")) else { continue };
+            let output = self.written.get(path).map(|output| output.as_ref().clone());
+            let Some(Output::Network(connections)) = output else { continue };
+            for connection in connections {
+                let purpose = Purpose::Execute;
+                let executes = crate::effect::Connection { purpose, ..connection };
+                self.push(Action::Connects(executes), field.span.clone());
+            }
+        }
+    }
+
     /// `:webdav:folder` is a remote of rclone that only its flags describe.
     fn rclone(&mut self, line: &Line<'_>) {
         let sends = matches!(
@@ -771,13 +852,15 @@ impl Shell<'_, '_> {
         }
     }
 
-    /// `dd if=/dev/null of=FILE` empties the file.
+    /// `dd if=/dev/zero of=FILE` leaves nothing of what was in the file.
     fn writes_nothing(&mut self, line: &Line<'_>) {
         let value = |name: &str| {
             let given = line.flags.iter().find(|given| given.spelling == name)?;
             given.values.first().cloned()
         };
-        let is_empty = value("if=").is_some_and(|field| field.text() == Some("/dev/null"));
+        let is_empty = value("if=").is_some_and(|field| {
+            matches!(field.text(), Some("/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random"))
+        });
         if is_empty && let Some(target) = value("of=") {
             self.write_file(&target, Change::Empty);
         }
@@ -842,7 +925,8 @@ impl Shell<'_, '_> {
                 let is_service = nouns.any(|nouns| {
                     !nouns.split(',').all(|noun| comes_back(noun.split('.').next().unwrap_or(noun)))
                 });
-                if is_service {
+                let is_hidden = line.operands.first().is_some_and(|field| field.text().is_none());
+                if is_service || is_hidden {
                     self.mark(context.run, Mark::Infrastructure);
                 }
             }
@@ -937,6 +1021,37 @@ impl Shell<'_, '_> {
             };
             if let Some(path) = self.resolve(&path).resolved.text() {
                 self.written.insert(path.to_owned(), Rc::new(Output::Network(vec![connection])));
+            }
+        }
+    }
+
+    /// The archive of `tar`: a file that is written, or a place on another host.
+    fn archive(&mut self, line: &Line<'_>) {
+        let has = |names: &[&str]| {
+            line.flags.iter().any(|given| names.contains(&given.spelling.as_str()))
+        };
+        let is_file = |spelling: &str| matches!(spelling, "-f" | "--file");
+        let given = line.flags.iter().find(|given| is_file(&given.spelling));
+        let Some(file) = given.and_then(|given| given.values.first()) else { return };
+        let creates = has(&["-c", "--create", "-r", "--append", "-u", "--update", "-A"]);
+        let is_local = line.words.iter().any(|word| word.text() == Some("--force-local"));
+        let address = host::parse_remote_path(&file.word).filter(|_| !is_local);
+        if let Some(address) = address {
+            let purpose = if creates { Purpose::Send } else { Purpose::Fetch };
+            self.connect(address, purpose, None, file.span.clone());
+        } else if creates && file.text() != Some("-") {
+            self.write_file(file, Change::Content);
+        }
+    }
+
+    /// `… | cpio -o` reads the files that its input names.
+    fn packs_input(&mut self, line: &Line<'_>, context: &Context) {
+        let packs = line.flags.iter().any(|given| {
+            matches!(given.spelling.as_str(), "-o" | "--create" | "-p" | "--pass-through")
+        });
+        if let Some(Output::Text(names)) = context.input.as_deref().filter(|_| packs) {
+            for name in names.split_blanks().into_iter().take(64) {
+                self.read_file(&Field::new(name, context.span.clone()), Access::Content);
             }
         }
     }

@@ -1,8 +1,10 @@
 //! The syntax tree of shell text. All spans are byte ranges of the text that was parsed.
 
+use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::text::Text;
 use crate::word::Fill;
 
 /// Where something is in the text.
@@ -131,15 +133,51 @@ pub(crate) struct HereDoc {
 /// A word: pieces that follow each other without a blank.
 #[derive(Debug, Clone)]
 pub(crate) struct ShellWord {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Pieces,
     pub(crate) span: Span,
+}
+
+/// The pieces of a word. Most words have one.
+#[derive(Clone)]
+pub(crate) enum Pieces {
+    One(Piece),
+    Many(Vec<Piece>),
+}
+
+impl Pieces {
+    pub(crate) const NONE: Self = Self::Many(Vec::new());
+
+    /// The same pieces in a list.
+    pub(crate) fn into_list(self) -> Vec<Piece> {
+        match self {
+            Self::One(piece) => vec![piece],
+            Self::Many(pieces) => pieces,
+        }
+    }
+}
+
+impl std::ops::Deref for Pieces {
+    type Target = [Piece];
+
+    fn deref(&self) -> &[Piece] {
+        match self {
+            Self::One(piece) => std::slice::from_ref(piece),
+            Self::Many(pieces) => pieces,
+        }
+    }
+}
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     /// Text without special meaning.
-    Text(String, Quoting),
+    Text(Text, Quoting),
     /// `{`, `,`, `}` or `..` outside of quotes; `brace expansion` gives them their meaning.
     Brace(char),
     /// `*`, `?` or `[…]` outside of quotes, with its spelling.

@@ -373,6 +373,28 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
+fn reads_alike(text: &str) -> Result<(), TestCaseError> {
+    let (fast, slow) = (super::parse::parse(text), super::parse::parse_slowly(text));
+    prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
+    Ok(())
+}
+
+#[test]
+fn the_corpus_is_read_alike_in_both_ways() {
+    for file in ["hostile.jsonl", "harmless.jsonl"] {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/calls/");
+        let lines = std::fs::read_to_string(format!("{path}{file}")).unwrap();
+        for line in lines.lines() {
+            let arguments = callgate_call::Arguments::json(line);
+            let input = arguments.value().unwrap().get("input");
+            for key in ["command", "cmd"] {
+                let text = input.and_then(|input| input.get(key)).and_then(|text| text.as_str());
+                reads_alike(text.unwrap_or_default()).unwrap();
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -383,6 +405,22 @@ proptest! {
             prop_assert!(text.get(effect.at.span.clone()).is_some(), "{:?} in {:?}", effect, text);
             prop_assert!(effect.at.command.is_none_or(|at| at < effects.commands.len()));
         }
+    }
+
+    #[test]
+    fn runs_of_plain_bytes_are_read_like_single_ones(text in texts()) {
+        reads_alike(&text)?;
+    }
+
+    #[test]
+    fn any_characters_are_read_alike_in_both_ways(text in "([a-z~,={}\\[\\]'\"$`\\\\ /:.@+!?*()<>;&|#é\n\r-]|EOF|<<){0,60}") {
+        reads_alike(&text)?;
+    }
+
+    #[test]
+    fn words_that_show_nothing_show_nothing(text in "[a-z~@:,{é*-]{0,12}[/=.]?[a-z]{0,3}") {
+        let shows = command(&format!("unheard '{text}'"), &GROUND).all().len() > 1;
+        prop_assert!(!(shows && super::simple::shows_nothing(&text)), "{text}");
     }
 
     #[test]

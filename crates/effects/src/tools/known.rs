@@ -351,13 +351,24 @@ fn actions(call: &Call<'_>, entry: &Entry, path: &str) -> Vec<PathUse> {
     }
     if entry.is(Kind::Write) || entry.is(Kind::Edit) {
         let is_folder = call.name_has(&["directory", "mkdir", "folder"]);
-        uses.push(Writes(if is_folder { Change::Folder } else { Change::Content }));
+        uses.push(Writes(match is_folder {
+            true => Change::Folder,
+            false if leaves_nothing(call, entry) => Change::Empty,
+            false => Change::Content,
+        }));
     }
     if entry.is(Kind::Delete) {
         let is_folder = call.name_has(&["directory", "folder", "dir"]);
         uses.push(Deletes(if is_folder { Scope::Tree } else { Scope::One }));
     }
     uses
+}
+
+/// Whether a tool that writes a whole file gets nothing to write.
+fn leaves_nothing(call: &Call<'_>, entry: &Entry) -> bool {
+    let contents = entry.roles_of(Role::Content).flat_map(|path| find(call.value, path));
+    let texts: Vec<_> = contents.map(|(_, value)| value.as_str()).collect();
+    !entry.is(Kind::Edit) && !texts.is_empty() && texts.iter().all(|text| *text == Some(""))
 }
 
 fn access(call: &Call<'_>, entry: &Entry) -> Access {

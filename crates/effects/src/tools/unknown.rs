@@ -161,6 +161,14 @@ fn is_sql(key: &str, text: &str) -> bool {
                 | "SHOW"
                 | "SET"
                 | "ATTACH"
+                | "DO"
+                | "BEGIN"
+                | "DECLARE"
+                | "PREPARE"
+                | "EXECUTE"
+                | "RENAME"
+                | "REPLACE"
+                | "LOAD"
         )
 }
 

@@ -232,7 +232,7 @@ fn nothing_that_ends_a_refused_call_leaves() {
     assert!(last.starts_with("event: error\n"), "{last}");
     assert!(!last.contains("content_block_stop") && !last.contains("message_delta"), "{last}");
 
-    // The stream breaks off inside a streaming call, followed by another block.
+    // The stream is cut off inside a streaming call, followed by another block.
     let stream = begun.clone() + &tool_start(1, "Read") + &tool_delta(1, "{}") + &stop(1);
     let out = run(MESSAGES, &drive::allow_all(), &stream).text();
     assert!(out.starts_with(&(begun + "event: error\n")), "{out}");

@@ -273,7 +273,7 @@ fn check(dialect: Dialect, stream: &str, cuts: &[prop::sample::Index], yaml: &st
                 let same = same || (ignores_ends && arguments.is_empty());
                 *allowed && n == name && same
             });
-            // Allowed by name, it streams: a stream that breaks off leaves a part of it.
+            // Allowed by name, it streams: a stream that is cut off leaves a part of it.
             let asks = |rule: &str| {
                 rule.contains("when")
                     && (!rule.contains("tool:") || rule.contains(&format!("tool: {name},")))

@@ -279,7 +279,7 @@ enum Answers {
     AtOnce,
     /// Before the next frame but one, the newest question first.
     Later,
-    /// After all frames have come.
+    /// After all frames have arrived.
     Last,
 }
 
@@ -467,7 +467,7 @@ fn consecutive_calls_leave_one_by_one() {
         let length = call_events(api, 0).len();
         let order = [vec![0; length], vec![1; length]].concat();
         let frames = scene(api, &order);
-        // One frame of the second call has come.
+        // One frame of the second call has arrived.
         let some = &frames[..frames.len() - length + 1];
         for when in [Answers::AtOnce, Answers::Later, Answers::Last] {
             for cut in [Cut::Unreadable, Cut::Failed, Cut::End] {

@@ -35,7 +35,7 @@ fn run(dialect: Dialect, policies: &Policies, chunks: Vec<&[u8]>) -> Run {
 }
 
 /// The common result at every split. The text is the same; which frame has the end of a word
-/// depends on whether the rest of it has come.
+/// depends on whether the rest of it has arrived.
 fn every_cut(dialect: Dialect, policies: &Policies, body: &str) -> Run {
     let whole = run(dialect, policies, vec![body.as_bytes()]);
     for chunks in drive::cuttings(body.as_bytes(), 0..body.len()) {

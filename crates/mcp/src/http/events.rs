@@ -183,7 +183,7 @@ pub(super) fn without_separators(text: &[u8]) -> String {
 pub(super) fn send_to_server(exchange: &Exchange, text: Vec<u8>) {
     let (site, headers) = (Arc::clone(&exchange.site), site::own(&exchange.headers));
     let Ok(permit) = Arc::clone(&site.refusals_in_flight).try_acquire_owned() else {
-        let why = "it asks faster than it takes answers";
+        let why = "it sends requests faster than it reads the answers";
         exchange.conversation.mcp_session.withheld("the server", why);
         return;
     };

@@ -216,7 +216,7 @@ impl Channel {
                 frame.rewrite(None, ours.as_bytes(), out);
             }
             None => {
-                let why = "it names a place that is not its own";
+                let why = "it names an address on another origin";
                 self.conversation.mcp_session.withheld("the server", why);
             }
         }

@@ -14,11 +14,11 @@ use http_body_util::BodyExt as _;
 pub(crate) enum ReadError {
     #[error("it is larger than the limit of {0} bytes")]
     TooLarge(usize),
-    #[error("it broke off")]
+    #[error("it was cut off")]
     Broken,
-    #[error("it stopped coming")]
+    #[error("it stalled")]
     Late,
-    #[error("its coding cannot be undone: {0}")]
+    #[error("it cannot be decoded: {0}")]
     Coding(String),
 }
 

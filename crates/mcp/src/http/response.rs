@@ -86,7 +86,7 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
         return unauthorized(&exchange, &head.headers).await;
     }
     if head.status.is_informational() {
-        return unreadable(&exchange, "it wants to speak another protocol").await;
+        return unreadable(&exchange, "it wants to switch to another protocol").await;
     }
     let mut answer = match kind(&head.headers) {
         Some(BodyKind::Events) if head.status.is_success() => {
@@ -202,7 +202,7 @@ impl Exchange {
         match content {
             Some(content) => reply::message(status, content),
             None if status.is_success() => {
-                unreadable(self, "it is not an answer to what was asked").await
+                unreadable(self, "it is not a response to the request").await
             }
             // The status itself instructs the client: to start again, or to retry later.
             None => reply::error(status, self.id.as_ref(), answers::REFUSED, WITHHELD),
@@ -274,8 +274,8 @@ async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body
     let by_oauth = wants.is_some_and(|wants| wants.contains("resource_metadata"));
     let server = &exchange.site.id;
     let how = match by_oauth {
-        true => "It wants a sign-in by OAuth, which does not go through callgate.",
-        false => "It takes no token that was sent, or none was.",
+        true => "It requires an OAuth sign-in, which does not work through callgate.",
+        false => "It rejected the token, or no token was sent.",
     };
     let text = format!(
         "callgate: the server `{server}` answered 401. {how} The operator can give it a fixed token \

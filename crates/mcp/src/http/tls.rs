@@ -32,7 +32,7 @@ pub(super) fn config(roots: &RootCertStore, pin: Option<&str>) -> Result<ClientC
 
 /// The server presented another certificate.
 #[derive(Debug, thiserror::Error)]
-#[error("its certificate is not the one of `tls_fingerprint`, but {0}")]
+#[error("its certificate does not match `tls_fingerprint`: its SHA-256 is {0}")]
 struct NotPinned(String);
 
 /// Accepts exactly one certificate.

@@ -41,8 +41,8 @@ pub(super) enum UpstreamError {
     #[error("it did not answer within {} s", .0.as_secs())]
     Late(Duration),
     #[error(
-        "it sends its clients to another place, at `{0}`; the log has the whole address. If that is \
-         right, declare it as `url`"
+        "it redirects to another address, `{0}`; the log has the full address. If that is correct, \
+         set it as `url`"
     )]
     Elsewhere(String),
     #[error("its address cannot be used")]
@@ -127,7 +127,7 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
         Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
         // The rest of it is uninspected text of the server, so it only goes to the log.
         to => {
-            tracing::warn!(location, "the server redirects its clients elsewhere");
+            tracing::warn!(location, "the server redirects to another address");
             let origin = to.map(|url| url.origin().ascii_serialization());
             Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
         }

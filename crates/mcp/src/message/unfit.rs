@@ -27,21 +27,21 @@ pub(crate) enum UnfitReason {
     Utf8,
     #[error("it begins with a byte order mark")]
     ByteOrderMark,
-    #[error("it contains a carriage return, which ends a line for some peers")]
+    #[error("it contains a carriage return, which some peers read as the end of a line")]
     CarriageReturn,
     #[error("it is a batch, which no revision in use allows")]
     Batch,
     #[error("it is larger than the limit of {limit} bytes")]
     TooLarge { limit: usize },
-    #[error("its id is neither a text nor an integer")]
+    #[error("its id is neither a string nor an integer")]
     Id,
     #[error("`jsonrpc` is not \"2.0\"")]
     Version,
-    #[error("its method is not a text")]
+    #[error("its method is not a string")]
     Method,
     #[error("its params are not an object")]
     Params,
-    #[error("it is neither a request nor a notification nor an answer")]
+    #[error("it is neither a request nor a notification nor a response")]
     NotAMessage,
     #[error("it is not strict JSON: {0}")]
     Json(json::Error),

@@ -54,7 +54,7 @@ impl Connection {
             );
         }
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
-            let text = format!("{MAX_SUBSCRIPTIONS} subscriptions are open; call one of them off");
+            let text = format!("{MAX_SUBSCRIPTIONS} subscriptions are open; cancel one of them");
             return ResponseWriter::error(id, REFUSED, &text, None);
         }
         let first = subscription.acknowledged();

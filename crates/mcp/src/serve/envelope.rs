@@ -70,8 +70,8 @@ impl Refused {
                 let supported = MODERN.map(quote).join(",");
                 let data =
                     format!(r#"{{"supported":[{supported}],"requested":{}}}"#, quote(&requested));
-                let text = "this revision of the protocol is not spoken here; those of \
-                            `data.supported` are, and after `initialize` those up to 2025-11-25";
+                let text = "this protocol revision is not supported; `data.supported` lists the \
+                            supported ones, and after `initialize` those up to 2025-11-25 work too";
                 ResponseWriter::error(id, UNSUPPORTED_REVISION, text, Some(&data))
             }
         }

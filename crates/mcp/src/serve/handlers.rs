@@ -60,7 +60,7 @@ impl<H: Host> RequestHandler<'_, H> {
         let shown: String = method.chars().take(MAX_ECHO).collect();
         let text = match (channel, method) {
             (ClientChannel::Http { .. }, "resources/subscribe" | "resources/unsubscribe") => {
-                "over HTTP, changes are only announced by `subscriptions/listen` of 2026-07-28"
+                "over HTTP, changes are only announced through `subscriptions/listen`, in revision 2026-07-28"
                     .to_owned()
             }
             _ => format!("there is no method `{shown}` here"),
@@ -75,7 +75,7 @@ impl<H: Host> RequestHandler<'_, H> {
     fn initialize(&self, channel: ClientChannel<'_>) -> Reply {
         let requested = self.params.and_then(|at| text_member(self.text, at, "protocolVersion"));
         let Some(requested) = requested else {
-            return self.wrong(INVALID_PARAMS, "`params.protocolVersion` is not there", None);
+            return self.wrong(INVALID_PARAMS, "`params.protocolVersion` is missing", None);
         };
         let [newest, ..] = LEGACY;
         let revision = LEGACY.into_iter().find(|one| *one == requested).unwrap_or(newest);

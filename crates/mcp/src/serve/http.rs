@@ -122,7 +122,7 @@ impl<H: Host> Service<H> {
             }
             Kind::Notification { .. } => return Reply::Nothing,
             Kind::Answer { id, .. } => {
-                let why = "nothing was asked: this server asks its clients for nothing";
+                let why = "this server sends no requests, so it expects no answers";
                 let error = answers::error(id.as_ref(), -32600, why);
                 return Reply::Answer(error, Some(Fault::Request));
             }

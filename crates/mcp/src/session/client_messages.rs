@@ -12,9 +12,9 @@ use crate::extra_inputs::ExtraInputs;
 use crate::message::{Id, Kind, Message, Outcome};
 use crate::params::{self, NamedParams};
 
-/// Sent to the server in place of a withheld answer. It does not say why: the rules are no business
-/// of the server.
-const NOT_ANSWERED: &str = "This client's gateway does not hand its answer on.";
+/// Sent to the server in place of a withheld answer. It does not say why: the server must not learn
+/// the rules.
+const NOT_ANSWERED: &str = "The gateway of this client did not forward its answer.";
 
 /// Maximum number of different calls that an answer may be about. Servers send requests during one
 /// call. Beyond this, an answer is judged as part of the first ones, and by itself.

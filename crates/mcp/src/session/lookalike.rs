@@ -38,7 +38,7 @@ impl Session {
             find(text, params, &mut left, &mut found);
         }
         if left == 0 {
-            return Some("callgate: too much is in it to tell whether it is a call".to_owned());
+            return Some("callgate: it contains too much to tell whether it is a call".to_owned());
         }
         // A name without arguments is a call only if the method says so.
         found.retain(|it| it.arguments.is_some() || calls_something);

@@ -210,7 +210,7 @@ impl Session {
         open_request: &OpenRequest,
     ) -> Vec<Step> {
         let Some(entries) = lists::items(text, result, list) else {
-            let why = "callgate withheld the server's list: it cannot be read for certain";
+            let why = "callgate withheld the server's list: it cannot be read unambiguously";
             self.mcp_session.withheld("the server", "a list that cannot be read unambiguously");
             return vec![error_answer(id, open_request, why)];
         };

@@ -37,7 +37,7 @@ impl Pipe {
         let writing = tokio::spawn(async move {
             while let Some(queued) = lines.recv().await {
                 if let Err(error) = writer.write_all(&queued.line).await {
-                    tracing::debug!(%error, "a peer does not read any more");
+                    tracing::debug!(%error, "a peer has stopped reading");
                     return;
                 }
                 writer.flush().await.ok();

@@ -52,14 +52,17 @@ pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condit
         }
         [] if problems.len() > before => None,
         [] => {
-            problems.add(fields.start(), "this condition asks nothing").hint(
+            problems.add(fields.start(), "this condition is empty").hint(
                 "write `arg` with one operator, an effect such as `reads`, or `any`, `all`, `not`",
             );
             None
         }
         [..] => {
             problems
-                .add(fields.start(), format!("one condition with `{}`", heads.join("` and `")))
+                .add(
+                    fields.start(),
+                    format!("`{}` cannot be in the same condition", heads.join("` and `")),
+                )
                 .hint("put them into a list under `all` or `any`");
             None
         }

@@ -40,7 +40,7 @@ impl EffectCondition for DeletesCondition {
     fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Deletes(path, scope) if self.how.is_empty() || self.how.contains(scope) => {
-                Some(self.paths.match_all_of(path, scene))
+                Some(self.paths.matches(found, path, scene))
             }
             _ => None,
         }

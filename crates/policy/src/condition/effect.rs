@@ -49,6 +49,8 @@ pub(crate) trait EffectCondition: Sized {
 pub(crate) struct Found<'e> {
     pub(super) list: &'e Effects,
     pub(super) effect: &'e Effect,
+    /// Its place among all effects.
+    pub(super) at: usize,
 }
 
 impl<'e> Found<'e> {
@@ -80,7 +82,7 @@ impl<C: EffectCondition> LeafCondition for C {
     }
 
     fn holds(&self, scene: &Scene<'_>) -> Tri {
-        let mut answers = all(scene).filter_map(|found| self.fits(found, scene));
+        let mut answers = of(C::KIND, scene).filter_map(|found| self.fits(found, scene));
         let known = match (scene.reading, answers.next()) {
             (_, None) => Tri::False,
             (EffectReading::Some, Some(first)) => first.or(Tri::any(answers)),
@@ -91,7 +93,9 @@ impl<C: EffectCondition> LeafCondition for C {
             },
         };
         let is_settled = scene.reading == EffectReading::Some && known == Tri::True;
-        let hidden = || all(scene).any(|found| hides(found.effect, C::KIND, scene).is_some());
+        let hides = |found: Found<'_>| hides(found.effect, C::KIND, scene);
+        let hidden =
+            || of(EffectKind::Opaque, scene).any(hides) || of(EffectKind::Runs, scene).any(hides);
         if !is_settled && hidden() { Tri::Unknown } else { known }
     }
 
@@ -104,7 +108,8 @@ impl<C: EffectCondition> LeafCondition for C {
     }
 
     fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
-        let fits = |wanted| all(scene).find(|found| self.fits(*found, scene) == Some(wanted));
+        let fits =
+            |wanted| of(C::KIND, scene).find(|found| self.fits(*found, scene) == Some(wanted));
         fits(Tri::True).or_else(|| fits(Tri::Unknown)).map(|found| matched(found, scene))
     }
 
@@ -116,8 +121,8 @@ impl<C: EffectCondition> LeafCondition for C {
         Some(match unclear {
             Some(found) => format!("`{}` is not known in full", shown(found.action())),
             None => {
-                let mut hidden = all(scene).filter_map(|it| hides(it.effect, C::KIND, scene));
-                hidden.next().unwrap_or_else(|| "a part of the call cannot be read".to_owned())
+                let hidden = all(scene).find(|it| hides(it.effect, C::KIND, scene));
+                hidden.map_or_else(|| UNREADABLE.to_owned(), |it| hidden_by(it.effect))
             }
         })
     }
@@ -142,30 +147,54 @@ impl<C: EffectCondition> LeafCondition for C {
 
 /// Every effect, in every way to read the call's name.
 fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
-    let lists = scene.effects.list().iter();
-    lists.flat_map(|list| list.all().iter().map(move |effect| Found { list, effect }))
+    let mut before = 0;
+    scene.effects.list().iter().flat_map(move |list| {
+        let first = before;
+        before += list.all().len();
+        let numbered = (first..).zip(list.all());
+        numbered.map(move |(at, effect)| Found { list, effect, at })
+    })
 }
 
-/// Why an effect may hide others of this kind; `None` if it does not. A rule that restricts has
-/// `opaque` for what cannot be read: otherwise every script would match every rule. Arguments that
-/// cannot be read at all make each condition unknown.
-fn hides(effect: &Effect, kind: EffectKind, scene: &Scene<'_>) -> Option<String> {
+/// Every effect of a kind. Most calls have none of most kinds.
+fn of<'c>(kind: EffectKind, scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
+    let lists = scene.effects.list();
+    scene.effects.places(kind).iter().filter_map(move |place| {
+        let list = lists.get(place.list)?;
+        Some(Found { list, effect: list.all().get(place.effect)?, at: place.at })
+    })
+}
+
+const UNREADABLE: &str = "a part of the call cannot be read";
+
+/// Whether an effect may hide others of this kind: one that is opaque, or runs a program. A rule that restricts has `opaque` for what cannot
+/// be read: otherwise every script would match every rule. Arguments that cannot be read at all make
+/// each condition unknown.
+fn hides(effect: &Effect, kind: EffectKind, scene: &Scene<'_>) -> bool {
     let counts = scene.claims == Claims::Unknown || scene.reading == EffectReading::Every;
     match &effect.action {
         Action::Opaque(Opaque { why, could }) if could.contains(kind) => {
-            let counts = counts || matches!(why, Why::Arguments);
-            counts.then(|| format!("a part of the call cannot be read ({})", why.as_str()))
+            counts || matches!(why, Why::Arguments)
         }
-        Action::Runs(run) if run.knowledge == Knowledge::Unmodelled && counts => {
-            Some(format!("it is not known what `{}` does", cut(&run.program.to_string(), 40)))
+        Action::Runs(run) => run.knowledge == Knowledge::Unmodelled && counts,
+        _ => false,
+    }
+}
+
+/// What it is that hides other effects.
+fn hidden_by(effect: &Effect) -> String {
+    match &effect.action {
+        Action::Opaque(Opaque { why, .. }) => format!("{UNREADABLE} ({})", why.as_str()),
+        Action::Runs(run) => {
+            format!("it is not known what `{}` does", cut(&run.program.to_string(), 40))
         }
-        _ => None,
+        _ => UNREADABLE.to_owned(),
     }
 }
 
 /// The text that the effect was read from.
 fn matched(found: Found<'_>, scene: &Scene<'_>) -> Matched {
-    let Found { list, effect } = found;
+    let Found { list, effect, .. } = found;
     let argument = list.arguments.get(effect.at.argument).map_or("$", String::as_str);
     let text = argument_text(argument, &scene.call.arguments);
     let text = text.as_deref().and_then(|text| text.get(effect.at.span.clone()));

@@ -1,16 +1,16 @@
 //! Reads the values of conditions on effects: lists of globs, `{ not: [...] }`, named sets, words.
 
-use callgate_effects::{Fill, Ground, HostSet, Path, PathSet, Stance, Word, sets};
+use callgate_effects::{HostSet, Path, PathSet, PreparedPath, Stance, sets};
 use std::sync::OnceLock;
 
+use super::effect::Found;
 use super::{Claims, Scene};
 use crate::diagnostic::{Problems, did_you_mean};
-use crate::effects::ground;
 use crate::node::{Node, Yaml};
 use crate::source::read::{At, Fields, texts};
 use crate::tri::Tri;
 
-/// Whether a list names what matches or what does not.
+/// Whether a list names the values that match or those that do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {
     In,
@@ -69,7 +69,7 @@ pub(super) fn value(
         (Some(_), Some(_)) => {
             problems
                 .add(node.span, format!("{what} has both `{list}` and `not`"))
-                .hint("leave one out; an item that begins with `!` is an exception of the list");
+                .hint("leave one out; an item that begins with `!` is an exception to the list");
             return None;
         }
     };
@@ -109,21 +109,19 @@ impl Paths {
         (problems.len() == before).then_some(Self { sense, globs, set: OnceLock::new() })
     }
 
-    pub(super) fn matches(&self, path: &Path, scene: &Scene<'_>) -> Tri {
+    /// Whether the path of an effect matches. `dir/*` stands for everything in `dir` and counts as
+    /// `dir`, too.
+    pub(super) fn matches(&self, found: Found<'_>, path: &Path, scene: &Scene<'_>) -> Tri {
         let stance = match scene.claims {
             Claims::Believed => Stance::Restricts,
             Claims::Unknown => Stance::Allows,
         };
-        let ground: Ground<'_> = ground(scene.call);
-        self.sense.of(self.set().matches(path, &ground, stance).into())
-    }
-
-    /// The same, where `dir/*` stands for everything in `dir` and counts as `dir`, too.
-    pub(super) fn match_all_of(&self, path: &Path, scene: &Scene<'_>) -> Tri {
-        let own = self.matches(path, scene);
-        match whole_folder(path) {
-            Some(folder) => own.or(self.matches(&folder, scene)),
-            None => own,
+        let matches =
+            |path: &PreparedPath| self.sense.of(self.set().matches_prepared(path, stance).into());
+        let Some(forms) = scene.effects.path(found.at, path) else { return Tri::Unknown };
+        match &forms.folder {
+            Some(folder) => matches(&forms.own).or(matches(folder)),
+            None => matches(&forms.own),
         }
     }
 
@@ -132,27 +130,6 @@ impl Paths {
             Box::new(PathSet::new(self.globs.iter().flat_map(|glob| expand_path(glob))))
         })
     }
-}
-
-/// The folder that `dir/*` has everything of.
-fn whole_folder(path: &Path) -> Option<Path> {
-    let resolved = &path.resolved;
-    let text = resolved.known_part();
-    let slash = text.rfind('/')?;
-    let name = resolved.from(slash + 1);
-    let is_star = match name.text() {
-        // Tools that take a glob as text do not expand it as a shell does.
-        Some(text) => matches!(text, "*" | "**" | ".*"),
-        None => {
-            matches!(name.known_part(), "" | ".")
-                && name.gaps().iter().any(|gap| gap.fill == Fill::Name)
-        }
-    };
-    if !is_star {
-        return None;
-    }
-    let folder: Word = if slash == 0 { Word::known("/") } else { resolved.until(slash) };
-    Some(Path { resolved: folder, real: None, ..path.clone() })
 }
 
 /// `not: [workspace]` means: outside of the project. Elsewhere `workspace` is the folder itself.
@@ -175,9 +152,9 @@ fn check_path(item: &At<String>, problems: &mut Problems<'_>) {
             unknown_set(item, "paths", known, problems);
         }
     } else if text.contains('[') {
-        problems
-            .add(item.span, format!("cannot read the path `{text}`"))
-            .hint("`*` stops at `/`, `**` does not, `?` is one character; `{a,b}` is either");
+        problems.add(item.span, format!("cannot read the path `{text}`")).hint(
+            "`*` stops at `/`, `**` does not; `?` matches one character, `{a,b}` either text",
+        );
     }
 }
 

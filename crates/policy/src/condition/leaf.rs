@@ -45,7 +45,7 @@ pub(crate) trait LeafCondition: Sized {
     /// Why it is unknown, for the record; `None` if it is not unknown.
     fn why_unknown(&self, scene: &Scene<'_>) -> Option<String>;
 
-    /// What it asked and what it looked at, for `explain`.
+    /// The comparison and the values it saw, for `explain`.
     fn explain(&self, scene: &Scene<'_>) -> TestExplanation;
 
     /// How the index can find the rule without evaluating the condition. Without a hint the rule is
@@ -61,7 +61,7 @@ pub(crate) trait LeafCondition: Sized {
 /// What decides whether a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Evidence {
-    /// Where the call comes from, and when: known together with the name.
+    /// The origin and the time of the call, which are known together with the name.
     Context,
     /// Some of the arguments.
     Arguments,

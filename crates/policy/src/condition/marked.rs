@@ -10,7 +10,7 @@ use crate::diagnostic::Problems;
 use crate::source::read::{Fields, texts};
 use crate::tri::Tri;
 
-/// Commands of which the model of the program says something.
+/// Commands that the model of the program marks.
 #[derive(Debug, Clone)]
 pub(crate) struct MarkedCondition {
     marks: Vec<Mark>,

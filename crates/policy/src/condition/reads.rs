@@ -43,7 +43,7 @@ impl EffectCondition for ReadsCondition {
     fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Reads(path, access) if self.how.contains(access) => {
-                Some(self.paths.match_all_of(path, scene))
+                Some(self.paths.matches(found, path, scene))
             }
             _ => None,
         }

@@ -14,6 +14,8 @@ use crate::tri::Tri;
 #[derive(Debug, Clone)]
 pub(crate) struct RunsCondition {
     commands: Vec<Command>,
+    /// How the names of their programs begin; `None` if one of them may begin in any way.
+    beginnings: Option<Beginnings>,
     written: String,
 }
 
@@ -62,12 +64,16 @@ impl EffectCondition for RunsCondition {
         }
         let commands: Vec<_> = nodes.iter().map(|node| command(node, problems)).collect();
         let commands = commands.into_iter().collect::<Option<Vec<_>>>()?;
-        Some(Self { commands, written: node.to_json() })
+        let beginnings = Beginnings::of(&commands);
+        Some(Self { commands, beginnings, written: node.to_json() })
     }
 
     fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Runs(run) => {
+                if self.beginnings.as_ref().is_some_and(|it| it.exclude(&run.program)) {
+                    return Some(Tri::False);
+                }
                 Some(Tri::any(self.commands.iter().map(|command| command.matches(run))))
             }
             _ => None,
@@ -79,6 +85,33 @@ impl EffectCondition for RunsCondition {
     }
 }
 
+/// The first bytes of the names of programs, one bit for each.
+#[derive(Debug, Clone)]
+struct Beginnings([u64; 4]);
+
+impl Beginnings {
+    fn of(commands: &[Command]) -> Option<Self> {
+        let mut bits = [0; 4];
+        for command in commands {
+            if command.programs.is_empty() {
+                return None;
+            }
+            for program in &command.programs {
+                let first = program.text().bytes().next();
+                let first = first.filter(|first| !matches!(first, b'*' | b'?'))?;
+                *bits.get_mut(usize::from(first / 64))? |= 1 << (first % 64);
+            }
+        }
+        Some(Self(bits))
+    }
+
+    /// Whether a program that is known is none of them.
+    fn exclude(&self, program: &Word) -> bool {
+        let Some(first) = program.text().and_then(|name| name.bytes().next()) else { return false };
+        self.0.get(usize::from(first / 64)).is_some_and(|bits| bits & 1 << (first % 64) == 0)
+    }
+}
+
 fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
     if let Yaml::Map(_) = &node.value {
         return long_form(node, problems);
@@ -87,7 +120,7 @@ fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
     if text.value.contains(['|', ';', '&', '"', '\'', '$', '>', '<']) {
         problems
             .add(text.span, format!("`{}` is not one command", text.value))
-            .hint("write a program and its sub-command, like `git push`; every part of a pipe counts by itself");
+            .hint("write a program and its sub-command, like `git push`; each command of a pipe is judged on its own");
         return None;
     }
     let mut words = text.value.split_whitespace();

@@ -2,9 +2,9 @@
 
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
-use callgate_effects::{Bound, EffectKind, Effects, Role};
+use callgate_effects::{Bound, EffectKind, Effects, Path as EffectPath, Role};
 
-use crate::effects::CallEffects;
+use crate::effects::{CallEffects, PathForms, Place};
 use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::moment::Moment;
@@ -57,6 +57,16 @@ impl<'c> SceneEffects<'c> {
     /// The effects, once for every way to read the call's name.
     pub(crate) fn list(&self) -> &'c [Effects] {
         self.call.list(self.name)
+    }
+
+    /// Where the effects of a kind are.
+    pub(crate) fn places(&self, kind: EffectKind) -> &'c [Place] {
+        self.call.places(kind, self.list())
+    }
+
+    /// The path of the effect at that place, ready to be compared.
+    pub(crate) fn path(&self, at: usize, path: &EffectPath) -> Option<&'c PathForms> {
+        self.call.path(at, path, self.list())
     }
 
     /// What a tool of this name can do at most.

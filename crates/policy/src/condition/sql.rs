@@ -22,7 +22,13 @@ const DESTRUCTIVE: &str = "destructive";
 const SYSTEM: &str = "system";
 
 /// Functions that read or write files, or run something.
-const SYSTEM_FUNCTIONS: [&str; 14] = [
+const SYSTEM_FUNCTIONS: [&str; 20] = [
+    "dblink",
+    "dblink_connect",
+    "dblink_exec",
+    "utl_http",
+    "http_get",
+    "http_post",
     "pg_read_file",
     "pg_read_binary_file",
     "pg_ls_dir",

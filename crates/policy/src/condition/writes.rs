@@ -47,7 +47,7 @@ impl EffectCondition for WritesCondition {
     fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Writes(path, change) if self.how.is_empty() || self.how.contains(change) => {
-                Some(self.paths.match_all_of(path, scene))
+                Some(self.paths.matches(found, path, scene))
             }
             _ => None,
         }

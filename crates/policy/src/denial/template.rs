@@ -55,9 +55,9 @@ impl TemplateError {
                 format!("known here: {}; write `{{{{` for a brace", known.join(", "))
             }
             Self::Open => "write `{{` for a brace".to_owned(),
-            Self::TooLong(_) => "link to a page that says more".to_owned(),
-            Self::Empty => "leave the key out to get the built-in text".to_owned(),
-            Self::Control => "write lines of plain text".to_owned(),
+            Self::TooLong(_) => "shorten it, and link to a page with the details".to_owned(),
+            Self::Empty => "remove the key to get the built-in text".to_owned(),
+            Self::Control => "use plain text".to_owned(),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Template {
     /// out, and so is white space at both ends. Inserted values are not parsed again.
     pub(crate) fn fill<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> String {
         let mut filled = String::with_capacity(512);
-        for line in self.lines.iter().filter(|line| says_something(line, &value)) {
+        for line in self.lines.iter().filter(|line| has_content(line, &value)) {
             line.iter().for_each(|piece| filled.push_str(piece.shown(&value)));
             filled.push('\n');
         }
@@ -101,7 +101,7 @@ impl Template {
 }
 
 /// Whether a line has no placeholder, or at least one with a value.
-fn says_something<'v>(line: &'v [TemplatePiece], value: impl Fn(&'static str) -> &'v str) -> bool {
+fn has_content<'v>(line: &'v [TemplatePiece], value: impl Fn(&'static str) -> &'v str) -> bool {
     let mut has_place = false;
     for piece in line {
         if let TemplatePiece::Place(name) = piece {

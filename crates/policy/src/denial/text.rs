@@ -35,7 +35,7 @@ pub const CALL_PLACES: &[&str] = &[
     "link", "record",
 ];
 
-/// What can be filled into the text about content: nothing that tells what to avoid.
+/// The placeholders of the text about content: none that would tell an attacker what to avoid.
 pub const CONTENT_PLACES: &[&str] = &["contact", "link"];
 
 impl DenialTextParts {
@@ -86,7 +86,7 @@ impl DenialText {
         text
     }
 
-    /// One line about a denied call in a turn that goes on: the model gets the reason elsewhere.
+    /// One line about a denied call in a turn that continues: the model gets the reason elsewhere.
     pub fn line(&self, denial: &Denial) -> String {
         let Values { tool, rule, record, .. } = Values::of(denial);
         let mut line = format!("callgate blocked the tool call `{tool}`");
@@ -100,13 +100,13 @@ impl DenialText {
         line
     }
 
-    /// The same about what a server sent back: what was called did run.
+    /// The same for the result of a call that a server has already run.
     pub fn withheld(&self, denial: &Denial) -> String {
         self.fill(&self.withheld, &Values::of(denial))
     }
 
-    /// What a response says instead of content that a text rule blocked. Which rule it was is for
-    /// the record: it would tell an attacker what to avoid.
+    /// The text that replaces content that a text rule blocked. It does not name the rule, which
+    /// would tell an attacker what to avoid; the record does.
     pub fn content(&self) -> &str {
         self.content.as_deref().unwrap_or(CONTENT)
     }
@@ -140,7 +140,8 @@ impl Default for DenialText {
     }
 }
 
-/// What is filled in: on one line each, for models and servers choose some of it.
+/// The values of the placeholders. Each is on one line, because models and servers choose some of
+/// them.
 struct Values {
     tool: String,
     rule: String,
@@ -228,7 +229,7 @@ Argument: {matched}
 Contact: {contact}
 More: {link}
 Record: {record}
-What was called did run; only what came back is withheld. Asking again brings the same.";
+The call did run; only its result is withheld. Calling it again gives the same result.";
 
 const CONTENT: &str = "This response was stopped by a content policy.";
 

@@ -37,7 +37,7 @@ fn surface(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
         return None;
     }
     let wants = if rule.surfaces.contains(&surface) {
-        "arguments, which a tool that is only offered does not have".to_owned()
+        "arguments, and an offered tool has none yet".to_owned()
     } else {
         rule.surfaces.iter().map(|surface| surface.as_str()).collect::<Vec<_>>().join(", ")
     };
@@ -52,7 +52,7 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     let split_in_many = question.name.readings.len() > 1;
     if tool_fits(rule, question) {
         let servers = rule.names.servers.as_deref();
-        let wants = servers.map_or_else(|| "none, as the rule allows".to_owned(), listed);
+        let wants = servers.map_or_else(|| "none, because the rule allows".to_owned(), listed);
         let has = question.name.readings.iter().map(|reading: &NameReading<'_>| reading.server);
         let has = has.collect::<Vec<_>>().join(" or ");
         return Some(RuleMismatch {

@@ -182,7 +182,7 @@ struct PathIndex {
 }
 
 impl PathIndex {
-    /// What an item says, and the JSON in it.
+    /// The text of an item, and the JSON inside it.
     fn find_in(&self, found: PathItem<'_>, input: &Arguments, hits: &mut FoundRules) {
         self.find_at(found, hits);
         let PathItem::Value(value) = found else { return };

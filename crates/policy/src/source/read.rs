@@ -172,5 +172,5 @@ pub fn wrong(node: &Node, what: &str, expected: &str, problems: &mut Problems<'_
 fn not_yet(span: Span, word: &str, problems: &mut Problems<'_>) {
     problems
         .add(span, format!("`{word}` is not available in this version"))
-        .hint("leave it out until then; nothing of this file is in force while it is here");
+        .hint("remove it: as long as it is here, no part of this file takes effect");
 }

@@ -157,7 +157,7 @@ fn an_example_may_name_the_caller() {
 #[test]
 fn an_empty_for_is_a_mistake() {
     for (head, expected) in [
-        ("for: {}", "`for` names nobody"),
+        ("for: {}", "`for` is empty"),
         ("for: { teem: payments }", "unknown key `teem`"),
         ("for: payments", "`for` must be"),
     ] {

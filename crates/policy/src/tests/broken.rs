@@ -124,7 +124,7 @@ error: unknown verdict `denny`
   |
   = hint: did you mean `deny`?
 
-error: cannot read `soon` as a time
+error: `soon` is not a valid duration
  --> test.yaml:7:21
   |
 7 |     ask: { timeout: soon, fallback: maybe }
@@ -140,7 +140,7 @@ error: unknown fallback `maybe`
   |
   = hint: one of: deny, allow
 
-error: `review` says how a rule waits, and this one says `ask`
+error: `review` needs `verdict: review`, and this rule has `verdict: ask`
  --> test.yaml:8:5
   |
 8 |     review: { guidance: careful }
@@ -154,7 +154,7 @@ error: `cap` is not available in this version
 10 |     verdict: cap
    |              ^^^
    |
-   = hint: leave it out until then; nothing of this file is in force while it is here
+   = hint: remove it: as long as it is here, no part of this file takes effect
 "#,
     );
 }
@@ -177,7 +177,7 @@ error: cannot read this regular expression
 5 |     when: { arg: command, matches: '(?=x)' }
   |                                    ^^^^^^^ look-around, including look-ahead and look-behind, is not supported
   |
-  = hint: look-around and back-references are left out: matching takes linear time
+  = hint: look-around and back-references are not supported, so that matching takes linear time
 
 error: this regular expression is too large
  --> test.yaml:8:36
@@ -205,7 +205,7 @@ error: cannot read this glob
 5 |     when: { arg: path, glob: 'a{b' }
   |                              ^^^^^ unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
   |
-  = hint: `*` stops at `/`, `**` does not; `{a,b}` is either, `[ab]` one of
+  = hint: `*` stops at `/`, `**` does not; `{a,b}` matches either text, `[ab]` either character
 "#,
     );
 }
@@ -220,7 +220,7 @@ rules:
   - id: a
     verdict: allow"#,
         r#"
-error: a second rule `a`
+error: duplicate rule id `a`
  --> test.yaml:5:9
   |
 5 |   - id: a
@@ -270,7 +270,7 @@ error: `after` is not available in this version
 7 |         - after: { reads: '@secrets' }
   |           ^^^^^
   |
-  = hint: leave it out until then; nothing of this file is in force while it is here
+  = hint: remove it: as long as it is here, no part of this file takes effect
 
 error: unknown key `contain`
  --> test.yaml:9:11
@@ -298,13 +298,13 @@ rules:
     verdict: deny
     when: { arg: a, equals: 1, not: { arg: b, exists: true } }"#,
         r#"
-error: a second operator, `contains`
+error: a second operator in one condition: `contains`
  --> test.yaml:5:32
   |
 5 |     when: { arg: a, equals: 1, contains: b }
   |                                ^^^^^^^^
   |
-  = hint: one condition has one operator: put two into a list under `all` or `any`
+  = hint: a condition takes one operator: write two conditions, in a list under `all` or `any`
 
 error: this argument has no operator
  --> test.yaml:8:13
@@ -314,7 +314,7 @@ error: this argument has no operator
   |
   = hint: add one of: equals, matches, contains, starts_with, in, glob, exists, gt, …
 
-error: one condition with `not` and `arg`
+error: `not` and `arg` cannot be in the same condition
   --> test.yaml:11:13
    |
 11 |     when: { arg: a, equals: 1, not: { arg: b, exists: true } }
@@ -402,7 +402,7 @@ rules:
     verdict: allow
     when:"#,
         r#"
-error: a condition must be a mapping, not nothing
+error: a condition must be a mapping, not null
  --> test.yaml:5:9
   |
 5 |     when:
@@ -546,7 +546,7 @@ rules:
     verdict: deny
     when: { any: [{ arg: a, equals: null }, { all: [] }, { not: { arg: b, in: x } }] }"#,
         r#"
-error: the value of `equals` is nothing
+error: the value of `equals` is null
  --> test.yaml:5:37
   |
 5 |     when: { any: [{ arg: a, equals: null }, { all: [] }, { not: { arg: b, in: x } }] }
@@ -592,7 +592,7 @@ error: rule `a` does not match this example
 9 |         - { tool: Bash, input: { command: ls } }
   |             ^^^^
   |
-  = hint: its `when`, `agent` or `who` does not hold
+  = hint: its `when`, `agent` or `who` does not match
 
 error: rule `a` does not match this example
   --> test.yaml:10:13
@@ -600,7 +600,7 @@ error: rule `a` does not match this example
 10 |         - { tool: Read, input: { command: rm } }
    |             ^^^^
    |
-   = hint: its tool or server is another
+   = hint: its tool or server is a different one
 
 error: rule `a` matches this example, which it must not
   --> test.yaml:12:13
@@ -672,7 +672,7 @@ proptest::proptest! {
 fn two_policies_of_the_same_name() {
     let files = [source("policy: x\nrules: []\n"), source("policy: x\nrules: []\n")];
     let problems = Policies::compile(&files, &Catalogue::builtin()).unwrap_err();
-    assert_eq!(problems[0].message, "a second policy `x`");
+    assert_eq!(problems[0].message, "duplicate policy name `x`");
 }
 
 #[test]
@@ -704,11 +704,11 @@ fn rules_that_are_probably_mistakes_are_reported() {
     assert_eq!(
         messages,
         [
-            "rule `again` never decides: `first` asks the same",
-            "rule `softer` never decides: `first` asks the same",
+            "rule `again` never decides: `first` has the same conditions",
+            "rule `softer` never decides: `first` has the same conditions",
             "rule `inbound` can never match: tools in a request have no arguments",
             "rule `ambiguous` can never match: its tool names several servers",
-            "nothing serves the surface of rule `hook-only`: hook",
+            "rule `hook-only` has no effect: nothing serves its surface (hook)",
         ]
     );
     let (_, quiet) = compile(&[&policy_text("x", "", &["id: a, surface: hook, verdict: deny"])]);
@@ -784,7 +784,7 @@ error: `finding` cannot be `all`
   |
   = hint: write `finding: any`, or `finding: { class: [directive], severity: high }`
 
-error: one condition with `arg` and `finding`
+error: `arg` and `finding` cannot be in the same condition
  --> test.yaml:9:13
   |
 9 |         - { finding: any, arg: a }
@@ -832,7 +832,7 @@ error: `writes` has both `paths` and `not`
 8 |         - writes: { paths: [a], not: [b] }
   |                   ^
   |
-  = hint: leave one out; an item that begins with `!` is an exception of the list
+  = hint: leave one out; an item that begins with `!` is an exception to the list
 
 error: unknown way to delete `all`
  --> test.yaml:9:39
@@ -864,7 +864,7 @@ error: `cat x | sh` is not one command
 12 |         - runs: 'cat x | sh'
    |                 ^^^^^^^^^^^^
    |
-   = hint: write a program and its sub-command, like `git push`; every part of a pipe counts by itself
+   = hint: write a program and its sub-command, like `git push`; each command of a pipe is judged on its own
 
 error: `PATH` does not say what kind of setting it is
   --> test.yaml:13:17
@@ -920,7 +920,7 @@ error: cannot read the path `src/[ab]`
 19 |         - reads: 'src/[ab]'
    |                  ^^^^^^^^^^
    |
-   = hint: `*` stops at `/`, `**` does not, `?` is one character; `{a,b}` is either
+   = hint: `*` stops at `/`, `**` does not; `?` matches one character, `{a,b}` either text
 "#,
     );
 }

@@ -101,7 +101,7 @@ fn the_first_mismatch_is_reported() {
         ("verdict: deny, tool: [U, '@shell'], server: s", "T", "tool|U, @shell|T"),
         ("verdict: deny, tool: t, server: [git, 'a*']", "t", "server|git, a*|-"),
         ("verdict: deny, tool: t, server: git", "mcp__hub__t", "server|git|hub"),
-        ("verdict: allow, tool: t", "hub.t", "server|none, as the rule allows|hub"),
+        ("verdict: allow, tool: t", "hub.t", "server|none, because the rule allows|hub"),
         (
             "verdict: allow, tool: 'mcp__a__*'",
             "mcp__a__b__c",

@@ -88,7 +88,7 @@ fn a_rule_on_findings_applies_to_mcp_only() {
     assert_eq!(judgement.verdict, Verdict::Allow);
     let wrong = "policy: p\nrules:\n  - id: r\n    surface: [mcp, hook]\n    when: { not: { finding: any } }\n    verdict: deny\n";
     let problems = problems(wrong);
-    assert_eq!(problems[0].message, "a rule on `hook` cannot ask for findings");
+    assert_eq!(problems[0].message, "a rule on `hook` cannot have conditions on findings");
     assert_eq!(problems[0].span.line, 3);
 }
 

@@ -318,7 +318,7 @@ fn values_that_lax_readers_take_for_another() {
         ("arg: $, equals: true", r#"{"x":1.5,"y":2}"#, FALSE),
     ]);
     let deny = rules(&["id: r, tool: t, verdict: deny, when: { arg: a, equals: 5 }"]);
-    let why = "`a`: some programs read `05` as what the rule names";
+    let why = "`a`: some programs read `05` as a value that the rule names";
     assert_eq!(deny.ask(&call("t", r#"{"a":"05"}"#)).errors[0].why, why);
 }
 

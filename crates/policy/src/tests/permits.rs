@@ -67,6 +67,6 @@ fn a_notice_names_tool_rule_reason_and_way_out() {
         DenialText::default().notice(&denial),
         "callgate blocked the tool call `Bash`.\nRule: no-x (policy test)\nReason: x is bad.\n\
          Hint: Use y.\nArgument: x y\nOnly this use of `Bash` is blocked; other uses may be \
-         allowed.\nIt was not executed. Do not retry it: the answer stays the same.\nRecord: 0198"
+         allowed.\nIt was not executed. Do not retry it: the answer will be the same.\nRecord: 0198"
     );
 }

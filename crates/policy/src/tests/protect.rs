@@ -98,7 +98,7 @@ fn the_digest_is_the_same_for_every_process() {
     assert_ne!(other.digest(), policies(NOTHING).digest());
     assert_eq!(protected(NOTHING).changes_since(&other), crate::PolicyChanges::default());
     let lost = policies(NOTHING).changes_since(&other).weakened;
-    assert_eq!(lost, ["policy self-protection is gone"]);
+    assert_eq!(lost, ["policy self-protection was removed"]);
 }
 
 #[test]

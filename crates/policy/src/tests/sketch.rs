@@ -60,7 +60,7 @@ fn what_stops_less_is_reported() {
         (
             "  - { id: no-mail, tool: send_mail, verdict: deny, reason: No mail. }\n",
             "",
-            "rule p/no-mail (deny) is gone",
+            "rule p/no-mail (deny) was removed",
         ),
         ("send_mail, verdict: deny", "send_mail, verdict: ask", "rule p/no-mail: deny became ask"),
         (
@@ -68,21 +68,41 @@ fn what_stops_less_is_reported() {
             "send_mail, verdict: deny, mode: shadow",
             "rule p/no-mail is only in shadow mode",
         ),
-        ("tool: send_mail", "tool: send_fax", "rule p/no-mail (deny) matches something else"),
-        ("tool: Read", "tool: 'R*'", "rule p/read allows something else"),
-        ("rules:", "for: { user: nobody }\nrules:", "policy p is for others than before"),
-        ("rules:", "for: { user: nobody }\nrules:", "text rule p/keys is for others than before"),
-        ("Bash, verdict: audit", "Bash, verdict: allow", "rule p/seen allows something else"),
-        ("push, verdict: ask", "push, verdict: allow", "rule p/ask-push allows something else"),
+        (
+            "tool: send_mail",
+            "tool: send_fax",
+            "rule p/no-mail (deny) now matches something else",
+        ),
+        ("tool: Read", "tool: 'R*'", "rule p/read now allows something else"),
+        (
+            "rules:",
+            "for: { user: nobody }\nrules:",
+            "policy p applies to different callers than before",
+        ),
+        (
+            "rules:",
+            "for: { user: nobody }\nrules:",
+            "text rule p/keys applies to different callers than before",
+        ),
+        (
+            "Bash, verdict: audit",
+            "Bash, verdict: allow",
+            "rule p/seen now allows something else",
+        ),
+        (
+            "push, verdict: ask",
+            "push, verdict: allow",
+            "rule p/ask-push now allows something else",
+        ),
         (
             "text:",
             "  - { id: first, priority: 1, tool: send_mail, verdict: ask }\ntext:",
-            "rule p/first goes before no-mail",
+            "rule p/first takes precedence over no-mail",
         ),
         ("rules:", "mode: shadow\nrules:", "policy p is only in shadow mode"),
-        ("policy: p", "policy: q", "policy p is gone"),
+        ("policy: p", "policy: q", "policy p was removed"),
         ("verdict: mask", "verdict: audit", "text rule p/keys: mask became audit"),
-        ("detect: [secret]", "detect: [email]", "text rule p/keys looks for something else"),
+        ("detect: [secret]", "detect: [email]", "text rule p/keys now looks for something else"),
     ] {
         let found = weakened(old, new);
         assert!(found.iter().any(|it| it == expected), "{new}: {found:?}");

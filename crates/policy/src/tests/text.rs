@@ -171,13 +171,13 @@ fn what_is_wrong_with_a_text_rule() {
     let hint = problems(&policy("test", &["id: a, detect: [emali], verdict: mask"]));
     assert_eq!(hint[0].hint.as_deref(), Some("did you mean `email`?"));
     let twice = "policy: x\nrules:\n  - { id: a, verdict: deny }\ntext:\n  - { id: a, detect: email, verdict: mask }\n";
-    assert_eq!(problems(twice)[0].message, "a second rule `a`");
+    assert_eq!(problems(twice)[0].message, "duplicate rule id `a`");
 }
 
 #[test]
 fn what_is_wrong_with_a_rule_that_sanitizes() {
     for (line, expected) in [
-        ("id: a, verdict: sanitize", "this rule sanitizes, and does not say what"),
+        ("id: a, verdict: sanitize", "this rule does not say what to sanitize"),
         (
             "id: a, verdict: deny, sanitize: { detectors: [email] }",
             "`sanitize` without `verdict: sanitize` replaces nothing",

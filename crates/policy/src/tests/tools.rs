@@ -141,5 +141,8 @@ fn escalating_calls_are_a_kind() {
 #[test]
 fn escalating_calls_and_certain_tools_need_two_rules() {
     let text = policy_text("p", "", &[r#"id: e, tool: [Bash, "@escalate"], verdict: deny"#]);
-    assert_eq!(problems(&text)[0].message, "`@escalate` with other tools in one rule");
+    assert_eq!(
+        problems(&text)[0].message,
+        "`@escalate` cannot be combined with other tools in one rule"
+    );
 }

@@ -109,7 +109,7 @@ fn refuse(written: &At<String>, error: &Unusable, problems: &mut Problems<'_>) {
         Unusable::MatchesNothing => (
             "this regular expression matches the empty text".to_owned(),
             String::new(),
-            "it would match everywhere: ask for at least one character".to_owned(),
+            "it would match everywhere: require at least one character".to_owned(),
         ),
         Unusable::EmptyWord => {
             ("this keyword is empty".to_owned(), String::new(), "leave it out".to_owned())
@@ -164,7 +164,7 @@ pub(crate) fn warnings(
             span: source.map(|source| source.span).unwrap_or_default(),
             message: format!("text rule `{}` adds nothing: `{}` finds the same", rule.id, hider.id),
             label: String::new(),
-            hint: Some("remove one of the two, or let them look for different things".to_owned()),
+            hint: Some("remove one of the two, or make them look for different things".to_owned()),
         }));
     }
     warnings

@@ -84,7 +84,7 @@ impl WrapperLayout {
 }
 
 fn listed(call: &ToolCall, item: &Value) -> Result<WrappedCall, String> {
-    let name = text_of(item, &LISTED_NAMES)?.ok_or("no name of a tool")?;
+    let name = text_of(item, &LISTED_NAMES)?.ok_or("it has no tool name")?;
     let arguments = arguments_of(item, &LISTED_ARGUMENTS)?;
     let parse = |name: &str| ToolName::parse(name).map_err(|error| error.to_string());
     let mut calls = vec![inside(call, parse(name)?, &arguments)];
@@ -100,7 +100,7 @@ fn on_server(call: &ToolCall, root: &Value) -> Result<Option<WrappedCall>, Strin
     let (server, tool) = (text_of(root, &SERVERS)?, text_of(root, &TOOLS)?);
     let Some(tool) = tool else {
         return match server {
-            Some(_) => Err("no name of a tool".to_owned()),
+            Some(_) => Err("it has no tool name".to_owned()),
             None => Ok(None),
         };
     };
@@ -146,7 +146,7 @@ fn text_of<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, Strin
     match member(value, keys)? {
         None | Some((_, Value::Null)) => Ok(None),
         Some((_, Value::String(text))) => Ok(Some(text)),
-        Some((key, _)) => Err(format!("`{key}` is not a text")),
+        Some((key, _)) => Err(format!("`{key}` is not a string")),
     }
 }
 

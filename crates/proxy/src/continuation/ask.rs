@@ -48,7 +48,7 @@ pub(crate) enum Awaited {
     StillWaiting,
 }
 
-/// How often a client hears that there is more to come.
+/// How often a client gets a keep-alive while the next answer is awaited.
 const KEEP_ALIVE: Duration = Duration::from_secs(3);
 
 impl Asking {
@@ -57,7 +57,7 @@ impl Asking {
         left: Duration,
     ) -> Self {
         let in_time = async move {
-            let late = || "the next answer did not come in time".to_owned();
+            let late = || "the next answer did not arrive in time".to_owned();
             tokio::time::timeout(left, answer).await.unwrap_or_else(|_elapsed| Err(late()))
         };
         let keep_alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
@@ -127,7 +127,7 @@ impl NextRequest {
             false => AnswerForm::Body,
         };
         if form != this.form || headers::foreign_charset(response.headers()).is_some() {
-            return Err("the next answer has another form than the first".to_owned());
+            return Err("the next answer has a different format from the first".to_owned());
         }
         let limits = client_response::wire_limits(inner);
         let decoder = client_response::decoder(&response, &limits);

@@ -1,4 +1,4 @@
-//! The later answers of a turn that goes on after a denial.
+//! The later answers of a turn that continues after a denial.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -30,7 +30,7 @@ impl JudgedResponse {
 
     /// Ends the turn without another answer.
     fn conclude(&mut self, why: &str) {
-        tracing::info!(why, "a turn does not go on after a denial");
+        tracing::info!(why, "a turn is not continued after a denial");
         self.gate.conclude();
         self.state = State::Closed;
         if let Some(response_decider) = &mut self.response_decider {
@@ -105,7 +105,7 @@ impl JudgedResponse {
     pub(super) fn answer_failed(&mut self, why: String) {
         tracing::warn!(why, "a turn ended without its next answer");
         if let Some(continuation) = &mut self.response_context.continuation {
-            continuation.break_off();
+            continuation.note_cut_off();
         }
         self.failure.get_or_insert(why);
     }

@@ -74,7 +74,7 @@ pub(super) const fn kept(pattern: &'static str, dialect: Dialect) -> Row {
     Row { pattern, methods: &["DELETE"], treatment: Treatment::Pass, otherwise }
 }
 
-const OTHER_METHOD: &str = "this method is not known of this path";
+const OTHER_METHOD: &str = "callgate does not know this method for this path";
 
 /// The treatment of the response to a request; `None` for a path that the API does not have.
 pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatment> {
@@ -89,7 +89,7 @@ pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatme
     })
 }
 
-const ENDS_LIKE_INSPECTED: &str = "it ends like a path whose answers callgate reads";
+const ENDS_LIKE_INSPECTED: &str = "it ends like a path whose responses callgate judges";
 
 /// Whether a path ends like one that some API answers with calls. A server that routes by the end
 /// of a path would run a model.

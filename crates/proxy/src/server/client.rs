@@ -95,7 +95,7 @@ impl Serving {
             }
         };
         if let Some(Err(error)) = ended {
-            tracing::debug!(%error, "a connection broke off");
+            tracing::debug!(%error, "a connection was interrupted");
         }
     }
 }

@@ -199,7 +199,10 @@ impl fmt::Display for ClientBodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stalled(limit) => {
-                write!(f, "the body did not come in time (a pause of {limit:?}, or too many)")
+                write!(
+                    f,
+                    "the body did not arrive in time (a pause of {limit:?}, or too many pauses)"
+                )
             }
             Self::Broken(error) => error.fmt(f),
         }

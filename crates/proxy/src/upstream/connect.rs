@@ -80,7 +80,7 @@ fn alternate(found: impl Iterator<Item = SocketAddr>) -> VecDeque<SocketAddr> {
 /// answered for a while. The first connection wins.
 async fn race(mut addresses: VecDeque<SocketAddr>) -> io::Result<TcpStream> {
     let mut tries = FuturesUnordered::new();
-    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     loop {
         match addresses.pop_front() {
             Some(address) => tries.push(TcpStream::connect(address)),

@@ -17,7 +17,7 @@ pub(crate) enum UpstreamError {
     #[error("cannot connect to `{at}`: {source}")]
     Connect { at: Arc<str>, source: io::Error },
     /// The TLS handshake failed: an unknown certificate, a wrong name, no common version.
-    #[error("no safe connection to `{at}`: {source}")]
+    #[error("the TLS handshake with `{at}` failed: {source}")]
     Tls { at: Arc<str>, source: io::Error },
     /// A timeout expired.
     #[error("`{at}` {which} within {limit:?}")]
@@ -26,10 +26,10 @@ pub(crate) enum UpstreamError {
     #[error("`{at}` closed the connection {stage}: {why}")]
     Reset { at: Arc<str>, stage: Stage, why: String },
     /// The response is not valid HTTP.
-    #[error("`{at}` does not speak HTTP as it should: {why}")]
+    #[error("`{at}` sent an invalid HTTP response: {why}")]
     Protocol { at: Arc<str>, why: String },
     /// The client stopped sending its request. Not the provider's fault.
-    #[error("the request for `{at}` broke off: {why}")]
+    #[error("the request to `{at}` was interrupted: {why}")]
     Upload { at: Arc<str>, why: String },
     /// The request cannot be sent to this provider.
     #[error("the request cannot be sent to `{at}`: {why}")]

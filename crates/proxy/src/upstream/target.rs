@@ -24,7 +24,7 @@ pub(crate) struct Target {
 /// Why a URL cannot be a target.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
-    #[error("`{0}` is not a scheme callgate can speak\nhint: use http or https")]
+    #[error("`{0}` is not a supported URL scheme\nhint: use http or https")]
     Scheme(String),
     #[error("the address has no host")]
     NoHost,

@@ -68,9 +68,9 @@ fn the_table_of_states() {
         let name = match &observed.what {
             Observation::New => "new",
             Observation::Same => "same",
-            Observation::OnlyMetaMoved => "meta",
+            Observation::MetadataChanged => "meta",
             Observation::Reverted => "reverted",
-            Observation::Changed(change) if change.is_news => "changed, news",
+            Observation::Changed(change) if change.is_first_seen => "changed, news",
             Observation::Changed(_) => "changed",
         };
         assert_eq!((name, observed.state, observed.is_dirty), (what, after, dirty), "{before}");
@@ -82,7 +82,10 @@ fn the_table_of_states() {
 fn trust_is_for_what_was_seen_last() {
     let mut registry = in_state(PinStatus::Changed);
     let stale = registry.trust(&id(), Some(a().hash())).unwrap_err();
-    assert!(matches!(&stale, TrustError::PinMoved(moved) if moved.found == *b().hash()), "{stale}");
+    assert!(
+        matches!(&stale, TrustError::ChangedSinceReview(moved) if moved.found == *b().hash()),
+        "{stale}"
+    );
     assert_eq!(registry.state_of(&id()), PinStatus::Changed);
     assert_eq!(registry.trust(&id(), Some(b().hash())), Ok(true));
     assert_eq!(registry.trust(&id(), None), Ok(false));
@@ -147,7 +150,7 @@ fn a_change_outside_the_pinned_part_is_reported_once() {
     let mut registry = in_state(PinStatus::Trusted);
     let moved = tool(r#"{"name":"t","description":"a","_meta":{"n":1}}"#);
     let observed = see(&mut registry, &moved);
-    assert_eq!((observed.what, observed.is_dirty), (Observation::OnlyMetaMoved, true));
+    assert_eq!((observed.what, observed.is_dirty), (Observation::MetadataChanged, true));
     let again = see(&mut registry, &moved);
     assert_eq!((again.what, again.is_dirty), (Observation::Same, false));
 }

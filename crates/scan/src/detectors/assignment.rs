@@ -13,7 +13,7 @@ pub(super) static DETECTORS: [Detector; 1] = [
     // are secrets.
     Detector {
         name: "secret_assignment",
-        what: "a value behind a name that says it is secret",
+        what: "a value after a name that says it is secret",
         keywords: &[
             "passw",
             "passphrase",

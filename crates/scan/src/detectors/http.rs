@@ -54,7 +54,7 @@ pub(super) static DETECTORS: [Detector; 5] = [
     },
     Detector {
         name: "bearer_token",
-        what: "a token behind the word Bearer",
+        what: "a token after the word Bearer",
         keywords: &["bearer"],
         lead: "(?i)bearer(?:[ \t]{1,4}|%20)",
         pattern: "[A-Za-z0-9._~+/=-]{16,}",
@@ -111,7 +111,7 @@ pub(super) static DETECTORS: [Detector; 5] = [
     // `curl -u user:password`. Words without a digit or symbol are a group: `docker run -u a:b`.
     Detector {
         name: "user_option",
-        what: "the password behind the option -u or --user",
+        what: "the password after the option -u or --user",
         keywords: &["-u", "--user"],
         lead: r#"-(?:u|-user)[ =]{0,2}["']?[A-Za-z0-9._@+-]{1,64}:"#,
         pattern: r#"[^\s"'\\]{8,}"#,

@@ -115,7 +115,7 @@ pub(super) static DETECTORS: [Detector; 14] = [
     // Any number of nine digits could be one: only after its name.
     Detector {
         name: "nl_bsn",
-        what: "a Dutch citizen service number behind its name",
+        what: "a Dutch citizen service number after its name",
         keywords: &["bsn", "burgerservicenummer", "sofinummer"],
         lead: r#"(?i)(?:bsn|burgerservicenummer|sofinummer)(?:-?(?:nummer|nr\.?))?["']?[ :=#]{1,3}["']?"#,
         pattern: r"[0-9]{9}|[0-9]{4}[. ][0-9]{2}[. ][0-9]{3}|[0-9]{3}[. ][0-9]{3}[. ][0-9]{3}",

@@ -50,7 +50,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
     // Only in an assignment: without a name it is any 40 characters.
     Detector {
         name: "aws_secret_access_key",
-        what: "an AWS secret access key behind its name",
+        what: "an AWS secret access key after its name",
         keywords: &["secret"],
         lead: concat!(
             r#"(?i)secret[_-]?(?:access[_-]?)?key\\{0,3}["']?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}"#,
@@ -409,7 +409,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "azure_key",
-        what: "an Azure storage or service key behind its name",
+        what: "an Azure storage or service key after its name",
         keywords: &["accountkey=", "sharedaccesskey="],
         lead: "(?i)(?:account|sharedaccess)key=",
         pattern: "[A-Za-z0-9/+]{40,}={0,2}",

@@ -54,7 +54,7 @@ fn look_alikes<'f>(
         let (severity, what) = match how {
             Similarity::Case => (Severity::Medium, "differs only in case or separators from"),
             Similarity::Confusable => (Severity::High, "looks the same as"),
-            Similarity::Distance(_) => (Severity::Low, "is easily taken for"),
+            Similarity::Distance(_) => (Severity::Low, "is easily confused with"),
         };
         Some(Finding {
             class: Class::LookAlike,

@@ -19,7 +19,7 @@ pub enum Similarity {
 /// Longer names are not compared letter by letter: tool names have at most 128 characters.
 const MAX_NAME: usize = 256;
 
-/// Whether a name is easily taken for another. Equal names are not similar.
+/// Whether a name is easily confused with another. Equal names are not similar.
 ///
 /// The distance that counts grows with the length: in four letters one wrong letter makes another
 /// word (`read`, `load`), in twenty letters two are a typo.

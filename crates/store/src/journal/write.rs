@@ -161,7 +161,7 @@ impl Journal {
                 done += self.put(&tip, left, now)?;
             }
             if self.tip()?.header.cause == Cause::FailedSync && self.tip()?.is_new() {
-                // What this batch wrote before does not count any more.
+                // What this batch wrote before no longer counts.
                 done = 0;
             }
         }

@@ -114,7 +114,7 @@ CREATE TABLE buckets (
 ) WITHOUT ROWID;
 CREATE INDEX buckets_full_at ON buckets (full_at);
 
--- What sessions have lately called. Sessions are hashes.
+-- The recent calls of sessions. Sessions are hashes.
 CREATE TABLE flows (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session BLOB NOT NULL,

@@ -95,7 +95,7 @@ impl Wire {
     }
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Flow {
     Continue,

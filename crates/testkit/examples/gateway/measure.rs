@@ -20,7 +20,7 @@ pub(crate) fn tree(root: u32) -> Vec<u32> {
     tree
 }
 
-/// Fields of `/proc/PID/stat`, counted behind the name of the program.
+/// Fields of `/proc/PID/stat`, counted after the name of the program.
 const PARENT: usize = 1;
 const USER: usize = 11;
 const SYSTEM: usize = 12;

@@ -96,7 +96,7 @@ impl Metric {
         fixed.to_owned()
     }
 
-    /// Digits behind the point that mean something.
+    /// Digits after the point that mean something.
     pub(crate) fn digits(self) -> usize {
         match self {
             Self::Burst(_) | Self::MixedBurst | Self::BurstSyscalls | Self::LiveSyscalls => 2,

@@ -82,7 +82,7 @@ impl Sizes {
 /// Streams of a burst, connections for whole answers.
 pub(crate) const STREAMS: usize = 8;
 
-/// Streams with calls: few and far apart, so that a call seldom waits for another's judgement.
+/// Streams with calls: few and far apart, so that a call rarely waits for another's judgement.
 const CALL_STREAMS: usize = 4;
 const CALLS_APART_MS: u64 = 60;
 
@@ -335,7 +335,7 @@ pub(crate) async fn burst(proxy: &Proxy, plan: Plan) -> Result<usize> {
     Ok(frames)
 }
 
-/// Live streams, each a little behind the one before it.
+/// Live streams, each a little after the one before it.
 pub(crate) async fn live(
     proxy: &Proxy,
     api: Api,

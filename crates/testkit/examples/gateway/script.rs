@@ -135,7 +135,7 @@ impl Script {
         starts.into_iter().map(group).collect()
     }
 
-    /// The frame at a place; `None` behind the last.
+    /// The frame at a place; `None` after the last.
     pub(crate) fn frame(&self, at: usize) -> Option<&Bytes> {
         let texts = self.texts();
         match at {

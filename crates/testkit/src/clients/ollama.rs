@@ -36,7 +36,7 @@ fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Call> {
     documents.flat_map(|document| whole(&document)).collect()
 }
 
-/// One document behind another, wherever lines end, up to the first that cannot be read.
+/// One document after another, wherever lines end, up to the first that cannot be read.
 fn documents(body: &str) -> Vec<Call> {
     let documents = serde_json::Deserializer::from_str(body).into_iter::<Value>();
     documents.map_while(Result::ok).flat_map(|document| whole(&document)).collect()

@@ -15,7 +15,7 @@ use crate::rng::Rng;
 #[derive(Debug, Clone)]
 pub(super) struct Passage {
     pub(super) on_deny: OnDeny,
-    /// Whether the upstream breaks off after the last frame.
+    /// Whether the upstream disconnects after the last frame.
     pub(super) close: Close,
     /// For how many frames each answer is waited for.
     pub(super) delay: usize,

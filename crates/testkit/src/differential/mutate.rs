@@ -105,7 +105,7 @@ fn drop_kind(body: &mut Body, at: usize) {
     body.frames.retain(|frame| kind(frame) != gone);
 }
 
-/// Repeats a stretch of frames right behind it: the same item or block twice.
+/// Repeats a stretch of frames right after it: the same item or block twice.
 fn repeat(body: &mut Body, rng: &mut Rng) {
     let start = rng.below(body.frames.len());
     let end = (start + 1 + rng.below(6)).min(body.frames.len());

@@ -19,7 +19,7 @@ pub(super) struct Seeds {
     corpus: BTreeMap<(&'static str, Mode), Vec<Seed>>,
 }
 
-/// A response to start from, and what is known of its calls.
+/// A response to start from, and what is known about its calls.
 #[derive(Debug, Clone)]
 pub(super) struct Seed {
     /// The corpus case, or `made`.

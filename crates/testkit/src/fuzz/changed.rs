@@ -63,7 +63,7 @@ fn swap_lines(input: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// What the formats are made of. A random byte seldom spells one of them.
+/// What the formats are made of. A random byte rarely spells one of them.
 const WORDS: [&str; 36] = [
     "\n",
     "\r",

@@ -1,4 +1,4 @@
-//! Gemini generateContent. What a thought is signed with stands on the call behind it.
+//! Gemini generateContent. The signature of a thought is on the call after it.
 
 use std::fmt::Write;
 
@@ -99,7 +99,7 @@ fn next_turn(provider: &Provider, contents: &[Content]) -> Result<Turn, Refusal>
     Ok(all.get(given).cloned().unwrap_or_else(farewell))
 }
 
-/// Whether the content behind calls answers all of them, and no other has answers.
+/// Whether the content after calls answers all of them, and no other has answers.
 fn answers(content: &Content, open: &mut Vec<Given<'_>>) -> Result<(), Refusal> {
     for answered in content.parts.iter().filter_map(|part| part.function_response.as_ref()) {
         let known = open

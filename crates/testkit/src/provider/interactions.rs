@@ -1,4 +1,4 @@
-//! Gemini Interactions, which the API keeps: a request goes on from the one it names. Every call
+//! Gemini Interactions, which the API keeps: a request continues from the one it names. Every call
 //! in that must have its result, and every result its call.
 
 use std::collections::BTreeMap;

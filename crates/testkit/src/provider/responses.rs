@@ -1,7 +1,7 @@
 //! OpenAI Responses, with the state that the API keeps: responses, and conversations.
 //!
-//! A request goes on from what it carries itself, from a stored response, or from a conversation.
-//! Whatever it goes on from, every call in it must have its output, and every output its call.
+//! A request continues from what it carries itself, from a stored response, or from a conversation.
+//! Whatever it continues from, every call in it must have its output, and every output its call.
 
 mod events;
 mod state;
@@ -41,7 +41,7 @@ pub(super) fn answer(
     }
 }
 
-/// What a request goes on from, and what it adds.
+/// What a request continues from, and what it adds.
 struct Asked {
     before: Vec<Value>,
     input: Vec<Value>,
@@ -148,7 +148,7 @@ fn input(given: &Value) -> Result<Vec<Value>, Refusal> {
     }
 }
 
-/// Checks everything that a request goes on from, and gives the turn that follows it.
+/// Checks everything that a request continues from, and gives the turn that follows it.
 fn next_turn(provider: &Provider, items: &[Value]) -> Result<Turn, Refusal> {
     let first = items.iter().find(|item| item["role"] == "user");
     let first = first.ok_or_else(|| Refusal("no user message".into()))?;

@@ -18,7 +18,7 @@ pub(crate) enum Played {
     Whole,
     /// The peer went away before.
     PeerLeft,
-    /// It was scripted to break off.
+    /// It was scripted to disconnect early.
     Broken,
 }
 
@@ -131,7 +131,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Waits for the release. Without one the answer breaks off: going on would look like one.
+    /// Waits for the release. Without one the answer is cut off: going on would look like one.
     fn stall(&mut self) -> Result<(), Error> {
         self.feed(Framing::Raw, &Feed::default())
     }

@@ -10,7 +10,7 @@ pub(super) struct Deflate {
 }
 
 enum State {
-    /// Two bytes distinguish the formats; this is the first of them, if it has come.
+    /// Two bytes distinguish the formats; this is the first of them, if it has arrived.
     Unsure(Option<u8>),
     Body {
         /// The two bytes that were read to detect the format, and how many of them were decoded

@@ -110,13 +110,13 @@ struct Header {
 
 #[derive(Clone, Copy)]
 enum Part {
-    /// The ten bytes that every header has; how many have come.
+    /// The ten bytes that every header has; how many have arrived.
     Fixed(u8),
     ExtraLength(Option<u8>),
     Extra(u16),
     Name,
     Comment,
-    /// The header's checksum; its first byte, if it has come.
+    /// The header's checksum; its first byte, if it has arrived.
     Check(Option<u8>),
     Complete,
 }

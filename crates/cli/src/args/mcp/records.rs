@@ -167,8 +167,8 @@ pub(crate) enum Passed {
 
 fn server_kind() -> impl TypedValueParser<Value = ServerKind> {
     let known = ServerKind::words();
-    PossibleValuesParser::new(known.iter().map(|(word, _)| *word)).try_map(move |said| {
-        let found = known.iter().find(|(word, _)| *word == said);
+    PossibleValuesParser::new(known.iter().map(|(word, _)| *word)).try_map(move |given| {
+        let found = known.iter().find(|(word, _)| *word == given);
         found.map(|(_, kind)| *kind).ok_or("no such type")
     })
 }

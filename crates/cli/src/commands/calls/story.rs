@@ -1,4 +1,4 @@
-//! What happened in a turn that went on after a denial.
+//! What happened in a turn that continued after a denial.
 
 use anyhow::Result;
 use callgate_audit::{Filter, Kind, Order, Stored};
@@ -10,7 +10,7 @@ use crate::table::Listing;
 
 /// The calls and the answers of the turn that a record belongs to, oldest first; empty if the turn
 /// had one answer.
-pub(super) fn told(reader: &Reader, stored: &Stored) -> Result<String> {
+pub(super) fn text(reader: &Reader, stored: &Stored) -> Result<String> {
     let Some(request) = &stored.record.request else { return Ok(String::new()) };
     let calls = Kind::ALL.iter().copied().filter(|kind| kind.is_call());
     let kinds = calls.chain([Kind::Continued]).collect();

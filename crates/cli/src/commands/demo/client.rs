@@ -20,7 +20,8 @@ pub(crate) struct Client {
 impl Client {
     /// Asks the gateway. HTTP/1.0, so that the answer comes without chunks around it.
     pub(crate) async fn ask(gateway: SocketAddr) -> Result<Self> {
-        let mut stream = TcpStream::connect(gateway).await.context("the gateway is not there")?;
+        let mut stream =
+            TcpStream::connect(gateway).await.context("cannot connect to the gateway")?;
         let head = format!(
             "POST /v1/messages HTTP/1.0\r\nhost: localhost\r\ncontent-type: application/json\r\n\
              user-agent: callgate-demo/1\r\ncontent-length: {}\r\n\r\n{BODY}",

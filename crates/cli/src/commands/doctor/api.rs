@@ -1,4 +1,4 @@
-//! Whether the socket of the API is there, and whether its gateway may be believed.
+//! Whether the socket of the API exists, and whether its gateway can be trusted.
 
 use std::path::Path;
 
@@ -22,7 +22,8 @@ pub(super) struct State {
     problem: Option<String>,
 }
 
-/// Asks as every client does: it must be this user's, this program, with this store and this config.
+/// Asks as every client does: it must be this user's, this program, with this store and this
+/// config.
 pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
     let path = match &resolved.api {
         Listen::Off => return State::nothing("off"),

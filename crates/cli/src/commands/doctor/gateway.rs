@@ -17,7 +17,7 @@ pub(crate) struct State {
     address: String,
     /// `running`, `degraded`, `not running` or `something else`.
     state: &'static str,
-    /// What it says of itself.
+    /// Its own health report.
     says: Option<String>,
     /// Settings that were changed and are in force once it is started again.
     restart_needed: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) fn examine(listen: SocketAddr) -> State {
     State { address: shown, state, says, restart_needed }
 }
 
-/// Whether it says of itself that something is wrong.
+/// Whether its health report says that something is wrong.
 fn is_ill(says: &str) -> bool {
     let status = serde_json::from_str::<serde_json::Value>(says).ok();
     let status = status.as_ref().and_then(|says| says.get("status")).and_then(|word| word.as_str());
@@ -86,7 +86,7 @@ fn ask(address: SocketAddr) -> Option<String> {
     Some(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Whether the gateway is there to judge.
+/// Whether the gateway is running and can judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Running {
     Yes,

@@ -64,7 +64,7 @@ fn program(server: &McpServer, address: String) -> Server {
     found
 }
 
-/// What goes to a server on the network, and what cannot.
+/// The token that is sent to a server on the network, and why sign-in does not work.
 fn network(server: &McpServer, address: String) -> Server {
     let mut found = Server::new(server, address);
     let token = match &server.bearer_env {

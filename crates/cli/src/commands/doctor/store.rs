@@ -36,7 +36,7 @@ pub(super) fn examine(location: &Location) -> State {
     match Reader::open(location) {
         Ok(reader) => look_into(&reader, path, shown),
         Err(OpenError::Missing { .. }) => {
-            State { path: shown, state: "not there yet", ..State::default() }
+            State { path: shown, state: "does not exist yet", ..State::default() }
         }
         Err(error) => {
             let problem = Some(first_line(&error.to_string()));
@@ -111,7 +111,9 @@ impl State {
             lines.push("this user cannot write to it; check who owns the file".to_owned());
         }
         match (self.state, self.chain) {
-            ("not there yet", _) => lines.push("not there yet: `callgate serve` creates it".into()),
+            ("does not exist yet", _) => {
+                lines.push("does not exist yet: `callgate serve` creates it".into())
+            }
             (_, Some("whole")) => {
                 let last = self.last.as_deref().map(|time| format!(", the newest from {time}"));
                 let last = last.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `callgate mcp detections`: findings in what servers say, and calls that mean more together.
+//! `callgate mcp detections`: findings in text from servers, and suspicious sequences of calls.
 
 use std::path::Path;
 

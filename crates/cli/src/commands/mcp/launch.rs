@@ -20,17 +20,20 @@ use crate::render::hinted;
 pub(super) fn run(args: &args::Launch) -> Result<Exit> {
     end_with(args.parent)?;
     let (program, rest) = args.command.split_first().context("there is no command")?;
-    // It comes back only if it could not.
+    // `exec` returns only if it failed.
     let error = Command::new(program).args(rest).exec();
     let program = program.to_string_lossy();
-    Err(hinted(format!("cannot start `{program}`: {error}"), "look at the file and what runs it"))
+    Err(hinted(
+        format!("cannot start `{program}`: {error}"),
+        "check that the file is executable and that its interpreter is installed",
+    ))
 }
 
 /// The path of this program, even if its file was moved or replaced.
 #[cfg(target_os = "linux")]
 const OURSELVES: &str = "/proc/self/exe";
 
-/// The command that starts a server so that it ends with us, where the system can do that.
+/// The command that starts a server so that it ends when we do, if the system supports that.
 #[cfg(target_os = "linux")]
 pub(super) fn bound(server: ServerCommand) -> ServerCommand {
     if !std::path::Path::new(OURSELVES).exists() {
@@ -49,12 +52,13 @@ pub(super) fn bound(server: ServerCommand) -> ServerCommand {
     server
 }
 
-/// Asks for a signal when the one that started us ends.
+/// Asks the system for a signal when our parent process ends.
 #[cfg(target_os = "linux")]
 fn end_with(parent: i32) -> Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-    set_parent_process_death_signal(Some(Signal::TERM)).context("cannot ask for an end")?;
-    // It may have ended before that was asked for.
+    set_parent_process_death_signal(Some(Signal::TERM))
+        .context("cannot set the signal for the end of the parent process")?;
+    // The parent may have ended before the request.
     let is_there = getppid().is_some_and(|id| id.as_raw_nonzero().get() == parent);
     anyhow::ensure!(is_there, "the process that started this has ended");
     Ok(())

@@ -102,7 +102,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Nothing of what was asked for is known.
+/// None of the requested items is known.
 fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
     hinted(
         format!("`{}` is unknown", pick.shown_name(server)),
@@ -110,7 +110,8 @@ fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
     )
 }
 
-/// The record of what a person did to a pin: from what to what, `None` if it is forgotten.
+/// The record of a person's change to a pin, with the states before and after; `None` if it is
+/// forgotten.
 fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
     let identity = &before.identity;
     let change = Change {

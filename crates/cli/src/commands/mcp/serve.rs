@@ -26,11 +26,12 @@ use crate::reload::changed_since;
 use crate::render;
 
 /// A user who types this at a terminal would wait forever.
-fn tell_people() {
+fn print_notice() {
     if io::stdin().is_terminal() {
         render::talk(
-            "callgate speaks MCP here, one message a line: agents start this by themselves \
-             (`claude mcp add callgate -- callgate mcp serve`). Ctrl-D ends it.\n",
+            "This is an MCP server on standard input and output, with one message per line. Agents \
+             start it themselves (`claude mcp add callgate -- callgate mcp serve`). Press Ctrl-D \
+             to stop it.\n",
         );
     }
 }
@@ -40,7 +41,7 @@ pub(super) fn run(args: &args::McpServe, config: Option<&Path>) -> Result<Exit> 
     match args.listen {
         None => {
             logging::quiet()?;
-            tell_people();
+            print_notice();
         }
         Some(_) => logging::start(args::LogFormat::Text)?,
     }

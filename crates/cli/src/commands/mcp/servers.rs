@@ -16,7 +16,7 @@ use crate::render::{self, talk};
 use crate::report;
 use crate::table::Listing;
 
-/// What is known of one server.
+/// What is known about one server.
 #[derive(Debug, Default)]
 struct Server {
     declared: bool,
@@ -43,7 +43,7 @@ pub(super) fn run(args: &args::Servers, config: Option<&Path>) -> Result<Exit> {
     }
     if servers.is_empty() {
         talk(
-            "no servers; declare them under `mcp.servers` in the config, or put one behind the gate with `callgate mcp wrap`\n",
+            "no servers; declare them under `mcp.servers` in the config, or put one behind callgate with `callgate mcp wrap`\n",
         );
         return Ok(Exit::Success);
     }

@@ -1,4 +1,4 @@
-//! What the store knows of servers.
+//! What the store knows about servers.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::records;
 use crate::render::hinted;
 use crate::when;
 
-/// The store, to read it. Everybody begins without one.
+/// The store, opened for reading. A new user has none.
 pub(super) fn reader(config: Option<&Path>) -> Result<Reader> {
     match records::reader_if_there(config)? {
         Some(reader) => Ok(reader),
@@ -48,8 +48,8 @@ fn nothing_yet(config: Option<&Path>) -> Result<anyhow::Error> {
         Location::Memory => "the store is in memory".to_owned(),
     };
     Ok(hinted(
-        format!("no MCP server was seen yet: {place}"),
-        "put a server behind the gate with `callgate mcp wrap --server NAME -- COMMAND`; \
+        format!("no MCP server has been seen yet: {place}"),
+        "put a server behind callgate with `callgate mcp wrap --server NAME -- COMMAND`; \
          run `callgate mcp servers` to list the declared ones",
     ))
 }

@@ -66,7 +66,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     runtime.shutdown_background();
     // A reload that has begun is recorded before the last flush.
     drop(watch);
-    audit.flush().wait().context("the last records are not written")?;
+    audit.flush().wait().context("the last records could not be written")?;
     Ok(Exit::Server(ended.code))
 }
 
@@ -154,7 +154,7 @@ fn program_error(error: ProgramError) -> anyhow::Error {
     hinted(error.to_string(), hint)
 }
 
-/// Who speaks: the agent that started us.
+/// The caller: the agent that started us.
 fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession {
     let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let named = SESSIONS.iter().find_map(|name| text(name));

@@ -124,7 +124,7 @@ fn named(whom: &[(&'static str, Vec<String>)]) -> impl Iterator<Item = String> {
     whom.iter().map(|(key, globs)| format!("{key}={}", globs.join("|")))
 }
 
-/// Where a rule applies that does not say so: everywhere a call is.
+/// The surfaces of a rule that sets none: those where calls are seen.
 const CALLS: [Surface; 3] = [Surface::Response, Surface::Mcp, Surface::Hook];
 
 fn surface_restriction(surfaces: &[Surface]) -> Option<String> {
@@ -157,10 +157,10 @@ fn surfaces(surfaces: &[Surface]) -> Vec<&'static str> {
 struct Listed<'a> {
     policy: &'a str,
     rule: &'a str,
-    /// Whom the policy is for; without it, everybody.
+    /// The callers that the policy applies to; without it, all.
     #[serde(rename = "for", skip_serializing_if = "BTreeMap::is_empty")]
     whom: BTreeMap<&'static str, &'a [String]>,
-    /// Whom the rule is for; without it, everybody the policy is for.
+    /// The callers that the rule applies to; without it, all callers of the policy.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     who: BTreeMap<&'static str, &'a [String]>,
     verdict: &'static str,
@@ -221,7 +221,7 @@ impl<'a> Listed<'a> {
 #[derive(Debug, Serialize)]
 struct ListedDefault<'a> {
     policy: &'a str,
-    /// Always true: tells these lines from those of rules.
+    /// Always true: distinguishes these lines from those of rules.
     default: bool,
     #[serde(rename = "for", skip_serializing_if = "BTreeMap::is_empty")]
     whom: BTreeMap<&'static str, &'a [String]>,

@@ -14,7 +14,7 @@ use callgate_store::{Health as AuditHealth, Location, Reader, Store};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What the API knows of the gateway.
+/// What the API knows about the gateway.
 pub(crate) struct GatewayState {
     decider: Decider,
     audit: Store,

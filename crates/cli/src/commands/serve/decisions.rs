@@ -50,7 +50,7 @@ fn denied_line(record: &Record, verdict: &Verdict, width: usize, color: Color) -
         _ => rule_name(verdict.policy.as_deref(), verdict.rule.as_deref()),
     };
     let room = width.saturating_sub(time.width() + word.width() + 6);
-    // The rule says why; it is worth half the line if the call does not leave more.
+    // The rule explains the decision, so it gets half of the line, or more if the call is short.
     let call = call.unwrap_or_default();
     let least = rule.width().min(room / 2);
     let call = truncated(&call, room.saturating_sub(least));

@@ -72,7 +72,7 @@ fn work(messages: &Receiver<Message>) {
     }
 }
 
-/// Writes this message and all that wait behind it. A closed stderr is no reason to stop.
+/// Writes this message and all that wait after it. A closed stderr is no reason to stop.
 fn write_waiting(first: Message, messages: &Receiver<Message>) {
     let mut text = Vec::new();
     let mut flushed = Vec::new();

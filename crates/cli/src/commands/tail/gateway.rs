@@ -21,8 +21,8 @@ impl Gateway {
         Self { path, store: store.clone(), ask: Instant::now() }
     }
 
-    /// The feed of a gateway that has the same store. Whatever speaks against one, the store is read
-    /// instead; it is asked for again after a while.
+    /// The feed of a gateway that uses the same store. `None` if there is no gateway that can be
+    /// trusted: then the caller reads the store, and this is tried again after a while.
     pub(super) async fn feed(&mut self, filter: &Filter, after: u64) -> Option<FeedEvents> {
         let path = self.path.as_ref().filter(|_| Instant::now() >= self.ask)?;
         self.ask = Instant::now() + AGAIN;

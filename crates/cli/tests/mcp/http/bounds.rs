@@ -25,7 +25,7 @@ fn a_client_that_stops_within_a_message_is_given_up() {
     stream.write_all(&bytes[..bytes.len() - 10]).unwrap();
     let reply = Exchange::on(stream, "POST").and_then(Exchange::finish).unwrap();
     assert_eq!(reply.status, 408, "{}", reply.text());
-    assert!(reply.json()["error"]["message"].as_str().unwrap().contains("stopped coming"));
+    assert!(reply.json()["error"]["message"].as_str().unwrap().contains("stalled"));
     assert!(server.heard("tools/call").is_empty());
 }
 
@@ -49,7 +49,7 @@ fn asked(client: &mut Client) -> Exchange {
     stream
 }
 
-/// Whether what a client answers reaches the server: if not, nothing is known of its question.
+/// Whether what a client answers reaches the server: if not, nothing is known about its question.
 fn is_answered(server: &Server, client: &Client) -> bool {
     assert_eq!(client.say(ACCEPTED).status, 202);
     let session = client.session();
@@ -70,7 +70,7 @@ fn a_key_with_many_sessions_loses_its_own_oldest() {
     let _stream = asked(&mut first);
     let mut many: Vec<Client> = (0..4).map(|_| client(&loud)).collect();
     let _streams: Vec<Exchange> = many.iter_mut().map(asked).collect();
-    // Without the name of a conversation it is what a client says of itself that tells them apart.
+    // Without the id of a conversation, clients are distinguished by how they identify themselves.
     let ping = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
     for session in ["a", "b", "c"] {
         let ask = Ask::post("/mcp/s", ping).header("x-callgate-key", &loud);

@@ -90,7 +90,7 @@ fn a_server_may_send_us_on_within_itself_only() {
             false => {
                 assert_eq!(reply.status, 502, "{status} {to}: {}", reply.text());
                 let told = reply.json()["error"]["message"].as_str().unwrap().to_owned();
-                assert!(told.contains("another place") && told.contains("`url`"), "{told}");
+                assert!(told.contains("another address") && told.contains("`url`"), "{told}");
                 assert!(
                     !told.contains("Ignore-all"),
                     "the server's text is not for the model: {told}"
@@ -112,7 +112,7 @@ fn a_server_that_is_not_there() {
     let told = reply.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(told.contains("`s`") && told.contains("cannot be reached"), "{told}");
     assert_eq!(client.send(&client.bare("GET")).status, 502);
-    // One that breaks off says as little.
+    // One that is cut off says as little.
     let server = Server::calling(
         Era::Modern,
         Answer::raw(

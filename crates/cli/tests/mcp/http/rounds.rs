@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::support::{ALLOW, Client, Era, ORDER, Server, message, result, text};
 use crate::support::text_of;
 
-/// The calls on record, each with the one it goes on with.
+/// The calls on record, each with the one it continues with.
 fn calls(gateway: &callgate_testkit::gateway::Gateway) -> Vec<Value> {
     let calls = gateway.calls().into_iter();
     calls.filter(|call| call["type"] == "mcp_tool_called").collect()
@@ -36,7 +36,7 @@ fn a_call_that_goes_on_is_bound_to_its_first_part_across_requests() {
     let done = client.ask("tools/call", answer.clone());
     assert_eq!(text_of(&done), "done", "{done}");
     assert_eq!(server.heard("tools/call")[1].json()["params"]["requestState"], "st");
-    // The round is over: what claims to go on is a new call, and the rate is used up.
+    // The round is over: what claims to continue is a new call, and the rate is used up.
     let again = client.ask("tools/call", answer);
     assert_eq!(again["result"]["isError"], true, "{again}");
     assert_eq!(server.heard("tools/call").len(), 2);

@@ -21,7 +21,7 @@ error: `mcp.enforce` must be true or false, not text
   |
 2 |   enforce: yes please
   |            ^^^^^^^^^^
-error: `git hub` cannot name a server
+error: `git hub` is not a valid server name
  --> callgate.yaml:4:5
   |
 4 |     git hub: { command: x }
@@ -35,20 +35,20 @@ error: `mcp.servers.docs` has no `url`
   |     ^^^^
   |
   = hint: a server of type `http` needs one
-error: `mcp.servers.docs.command` is not for a server of this type
+error: `mcp.servers.docs.command` does not apply to a server of this type
  --> callgate.yaml:5:25
   |
 5 |     docs: { type: http, command: x, args: [1] }
   |                         ^^^^^^^
   |
-  = hint: `mcp.servers.docs` is of type `http`: leave it out
-error: `mcp.servers.docs.args` is not for a server of this type
+  = hint: `mcp.servers.docs` is of type `http`: remove this setting
+error: `mcp.servers.docs.args` does not apply to a server of this type
  --> callgate.yaml:5:37
   |
 5 |     docs: { type: http, command: x, args: [1] }
   |                                     ^^^^
   |
-  = hint: `mcp.servers.docs` is of type `http`: leave it out
+  = hint: `mcp.servers.docs` is of type `http`: remove this setting
 error: `mcp.servers.pinned.tls_fingerprint` is not a SHA-256: `00`
  --> callgate.yaml:6:57
   |
@@ -124,9 +124,9 @@ fn single_problems() {
         ),
         (
             "servers: { a: { command: x, bearer_env: T } }",
-            "`mcp.servers.a.bearer_env` is not for a server of this type",
+            "`mcp.servers.a.bearer_env` does not apply to a server of this type",
         ),
-        (misplaced.as_str(), "`mcp.servers.a.sha256` is not for a server of this type"),
+        (misplaced.as_str(), "`mcp.servers.a.sha256` does not apply to a server of this type"),
         (
             "servers: { a: { command: ~/bin/x } }",
             "`mcp.servers.a.command` is not a program: `~/bin/x`",
@@ -156,7 +156,7 @@ fn single_problems() {
             "servers: { Docs: { command: x }, docs: { command: y } }",
             "`docs` is the same name as `Docs`",
         ),
-        ("servers: { -a: { command: x } }", "`-a` cannot name a server"),
+        ("servers: { -a: { command: x } }", "`-a` is not a valid server name"),
         ("allow_servers: github", "`mcp.allow_servers` must be a list, not text"),
         ("deny_servers: ['']", "an entry of `mcp.deny_servers` is empty"),
         ("deny_tools: [github]", "`mcp.deny_tools[]` must be a mapping, not text"),

@@ -100,7 +100,7 @@ fn a_stopped_call_uses_no_rate() {
         assert_eq!(denial.rule.as_deref(), Some("mcp.rate"));
         assert!(
             model_message(&denial).contains("Wait 60 s")
-                && model_message(&denial).contains("before then")
+                && model_message(&denial).contains("Wait before you retry")
         );
         // Over the rate, the reason is the rate and not the rule.
         let denial = call_with(&session, "echo", r#"{"text":"rm"}"#).unwrap_err();
@@ -174,7 +174,7 @@ fn a_denial_explains_what_to_do() {
     for part in [
         "`mcp__srv__echo`",
         "mcp.pins",
-        "nobody has trusted it",
+        "no one has trusted it",
         "not executed",
         "Do not retry",
         "callgate mcp pins trust --server srv --tool echo",

@@ -99,7 +99,7 @@ fn a_name_that_another_server_had_first() {
     assert!(matches!(&evil.tools(&[copy], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     let denial = call(&evil, "Read_Note").unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("mcp.flows"));
-    assert!(denial.reason.contains("`notes` had first"), "{}", denial.reason);
+    assert!(denial.reason.contains("`notes` used first"), "{}", denial.reason);
     assert!(denial.reason.contains(&read.record().to_string()));
     call(&notes, "read_note").unwrap();
 }

@@ -75,7 +75,7 @@ fn tool_policy_allowlist_with_content_hash() {
     };
     let world = World::new(settings);
     let denial = call(&world.listed("filesystem", &[READ]), "read_file").unwrap_err();
-    assert!(denial.reason.contains("its definition is another"), "{}", denial.reason);
+    assert!(denial.reason.contains("has a different definition"), "{}", denial.reason);
     // An empty list allows nothing.
     let world = World::new(McpSettings { allow_tools: Some(Vec::new()), ..McpSettings::default() });
     assert_eq!(stopped_by(&world.listed("filesystem", &[READ]), "read_file"), "mcp.tools");

@@ -5,7 +5,7 @@ use crate::json::{Edits, document, elements, member, set};
 use crate::usage::sum;
 
 /// One message: the blocks of all answers in order, the end of the last one, and the usage of all.
-/// Later answers lose their thinking: it is not valid behind what another answer said.
+/// Later answers lose their thinking: it is not valid after what another answer said.
 pub(super) fn join(bodies: &[String]) -> Option<String> {
     let (first, later) = bodies.split_first()?;
     let Some(last) = later.last() else { return Some(first.clone()) };

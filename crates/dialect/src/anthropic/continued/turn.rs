@@ -24,7 +24,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     Ok(ProvidedTurn { content: format!("[{}]", blocks.join(",")), usage: answer.usage })
 }
 
-/// The texts in an answer that broke off, and those of its calls; `None` without any.
+/// The texts in an answer that was cut off, and those of its calls; `None` without any.
 pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
     let answer = Answer::read_part(answer);
     let is_known = |block: &OpenBlock| {

@@ -63,7 +63,7 @@ fn a_turn_that_cannot_be_given_back_is_not_continued() {
     }
 }
 
-/// Of an answer that broke off, the client has its texts, and the calls that left.
+/// Of an answer that was cut off, the client has its texts, and the calls that left.
 #[test]
 fn the_rest_of_an_answer_is_what_the_client_has() {
     let events: String = CHUNKS.iter().map(|chunk| format!("data: {chunk}\r\n\r\n")).collect();

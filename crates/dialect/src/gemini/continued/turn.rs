@@ -21,7 +21,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     Ok(ProvidedTurn { content: format!("[{}]", parts.join(",")), usage: read.usage })
 }
 
-/// The texts in an answer that broke off, and those of its calls; `None` without any.
+/// The texts in an answer that was cut off, and those of its calls; `None` without any.
 pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
     let mut read = Answer::new();
     // What was read before a mistake is kept.

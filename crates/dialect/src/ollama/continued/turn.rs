@@ -18,7 +18,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     Ok(ProvidedTurn { content, usage: read.usage })
 }
 
-/// The text in an answer that broke off, and those of its calls; `None` without any.
+/// The text in an answer that was cut off, and those of its calls; `None` without any.
 pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
     let mut read = Answer::default();
     // What was read before a mistake is kept.

@@ -44,7 +44,7 @@ impl OpenCall {
         id(&self.start, document(&self.start))
     }
 
-    /// Whether its arguments are complete. Free text may always go on.
+    /// Whether its arguments are complete. Free text may always continue.
     pub(super) fn is_whole(&self) -> bool {
         let call = self.finish();
         let whole = document(&call);

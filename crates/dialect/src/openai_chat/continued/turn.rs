@@ -25,8 +25,8 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     Ok(ProvidedTurn { content: read.message(calls, Said::All), usage })
 }
 
-/// The text in an answer that broke off, and those of its calls that the client has; `None` without
-/// any.
+/// The text in an answer that was cut off, and those of its calls that the client has; `None`
+/// without any.
 pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
     let mut read = Answer::default();
     // What was read before a mistake is kept.

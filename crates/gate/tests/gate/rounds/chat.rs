@@ -1,4 +1,4 @@
-//! Chat turns that go on after a denial: what the client gets is one valid answer, wherever the
+//! Chat turns that continue after a denial: what the client gets is one valid answer, wherever the
 //! answers are cut.
 
 use callgate_dialect::Dialect;
@@ -267,7 +267,7 @@ fn three_answers_are_one() {
     assert_eq!(seen.removed[0].client.as_ref().unwrap().text, digest(&whole));
 }
 
-/// The next answer breaks off at every byte: what the client has is complete, and no call of it is
+/// The next answer is cut off at every byte: what the client has is complete, and no call of it is
 /// cut.
 #[test]
 fn a_later_answer_that_fails_leaves_a_complete_turn() {

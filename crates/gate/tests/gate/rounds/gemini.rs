@@ -288,7 +288,7 @@ fn three_answers_are_one() {
     }
 }
 
-/// The next answer breaks off at every byte: what the client has is complete.
+/// The next answer is cut off at every byte: what the client has is complete.
 #[test]
 fn a_later_answer_that_fails_leaves_a_complete_turn() {
     for form in [Form::Events, Form::List] {

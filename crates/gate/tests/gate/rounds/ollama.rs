@@ -165,7 +165,7 @@ fn three_answers_are_one_and_a_notice_can_be_left_out() {
     }
 }
 
-/// The next answer breaks off at every byte: what the client has is complete.
+/// The next answer is cut off at every byte: what the client has is complete.
 #[test]
 fn a_later_answer_that_fails_leaves_a_complete_turn() {
     let (one, two) = (answer(&denied(), "stop", 100), answer(&other_way(), "stop", 120));

@@ -2,11 +2,11 @@
 
 use callgate_effects::Role;
 use globset::GlobBuilder;
-use regex::RegexBuilder;
 
 use super::ArgumentCondition;
 use crate::condition::KeyDoc;
 use crate::diagnostic::{Problems, did_you_mean};
+use crate::lazy_regex::Pattern;
 use crate::node::{Node, Yaml};
 use crate::number::Number;
 use crate::operator::{Base, Comparison, Literal, LiteralValue, OPERATORS, Operator, OperatorName};
@@ -45,10 +45,6 @@ pub(super) const KEYS: &[KeyDoc] = &[
         meaning: "greater or less than a number; unknown for anything but a number",
     },
 ];
-
-/// A regular expression that compiles to more than this is refused: 1 MiB holds hundreds of
-/// alternatives, and ten thousand such rules must still fit into memory.
-const REGEX_SIZE: usize = 1 << 20;
 
 /// The parts of the condition as written.
 struct Parts<'n> {
@@ -105,8 +101,8 @@ fn short_form<'n>(
         }
         [_, (_, second, _), ..] => {
             problems
-                .add(second.span, format!("a second operator, `{}`", second.name))
-                .hint("one condition has one operator: put two into a list under `all` or `any`");
+                .add(second.span, format!("a second operator in one condition: `{}`", second.name))
+                .hint("a condition takes one operator: write two conditions, in a list under `all` or `any`");
             None
         }
     }
@@ -192,7 +188,7 @@ fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Liter
         }
         Yaml::Null => {
             problems
-                .add(node.span, format!("{what} is nothing"))
+                .add(node.span, format!("{what} is null"))
                 .hint("to ask whether an argument is missing, write `exists: false`");
             None
         }
@@ -220,13 +216,17 @@ fn literals(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Vec<
 pub(crate) fn regex_hint(why: &str) -> Option<String> {
     let unsupported = why.contains("look-around") || why.contains("backreference");
     unsupported.then(|| {
-        "look-around and back-references are left out: matching takes linear time".to_owned()
+        "look-around and back-references are not supported, so that matching takes linear time"
+            .to_owned()
     })
 }
 
 fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
-    match RegexBuilder::new(&pattern.value).size_limit(REGEX_SIZE).build() {
-        Ok(regex) => Some(Operator::Matches(regex)),
+    if problems.are_of_builtin() {
+        return Some(Operator::Matches(Pattern::tested(&pattern.value)));
+    }
+    match Pattern::compile(&pattern.value) {
+        Ok(pattern) => Some(Operator::Matches(pattern)),
         Err(regex::Error::CompiledTooBig(_)) => {
             problems
                 .add(pattern.span, "this regular expression is too large")
@@ -252,7 +252,7 @@ fn glob(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
             problems
                 .add(pattern.span, "cannot read this glob")
                 .label(error.kind().to_string())
-                .hint("`*` stops at `/`, `**` does not; `{a,b}` is either, `[ab]` one of");
+                .hint("`*` stops at `/`, `**` does not; `{a,b}` matches either text, `[ab]` either character");
             None
         }
     }

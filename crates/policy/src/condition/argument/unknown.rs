@@ -94,7 +94,7 @@ impl ArgumentCondition {
             _ if !unclear => None,
             _ if self.operator.is_lax(scalar) => {
                 let shown = cut(scalar.text(), MAX_SHOWN);
-                Some(format!("some programs read `{shown}` as what the rule names"))
+                Some(format!("some programs read `{shown}` as a value that the rule names"))
             }
             Scalar::Number(text) => Some(describe(text)),
             Scalar::Text(_) | Scalar::Bool(_) => None,

@@ -40,14 +40,14 @@ Hint: Push to a branch.
 Argument: git push -f
 Blocked: any force push to main
 Only this use of `Bash` is blocked; other uses may be allowed.
-It was not executed. Do not retry it, nor in another spelling.
+It was not executed. Do not retry it, in this or any other form.
 Record: 0199";
     assert_eq!(DenialText::default().notice(&denial()), expected);
     let bare = Denial::refused("Bash", "the name came in two pieces");
     let expected = "\
 callgate blocked the tool call `Bash`.
 Reason: the name came in two pieces
-It was not executed. Do not retry it: the answer stays the same.";
+It was not executed. Do not retry it: the answer will be the same.";
     assert_eq!(DenialText::default().notice(&bare), expected);
     let by_default = Denial { rule: None, blocks: None, ..denial() };
     let text = DenialText::default().notice(&by_default);
@@ -94,7 +94,7 @@ fn each_scope_has_its_own_sentence() {
         (Scope::Use, "Only this use of `Bash` is blocked; other uses may be allowed."),
         (Scope::Rate, "may be allowed later"),
         (Scope::Outage, "once the audit store is available again"),
-        (Scope::Unclear, "Do not retry it: the answer stays the same."),
+        (Scope::Unclear, "Do not retry it: the answer will be the same."),
     ] {
         assert!(notice(scope).contains(expected), "{scope:?}: {}", notice(scope));
     }

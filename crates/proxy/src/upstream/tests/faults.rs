@@ -215,7 +215,7 @@ async fn no_connection_in_time() {
 #[test]
 fn targets_are_checked() {
     let refused = |url: &str| Target::new(&Url::parse(url).unwrap()).unwrap_err().to_string();
-    assert!(refused("ftp://host/").starts_with("`ftp` is not a scheme callgate can speak"));
+    assert!(refused("ftp://host/").starts_with("`ftp` is not a supported URL scheme"));
     assert_eq!(refused("unix:/run/x").lines().count(), 1);
     assert_eq!(&**target("http://[::1]:80/v1").origin(), "http://[::1]");
     assert_eq!(

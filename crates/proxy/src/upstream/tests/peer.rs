@@ -47,7 +47,7 @@ impl Caller {
             .find_map(|line| line.strip_prefix("content-length: "))
             .map_or(0, |length| length.parse().unwrap());
         while self.read.len() < length {
-            assert!(self.read_some().await > 0, "the request broke off");
+            assert!(self.read_some().await > 0, "the request was cut off");
         }
         let body: Vec<u8> = self.read.drain(..length).collect();
         head + std::str::from_utf8(&body).unwrap()
@@ -59,7 +59,7 @@ impl Caller {
                 let bytes: Vec<u8> = self.read.drain(..at + end.len()).collect();
                 return String::from_utf8(bytes).unwrap();
             }
-            assert!(self.read_some().await > 0, "the request broke off");
+            assert!(self.read_some().await > 0, "the request was cut off");
         }
     }
 

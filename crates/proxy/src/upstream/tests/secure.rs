@@ -239,7 +239,7 @@ async fn an_untrusted_certificate_is_refused() {
     let error = failure(upstreams().send(&peer.target(), get()).await);
     assert!(matches!(error, UpstreamError::Tls { .. }), "{error}");
     let message = error.to_string();
-    assert!(message.starts_with("no safe connection to `https://localhost:"), "{message}");
+    assert!(message.starts_with("the TLS handshake with `https://localhost:"), "{message}");
     assert!(message.contains("certificate"), "{message}");
 }
 

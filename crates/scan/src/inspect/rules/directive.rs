@@ -18,28 +18,28 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "earlier instructions are to be ignored",
+        "asks to ignore earlier instructions",
         &["ignore", "disregard", "forget", "ignoring", "disregarding", "forgetting"],
         "(?:ignor|disregard|forget)\\w*(?: (?:all|any|every|each|the|your|of|my|these|those|about|whatever|completely|entirely|totally|everything|fully)){0,4} (?:previous|prior|above|earlier|preceding|foregoing|existing|original|former|initial|system|developer|safety|security|past|given|user|users|operator|content|host|usage)(?: s)?(?: [a-z]{2,12}){0,2} (?:instruction|prompt|rules|guideline|guidance|directions|message|context|constraint|commands|directive|polic(?:y|ies)|restriction|safeguard|orders|conversation|training|safety|quer(?:y|ies)|request|question|wishes)",
     ),
     rule(
         Some(High),
         Some(High),
-        "what was said before is to be ignored",
+        "asks to ignore what was said before",
         &["ignore", "disregard", "forget"],
         "(?:ignore|disregard|forget)(?: (?:all|any|completely|entirely|totally|about|of)){0,3} (?:everything|anything|what|whatever|your (?:[a-z]{3,10} )?(?:instruction|guideline|rule|prompt|training|constraint|safety|polic|restriction)|(?:all|any) (?:of )?(?:your|these|the) (?:instruction|rule|guideline|polic|safety)|all instructions|the above and|all of the above)(?: (?:that|you|i|we|the (?:user|operator|system|developer|admin|host)|above|before|else|has|have|was|were|written|said|told|been|about|up|until|so far|prior)){1,}|(?:ignore|disregard|forget)(?: (?:all|any)){0,2}(?: of)? your (?:[a-z]{3,10} )?(?:instruction|guideline|rule|prompt|training|constraint|safety|polic|restriction)",
     ),
     rule(
         Some(High),
         Some(High),
-        "instructions are to be overridden",
+        "asks to override instructions",
         &["override", "overriding", "bypass", "circumvent", "discard", "neglect", "overrule"],
         "(?:overrid|bypass|circumvent|discard|neglect|overrul)\\w*(?: (?:all|any|every|the|your|of|other)){0,3} (?:previous|prior|earlier|system|developer|safety|user|original|initial|model|your|content)(?: [a-z]{2,12}){0,1} (?:instruction|prompt|guideline|directive|message|safeguard|guardrail|restriction|safety|alignment|filters)",
     ),
     rule(
         Some(High),
         Some(High),
-        "earlier instructions are to be dropped",
+        "asks to drop earlier instructions",
         &[
             "set aside",
             "put aside",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "what stands above is asked for",
+        "asks for the text above",
         &["print", "repeat", "output", "reveal", "show", "return", "recite", "copy", "display"],
         "(?:print|repeat|output|reveal|show|return|recite|copy|display)(?: me| us| back)? (?:everything|all|the (?:text|words|content|prompt|instructions)|all (?:of )?(?:the )?(?:text|words|content))(?: (?:that|is|written|of)){0,3} (?:above|before this|preceding this|prior to this)",
     ),
@@ -113,7 +113,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Medium),
         Some(Medium),
-        "the model is to pretend",
+        "asks the model to pretend",
         &["act as", "pretend", "behave as", "respond as", "roleplay", "simulate being"],
         "(?:act|behave|respond|pretend|roleplay|simulate)\\w* (?:as|to be|like|that|being)(?: if)? (?:you (?:are|were|have|can|no longer)|an? (?:unrestricted|root|evil|uncensored|unfiltered|jailbroken|malicious|system administrator))",
     ),
@@ -282,7 +282,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(Medium),
-        "limits are said to be lifted",
+        "claims that limits are lifted",
         &[
             "restrictions",
             "safety",
@@ -307,7 +307,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the model's own prompt is asked for",
+        "asks for the model's prompt",
         &[
             "repeat",
             "print",
@@ -360,7 +360,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Medium),
         Some(Medium),
-        "other tools are talked down",
+        "disparages other tools",
         &[
             "other tools",
             "all other",
@@ -389,7 +389,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "an order that ranks above all others",
+        "claims priority over all other instructions",
         &[
             "takes precedence",
             "take precedence",
@@ -425,7 +425,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "answers of the model are to be changed",
+        "asks to change the model's answers",
         &[
             "when the user",
             "whenever the user",
@@ -481,7 +481,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Medium),
         Some(Medium),
-        "obedience is demanded",
+        "demands obedience",
         &[
             "you must comply",
             "you must obey",
@@ -501,7 +501,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "a file is to be destroyed",
+        "asks to destroy files",
         &[
             "rm -rf",
             "del /",
@@ -518,7 +518,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "an order to the model as such",
+        "an order that addresses the model as an AI",
         &[
             "as an ai",
             "as a language model",
@@ -532,7 +532,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the task is said to have changed",
+        "claims that the task has changed",
         &[
             "your instructions",
             "your task",
@@ -548,7 +548,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Medium),
         Some(Medium),
-        "output is to be taken for an order",
+        "asks to treat output as instructions",
         &[
             "treat",
             "regard",
@@ -564,7 +564,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Medium),
         Some(Medium),
-        "the model is obliged",
+        "claims that the model is obliged",
         &[
             "the model is",
             "the assistant is",
@@ -582,7 +582,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the conversation is asked for",
+        "asks for the conversation",
         &[
             "include",
             "print",
@@ -600,7 +600,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Low),
         None,
-        "the model is talked out of a refusal",
+        "argues against a refusal",
         &[
             "advised to refuse",
             "told to refuse",

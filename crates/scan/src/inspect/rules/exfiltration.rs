@@ -74,21 +74,21 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "private data is to be sent to an address",
+        "asks to send private data to an address",
         SENDS,
         "(?:send|post|forward|upload|transmit|e.?mail|exfiltrate|leak|deliver|mail|submit|copy|report|push|beacon|relay|share|sync|publish|write|pipe)(?:s|ing)?[^.!]{0,60}? (?:conversation|chat history|credentials?|secrets?|passwords?|private keys?|ssh keys?|api keys?|tokens?|cookies|environment variables|env vars?|system prompt|source code|user.s data|user data|personal data|every file|full text|all (?:of )?(?:the )?(?:emails?|files|documents|messages)|inbox)[^!\\n]{0,60}? (?:to|at|via|into|towards)[^!\\n]{0,30}?(?:https?://|ftp://|www\\.|[a-z0-9._%+-]{1,40}@[a-z0-9-]{1,40}\\.[a-z]{2,10}|\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|[a-z0-9-]{2,40}\\.(?:ngrok|oast|burpcollaborator|requestbin|pipedream|webhook))",
     ),
     rule(
         Some(High),
         None,
-        "something is to be sent to an address",
+        "asks to send something to an address",
         SENDS,
         "(?:send|post|forward|upload|transmit|e.?mail|exfiltrate|leak|deliver|mail|submit|copy|report|push|beacon|relay|share|sync|publish|write|pipe)(?:ing)? [^.!]{0,60}?(?:contents?|keys?|it|them|everything|data|results?|output|history|messages|information|files?|summary)[^!\\n]{0,50}? (?:to|at|via|into|towards)[^!\\n]{0,30}?(?:https?://|ftp://|www\\.|[a-z0-9._%+-]{1,40}@[a-z0-9-]{1,40}\\.[a-z]{2,10}|\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|[a-z0-9-]{2,40}\\.(?:ngrok|oast|burpcollaborator|requestbin|pipedream|webhook))",
     ),
     rule(
         Some(High),
         Some(High),
-        "messages are to be sent to another address",
+        "asks to send messages to another address",
         &[
             "bcc",
             "cc ",
@@ -121,21 +121,21 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "private data is to be put into an argument",
+        "asks to put private data into an argument",
         PUTS,
         "(?:pass|put|include|place|supply|provide|append|insert|add|attach|embed|fill|copy|write|paste|encode|populate|send|submit|store|set|give|summarize|list|record|save)(?: (?:in|a|an|the|full|entire|complete|whole|verbatim|exact|raw|all|any|your|its|of|copy|here|also|base64|encoded|summary|previous|current|user|users|s|relevant|as|list|available|last|recent|prior|with|contents?|content|from|environment|every|each|name|names|most)){0,10} (?:conversation(?: history| so far| context| text)?|chat (?:history|log|transcript)|(?:previous|prior|earlier) messages|message history|transcript|system prompt|credentials|private key|ssh keys?|env(?:ironment)? variables?|secrets|passwords?|session tokens?|access tokens?|cookies|chain of thought|private data|file s? ?contents|file content|its contents?|contents?|tool (?:results|outputs|calls)|tools?|other tools|api keys?(?: you| from| found| in (?:the|your) (?:env|context|conversation)))[^.!]{0,60}? (?:as|in|into|to|via|through|inside|using|with|under)(?: (?:the|this|a|an|value|of|tool|tools|s|for|optional|hidden|required)){0,5}[ ]?['\"`]{0,2}(?:sidenote|side ?note|notes?|context|metadata|feedback|trace|debug|telemetry|summary|annotation|reason|_[a-z_]{2,20}|x_[a-z_]{2,20}|diag(?:nostics?)?|session|comment|memo|annotations?)(?:[^a-z]|$)",
     ),
     rule(
         Some(High),
         Some(High),
-        "the conversation is to be put into an argument",
+        "asks to put the conversation into an argument",
         PUTS,
         "(?:pass|put|include|place|supply|provide|append|insert|add|attach|embed|fill|copy|write|paste|encode|populate|send|submit|store|set|give|summarize|list|record|save)(?: (?:in|a|an|the|full|entire|complete|whole|verbatim|exact|raw|all|any|your|its|of|copy|here|also|text|encoded|summary|current|user|users|s)){0,8} (?:conversation(?: history| so far| context| text)?|chat (?:history|log|transcript)|(?:previous|prior|earlier|past) (?:messages|turns|prompts)|message history|system prompt|chain of thought)[^.!]{0,40}? (?:as|in|into|to|via|through|inside|using|with|under)(?: (?:the|this|a|an|value|of|tool|for|optional|hidden|required)){0,5}(?:[ ]?['\"`][a-z_]{2,24}['\"`]|[ ][a-z_]{2,24} (?:parameter|argument|field|property|input))",
     ),
     rule(
         Some(High),
         Some(High),
-        "all that was said is to be handed over",
+        "asks for everything that was said",
         &[
             "attach", "include", "send", "provide", "pass", "copy", "add", "share", "list",
             "report", "forward", "record", "log",
@@ -145,7 +145,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "an address that data is to be added to",
+        "an address to which data would be added",
         &["http://", "https://"],
         "https?://[^\\s\"<>]{4,120}[^a-z0-9]{1,8}(?:followed by|and append|appending|plus|concatenated with|with the)(?: [a-z0-9'-]{1,14}){0,6} (?:conversation|secrets?|tokens?|keys?|password|e.?mail|message|answer|prompt|credentials|data|contents?)",
     ),
@@ -167,7 +167,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "contents of files are to be put into an argument",
+        "asks to put file contents into an argument",
         &[
             "pass", "put", "include", "place", "supply", "provide", "append", "send", "attach",
             "copy", "paste", "encode", "submit",
@@ -177,7 +177,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the conversation is to be handed over",
+        "asks to hand over the conversation",
         &[
             "conversation",
             "entire conversation",
@@ -215,28 +215,28 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         None,
-        "a script from the network is to be run",
+        "asks to run a script from the network",
         &["curl", "wget", "iwr ", "irm "],
         "(?:curl|wget|iwr|irm)[^\\n|;]{4,160}\\| ?(?:sudo )?(?:ba|z|da)?(?:sh|iex|python3?|node|perl|ruby)(?:[^a-z]|$)",
     ),
     rule(
         Some(High),
         Some(High),
-        "something is piped into the network",
+        "pipes something into the network",
         &["cat ", "env ", "env|", "printenv", "tar ", "base64 ", "history"],
         "(?:cat|env|printenv|tar|base64|history)[^\\n;]{0,80}\\| ?(?:[a-z0-9 _-]{1,24}\\| ?)?(?:curl|wget|nc|ncat|netcat|socat|openssl s_client|mail|sendmail)(?:[^a-z]|$)",
     ),
     rule(
         Some(High),
         Some(High),
-        "an image whose address is to carry data",
+        "an image whose address would carry data",
         &["!["],
         "!\\[[^\\]\\n]{0,80}\\]\\(https?://[^)\\n]{3,160}[?&/=](?:[a-z_]{1,20}=)?(?:\\{|<|\\[|%7b|\\$|data_?here|base64|encoded|insert|your_|user_|secret|conversation|api_key|system_prompt|token_here)",
     ),
     rule(
         Some(High),
         Some(High),
-        "data is to be put into an address",
+        "asks to put data into an address",
         &[
             "append",
             "encode",
@@ -265,7 +265,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(Medium),
-        "credentials are asked for",
+        "asks for credentials",
         &[
             "enter your",
             "provide your",

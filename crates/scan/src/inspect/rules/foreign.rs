@@ -6,12 +6,12 @@ use crate::inspect::class::Class::Directive;
 use crate::inspect::class::Severity::High;
 
 const fn ignore(first: &'static [&'static str], pattern: &'static str) -> Rule {
-    let what = "earlier instructions are to be ignored";
+    let what = "asks to ignore earlier instructions";
     Rule { class: Directive, own_text: Some(High), data: Some(High), what, first, pattern }
 }
 
 const fn secret(first: &'static [&'static str], pattern: &'static str) -> Rule {
-    let what = "something is to be kept from the user";
+    let what = "asks to keep something from the user";
     Rule { class: Directive, own_text: Some(High), data: Some(High), what, first, pattern }
 }
 

@@ -8,7 +8,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the user's will is not to count",
+        "asks to act against the user's will",
         &[
             "even if the user",
             "regardless of what the user",
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "something is to be kept from the user",
+        "asks to keep something from the user",
         &[
             "do not",
             "don t",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(Medium),
-        "something is not to be mentioned",
+        "asks not to mention something",
         &[
             "do not mention",
             "don't mention",
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "something is to be hidden",
+        "asks to hide something",
         &[
             "hide",
             "conceal",
@@ -90,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "the user is to be kept unaware",
+        "asks to keep the user unaware",
         &[
             "the user must not",
             "the user should not",
@@ -115,7 +115,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(Medium),
-        "something is to be done in secret",
+        "asks to do something in secret",
         &[
             "secretly",
             "silently",
@@ -131,7 +131,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(Medium),
         Some(Medium),
-        "no confirmation is to be asked",
+        "asks to skip confirmation",
         &[
             "do not ask",
             "don't ask",
@@ -160,7 +160,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Some(High),
         Some(High),
-        "consent is claimed",
+        "claims consent",
         &[
             "the user has",
             "user has",

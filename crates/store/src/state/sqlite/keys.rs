@@ -132,14 +132,14 @@ fn term(expires: Option<i64>, now: i64) -> Option<i64> {
 /// The fields of a key in a record.
 fn fields(key: &KeyInfo, now: i64) -> BTreeMap<String, String> {
     let who = &key.who;
-    let told = [
+    let fields = [
         ("org", who.org.clone()),
         ("team", who.team.clone()),
         ("user", who.user.clone()),
         ("expires", Some(key.expires.map_or("never".to_owned(), |time| time.to_string()))),
         ("state", Some(key.state(at(now)).as_str().to_owned())),
     ];
-    told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 fn record(

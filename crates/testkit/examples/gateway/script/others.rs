@@ -5,7 +5,7 @@ use callgate_wire::Style;
 
 use super::Api;
 
-/// The events before the text, and those behind.
+/// The events before the text, and those after.
 pub(super) fn around(api: Api) -> (Vec<Bytes>, Vec<Bytes>) {
     let all = |events: &[(&str, &str)]| -> Vec<Bytes> {
         events.iter().map(|(name, data)| frame(api, name, data)).collect()

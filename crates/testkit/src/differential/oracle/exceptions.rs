@@ -70,7 +70,7 @@ pub const EXCEPTIONS: [Exception; 10] = [
     },
     Exception {
         name: "cut off",
-        why: "a call that its name allows streams; if the response breaks off, a client may have an error and the beginning of it",
+        why: "a call that its name allows streams; if the response is cut off, a client may have an error and the beginning of it",
         holds: |look| {
             let ended_early = look.failed() || !is_json(&look.call[1]);
             ended_early && look.is_incomplete() && look.was_streamed() && look.is_harmless()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::provider::pieces;
 use crate::upstream::Answer;
 
-/// The events of a response, all or those behind a number.
+/// The events of a response, all or those after a number.
 pub(super) fn stream(response: &Value, after: Option<usize>) -> Answer {
     let mut out = String::new();
     for (number, mut event) in events(response).into_iter().enumerate() {

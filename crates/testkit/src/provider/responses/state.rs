@@ -24,7 +24,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// What a request goes on from.
+    /// What a request continues from.
     pub(super) fn all(&self) -> Vec<Value> {
         let output = self.response["output"].as_array().cloned().unwrap_or_default();
         self.input.iter().cloned().chain(output).collect()

@@ -75,7 +75,7 @@ pub(super) fn run(
 /// The fewest digits of a hash that are taken for it: what `diff` and `list` show.
 const SHORTEST: usize = 12;
 
-/// The hash that was meant, if it is the one that is there.
+/// The full hash for the given one, if it is the current hash.
 fn expected(pin: &Pin, given: &str) -> Result<PinHash> {
     let found = &pin.seen().hash;
     let digits = |hash: &str| hash.trim().trim_start_matches(PinHash::VERSION).to_ascii_lowercase();

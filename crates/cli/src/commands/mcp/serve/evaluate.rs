@@ -25,7 +25,7 @@ pub(super) fn text(call: &ToolCall, judgement: &Judgement) -> String {
     text.push_str("This call would be blocked. ");
     text.push_str(match judgement.hint {
         Some(_) => "Follow the hint instead.\n",
-        None => "The rule names no other way: ask the operator.\n",
+        None => "The rule suggests no alternative: ask the operator.\n",
     });
     text
 }

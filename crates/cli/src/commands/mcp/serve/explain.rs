@@ -12,41 +12,45 @@ use crate::render::{printable, rule_name};
 
 pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     let records = || now.records();
-    let told = callgate_control::explain(&now.rules, arguments, &CallDefaults::here(), records)?;
-    let text = match &told {
+    let explanation =
+        callgate_control::explain(&now.rules, arguments, &CallDefaults::here(), records)?;
+    let text = match &explanation {
         Explanation::Record(stored) => calls::described(stored),
         Explanation::Call(call) => call_text(call),
         Explanation::Tool(tool) => tool_text(tool),
     };
-    Ok(answered(told.to_json()?, &text))
+    Ok(answered(explanation.to_json()?, &text))
 }
 
 /// The same text as `callgate policy explain`.
-fn call_text(told: &CallExplanation) -> String {
-    let mut said = text::rules(&told.matched, false);
-    let others: Vec<String> =
-        told.others.iter().map(|(policy, rule)| rule_name(Some(policy), Some(rule))).collect();
+fn call_text(explanation: &CallExplanation) -> String {
+    let mut text = text::rules(&explanation.matched, false);
+    let others: Vec<String> = explanation
+        .others
+        .iter()
+        .map(|(policy, rule)| rule_name(Some(policy), Some(rule)))
+        .collect();
     if !others.is_empty() {
         let list = others.join(", ");
-        said.push_str(&format!("rules about this tool that do not match: {list}\n\n"));
+        text.push_str(&format!("rules about this tool that do not match: {list}\n\n"));
     }
-    said.push_str(&evaluate::text(&told.call, &told.judgement));
-    said
+    text.push_str(&evaluate::text(&explanation.call, &explanation.judgement));
+    text
 }
 
-fn tool_text(told: &ToolExplanation) -> String {
-    let ToolExplanation { call, rules, judgement } = told;
+fn tool_text(explanation: &ToolExplanation) -> String {
+    let ToolExplanation { call, rules, judgement } = explanation;
     let tool = printable(call.name.raw());
     let mut text = match judgement {
         Some(judgement) => {
-            format!("Whatever its arguments are: {}", evaluate::text(call, judgement))
+            format!("With any arguments: {}", evaluate::text(call, judgement))
         }
         None => format!(
-            "The verdict on a call of `{tool}` depends on its arguments: pass them to `evaluate`.\n"
+            "The verdict on a call to `{tool}` depends on its arguments: pass them to `evaluate`.\n"
         ),
     };
     text.push_str(match rules.as_slice() {
-        [] => "No rule is about this tool.\n",
+        [] => "No rule applies to this tool.\n",
         _ => "Rules about this tool:\n",
     });
     for rule in rules {

@@ -53,7 +53,7 @@ fn policies(now: &Loaded, rejected: Option<&str>) -> Value {
     })
 }
 
-/// The store, and whether it can be read. One that is not there yet is where everybody begins.
+/// The store, and whether it can be read. A missing store is not an error: a new user has none.
 fn store(location: &Location) -> (Value, bool) {
     let Location::Sqlite(path) = location else {
         return (json!({ "state": "memory" }), true);
@@ -74,7 +74,9 @@ fn store(location: &Location) -> (Value, bool) {
                 Err(error) => (broken(&path, &error.to_string()), false),
             }
         }
-        Err(OpenError::Missing { .. }) => (json!({ "state": "not there yet", "path": path }), true),
+        Err(OpenError::Missing { .. }) => {
+            (json!({ "state": "does not exist yet", "path": path }), true)
+        }
         Err(error) => (broken(&path, &error.to_string()), false),
     }
 }

@@ -30,7 +30,7 @@ const MAX_INPUT: usize = 500;
 /// What the tool is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct RecentQuery {
     limit: Option<usize>,
     verdict: Option<String>,
     tool: Option<String>,
@@ -42,7 +42,7 @@ struct Asked {
 #[derive(Debug, Serialize)]
 struct Decisions {
     decisions: Vec<Decision>,
-    /// Whether there may be older ones.
+    /// Whether there may be older decisions.
     more: bool,
 }
 
@@ -61,7 +61,7 @@ struct Decision {
     hint: Option<String>,
     tool: Option<String>,
     server: Option<String>,
-    /// The beginning of what the tool was given.
+    /// The beginning of the arguments.
     input: Option<String>,
     session: Option<String>,
     agent: Option<String>,
@@ -74,7 +74,7 @@ pub(super) fn resource(now: &Loaded) -> Result<String> {
 }
 
 pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
-    let asked: Asked = serde_json::from_str(arguments).map_err(|error| {
+    let asked: RecentQuery = serde_json::from_str(arguments).map_err(|error| {
         let hint = "limit is a number; verdict, tool, server, session and since are strings";
         hinted(format!("the arguments cannot be read: {error}"), hint)
     })?;
@@ -94,7 +94,7 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     Ok(answered(clean(&decisions), &text))
 }
 
-impl Asked {
+impl RecentQuery {
     fn filter(self) -> Result<Filter> {
         let verdict = self.verdict.map(|word| {
             Action::from_word(&word).ok_or_else(|| {
@@ -196,7 +196,7 @@ fn stamp(store: &Location) -> Vec<Option<(u64, SystemTime)>> {
     vec![of(path), of(log.as_ref())]
 }
 
-/// The number of the newest record; none where there is no store.
+/// The number of the newest record; `None` if there is no store.
 fn last(known: &Known) -> Option<u64> {
     let reader = records::opened_if_there(&known.now().store).ok().flatten()?;
     reader.last().ok()

@@ -62,11 +62,11 @@ fn line(text: &mut String, answer: &str, depth: usize, asked: &str) {
 }
 
 /// Depth is bounded by the reader of policies.
-fn condition(text: &mut String, told: &ConditionExplanation, depth: usize) {
-    let answer = told.holds.as_str();
-    let (word, parts) = match &told.kind {
+fn condition(text: &mut String, explanation: &ConditionExplanation, depth: usize) {
+    let answer = explanation.holds.as_str();
+    let (word, parts) = match &explanation.kind {
         ConditionKind::Test(test) => {
-            return line(text, answer, depth, &test_line(test, &told.holds));
+            return line(text, answer, depth, &test_line(test, &explanation.holds));
         }
         ConditionKind::Any(parts) => ("any of", parts.as_slice()),
         ConditionKind::All(parts) => ("all of", parts.as_slice()),
@@ -115,15 +115,15 @@ fn limit_line(limit: &LimitExplanation) -> String {
     let state = if limit.exceeded { "used up" } else { "not counted here" };
     let (calls, seconds, by) = (rate.calls, rate.seconds, by.join(" and "));
     let plural = if calls == 1 { "" } else { "s" };
-    format!("past {calls} call{plural} per {seconds} s by {by}  ({state})")
+    format!("above {calls} call{plural} per {seconds} s by {by}  ({state})")
 }
 
 fn conclusion(rule: &RuleExplanation) -> String {
     let result = match rule.result {
         RuleResult::Match => "matches",
         RuleResult::NoMatch => "does not match",
-        RuleResult::UnknownMatch => "unknown counts as a match, as the rule restricts",
-        RuleResult::UnknownNoMatch => "unknown counts as no match, as the rule allows",
+        RuleResult::UnknownMatch => "unknown counts as a match, because the rule restricts",
+        RuleResult::UnknownNoMatch => "unknown counts as no match, because the rule allows",
     };
     match &rule.contribution {
         Contribution::Nothing => result.to_owned(),
