@@ -169,7 +169,7 @@ fn a_turn_with_a_call_left_is_not_continued() {
     }
 }
 
-/// What the provider keeps itself, and what it was told to do, is not asked for again.
+/// What the provider keeps itself, and a tool that the request demands, is not asked for again.
 #[test]
 fn stored_background_and_demanded_turns_are_not_continued() {
     let demanded = json!({ "type": "function", "name": "delete_all" });

@@ -1,7 +1,7 @@
 //! A Chat turn that continues after its calls were denied: the turn as the provider produced it,
 //! and the request that asks for more.
 //!
-//! The content of a turn is the assistant's whole message, because its calls are beside its text.
+//! The content of a turn is the assistant's whole message, because its calls are next to its text.
 
 mod call;
 mod join;

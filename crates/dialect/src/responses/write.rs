@@ -386,7 +386,7 @@ impl Writer {
         left
     }
 
-    /// Whether a message has left in the place of a call.
+    /// Whether a message has left in place of a call.
     fn replaced(&self, slot: Slot) -> bool {
         self.messages.iter().any(|(known, _)| *known == slot)
     }

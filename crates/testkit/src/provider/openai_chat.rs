@@ -181,7 +181,7 @@ fn usage() -> Value {
     json!({ "prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30 })
 }
 
-/// What identifies an answer behind so many others.
+/// What identifies an answer behind this many others.
 fn id(given: usize) -> String {
     format!("chatcmpl-{}", given + 1)
 }
