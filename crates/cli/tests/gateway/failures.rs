@@ -330,7 +330,7 @@ fn a_response_that_breaks_before_its_first_byte_is_reported() {
 }
 
 #[test]
-fn a_whole_body_that_breaks_off_is_refused() {
+fn a_whole_body_that_is_cut_off_is_refused() {
     for (path, answer) in whole_turns("delete_all", "{}") {
         for framing in [Framing::Length, Framing::Chunked] {
             let (_, body) = emptied(answer.clone());

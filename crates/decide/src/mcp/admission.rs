@@ -28,8 +28,8 @@ pub struct ListRefusal {
     pub hint: String,
 }
 
-/// Whether the lists of servers and tools refuse a call of this name. What a server has listed is not
-/// looked at: neither pins nor hashes, nor whether the tool is known to exist.
+/// Whether the lists of servers and tools refuse a call of this name. Pins and hashes are not
+/// checked, nor whether a server has listed the tool.
 pub fn refused_by_lists(settings: &McpSettings, name: &ToolName) -> Option<ListRefusal> {
     if !settings.enforce {
         return None;

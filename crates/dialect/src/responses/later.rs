@@ -39,7 +39,7 @@ enum OpenItem {
 enum Progress {
     /// It is being read.
     Reading,
-    /// It broke off: the end of an earlier answer ends the turn.
+    /// It was cut off: the end of an earlier answer ends the turn.
     GivenUp,
 }
 

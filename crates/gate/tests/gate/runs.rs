@@ -110,7 +110,7 @@ fn a_call_behind_a_denied_one_is_renumbered() {
 }
 
 #[test]
-fn a_call_that_breaks_off_leaves_nothing() {
+fn a_call_that_is_cut_off_leaves_nothing() {
     let stream = start() + &open(0, "Bash") + &piece(0, "{\"a\":\"") + &piece(0, "b").repeat(9);
     let left = same(&settings(), &drive::allow_all_held(), &stream);
     assert!(!left.contains("Bash"), "{left}");

@@ -105,7 +105,7 @@ impl Beginnings {
         Some(Self(bits))
     }
 
-    /// Whether a program that is known is none of them.
+    /// Whether a known program differs from all of them.
     fn exclude(&self, program: &Word) -> bool {
         let Some(first) = program.text().and_then(|name| name.bytes().next()) else { return false };
         self.0.get(usize::from(first / 64)).is_some_and(|bits| bits & 1 << (first % 64) == 0)

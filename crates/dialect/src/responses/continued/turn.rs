@@ -27,7 +27,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     }
 }
 
-/// The texts in an answer that broke off, and those of its calls that the client has; `None` without
+/// The texts in an answer that was cut off, and those of its calls that the client has; `None` without
 /// any.
 pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
     let mut read = Answer::default();

@@ -300,7 +300,7 @@ fn three_answers_are_one_with_and_without_notices() {
     }
 }
 
-/// The next answer breaks off at every byte: what the client has is complete, and no call of it is
+/// The next answer is cut off at every byte: what the client has is complete, and no call of it is
 /// cut.
 #[test]
 fn a_later_answer_that_fails_leaves_a_complete_turn() {
