@@ -76,7 +76,8 @@ impl Write for Writer {
             own(out);
         }
         let end_leaves_later = fates.iter().any(|fate| matches!(fate, Fate::Later));
-        if !edited.is_empty && !(end_leaves_later && says_nothing(data)) {
+        let is_only_end = end_leaves_later && says_nothing(data);
+        if !edited.is_empty && !is_only_end {
             leave(frame, data, reading, edited.edits, out);
         }
         if !ends {
@@ -526,6 +527,7 @@ impl<'a> Fates<'a> {
 
 /// The removed members of a `delta` or `message`.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each of them is removed or not, by itself")]
 struct RemovedMembers {
     list: bool,
     call: bool,
