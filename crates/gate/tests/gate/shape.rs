@@ -273,3 +273,22 @@ fn an_operator_who_lets_unreadable_things_pass_gets_them() {
     }
     assert!(matches!(run_with(settings, CHAT, "").ending, Ending::Error(_)));
 }
+
+/// Some clients add such a piece to the input that was there, and others ignore it.
+#[test]
+fn custom_input_of_an_added_item_does_not_continue_in_a_piece() {
+    let event = |data: Value| format!("data: {data}\n\n");
+    let added = json!({
+        "type": "response.output_item.added", "output_index": 0,
+        "item": { "type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "run", "input": "ls " },
+    });
+    let piece = |delta: &str| json!({ "type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": delta });
+    let completed =
+        json!({ "type": "response.completed", "response": { "id": "resp_1", "output": [] } });
+    for (delta, leaves) in [("; rm -rf /", false), ("", true)] {
+        let parts = [event(added.clone()), event(piece(delta)), event(completed.clone())];
+        let seen = run(RESPONSES, &parts.concat());
+        assert_eq!(seen.text().contains("\"ls \""), leaves, "{}", seen.text());
+        assert!(!seen.text().contains("rm -rf"), "{}", seen.text());
+    }
+}
