@@ -650,6 +650,8 @@ pub(crate) const MODELS: &[Model] = &[
                 "dev-certs",
                 "sdk",
             ])
+            // MSBuild's own options, such as `-warnaserror`, are words with one dash.
+            .style(Style::SingleDash)
             .flags(&[
                 takes(&["--source", "-s"], INDEX),
                 takes(&["--output", "-o"], &[MAKES]),
@@ -681,6 +683,8 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("dotnet build", &[]),
+            ("dotnet build -c Release -v q -warnaserror", &[]),
+            ("dotnet restore -s https://a.example/x", &["executes a.example:443"]),
             ("dotnet test", &[]),
             ("dotnet nuget push a.nupkg", &["reads a.nupkg", "marks publishes"]),
         ]),
