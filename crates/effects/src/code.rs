@@ -13,13 +13,15 @@ use crate::marks::Mark;
 use crate::model::Language;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
-use crate::word::Word;
+use crate::word::{Fill, Word};
 
 mod calls;
 pub(crate) mod powershell;
 mod scanner;
 mod small;
 mod statements;
+
+pub(crate) use statements::hooks_of_packages;
 
 use calls::{Call, TABLES};
 use scanner::{Scanner, Token};
@@ -29,7 +31,10 @@ const MAX_CALLS: usize = 128;
 
 /// Scans code and adds its effects.
 pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field) {
-    if field.word.misses_value() && !is_substitution(language, field.word.known_start()) {
+    if field.word.misses_value()
+        && !is_substitution(language, field.word.known_start())
+        && !has_quoted_gaps(&field.word)
+    {
         shell.opaque(Why::Code, Bound::ALL, field.span.clone());
     }
     let text = field.word.known_part().to_owned();
@@ -45,6 +50,7 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
         Language::PowerShell => powershell::scan(shell, &text, field),
         Language::Cmd => powershell::cmd(shell, &text, field),
         Language::Gdb => small::gdb(shell, &text, field),
+        Language::Other if text.contains("get_env()") => shell.mark_parent(Mark::Credentials),
         Language::Other if is_quiet(&text) && field.word.is_known() => {}
         Language::Other => {
             shell.opaque(Why::Language, Bound::ALL, field.span.clone());
@@ -99,6 +105,19 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         }
         let around = scanner.call_text();
         let arguments = scanner.arguments();
+        if call == Call::Environment && prints_whole(text, scanner.rest(), name) {
+            shell.mark_parent(Mark::Credentials);
+        }
+        if call == Call::Dynamic
+            && names_code(name)
+            && let Some(code) = arguments.first().map(|argument| argument.word())
+            && (code.text().is_some() || is_compiled(text, around))
+        {
+            if code.text().is_some() {
+                shell.code(language, &Field::new(code, field.span.clone()));
+            }
+            continue;
+        }
         if call == Call::Dynamic && name.ends_with("getattr") && names_plain(around) {
             continue;
         }
@@ -160,6 +179,9 @@ fn plain_modules(text: &str, language: Language) -> Cow<'_, str> {
     let loader = match language {
         Language::JavaScript if text.contains("require(") => "require(",
         Language::Python if text.contains("__import__(") => "__import__(",
+        Language::Python if text.contains("pathlib.") => {
+            return Cow::Owned(text.replace("pathlib.", ""));
+        }
         _ => return Cow::Borrowed(text),
     };
     let mut plain = String::with_capacity(text.len());
@@ -203,6 +225,61 @@ fn is_destructured(text: &str, rest: &str) -> bool {
         && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
 }
 
+/// Calls that run their first argument as code of the same language.
+fn names_code(name: &str) -> bool {
+    matches!(name, "exec" | "eval" | "compile" | "instance_eval")
+}
+
+/// `exec(code)`, where `code = compile("…", …)`.
+fn is_compiled(text: &str, arguments: &str) -> bool {
+    let name = arguments.trim_start_matches(['(', ' ']);
+    let name = name.split([',', ')', ' ']).next().unwrap_or_default();
+    let is_name =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name
+        && ["=compile('", "= compile('", "=compile(\"", "= compile(\""].iter().any(|sign| {
+            text.contains(&format!("{name}{sign}")) || text.contains(&format!("{name} {sign}"))
+        })
+}
+
+/// Whether the environment as a whole is printed: `print(os.environ)`, not `os.environ["HOME"]`.
+fn prints_whole(text: &str, rest: &str, name: &str) -> bool {
+    let end = text.len() - rest.len();
+    let before = text.get(..end.saturating_sub(name.len())).unwrap_or_default();
+    let start = before.floor_char_boundary(before.len().saturating_sub(24));
+    let before = before.get(start..).unwrap_or_default();
+    let prints = ["print(", "log(", "stringify(", "dumps(", "puts ", "inspect", "dump(", "p "];
+    let is_one = rest.starts_with(['[', '.', '{'])
+        && !rest.starts_with(".items")
+        && !rest.starts_with(".to_h")
+        && !rest.starts_with(".each");
+    let is_value = text.trim().trim_end_matches(';') == name;
+    is_value
+        || !is_one && prints.iter().any(|call| before.contains(call)) && !before.contains("env=")
+}
+
+/// Whether every missing value is inside of a literal: it is data there.
+fn has_quoted_gaps(word: &Word) -> bool {
+    let text = word.known_part();
+    let mut gaps = word.gaps().iter().filter(|gap| gap.fill == Fill::Anything).peekable();
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, letter) in text.char_indices() {
+        while gaps.next_if(|gap| gap.at <= at).is_some() {
+            if quote.is_none() {
+                return false;
+            }
+        }
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '\'' | '"' if quote == Some(letter) => quote = None,
+            '\'' | '"' if quote.is_none() => quote = Some(letter),
+            _ => {}
+        }
+    }
+    gaps.next().is_none()
+}
+
 /// `s/old/$NEW/`: the missing value is text that replaces something.
 fn is_substitution(language: Language, start: &str) -> bool {
     let rest = start.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ',');
@@ -242,32 +319,183 @@ fn sets_user_bit(arguments: &str) -> bool {
 /// Code in a language that is not known. It does nothing to files, programs or hosts if none of
 /// its names says so; arithmetic and printing are common.
 fn is_quiet(text: &str) -> bool {
-    let text = text.replace("System.out", "").replace("IO.puts", "").replace("io:format", "");
-    let mut names = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let text = HARMLESS.iter().fold(text.to_owned(), |text, part| text.replace(part, " "));
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     let acts = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        STEMS.iter().any(|stem| name.contains(stem)) || SHORT.contains(&name.as_str())
+        let lower = name.to_ascii_lowercase();
+        STEMS.iter().any(|stem| lower.contains(stem)) || segments(name).any(|it| is_act(&it))
     };
-    text.len() < 2048
-        && !text.contains(['`', '|', '!', '&', '\\'])
+    let escapes = |line: &str| line.trim_start().starts_with(['!', ':', '.']);
+    text.len() < 4096
+        && !text.contains(['`', '|', '\\'])
         && !text.contains("/bin/")
-        && !names.any(acts)
+        && !text.lines().any(escapes)
+        && !text.split(|letter| !is_name(letter)).any(acts)
 }
 
-/// Parts of names that touch something outside of the program.
+/// `readFile` and `read_file` are `read` and `file`.
+fn segments(name: &str) -> impl Iterator<Item = String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut was_lower = false;
+    for letter in name.chars() {
+        let starts = letter == '_' || letter.is_uppercase() && was_lower || parts.is_empty();
+        was_lower = letter.is_lowercase() || letter.is_numeric();
+        if starts {
+            parts.push(String::new());
+        }
+        if letter != '_'
+            && let Some(last) = parts.last_mut()
+        {
+            last.extend(letter.to_lowercase());
+        }
+    }
+    parts.into_iter()
+}
+
+fn is_act(segment: &str) -> bool {
+    ACTS.contains(&segment)
+}
+
+/// Whether a script in a language that is not known names something outside of the project.
+pub(crate) fn reaches_out(text: &str) -> bool {
+    const SIGNS: &[&str] = &[
+        "http://",
+        "https://",
+        "cmd(",
+        "exec",
+        "shell",
+        "openconnection",
+        "socket",
+        "getenv",
+        "get_env",
+        "runtime",
+        "processbuilder",
+        "/bin/",
+        ".ssh",
+        ".aws",
+        "rm_rf",
+        "file.rm",
+        "deletedirectory",
+        "user.home",
+        "base64",
+        "eval",
+        "popen",
+        "system(",
+        "port.open",
+        "unlink",
+        "rmtree",
+        "http_client",
+        "/etc/",
+        "urlsession",
+        "webclient",
+        "ffi",
+    ];
+    let lower = text.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+/// Parts of a text that only print, or join expressions.
+const HARMLESS: &[&str] =
+    &["System.out", "IO.puts", "IO.inspect", "io:format", "|>", "||", "\\n", "\\t", "\\e"];
+
+/// Parts of names that touch something outside of the program, wherever they are in a name.
 const STEMS: &[&str] = &[
-    "system", "exec", "proc", "shell", "spawn", "open", "file", "read", "write", "path", "direct",
-    "http", "sock", "connect", "fetch", "request", "unlink", "remove", "delete", "kill", "eval",
-    "load", "import", "requir", "includ", "command", "ccall", "environ", "getenv", "native",
-    "base64", "decode", "save", "copy", "rename", "send", "compile", "script", "source", "parse",
-    "unsafe", "foreign", "runtime", "invoke", "reflect", "stream", "input", "output", "download",
-    "upload", "client", "server", "curl", "popen", "port", "term", "fork", "apply", "class",
+    "system",
+    "exec",
+    "spawn",
+    "popen",
+    "unlink",
+    "socket",
+    "http",
+    "shell",
+    "process",
+    "getenv",
+    "environ",
+    "ccall",
+    "forname",
+    "getmethod",
+    "classloader",
+    "fromcharcode",
+    "base64",
+    "unsafe",
+    "readfile",
+    "writefile",
+    "deletefile",
+    "runtime",
+    "reflect",
+    "download",
+    "upload",
 ];
 
-/// Whole names that do.
-const SHORT: &[&str] = &[
-    "os", "io", "sh", "rm", "cp", "mv", "cmd", "env", "net", "url", "uri", "ffi", "dir", "run",
-    "call", "use", "do", "cat", "chr", "char", "log4j", "ftp", "sys", "ls", "cd", "qx",
+/// Whole words in names that do.
+const ACTS: &[&str] = &[
+    "proc",
+    "open",
+    "file",
+    "files",
+    "read",
+    "write",
+    "directory",
+    "dir",
+    "sock",
+    "connect",
+    "fetch",
+    "request",
+    "remove",
+    "delete",
+    "kill",
+    "eval",
+    "load",
+    "command",
+    "native",
+    "decode",
+    "copy",
+    "rename",
+    "send",
+    "compile",
+    "script",
+    "source",
+    "foreign",
+    "invoke",
+    "stream",
+    "client",
+    "server",
+    "curl",
+    "port",
+    "fork",
+    "class",
+    "os",
+    "sh",
+    "rm",
+    "cp",
+    "mv",
+    "cmd",
+    "env",
+    "net",
+    "url",
+    "uri",
+    "ffi",
+    "run",
+    "call",
+    "chr",
+    "log4j",
+    "ftp",
+    "sys",
+    "qx",
+    "pipe",
+    "path",
+    "term",
+    "interpreter",
+    "vm",
+    "dlopen",
+    "lib",
+    "wget",
+    "ssh",
+    "bash",
+    "zsh",
+    "powershell",
+    "pkg",
+    "package",
 ];
 
 /// Whether the arguments of a call hold what was read, or the environment.

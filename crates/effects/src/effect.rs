@@ -177,8 +177,10 @@ pub enum Why {
     Script,
     /// The code is written in a language that is not analysed, or hides what it does.
     Language,
-    /// A path, a host or another value is not in the text.
+    /// A statement, a whole folder that is deleted, or where data goes is not in the text.
     Value,
+    /// Which file is written or removed, or which host is asked, is not in the text.
+    Target,
     /// The text does not follow the shell's grammar.
     Syntax,
     /// There is more of it than is analysed: too long, too deep, too many commands.
@@ -278,6 +280,16 @@ impl Effects {
         self.kinds = self.kinds.with(effect.action.kind());
         self.list.push(effect);
         self.list.len() - 1
+    }
+
+    /// Drops effects behind that place of the list which turn out not to happen.
+    pub(crate) fn forget(&mut self, from: usize, is_wrong: impl Fn(&Action) -> bool) {
+        let mut at = 0;
+        self.list.retain(|effect| {
+            at += 1;
+            at <= from || !is_wrong(&effect.action)
+        });
+        self.kinds = self.list.iter().fold(Bound::NONE, |kinds, it| kinds.with(it.action.kind()));
     }
 
     /// The run at that place of the list.
@@ -404,6 +416,7 @@ impl Why {
             Self::Script => "script",
             Self::Language => "language",
             Self::Value => "value",
+            Self::Target => "target",
             Self::Syntax => "syntax",
             Self::Size => "size",
             Self::Arguments => "arguments",

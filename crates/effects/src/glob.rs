@@ -694,6 +694,11 @@ fn has_ends(name: &str, signs: &[Sign]) -> bool {
 /// Whether a part with gaps shows enough of a name to look for it.
 fn shows_name(signs: &[Sign]) -> bool {
     let dot = signs.iter().rposition(|sign| *sign == Sign::Letter('.')).filter(|at| *at > 0);
+    // `.???` can be few things.
+    let is_short = signs.first() == Some(&Sign::Letter('.')) && signs.len() > 2;
+    if is_short && !signs.contains(&Sign::Star) {
+        return true;
+    }
     let stem = signs.iter().take(dot.unwrap_or(signs.len()));
     stem.filter(|sign| matches!(sign, Sign::Letter(_))).count() >= 2
 }
@@ -704,8 +709,63 @@ fn is_evidence(pattern: &Part, path: &Part, case: Case) -> bool {
     let (Part::One(one), Part::One(two)) = (pattern, path) else { return false };
     let has_letters = one.iter().any(|sign| matches!(sign, Sign::Letter(_)));
     let is_whole = two.iter().all(|sign| matches!(sign, Sign::Letter(_)));
-    has_letters && (is_whole || shows_name(two)) && signs_meet(one, two, case)
+    // Two names with gaps meet easily: `*.new` and `Jenkinsfile*`.
+    let has_star = one.contains(&Sign::Star);
+    has_letters
+        && (is_whole || shows_name(two))
+        && (if has_star { signs_cover(one, two, case) } else { signs_meet(one, two, case) })
+        && !ORDINARY.iter().any(|name| name.chars().map(Sign::Letter).eq(two.iter().copied()))
 }
+
+/// Folders that say nothing about what is below them: `$DIR/lib/x` is not `/var/lib/docker`.
+const ORDINARY: &[&str] = &[
+    "var",
+    "lib",
+    "etc",
+    "run",
+    "usr",
+    "bin",
+    "opt",
+    "srv",
+    "home",
+    "root",
+    "share",
+    "local",
+    "data",
+    "cache",
+    "src",
+    "config",
+    "private",
+    "secrets",
+    "users",
+    "Users",
+    "User",
+    "Library",
+    "log",
+    "db",
+    "sys",
+    "dev",
+    "proc",
+    "tmp",
+    "docker",
+    "live",
+    "archive",
+    "keys",
+    "auth",
+    "state",
+    "rules",
+    "commands",
+    "agents",
+    "skills",
+    "plugins",
+    "hooks",
+    "prompts",
+    "extensions",
+    "policies",
+    "actions",
+    "workflows",
+    "Code",
+];
 
 /// `{a,b}` in a glob, one level, at most 64 results.
 fn braces(text: &str) -> Vec<String> {

@@ -174,6 +174,19 @@ pub(crate) fn carries_secret(url: &Word) -> bool {
         return false;
     }
     let Some(after) = text.find("://").and_then(|at| text.get(at + 3..)) else { return false };
+    // The key of a cloud in a name that is looked up.
+    let host = after.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_key = |label: &str| {
+        let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        let starts = ["AKIA", "ASIA", "ghp_", "gho_", "github_pat_", "sk-", "xoxb-", "glpat-"];
+        label.len() >= 16
+            && starts.iter().any(|start| label.starts_with(start))
+            && (label.starts_with(|letter: char| letter.is_lowercase())
+                || label.bytes().all(is_upper))
+    };
+    if host.split('.').any(is_key) {
+        return true;
+    }
     let query = after.split_once('?').map_or("", |(_, query)| query);
     let has_secret = |text: &str| SECRET_WORDS.iter().any(|word| text.contains(word));
     if has_secret(query) {

@@ -56,6 +56,6 @@ pub use hosts::{HostPattern, HostSet};
 pub use marks::{Mark, Marks};
 pub use path::{Case, Path};
 pub use shell::settings::{Meaning, meaning};
-pub use tools::{analyse, command};
+pub use tools::{analyse, analyse_whole, command};
 pub use truth::Truth;
 pub use word::{Fill, Gap, Word};

@@ -7,6 +7,8 @@ use std::ops::Range;
 pub(crate) enum Touch {
     Writes,
     Deletes,
+    /// Its content gets another name.
+    Moves,
 }
 
 /// A file of a patch: what happens to it, its name, and where the name is in the text.
@@ -29,12 +31,16 @@ pub(crate) fn targets(text: &str) -> Vec<Target<'_>> {
             break;
         }
         if let Some(target) = codex_line(line, at) {
+            let is_new_name = line.contains("Move to:") || line.contains("Rename to:");
+            if let Some((touch, ..)) = targets.last_mut().filter(|_| is_new_name) {
+                *touch = Touch::Moves;
+            }
             targets.push(target);
         } else if let Some((prefix, name)) = diff_line(line) {
             let span = span_of(line, name, at);
             match prefix {
                 "--- " => old = (name != "/dev/null").then_some((Touch::Writes, name, span)),
-                "rename from " => targets.push((Touch::Deletes, name, span)),
+                "rename from " | "copy from " => targets.push((Touch::Moves, name, span)),
                 "rename to " | "copy to " => targets.push((Touch::Writes, name, span)),
                 _ if name == "/dev/null" => {
                     targets.extend(old.take().map(|(_, name, span)| (Touch::Deletes, name, span)));
@@ -68,7 +74,7 @@ fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 }
 
 fn diff_line(line: &str) -> Option<(&'static str, &str)> {
-    for prefix in ["--- ", "+++ ", "rename from ", "rename to ", "copy to "] {
+    for prefix in ["--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to "] {
         let Some(name) = line.strip_prefix(prefix) else { continue };
         // A time stamp follows a tab.
         let name = name.split('\t').next().unwrap_or(name).trim().trim_matches('"');
@@ -104,7 +110,7 @@ mod tests {
             shown(text),
             [
                 (Touch::Writes, "a.txt"),
-                (Touch::Writes, "b.txt"),
+                (Touch::Moves, "b.txt"),
                 (Touch::Writes, "c.txt"),
                 (Touch::Deletes, "d.txt"),
             ]
@@ -120,7 +126,7 @@ mod tests {
                 (Touch::Writes, "x"),
                 (Touch::Deletes, "gone"),
                 (Touch::Writes, "new"),
-                (Touch::Deletes, "old"),
+                (Touch::Moves, "old"),
                 (Touch::Writes, "other"),
             ]
         );

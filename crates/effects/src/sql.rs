@@ -26,6 +26,10 @@ pub(crate) fn reach(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     }
     for line in text.lines() {
         client_command(shell, line.trim_start(), field);
+        // `select … \g |sh`
+        for (at, _) in line.match_indices(" \\").take(16) {
+            client_command(shell, line.get(at + 1..).unwrap_or_default(), field);
+        }
     }
     let tokens = tokens(text);
     for (at, token) in tokens.iter().enumerate() {
@@ -89,7 +93,7 @@ fn literals(text: &str) -> Vec<String> {
 }
 
 fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Field) {
-    let named = |text: &str| Field::new(Word::known(text), field.span.clone());
+    let named = |text: &str| Field::new(crate::shell::glob_word(text), field.span.clone());
     let argument = match rest {
         [Token::Sign('('), Token::Literal(text), ..] => Some(text.as_str()),
         _ => None,
@@ -131,6 +135,20 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         ("xp_cmdshell", _, [Token::Literal(text), ..]) => drop(shell.word_text(&named(text))),
         ("attach", _, [Token::Literal(path), ..] | [Token::Word(_), Token::Literal(path), ..]) => {
             shell.read_file(&named(path), Access::Content);
+            shell.write_file(&named(path), Change::Content);
+        }
+        (
+            "vacuum",
+            _,
+            [Token::Word(_), Token::Literal(path), ..]
+            | [Token::Word(_), Token::Word(_), Token::Literal(path), ..],
+        ) => shell.write_file(&named(path), Change::Content),
+        // `edit(VALUE, EDITOR)` of sqlite3 runs the editor.
+        ("edit", _, [Token::Sign('('), rest @ ..]) => {
+            let editor = rest.iter().take_while(|token| **token != Token::Sign(')'));
+            if let Some(Token::Literal(command)) = editor.last() {
+                drop(shell.word_text(&named(command)));
+            }
         }
         ("copy", _, _) => copy(shell, rest, field),
         _ => {}
@@ -162,6 +180,15 @@ fn copy(shell: &mut Shell<'_, '_>, rest: &[Token], field: &Field) {
     }
 }
 
+/// The command of `|command`, which may be in quotes.
+fn piped_command(rest: &str) -> Option<&str> {
+    let quote = rest.chars().next().filter(|sign| matches!(sign, '\'' | '"'));
+    match quote {
+        Some(quote) => rest.get(1..)?.split(quote).next()?.trim_start().strip_prefix('|'),
+        None => rest.strip_prefix('|'),
+    }
+}
+
 /// Commands of psql, mysql and sqlite3 themselves.
 fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
     let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -170,21 +197,41 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
         let text = text.trim().trim_matches(['\'', '"']);
         Field::new(Word::known(text), field.span.clone())
     };
-    let is_pipe = rest.starts_with('|');
+    let piped = piped_command(rest);
+    if line.starts_with('\\') {
+        // psql replaces backquotes by what the command prints.
+        for command in line.split('`').skip(1).step_by(2).take(16) {
+            drop(shell.word_text(&named(command)));
+        }
+    }
     if let Some(text) = line.strip_prefix("\\!") {
         return drop(shell.word_text(&named(text)));
     }
     match verb {
         ".shell" | ".system" | "system" => drop(shell.word_text(&named(rest))),
-        ".read" | ".output" | ".once" | ".import" | "\\o" | "\\g" | "\\out" | "\\w" if is_pipe => {
-            drop(shell.word_text(&named(rest.get(1..).unwrap_or_default())));
+        ".read" | ".output" | ".once" | ".import" | "\\o" | "\\g" | "\\gx" | "\\out" | "\\w"
+            if piped.is_some() =>
+        {
+            let command = piped.unwrap_or_default();
+            drop(shell.word_text(&named(command)));
+            // What a query prints is code for a shell.
+            let name = command.trim().rsplit('/').next().unwrap_or_default();
+            if crate::shell::simple::is_shell(name) {
+                shell.hidden_code(field);
+            }
+        }
+        ".archive" | ".ar" => {
+            for path in rest.split_whitespace().filter(|word| !word.starts_with('-')).take(16) {
+                shell.read_file(&named(path), Access::Content);
+            }
         }
         ".read" | ".import" | "\\i" | "\\ir" | "\\include" | "source" | "\\." => {
             let first = rest.split_whitespace().next().unwrap_or_default();
             shell.read_file(&named(first), Access::Content);
             shell.sql_file(&named(first));
         }
-        ".output" | ".once" | ".backup" | ".save" | ".clone" | "\\o" | "\\out" | "\\w"
+        ".output" | ".once" | ".backup" | ".save" | ".clone" | ".log" | ".trace" | "\\o"
+        | "\\out" | "\\w"
             if !rest.is_empty() =>
         {
             let last = rest.split_whitespace().next_back().unwrap_or_default();
@@ -192,6 +239,10 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
         }
         "\\copy" => {
             let words: Vec<&str> = rest.split_whitespace().collect();
+            if words.iter().any(|word| word.eq_ignore_ascii_case("program")) {
+                let command = rest.split('\'').nth(1).unwrap_or_default();
+                drop(shell.word_text(&named(command)));
+            }
             for pair in words.windows(2) {
                 match pair {
                     [from, path] if from.eq_ignore_ascii_case("from") => {
@@ -276,6 +327,18 @@ mod tests {
             ("sqlite3 a.db \"select readfile('/x/a')\"", "reads /x/a"),
             ("sqlite3 a.db \".system cat b\"", "runs cat b"),
             ("psql -c '\\! cat b'", "runs cat b"),
+            ("sqlite3 :memory: \".read '|cat b'\"", "runs cat b"),
+            ("sqlite3 a.db \".import '|cat b' t\"", "runs cat b"),
+            ("sqlite3 a.db \".once |sh\" \"select 'x'\"", "opaque code"),
+            ("sqlite3 a.db \".log /x/a\" 'select 1'", "writes /x/a"),
+            ("sqlite3 a.db \"vacuum into '/x/a'\"", "writes /x/a"),
+            ("sqlite3 a.db \"attach '/x/a' as c\"", "writes /x/a"),
+            ("sqlite3 a.db \"select edit('x','cat b')\"", "runs cat b"),
+            ("sqlite3 a.db '.archive --create /x/a'", "reads /x/a"),
+            ("psql -c '\\set x `cat b`'", "runs cat b"),
+            ("psql -c '\\o |sh' -c 'select 1'", "opaque code"),
+            ("psql <<< 'select 1 \\g |sh'", "opaque code"),
+            ("psql -c \"\\copy t from program 'cat b'\"", "runs cat b"),
             ("duckdb a.db \"COPY t TO 'https://h.example/x'\"", "sends h.example:443"),
         ] {
             let found = effects(text);

@@ -15,6 +15,7 @@ use crate::word::Word;
 
 mod arguments;
 mod known;
+mod naming;
 mod unknown;
 
 /// The effects of a command line.
@@ -22,6 +23,26 @@ pub fn command(text: &str, ground: &Ground<'_>) -> Effects {
     let mut analysis = Analysis::new(ground);
     analysis.argument("$", text);
     Shell::new(&mut analysis, working_folder(ground)).text(text, Locator::At(0));
+    analysis.finish()
+}
+
+/// The effects of a call of a tool whose server is known by name only: `mcp__terraform__apply`.
+pub fn analyse_whole(
+    whole_name: &str,
+    name: &str,
+    entry: Option<&Entry>,
+    arguments: &Arguments,
+    ground: &Ground<'_>,
+) -> Effects {
+    let effects = analyse(name, entry, arguments, ground);
+    let Ok(value) = arguments.value() else { return effects };
+    if entry.is_some() {
+        return effects;
+    }
+    let call = Call { name: fold(whole_name), arguments, value };
+    let mut analysis = Analysis::new(ground);
+    analysis.effects = effects;
+    naming::by_server(&mut analysis, &call);
     analysis.finish()
 }
 
@@ -54,8 +75,21 @@ pub fn analyse(
             unknown::analyse(&mut analysis, &call);
             return analysis.finish().within(bound);
         }
-        Some(entry) => known::analyse(&mut analysis, &call, entry),
-        None => unknown::analyse(&mut analysis, &call),
+        Some(entry) => {
+            known::analyse(&mut analysis, &call, entry);
+            // A tool of the same name may call its arguments something else.
+            let shows = analysis.effects.all().is_empty() && entry.is(Kind::Read);
+            if shows {
+                unknown::analyse(&mut analysis, &call);
+            }
+            if call.name == "notebookedit" {
+                naming::analyse(&mut analysis, &call);
+            }
+        }
+        None => {
+            unknown::analyse(&mut analysis, &call);
+            naming::analyse(&mut analysis, &call);
+        }
     }
     analysis.finish()
 }

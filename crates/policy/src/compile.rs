@@ -132,6 +132,7 @@ fn compile_rule(
         reason: source.reason.unwrap_or_else(|| format!("rule `{id}` says {verdict}")),
         hint: source.hint,
         blocks: source.blocks,
+        examples: source.examples.matching.len() + source.examples.not_matching.len(),
         id,
     })
 }

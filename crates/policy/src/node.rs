@@ -68,7 +68,7 @@ impl Node {
     }
 
     /// The node as JSON text.
-    pub(crate) fn to_json(&self) -> String {
+    pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write_json(&mut out);
         out

@@ -85,6 +85,17 @@ pub struct RuleInfo {
     pub blocks: Option<String>,
 }
 
+/// How many examples a rule has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExampleCount {
+    /// The policy.
+    pub policy: String,
+    /// The rule.
+    pub rule: String,
+    /// The number of its examples.
+    pub examples: usize,
+}
+
 /// What a policy does with calls that none of its rules decides, for people who list rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultInfo {
@@ -248,6 +259,23 @@ impl Policies {
             ids.len()
         };
         self.policies.iter().filter(|policy| policy.name != protect::NAME).map(ids).sum()
+    }
+
+    /// The examples inside the rules, for each rule that has some. All of them hold, or the policy
+    /// would not have compiled.
+    pub fn example_counts(&self) -> Vec<ExampleCount> {
+        let rules = self.policies.iter().flat_map(|policy| &policy.rules);
+        let mut counts: Vec<ExampleCount> = rules
+            .filter(|rule| rule.examples > 0)
+            .map(|rule| ExampleCount {
+                policy: rule.policy.clone(),
+                rule: rule.id.clone(),
+                examples: rule.examples,
+            })
+            .collect();
+        // A rule that is compiled into two parts has the same examples in both.
+        counts.dedup();
+        counts
     }
 
     /// The text rules for this caller and direction; `None` if there are none.

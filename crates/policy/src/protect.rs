@@ -13,7 +13,7 @@ use crate::relax::without_examples;
 use crate::{Source, compile, source};
 
 /// The name of the group. Policies cannot have it.
-pub(crate) const NAME: &str = "self-protection";
+pub const NAME: &str = "self-protection";
 
 /// What is true of this installation.
 #[derive(Debug, Clone, Default)]

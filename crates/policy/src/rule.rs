@@ -44,6 +44,8 @@ pub(crate) struct Rule {
     pub(crate) hint: Option<String>,
     /// The kind of action that it blocks, as shown to the model.
     pub(crate) blocks: Option<String>,
+    /// How many examples it has.
+    pub(crate) examples: usize,
 }
 
 /// What happens when a rule matches.

@@ -50,12 +50,14 @@ pub(crate) struct Scanner<'t> {
     constants: HashMap<&'t str, Word>,
     /// Other names of modules: `import os as o`, `const h = https`.
     modules: HashMap<&'t str, &'t str>,
+    /// How often a loop may still be looked for. The bound keeps the scan linear.
+    searches: usize,
 }
 
 impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str, language: Language) -> Self {
         let (constants, modules) = (HashMap::new(), HashMap::new());
-        Self { text, pos: 0, language, constants, modules }
+        Self { text, pos: 0, language, constants, modules, searches: MAX_NAMES }
     }
 
     fn peek(&self) -> u8 {
@@ -102,8 +104,15 @@ impl<'t> Scanner<'t> {
                     self.pos += 2;
                     return Some(Token::Command(self.bracketed()));
                 }
+                b'/' if matches!(
+                    self.language,
+                    Language::Perl | Language::Ruby | Language::JavaScript
+                ) && self.regular_expression() => {}
                 byte if is_start(byte) => {
                     let name = self.name();
+                    if self.language == Language::Perl {
+                        self.quote_like(name);
+                    }
                     if name == "qx" && self.language == Language::Perl {
                         return Some(Token::Command(self.bracketed()));
                     }
@@ -167,7 +176,9 @@ impl<'t> Scanner<'t> {
         }
         self.blanks();
         let rest = self.rest();
-        if name == "import" && self.language == Language::Python {
+        if name == "for" && self.language == Language::Python {
+            self.bind_loop();
+        } else if name == "import" && self.language == Language::Python {
             let line = rest.split(['\n', ';']).next().unwrap_or_default();
             for part in line.split(',') {
                 if let Some((module, other)) = part.split_once(" as ") {
@@ -196,6 +207,100 @@ impl<'t> Scanner<'t> {
             }
         }
         self.pos = start;
+    }
+
+    /// `for NAME in EXPRESSION`: the name stands for what is found there.
+    fn bind_loop(&mut self) {
+        let name = self.rest();
+        let length = name.bytes().take_while(|byte| is_part(*byte) && *byte != b'.').count();
+        let name = name.get(..length).unwrap_or_default();
+        self.pos += length;
+        self.blanks();
+        if name.is_empty() || !self.rest().starts_with("in ") {
+            return;
+        }
+        self.pos += 3;
+        self.blanks();
+        for wrapper in ["sorted(", "list(", "reversed(", "set(", "tqdm(", "iter("] {
+            if self.rest().starts_with(wrapper) {
+                self.pos += wrapper.len();
+            }
+        }
+        let word = self.expression();
+        if !word.is_unknown() && word.known_part().len() <= MAX_CONSTANT {
+            self.constants.insert(name, word);
+        }
+    }
+
+    /// Passes over `/…/` where a regular expression can be.
+    fn regular_expression(&mut self) -> bool {
+        let before = self.text.get(..self.pos).unwrap_or_default().trim_end();
+        let is_place = before.is_empty()
+            || before.ends_with(['(', ',', '=', '~', '!', '&', '|', '{', ';', '}', ':', '?', '['])
+            || ["if", "unless", "and", "or", "split", "grep", "return", "when", "not"]
+                .iter()
+                .any(|word| before.ends_with(word));
+        if !is_place {
+            return false;
+        }
+        self.pos += 1;
+        self.section(b'/')
+    }
+
+    /// Passes over text up to a delimiter that is not escaped.
+    fn section(&mut self, delimiter: u8) -> bool {
+        let mut is_escaped = false;
+        while self.pos < self.text.len() {
+            let byte = self.peek();
+            self.bump();
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'\n' if delimiter == b'/' => return true,
+                byte if byte == delimiter => return true,
+                _ => {}
+            }
+        }
+        true
+    }
+
+    /// `s/a/b/`, `m{x}`, `tr/a/b/`, `qr/x/` of Perl: their text is no code, unless a flag says so.
+    fn quote_like(&mut self, name: &str) {
+        let sections = match name {
+            "s" | "y" | "tr" => 2,
+            "m" | "qr" | "q" | "qq" | "qw" => 1,
+            _ => return,
+        };
+        let open = self.peek();
+        let is_delimiter = open.is_ascii_punctuation()
+            && !matches!(open, b',' | b';' | b')' | b'=' | b'.' | b'-' | b'_');
+        if !is_delimiter {
+            return;
+        }
+        let close = match open {
+            b'(' => b')',
+            b'{' => b'}',
+            b'[' => b']',
+            b'<' => b'>',
+            other => other,
+        };
+        let start = self.pos;
+        self.pos += 1;
+        self.section(close);
+        let second = self.pos;
+        if sections == 2 {
+            if open != close {
+                self.blanks();
+                self.pos += 1;
+            }
+            self.section(close);
+        }
+        let flags = self.rest().bytes().take_while(u8::is_ascii_alphabetic).collect::<Vec<_>>();
+        // `s/x/code/e` runs its second part.
+        if name == "s" && flags.contains(&b'e') {
+            self.pos = second;
+        }
+        self.pos = self.pos.max(start + 1);
     }
 
     fn runs_backquotes(&self) -> bool {
@@ -418,6 +523,11 @@ impl<'t> Scanner<'t> {
                 return true;
             }
         }
+        if rest.starts_with(".parent") && !rest.starts_with(".parents") {
+            self.pos += ".parent".len();
+            word.push_str("/..");
+            return true;
+        }
         if self.finds_below(word) {
             return true;
         }
@@ -444,6 +554,30 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// `f(x) for x in EXPRESSION`: the loop follows its body.
+    fn looped(&mut self, name: &str, depth: usize) -> Option<Word> {
+        let is_plain = self.language == Language::Python && depth < 2 && name.len() < 32;
+        if !is_plain || name.contains('.') || self.searches == 0 {
+            return None;
+        }
+        self.searches -= 1;
+        let sign = format!("for {name} in ");
+        let rest = self.rest();
+        let near = rest.get(..rest.floor_char_boundary(rest.len().min(4096))).unwrap_or(rest);
+        let at = near.find(&sign)?;
+        let start = self.pos;
+        self.pos += at + sign.len();
+        for wrapper in ["sorted(", "list(", "glob.glob(", "glob.iglob(", "iglob("] {
+            if self.rest().starts_with(wrapper) {
+                self.pos += wrapper.len();
+            }
+        }
+        let word = self.expression_at(depth + 2);
+        self.pos = start;
+        let word = word.text().map_or_else(|| word.clone(), crate::shell::glob_word);
+        (!word.is_unknown()).then_some(word)
+    }
+
     /// A variable, or a call that only puts paths together. `None` for any other name.
     fn value_of_name(&mut self, depth: usize) -> Option<Word> {
         let name = self.name();
@@ -452,6 +586,13 @@ impl<'t> Scanner<'t> {
         }
         if let Some(value) = self.constants.get(name) {
             return Some(value.clone());
+        }
+        if let Some(value) = self.looped(name, depth) {
+            return Some(value);
+        }
+        if ["getusersitepackages", "getsitepackages"].iter().any(|call| name.ends_with(call)) {
+            self.pos += self.rest().find(')').map_or(0, |at| at + 1);
+            return Some(Word::known("~/.local/lib/python3/site-packages"));
         }
         if matches!(name, "process.cwd" | "os.getcwd" | "Path.cwd" | "Dir.pwd" | "getcwd") {
             if self.rest().starts_with("()") {

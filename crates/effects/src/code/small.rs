@@ -127,10 +127,17 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
             if !is_whole {
                 shell.hidden_code(field);
             }
+        } else if lead.ends_with('|') && !lead.ends_with("||") && is_interpreter(&literal) {
+            // What is printed there is code.
+            shell.hidden_code(field);
         } else if tail.starts_with('|') && !tail.starts_with("||")
             || lead.ends_with('|') && !lead.ends_with("||")
         {
             drop(shell.word_text(&field_of(&literal)));
+            // What is printed there is code, and awk makes it of what it reads.
+            if lead.ends_with('|') && starts_shell(&literal) {
+                shell.hidden_code(field);
+            }
         } else if lead.ends_with(">>") {
             shell.write_file(&field_of(&literal), Change::Append);
         } else if lead.ends_with('>') && before.contains("print") {
@@ -147,8 +154,15 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         rest = behind;
     }
     let systems = text.matches("system(").count();
-    let runs_unknown =
-        systems > is_explained || rest.contains("| getline") || rest.contains("|getline");
+    let constants = awk_constants(shell, text);
+    let is_constant = |before: &str| {
+        let name = before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
+        name.is_some_and(|name| constants.iter().any(|(known, _)| *known == name))
+    };
+    let reads_unknown = ["| getline", "|getline"]
+        .iter()
+        .any(|sign| rest.split_once(sign).is_some_and(|(before, _)| !is_constant(before)));
+    let runs_unknown = systems > is_explained || reads_unknown;
     if runs_unknown {
         shell.hidden_code(field);
     } else {
@@ -156,9 +170,26 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     }
 }
 
+/// Whether a command line is a shell that reads its input.
+fn starts_shell(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or(name);
+    crate::shell::simple::is_shell(name) && words.all(|word| word.starts_with('-'))
+}
+
 /// Files whose names awk puts together: `getline x < f`, `print > ("out/" $2)`.
 fn awk_files(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let constants = awk_constants(shell, text);
+    for (name, value) in constants.iter().take(16) {
+        let runs =
+            [format!("{name}|"), format!("{name} |"), format!("| {name}"), format!("|{name}")]
+                .iter()
+                .any(|form| text.contains(form.as_str()));
+        if runs {
+            drop(shell.word_text(&Field::new(value.clone(), field.span.clone())));
+        }
+    }
     let of = |word: Word| Field::new(word, field.span.clone());
     for after in text.split("getline").skip(1).take(32) {
         let Some((name, source)) = after.split_once('<') else { continue };
@@ -172,7 +203,7 @@ fn awk_files(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         let Some((_, target)) = statement.split_once('>') else { continue };
         let target = target.trim_start_matches('>').trim_start();
         let is_name = constants.iter().any(|(name, _)| awk_name(target) == *name);
-        if target.starts_with(['$', '(']) || is_name {
+        if target.starts_with(['$', '(']) || target.starts_with("ENVIRON") || is_name {
             shell.write_file(&of(awk_word(shell, target, &constants)), Change::Content);
         }
     }
@@ -191,6 +222,18 @@ fn awk_constants<'t>(shell: &Shell<'_, '_>, text: &'t str) -> Vec<(&'t str, Word
         }
     }
     constants
+}
+
+/// Whether a command runs what it reads.
+fn is_interpreter(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let is_one = matches!(
+        name,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "python" | "python3" | "perl" | "ruby" | "node"
+    );
+    is_one && words.all(|word| word.starts_with('-'))
 }
 
 fn awk_name(text: &str) -> &str {
@@ -391,6 +434,54 @@ const LOOKS: &[&str] = &[
     "ni",
 ];
 
+/// Words in front of a command of vim that change how it runs, not what it does.
+fn without_modifiers(command: &str) -> &str {
+    const MODIFIERS: &[&str] = &[
+        "silent",
+        "sil",
+        "silen",
+        "noautocmd",
+        "noa",
+        "verbose",
+        "verb",
+        "keepalt",
+        "keepjumps",
+        "keepmarks",
+        "keeppatterns",
+        "lockmarks",
+        "noswapfile",
+        "hide",
+        "unsilent",
+        "sandbox",
+        "confirm",
+        "tab",
+        "topleft",
+        "botright",
+        "vertical",
+        "vert",
+        "bufdo",
+        "argdo",
+        "windo",
+        "tabdo",
+        "aboveleft",
+        "belowright",
+        "legacy",
+        "vim9cmd",
+    ];
+    let mut rest = command;
+    for _ in 0..8 {
+        let trimmed = rest.trim_start_matches([' ', ':']);
+        let letters = trimmed.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let (word, after) = trimmed.split_at_checked(letters).unwrap_or((trimmed, ""));
+        let bare = after.strip_prefix('!').unwrap_or(after);
+        if !MODIFIERS.contains(&word) || !bare.starts_with(' ') {
+            return trimmed;
+        }
+        rest = bare;
+    }
+    rest
+}
+
 /// Vim: `:!command`, `:w file`, `:r file`, and languages inside of it.
 pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     for command in text.split(['\n', '|']).take(64) {
@@ -398,13 +489,16 @@ pub(super) fn vim(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
             .trim()
             .trim_start_matches(':')
             .trim_start_matches(|c: char| matches!(c, '%' | '.' | '$' | ',') || c.is_ascii_digit());
+        let command = without_modifiers(command);
         let field_of = |text: &str| Field::new(Word::known(text.trim()), field.span.clone());
         let is_escape = |(before, after): &(&str, &str)| {
             let verb = before.trim();
-            let runs = matches!(
-                verb,
-                "" | "r" | "read" | "w" | "write" | "silent" | "sil" | "exe" | "term"
-            );
+            let runs = match verb {
+                // `:w! FILE` writes a file, `:w !COMMAND` runs a command.
+                "w" | "write" => before.ends_with(char::is_whitespace),
+                "" | "r" | "read" | "silent" | "sil" | "exe" | "term" => true,
+                _ => false,
+            };
             runs && !after.trim().is_empty()
         };
         if let Some((_, shell_text)) = command.split_once('!').filter(is_escape) {

@@ -1,6 +1,7 @@
 //! Database statements in code: SQL in literals, and methods of libraries that delete every row.
 
-use crate::effect::Action;
+use crate::bound::Bound;
+use crate::effect::{Action, Why};
 use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
@@ -68,6 +69,138 @@ const WIPES: &[&str] = &[
     ".queryset.delete(",
 ];
 
+/// Libraries for clouds and forges.
+const SERVICES: &[&str] = &[
+    "boto3",
+    "aws-sdk",
+    "google.cloud",
+    "azure.mgmt",
+    "azure.storage",
+    "kubernetes",
+    "huggingface_hub",
+    "HfApi",
+    "octokit",
+    "Octokit",
+    "github",
+    "gitlab",
+    "cloudflare",
+    "digitalocean",
+    "docker",
+    "@google-cloud",
+    "@azure",
+    "openstack",
+    "hcloud",
+    "stripe",
+    "firebase",
+    "supabase",
+    "pulumi",
+];
+
+/// Their methods that destroy something.
+const DESTROYS: &[&str] = &[
+    ".delete()",
+    ".delete_",
+    ".deleteRepo",
+    ".delete_repo",
+    "terminate_instances",
+    "terminateInstances",
+    ".destroy(",
+    "TerminateInstancesCommand",
+    "Delete",
+    ".remove_",
+    "purge_",
+    "deregister_",
+    "schedule_key_deletion",
+    "repos.delete",
+    ".prune(",
+    "deleteBucket",
+    "deleteObject",
+    "deleteProject",
+    "empty_bucket",
+    "removeBucket",
+    "deleteUser",
+    "remove(force=True",
+    "remove(v=True",
+];
+
+/// Whether the code destroys something in a cloud or on a forge.
+fn destroys_elsewhere(text: &str) -> bool {
+    let is_small =
+        ["delete_message", "DeleteMessage", "delete_item(", "DeleteItem", "DeleteObjectCommand"];
+    SERVICES.iter().any(|name| text.contains(name))
+        && DESTROYS.iter().any(|call| text.contains(call))
+        && !is_small.iter().any(|call| text.contains(call))
+}
+
+/// Scripts that run whenever a package is installed: what they would run counts.
+pub(crate) fn hooks_of_packages(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    for hook in ["preinstall", "postinstall", "prepublish", "prepare", "preprepare"] {
+        for (at, _) in text.match_indices(hook).take(4) {
+            let after = text.get(at + hook.len()..).unwrap_or_default();
+            let after = after.trim_start_matches(['"', '\'', '\\', ']', ' ']);
+            let Some(value) = after.strip_prefix([':', '=']) else { continue };
+            let Some(literal) = literals(value).next() else { continue };
+            if value.trim_start().starts_with(['"', '\'', '`', '\\']) {
+                let command = crate::shell::ansi::unescape(literal);
+                drop(shell.word_text(&Field::new(Word::known(command), field.span.clone())));
+            }
+        }
+    }
+}
+
+/// Arguments that make a library run code of a stranger.
+const LOADS_CODE: &[&str] =
+    &["trust_remote_code=True", "trust_repo=True", "allow_pickle=True, url", "torch.hub.load("];
+
+/// Settings of frameworks that are secrets.
+const SHOWS: &[&str] = &[
+    "Rails.application.credentials",
+    "secret_key_base",
+    "settings.SECRET_KEY",
+    "settings.DATABASES",
+    "keyring.get_password",
+    "get_frozen_credentials",
+    "get_secret_value",
+    ".get_credentials()",
+    "getPassword(",
+    "keytar.getPassword",
+    "win32cred",
+    "SecItemCopyMatching",
+    "application.secrets",
+    "app.secret_key",
+    "app.config['SECRET",
+    "app.config[\"SECRET",
+];
+
+/// `env('APP_KEY')`, `config('database.connections.mysql.password')`
+fn shows_setting(text: &str) -> bool {
+    ["env(", "config("].iter().any(|call| {
+        text.split(call).skip(1).take(32).any(|after| {
+            let name = after.trim_start_matches(['\'', '"', '\\']);
+            let name = name.split(['\'', '"', ')']).next().unwrap_or_default().to_ascii_lowercase();
+            ["password", "secret", "_key", "token", ".key"].iter().any(|part| name.contains(part))
+        })
+    })
+}
+
+/// Literals, joined where the code puts them together: `"DEL" + "ETE FROM t"`.
+fn joined_literals(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut end = None;
+    for literal in literals(text) {
+        let start = literal.as_ptr() as usize - text.as_ptr() as usize;
+        let between = end.and_then(|end| text.get(end..start)).unwrap_or(";");
+        let is_joined =
+            between.chars().all(|c| matches!(c, '+' | '.' | ' ' | '\n' | '"' | '\'' | '`'));
+        match all.last_mut().filter(|_| is_joined) {
+            Some(last) => last.push_str(literal),
+            None => all.push(literal.to_owned()),
+        }
+        end = Some(start + literal.len());
+    }
+    all
+}
+
 /// Adds what the code does to databases.
 pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     if is_scratch(text) {
@@ -76,10 +209,25 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     if WIPES.iter().any(|wipe| text.contains(wipe)) || deletes_query(text) {
         shell.mark_parent(Mark::Database);
     }
+    if destroys_elsewhere(text) {
+        shell.mark_parent(Mark::Infrastructure);
+    }
+    let loads = ["pickle.load", "torch.load(", "joblib.load(", "dill.load", "marshal.load"];
+    let fetches = ["urlopen(", "requests.get(", "urlretrieve(", "httpx.get(", "fetch("];
+    let loads_fetched = loads.iter().any(|call| text.contains(call))
+        && fetches.iter().any(|call| text.contains(call));
+    hooks_of_packages(shell, text, field);
+    if loads_fetched || LOADS_CODE.iter().any(|sign| text.contains(sign)) {
+        shell.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
+    }
+    let is_process = text.contains("psutil") && text.contains(".environ()");
+    if is_process || SHOWS.iter().any(|sign| text.contains(sign)) || shows_setting(text) {
+        shell.mark_parent(Mark::Credentials);
+    }
     if !RUNS.iter().any(|call| text.contains(call)) {
         return;
     }
-    for literal in literals(text).take(MAX_LITERALS) {
+    for literal in joined_literals(text).into_iter().take(MAX_LITERALS) {
         let start = literal.trim_start();
         let is_statement = VERBS.iter().any(|verb| {
             start.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb))

@@ -1,6 +1,6 @@
 //! Build tools, compilers, test runners and formatters.
 
-use crate::effect::Purpose;
+use crate::effect::{Purpose, Reach};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -41,7 +41,7 @@ pub(crate) const MODELS: &[Model] = &[
         "just", "task", "go-task", "mage", "doit", "invoke", "inv", "nox", "tox", "grunt", "gulp",
         "jake", "nuke", "cake", "earthly", "dagger", "pants", "buck", "buck2", "please", "plz",
         "moon", "turbo", "nx", "wireit", "bazel", "bazelisk", "xmake", "tup", "redo", "waf",
-        "scons", "premake5", "ant", "mvnw", "gradlew", "phing", "robo",
+        "scons", "premake5", "ant", "phing", "robo",
     ])
     .flags(&[
         takes(
@@ -256,7 +256,48 @@ pub(crate) const MODELS: &[Model] = &[
         ("gcc -O2 -o a a.c", &["reads a.c", "writes a"]),
         ("gcc -wrapper sh,-c,x a.c", &["reads a.c", "opaque language"]),
     ]),
-    model(&["mvn", "gradle"])
+    model(&["jupyter", "jupyter-lab", "jupyter-notebook", "jupyter-server"])
+        .flags(&[
+            joined(
+                &["--ServerApp.token", "--NotebookApp.token", "--IdentityProvider.token"],
+                &[Does::MarksIf(&["", "''"], Mark::Guard)],
+            ),
+            joined(
+                &["--ServerApp.password", "--NotebookApp.password"],
+                &[Does::MarksIf(&["", "''"], Mark::Guard)],
+            ),
+            takes(&["--to", "--output-dir", "--template", "--ip", "--port", "--kernel"], &[]),
+            takes(&["--output"], &[WRITES]),
+            takes(&["--config"], &[READS]),
+        ])
+        .examples(&[
+            ("jupyter nbconvert --to html a.ipynb", &[]),
+            ("jupyter lab --ServerApp.token=''", &["marks guard"]),
+        ]),
+    model(&["huggingface-cli", "hf"])
+        .flags(&[takes(&["--repo-type", "--revision", "--local-dir", "--token"], &[])])
+        .subs(&[
+            model(&["upload", "upload-large-folder"])
+                .operands(leading(&[&[], &[READS_TREE]], &[]))
+                .always(&[Does::ConnectsTo("huggingface.co", Purpose::Send)]),
+            model(&["download", "whoami", "env", "scan-cache", "repo", "login", "logout"]),
+        ])
+        .examples(&[("hf download a/b", &[])]),
+    model(&["dvc"])
+        .subs(&[
+            model(&["remote"]).subs(&[
+                model(&["add", "modify"]).always(&[Does::Sets("dvc:remote", Reach::Lasting)]),
+                model(&["list", "remove"]),
+            ]),
+            model(&["gc"]).flags(&[switch(&["--cloud", "-c"], &[mark(Mark::Infrastructure)])]),
+            model(&["push", "pull", "add", "status", "repro", "diff", "checkout", "fetch"]),
+        ])
+        .examples(&[("dvc status", &[])]),
+    model(&["adb", "fastboot"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-s", "-t", "-H", "-P"], &[])])
+        .examples(&[("adb devices", &[]), ("fastboot -w", &["marks disk"])]),
+    model(&["mvn", "gradle", "mvnw", "gradlew", "gradlew.bat", "mvnd"])
         .style(Style::SingleDash)
         .flags(&[
             takes(&["-f", "--file", "-b", "--build-file"], &[Does::Recipe]),
@@ -267,6 +308,10 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-p", "--project-dir"], &[FOLDER]),
             takes(&["-pl", "-P", "-T", "--tests", "-x", "--exclude-task", "--console"], &[]),
             joined(&["-Dexec.executable", "-Dexec.args", "-Dexec.mainClass"], &[Does::Hides]),
+            joined(
+                &["-DremoteRepositories", "-DrepoUrl", "-DarchetypeRepository"],
+                &[Does::Package(Registry::Other)],
+            ),
             joined(&["-D"], &[]),
         ])
         .operands(TARGETS)
@@ -323,7 +368,6 @@ pub(crate) const MODELS: &[Model] = &[
         "xcrun",
         "simctl",
         "instruments",
-        "adb",
         "fastlane",
     ])
     .flags(&[
@@ -552,8 +596,6 @@ pub(crate) const MODELS: &[Model] = &[
         "mdbook",
         "docusaurus",
         "vitepress",
-        "jupyter",
-        "jupyter-lab",
         "streamlit",
         "gradio",
         "dagster",
@@ -565,7 +607,6 @@ pub(crate) const MODELS: &[Model] = &[
         "ollama",
         "vllm",
         "llama-server",
-        "huggingface-cli",
         "wandb",
         "typedoc",
         "jsdoc",

@@ -524,9 +524,11 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["init"]).flags(&[
                 takes(&["-from-module"], &[Does::Repository(Purpose::Execute)]),
                 takes(&["-plugin-dir"], &[READS_TREE]),
+                switch(&["-force-copy"], DESTROY),
             ]),
             model(&["destroy"]).always(DESTROY),
-            model(&["apply"]).flags(&[switch(&["-destroy"], DESTROY)]),
+            model(&["apply"])
+                .flags(&[switch(&["-destroy"], DESTROY), joined(&["-replace"], DESTROY)]),
             model(&["state"]).subs(&[
                 model(&["rm", "push", "mv", "replace-provider"]).always(DESTROY),
                 model(&["list", "show", "pull"]),

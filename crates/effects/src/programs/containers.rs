@@ -605,10 +605,18 @@ pub(crate) const MODELS: &[Model] = &[
             ("helm uninstall x", &["marks infrastructure"]),
             ("helm template . --post-renderer ./x", &["runs x"]),
         ]),
+    // Clusters on this machine, for tests.
+    model(&["kind", "k3d", "minikube"])
+        .subs(&[
+            model(&[
+                "delete", "create", "get", "load", "export", "start", "stop", "status", "image",
+            ]),
+            model(&["ssh", "kubectl"])
+                .style(Style::Posix)
+                .operands(leading(&[&[], IN_CONTAINER], &[])),
+        ])
+        .examples(&[("kind create cluster", &[]), ("kind delete cluster --name t", &[])]),
     model(&[
-        "kind",
-        "minikube",
-        "k3d",
         "k9s",
         "kubectx",
         "kubens",
@@ -640,7 +648,7 @@ pub(crate) const MODELS: &[Model] = &[
             .style(Style::Posix)
             .operands(leading(&[&[], IN_CONTAINER], &[])),
     ])
-    .examples(&[("kind create cluster", &[]), ("minikube delete", &["marks infrastructure"])]),
+    .examples(&[("stern web", &[]), ("vagrant destroy", &["marks infrastructure"])]),
     model(&[
         "virsh",
         "lxc",

@@ -9,6 +9,10 @@ const DROPS: Use = &[mark(Mark::Database)];
 const SERVER: Use = &[FETCHES];
 
 pub(crate) const MODELS: &[Model] = &[
+    // Commands of Redis, as tools of servers get them.
+    model(&["FLUSHALL", "FLUSHDB", "flushall", "flushdb"])
+        .always(DROPS)
+        .examples(&[("FLUSHDB", &["marks database"])]),
     model(&["psql", "pgcli", "usql", "edgedb", "ysqlsh"])
         .flags(&[
             takes(&["--command", "-c"], &[Does::Sql]),
@@ -437,7 +441,13 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
         model(&["db"]).subs(&[model(&["push", "pull", "seed", "execute"])
             .flags(&[switch(&["--force-reset", "--accept-data-loss"], DROPS)])]),
-        model(&["runner", "r"]).operands(leading(&[&[Does::Code(Language::Ruby)]], &[])),
+        model(&["runner", "r"])
+            .flags(&[takes(&["--environment", "-e"], &[])])
+            .operands(leading(&[&[Does::Code(Language::Ruby)]], &[])),
+        model(&["app:template", "new"]).flags(&[
+            joined(&["LOCATION="], &[Does::Package(Registry::Other)]),
+            takes(&["--template", "-m"], &[Does::Package(Registry::Other)]),
+        ]),
         model(&["downgrade"])
             .flags(&[])
             .operands(each(&[Does::MarksIf(&["base"], Mark::Database)])),
@@ -451,6 +461,9 @@ pub(crate) const MODELS: &[Model] = &[
     ]),
     model(&[
         "kafka-topics",
+        "kafka-consumer-groups",
+        "kafka-consumer-groups.sh",
+        "kafka-configs",
         "kafka-topics.sh",
         "kafka-delete-records",
         "kcat",
@@ -461,7 +474,7 @@ pub(crate) const MODELS: &[Model] = &[
         "pulsar-admin",
     ])
     .flags(&[
-        switch(&["--delete"], DROPS),
+        switch(&["--delete", "--reset-offsets", "--delete-offsets"], DROPS),
         takes(&["--bootstrap-server", "--topic", "--partitions", "-b", "-t"], &[]),
     ])
     .subs(&[

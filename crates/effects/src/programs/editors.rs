@@ -12,7 +12,9 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-c", "--cmd"], &[Does::Code(Language::Vim)]),
             joined(&["+"], &[Does::Code(Language::Vim)]),
-            takes(&["-S", "-u", "-U", "-s"], &[Does::Script(Language::Vim)]),
+            // Ex mode is silent with `-s`.
+            takes(&["-S", "-u", "-U"], &[Does::Script(Language::Vim)]),
+            switch(&["-es", "-Es", "-e", "-E", "-s"], &[]),
             takes(&["-w", "-W", "--startuptime"], &[WRITES]),
             takes(&["-l"], &[Does::Script(Language::Lua)]),
             takes(&["-i", "-t", "-T", "--servername", "--remote-send", "--remote-expr"], &[]),
@@ -66,7 +68,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["--eval", "--execute", "-e"], &[Does::Code(Language::Other)]),
             takes(&["--load", "-l", "--script", "-script"], &[Does::Script(Language::Other)]),
-            takes(&["--funcall", "-f"], &[Does::Hides]),
+            takes(&["--funcall", "-f"], &[Does::Code(Language::Other)]),
             takes(&["--directory", "-L", "--user", "-u", "--socket-name", "-s", "--chdir"], &[]),
             joined(&["+"], &[]),
         ])

@@ -428,9 +428,7 @@ const GIT: &[Model] = &[
             .flags(&[takes(&["-b", "-B", "--reason"], &[])])
             .operands(leading(&[&[MAKES]], &[])),
         // Git refuses to remove a worktree with changes unless it is forced.
-        model(&["remove"])
-            .flags(&[switch(&["--force", "-f"], &[]).operands(each(&[DELETES_TREE]))])
-            .operands(each(&[LISTS])),
+        model(&["remove"]).operands(each(&[LISTS])),
         model(&["list", "prune", "lock", "unlock", "repair", "move"]),
     ]),
     model(&["init"])
@@ -467,6 +465,10 @@ const GIT: &[Model] = &[
         takes(&["--output-directory", "-o"], &[MAKES]),
         takes(&["--subject-prefix", "--start-number", "-v", "-n", "--to", "--cc"], &[]),
     ]),
+    model(&["checkout-index"]).operands(each(&[WRITES])),
+    model(&["update-index"])
+        .flags(&[takes(&["--cacheinfo"], &[]), takes(&["--chmod"], &[])])
+        .operands(each(&[])),
     model(&["hash-object"]).operands(each(&[READS])).flags(&[takes(&["-t", "--path"], &[])]),
     model(&[
         "notes",
@@ -475,8 +477,6 @@ const GIT: &[Model] = &[
         "read-tree",
         "write-tree",
         "commit-tree",
-        "update-index",
-        "checkout-index",
         "pack-refs",
         "mktag",
         "mktree",

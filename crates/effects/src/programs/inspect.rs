@@ -692,8 +692,15 @@ pub(crate) const MODELS: &[Model] = &[
     .operands(each(&[WRITES]))
     .always(&[mark(Mark::Spies)])
     .examples(&[("scrot a.png", &["writes a.png", "marks spies"])]),
-    model(&["pbpaste", "xclip", "xsel", "wl-paste"])
-        .flags(&[takes(&["-selection", "-sel"], &[]), switch(&["-i", "-in"], &[])])
+    model(&["pbpaste", "wl-paste"])
+        .always(&[mark(Mark::Spies)])
+        .examples(&[("pbpaste", &["marks spies"])]),
+    model(&["xclip", "xsel"])
+        .flags(&[
+            takes(&["-selection", "-sel"], &[]),
+            switch(&["-i", "-in"], &[]),
+            switch(&["-o", "-out", "--output"], &[mark(Mark::Spies)]),
+        ])
         .operands(each(&[READS]))
         .examples(&[("xclip a", &["reads a"])]),
     model(&["pbcopy", "wl-copy", "clip", "clip.exe", "osc52"]).examples(&[("pbcopy", &[])]),

@@ -1,6 +1,6 @@
 //! Shells and interpreters.
 
-use crate::effect::Purpose;
+use crate::effect::{Access, Purpose};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -8,6 +8,14 @@ const PYTHON: Language = Language::Python;
 const JS: Language = Language::JavaScript;
 
 pub(crate) const MODELS: &[Model] = &[
+    model(&["mix"])
+        .flags(&[takes(&["--eval", "-e"], &[Does::Code(Language::Other)])])
+        .subs(&[
+            model(&["run", "eval"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+            model(&["archive.install", "escript.install"])
+                .operands(each(&[Does::Package(Registry::Other)])),
+        ])
+        .examples(&[("mix test", &[]), ("mix run -e 'IO.puts(1)'", &[])]),
     model(&[
         "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "csh", "tcsh", "fish",
         "nu", "elvish", "xonsh", "ksh93", "pdksh", "oksh", "hush", "osh",
@@ -84,10 +92,14 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--directory", "-d"], &[READS_TREE]),
             takes(&["--bind", "-b", "--protocol", "-p"], &[]),
         ])
-        .always(&[Does::ConnectsTo("localhost", Purpose::Listen)])
+        .always(&[
+            Does::ConnectsTo("localhost", Purpose::Listen),
+            // Everything below the working folder can be read by others.
+            Does::ReadsFile(".", Access::Tree),
+        ])
         .examples(&[(
             "python3 -m http.server 8000",
-            &["runs http.server 8000", "listens localhost:443"],
+            &["runs http.server 8000", "listens localhost:443", "reads-tree ."],
         )]),
     model(&["json.tool"])
         .flags(&[takes(&["--indent"], &[])])
@@ -352,6 +364,17 @@ pub(crate) const MODELS: &[Model] = &[
             joined(&["-XX:OnOutOfMemoryError", "-XX:OnError"], &[SHELL]),
             joined(&["-javaagent:", "-agentpath:"], &[Does::Script(Language::Other)]),
             switch(&["-version", "--version"], &[]),
+            joined(
+                &["-agentlib:jdwp"],
+                &[
+                    Does::MarksIfContains("address=*", Mark::Tunnel),
+                    Does::MarksIfContains("0.0.0.0", Mark::Tunnel),
+                ],
+            ),
+            joined(
+                &["-Dcom.sun.management.jmxremote.authenticate"],
+                &[Does::MarksIf(&["false"], Mark::Guard)],
+            ),
         ])
         .examples(&[
             ("java -version", &[]),

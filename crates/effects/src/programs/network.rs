@@ -11,6 +11,10 @@ const COPIES: Operands =
     sources_and_target(&[Does::Transfers(Purpose::Fetch)], &[Does::Transfers(Purpose::Send)]);
 
 pub(crate) const MODELS: &[Model] = &[
+    // A module of zsh.
+    model(&["ztcp", "zsocket"])
+        .operands(leading(&[&[Does::Connects(Purpose::Tunnel)]], &[]))
+        .examples(&[("ztcp h.example 9001", &["tunnels h.example"])]),
     model(&["curl", "curlie"])
         .flags(&[
             takes(&["--data", "-d", "--data-ascii", "--data-binary", "--json"], &[Does::AtFile])

@@ -645,8 +645,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "watch",
                 "tool",
                 "workload",
-                "ef",
-                "user-secrets",
                 "dev-certs",
                 "sdk",
             ])
@@ -671,9 +669,40 @@ pub(crate) const MODELS: &[Model] = &[
                     &[],
                 ),
             ]),
+            model(&["user-secrets"]).subs(&[
+                model(&["list"]).always(&[mark(Mark::Credentials)]),
+                model(&["set", "init", "remove", "clear"]),
+            ]),
+            model(&["ef"])
+                .flags(&[
+                    takes(&["--output", "-o"], &[WRITES]),
+                    takes(
+                        &[
+                            "--project",
+                            "-p",
+                            "--startup-project",
+                            "-s",
+                            "--context",
+                            "-c",
+                            "--framework",
+                        ],
+                        &[],
+                    ),
+                ])
+                .subs(&[model(&["database"]).subs(&[
+                    model(&["drop"]).always(&[mark(Mark::Database)]),
+                    model(&["update"]),
+                ])]),
+            model(&["fsi"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
             model(&["run"]).operands(leading(&[&[]], &[])),
             model(&["nuget"]).subs(&[
-                model(&["push"]).operands(each(&[READS])).always(PUBLISH),
+                model(&["push"])
+                    .flags(&[
+                        takes(&["--source", "-s"], &[SENDS]),
+                        takes(&["--api-key", "-k"], &[]),
+                    ])
+                    .operands(each(&[READS]))
+                    .always(PUBLISH),
                 model(&["delete"]).always(UNPUBLISH),
                 model(&["add"]).operands(leading(&[&[], INDEX], &[])),
                 model(&["list", "locals"]),
@@ -689,7 +718,6 @@ pub(crate) const MODELS: &[Model] = &[
             ("dotnet nuget push a.nupkg", &["reads a.nupkg", "marks publishes"]),
         ]),
     model(&[
-        "mix",
         "rebar3",
         "stack",
         "cabal",

@@ -261,11 +261,10 @@ const PIP_CONFIG: Model = model(&["config"]).subs(&[
 
 const PIP_SUBS: &[Model] = &[
     model(&["install", "download", "wheel"]).operands(PIP),
+    model(&["show"]).flags(&[switch(&["--files", "-f"], &[])]),
+    model(&["list", "freeze"]).flags(&[switch(&["--editable", "-e"], &[])]),
     model(&[
         "uninstall",
-        "freeze",
-        "list",
-        "show",
         "check",
         "search",
         "cache",

@@ -312,7 +312,23 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .operands(each(&[Does::Hides]))
         .examples(&[("busctl list", &[])]),
-    model(&["gsettings", "dconf", "xrdb", "plutil", "PlistBuddy"])
+    model(&["jstack", "py-spy", "rbspy", "jps", "jcmd", "jstat", "jinfo"])
+        .flags(&[takes(&["-o", "--output"], &[WRITES]), takes(&["--pid", "-p", "-d", "-r"], &[])])
+        .examples(&[("jstack -l 12", &[]), ("py-spy dump -p 12", &[])]),
+    model(&["plutil", "PlistBuddy", "plistutil"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-o"], &[WRITES]),
+            takes(&["-convert", "-extract", "-type", "-c", "-remove"], &[]),
+            takes(&["-replace", "-insert"], &[]),
+            switch(&["-lint", "-p", "-help"], &[]).operands(READ),
+        ])
+        .operands(IN_PLACE)
+        .examples(&[
+            ("plutil -p a.plist", &["reads a.plist"]),
+            ("plutil -convert json -o b a.plist", &["writes b", "reads a.plist", "writes a.plist"]),
+        ]),
+    model(&["gsettings", "dconf", "xrdb"])
         .subs(&[
             model(&[
                 "get",
@@ -349,20 +365,10 @@ pub(crate) const MODELS: &[Model] = &[
         ("xdotool exec cat a", &["runs cat a", "reads a"]),
         ("xdotool type x", &["marks spies"]),
     ]),
-    model(&[
-        "gcore",
-        "volatility",
-        "memdump",
-        "dumpcore",
-        "procdump",
-        "py-spy",
-        "rbspy",
-        "jmap",
-        "jstack",
-    ])
-    .flags(&[takes(&["-o", "--output", "--pid", "-p"], &[])])
-    .always(&[mark(Mark::Spies)])
-    .examples(&[("gcore 12", &["marks spies"])]),
+    model(&["gcore", "volatility", "memdump", "dumpcore", "procdump", "jmap"])
+        .flags(&[takes(&["-o", "--output", "--pid", "-p"], &[])])
+        .always(&[mark(Mark::Spies)])
+        .examples(&[("gcore 12", &["marks spies"])]),
     model(&[
         "bconsole",
         "runscript",

@@ -220,7 +220,10 @@ const GH: &[Model] = &[
     ]),
     model(&["repo"]).flags(&[TITLE]).subs(&[
         model(&["delete", "archive"]).always(&[mark(Mark::Infrastructure)]),
-        model(&["edit"]).flags(&[takes(&["--visibility"], &[mark(Mark::Publishes)])]),
+        model(&["edit"]).flags(&[takes(
+            &["--visibility"],
+            &[mark(Mark::Publishes), Does::MarksIf(&["public"], Mark::Guard)],
+        )]),
         model(&["create"]).flags(&[
             switch(&["--public", "--push"], &[mark(Mark::Publishes)]),
             takes(&["--source"], &[READS_TREE]),

@@ -144,6 +144,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--sshlogin", "-S"], &[Does::Connects(crate::effect::Purpose::Remote)]),
             takes(&["--workdir", "--wd"], &[FOLDER]),
         ])
+        .bare(&[Does::RunsInput(Language::Shell)])
         .operands(leading(&[&[Does::CommandWithInput]], &[])),
     model(&["timeout", "gtimeout"])
         .style(Style::Posix)

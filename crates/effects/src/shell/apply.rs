@@ -56,10 +56,20 @@ impl Shell<'_, '_> {
         self.flags(&line, &context);
         self.operands(&line, &context);
         self.special(&line, fields, &context);
-        if line.is_dry_run()
+        if let Some(run) = self.out.run_mut(run) {
+            if line.is_dry_run() {
+                run.marks.remove_all(&DRY);
+            }
+            if line.asks_for_help() {
+                run.marks = crate::marks::Marks::NONE;
+            }
+        }
+        let drops = self.out.run_mut(run).is_some_and(|run| run.marks.contains(Mark::Database));
+        if drops
+            && self.is_in_test()
             && let Some(run) = self.out.run_mut(run)
         {
-            run.marks.remove_all(&DRY);
+            run.marks.remove_all(&[Mark::Database]);
         }
         self.folder = folder;
         self.downloads(before)
@@ -99,8 +109,22 @@ impl Shell<'_, '_> {
                 self.uses(given.flag.does, &joined(&given.values), context);
             } else if let Some(value) = given.values.first() {
                 self.uses(given.flag.does, value, context);
+                if given.flag.does.is_empty() {
+                    self.silent_path(value);
+                }
             } else {
                 self.fixed(given.flag.does, context);
+            }
+        }
+        // `agent -p --force`: a value that is itself a flag with a mark counts as that flag, too.
+        for value in line.flags.iter().flat_map(|given| &given.values) {
+            let Some(text) = value.text().filter(|text| text.starts_with("--")) else { continue };
+            let flags = line.models.iter().flat_map(|model| model.flags.iter());
+            let known = flags.filter(|flag| flag.names.contains(&text));
+            for does in known.flat_map(|flag| flag.does) {
+                if let Does::Marks(mark) = does {
+                    self.mark(context.run, *mark);
+                }
             }
         }
         for (name, value) in &line.unknown {
@@ -173,6 +197,7 @@ impl Shell<'_, '_> {
         }
         if field.word.known_start().contains("://")
             && let Some(address) = host::parse_url(&field.word)
+            && address.host.text() != Some("")
         {
             self.connect(address, Purpose::Fetch, Some(&field.word), field.span.clone());
         }
@@ -186,6 +211,20 @@ impl Shell<'_, '_> {
             self.write_file(value, Change::Content);
         } else if !names_key(flag) {
             self.stray_path(value);
+        }
+    }
+
+    /// The value of a flag that does nothing by itself: a file of settings is read all the same. Keys
+    /// that a program needs for its own work are not shown by it.
+    fn silent_path(&mut self, field: &Field) {
+        let Some(text) = field.text() else { return };
+        let is_file = text.starts_with('/') && text.len() > 1 && !text.contains([' ', ':', '*']);
+        let lower = text.to_ascii_lowercase();
+        let is_key = ["/.", "key", "cred", "token", "secret", ".pem", "cert", "/dev/", "/proc/"]
+            .iter()
+            .any(|part| lower.contains(part));
+        if is_file && !is_key {
+            self.read_file(field, Access::Content);
         }
     }
 
@@ -249,7 +288,8 @@ impl Shell<'_, '_> {
 
     /// Uses one value.
     pub(crate) fn uses(&mut self, usage: &[Does], field: &Field, context: &Context) {
-        let is_stream = field.text() == Some("-");
+        let is_stream =
+            matches!(field.text(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
         for does in usage {
             match does {
                 Does::Reads(access) if !is_stream => {
@@ -281,6 +321,7 @@ impl Shell<'_, '_> {
                 Does::Shell | Does::RemoteShell => {
                     self.word_text(field);
                 }
+                Does::Code(language) if is_stream => self.run_input(*language, context),
                 Does::Code(language) => self.code(*language, field),
                 Does::Script(language) => self.script(*language, field, context.input.clone()),
                 Does::Recipe if field.stream.is_some() => {
@@ -394,6 +435,11 @@ impl Shell<'_, '_> {
             let (command, arguments) = words.split_at(at);
             let arguments = arguments.iter().filter(|field| !is_sign(field)).take(16);
             for argument in arguments {
+                // `parallel {} ::: COMMAND…` and `parallel ::: COMMAND…`
+                if command.first().is_none_or(|first| first.text() == Some("{}")) {
+                    self.word_text(argument);
+                    continue;
+                }
                 let mut all: Vec<Field> =
                     command.iter().map(|field| replace_braces(field, &argument.word)).collect();
                 let has_place = command.iter().any(|field| field.word.known_part().contains("{}"));
@@ -415,6 +461,16 @@ impl Shell<'_, '_> {
             None => vec![Word::unknown()],
         };
         let replaces = all.iter().any(|field| field.word.known_part().contains("{}"));
+        if replaces && let Some(text) = text.as_ref().and_then(Word::text) {
+            // `-I{}`: each line is one item.
+            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()).take(16) {
+                let item = Word::known(line);
+                let all: Vec<Field> =
+                    words.iter().map(|field| replace_braces(field, &item)).collect();
+                self.wrapped(&all, None);
+            }
+            return;
+        }
         if replaces && runs_text(&all) && more.first().is_some_and(|first| !first.is_known()) {
             // An item is one word of the text, not more text.
             let first = more.first().cloned().unwrap_or_default();
@@ -457,7 +513,9 @@ impl Shell<'_, '_> {
         }
         if address.host.is_unknown() || address.host.known_part().is_empty() {
             let could = Bound::just(EffectKind::Connects);
-            self.opaque(Why::Value, could, span.clone());
+            let is_plain = matches!(purpose, Purpose::Fetch | Purpose::Listen);
+            let why = if is_plain { Why::Target } else { Why::Value };
+            self.opaque(why, could, span.clone());
             if address.host.is_known() {
                 return;
             }
@@ -593,6 +651,7 @@ impl Shell<'_, '_> {
         let Some(value) = value else { return };
         if is_path_setting {
             self.keep_program_folders(&value.word);
+            self.searches_foreign_folder(&value.word, &value.span);
         }
         match means {
             Some(Meaning::Command) if is_command(&value.word) => {
@@ -679,6 +738,12 @@ impl Shell<'_, '_> {
         if is_input && let Some(input) = input {
             return self.run_output(language, &input, &field.span);
         }
+        if let Some(output) = self.descriptor_file(field) {
+            return self.run_output(language, &output, &field.span);
+        }
+        if self.script_from_socket(field) {
+            return;
+        }
         if let Some(stream) = &field.stream {
             let stream = Rc::clone(stream);
             return self.run_output(language, &stream, &field.span);
@@ -703,8 +768,13 @@ impl Shell<'_, '_> {
         let Some(path) = path.resolved.text() else { return };
         if let Some(output) = self.written.get(path).cloned().or_else(|| self.fetched_output(path))
         {
+            // A script in another language is as hidden as a file that was there before, unless it
+            // names a host, a program or a file of the user.
+            let is_plain = language == Language::Other
+                && output.known().is_some_and(|text| !crate::code::reaches_out(text));
             return match output.as_ref() {
                 Output::File(_) => {}
+                _ if is_plain => {}
                 _ => self.run_output(language, &output, &field.span),
             };
         }
@@ -850,14 +920,25 @@ const TESTS: &[&str] = &[
 
 /// The pattern that names must have, or any name if another test leaves some files out.
 fn name_test(line: &Line<'_>) -> Option<Word> {
+    let is_excluded = |value: &Field| {
+        let at = line.words.iter().position(|word| word.span == value.span);
+        let not = at.and_then(|at| at.checked_sub(2)).and_then(|at| line.words.get(at));
+        matches!(not.and_then(Field::text), Some("-not" | "!"))
+    };
     let given = line.flags.iter().find(|given| {
         matches!(given.spelling.as_str(), "-name" | "-iname")
+            && !given.values.first().is_some_and(is_excluded)
             && given.values.first().and_then(Field::text).is_some_and(|text| text != "*")
     });
     if let Some(given) = given {
         return Some(glob_word(given.values.first()?.word.known_part()));
     }
-    let is_tested = line.words.iter().filter_map(Field::text).any(|word| TESTS.contains(&word));
+    // `-not -path './x/*'` leaves only some files out.
+    let mut before = "";
+    let is_tested = line.words.iter().filter_map(Field::text).any(|word| {
+        let is_negated = matches!(std::mem::replace(&mut before, word), "-not" | "!");
+        TESTS.contains(&word) && !is_negated
+    });
     is_tested.then(|| {
         let mut any = Word::default();
         // Not `*`, which would be everything in the folder.

@@ -22,6 +22,7 @@ impl Shell<'_, '_> {
         input: &Input,
     ) -> Option<Output> {
         let arguments = fields.get(1..).unwrap_or_default();
+        self.callbacks(name, arguments);
         let output = match name {
             "cd" | "pushd" | "chdir" => self.cd(arguments),
             "popd" => {
@@ -29,9 +30,10 @@ impl Shell<'_, '_> {
                 Output::Nothing
             }
             "export" | "declare" | "local" | "typeset" | "readonly" => {
-                self.declare(name, arguments)
+                self.declare(name, arguments, run)
             }
             "unset" => {
+                self.name_variables(arguments);
                 for field in arguments {
                     let Some(name) = field.text() else { continue };
                     Rc::make_mut(&mut self.variables).remove(name);
@@ -46,12 +48,20 @@ impl Shell<'_, '_> {
             "exec" | "builtin" | "noglob" | "nocorrect" => self.exec(arguments, input),
             "command" => self.command_builtin(arguments, input),
             "trap" => {
-                if let Some(first) = arguments.first().filter(|first| first.text() != Some("-")) {
-                    self.word_text(first);
-                }
+                self.trap(arguments);
                 Output::Nothing
             }
-            "env" => self.env(arguments, input),
+            "env" => {
+                if arguments.is_empty() {
+                    self.prints_environment(run);
+                }
+                self.env(arguments, input)
+            }
+            "hash" => {
+                self.remember_program(arguments);
+                Output::Nothing
+            }
+            "jobs" => Output::Text(crate::shell::arithmetic::unknown_number()),
             "read" | "mapfile" | "readarray" => self.read(arguments, input),
             "set" => self.set(arguments),
             "shift" => {
@@ -60,14 +70,20 @@ impl Shell<'_, '_> {
                 }
                 Output::Nothing
             }
+            "let" => {
+                for field in arguments {
+                    self.evaluate(&field.word, false, &field.span);
+                }
+                Output::Nothing
+            }
             "test" | "[" => self.test(arguments),
             "echo" => echo(arguments),
             "printf" => self.printf(arguments),
             "pwd" => self.lookup("PWD", None).map_or(Output::Unknown, Output::Text),
             "true" | ":" | "false" | "exit" | "return" | "break" | "continue" | "wait"
-            | "shopt" | "setopt" | "getopts" | "jobs" | "fg" | "bg" | "disown" | "umask"
-            | "ulimit" | "let" | "hash" | "times" | "bind" | "complete" | "compgen" | "enable"
-            | "logout" | "dirs" | "suspend" => Output::Nothing,
+            | "shopt" | "setopt" | "getopts" | "fg" | "bg" | "disown" | "umask" | "ulimit"
+            | "times" | "bind" | "complete" | "compgen" | "enable" | "logout" | "dirs"
+            | "suspend" => Output::Nothing,
             "type" | "which" | "whereis" | "whence" => self.which(arguments),
             "apply_patch" | "applypatch" => self.patch(arguments, input),
             "history" | "fc" => {
@@ -124,7 +140,7 @@ impl Shell<'_, '_> {
         Output::Nothing
     }
 
-    fn declare(&mut self, name: &str, arguments: &[Field]) -> Output {
+    fn declare(&mut self, name: &str, arguments: &[Field], run: usize) -> Output {
         let is_export = name == "export"
             || arguments.iter().any(|field| {
                 field.text().is_some_and(|text| text.starts_with('-') && text.contains('x'))
@@ -134,20 +150,46 @@ impl Shell<'_, '_> {
                 .iter()
                 .all(|field| matches!(field.text(), Some("-p" | "-x" | "-px" | "-xp")))
         {
+            self.prints_environment(run);
             self.reads_environment(arguments);
             return Output::Unknown;
         }
+        let has = |letter: char| {
+            let flags = arguments.iter().filter_map(Field::text);
+            flags.take_while(|text| text.starts_with('-')).any(|text| text.contains(letter))
+        };
+        let (is_number, is_reference) = (has('i'), has('n'));
         for field in arguments {
             if field.word.known_start().starts_with('-') {
                 continue;
             }
+            self.name_variable(&field.word, false, &field.span);
+            if is_number || is_reference {
+                self.typed(field, is_number);
+            }
             if is_export {
                 self.exports(field);
             } else if let Some((name, value)) = assignment(field) {
+                self.sets_prompt(&name, &value, false, &field.span);
                 self.assign(&name, value);
             }
         }
         Output::Nothing
+    }
+
+    /// `declare -i` makes a variable a number, `declare -n` another name for a variable.
+    fn typed(&mut self, field: &Field, is_number: bool) {
+        let (name, value) = match assignment(field) {
+            Some((name, value)) => (Some(name), value),
+            None => (field.text().map(str::to_owned), Word::default()),
+        };
+        if !is_number {
+            return self.name_variable(&value, false, &field.span);
+        }
+        self.evaluate(&value, false, &field.span);
+        if self.integers.len() < 64 {
+            self.integers.extend(name);
+        }
     }
 
     fn reads_environment(&mut self, arguments: &[Field]) {
@@ -243,6 +285,7 @@ impl Shell<'_, '_> {
                         self.environment(&name, value, first.span.clone());
                         rest = after;
                     }
+                    None if self.function_in_environment(first) => rest = after,
                     None => return self.run(rest, input.clone()),
                 },
             }
@@ -259,6 +302,8 @@ impl Shell<'_, '_> {
 
     /// `read` fills variables from standard input.
     fn read(&mut self, arguments: &[Field], input: &Input) -> Output {
+        self.name_variables(arguments);
+        let is_fetched = matches!(input.as_deref(), Some(Output::Network(_)));
         let known = input.as_deref().and_then(Output::known).map(str::to_owned);
         let names: Vec<String> = arguments
             .iter()
@@ -281,6 +326,7 @@ impl Shell<'_, '_> {
                 Some(words) => words.next().map_or_else(Word::default, Word::known),
                 None => names_of(input),
             };
+            self.keep_origin(name, is_fetched);
             let variable = Variable { values: vec![value], list: None };
             Rc::make_mut(&mut self.variables).insert(name.clone(), variable);
         }
@@ -310,6 +356,9 @@ impl Shell<'_, '_> {
     fn test(&mut self, arguments: &[Field]) -> Output {
         for pair in arguments.windows(2) {
             let [flag, file] = pair else { continue };
+            if matches!(flag.text(), Some("-v" | "-R")) {
+                self.name_variable(&file.word, false, &file.span);
+            }
             let is_file_test = flag.text().is_some_and(|text| {
                 text.len() == 2
                     && text.starts_with('-')
@@ -334,6 +383,7 @@ impl Shell<'_, '_> {
         let text = format.text().and_then(|format| formatted(format, values));
         let text = text.unwrap_or_else(|| partly(rest));
         if let Some(name) = variable {
+            self.name_variable(&Word::known(name.as_str()), false, &format.span);
             self.assign(&name, text);
             return Output::Nothing;
         }
@@ -366,7 +416,10 @@ impl Shell<'_, '_> {
                 crate::patch::Touch::Writes => {
                     self.write_file(&field, crate::effect::Change::Content)
                 }
-                crate::patch::Touch::Deletes => {
+                crate::patch::Touch::Deletes | crate::patch::Touch::Moves => {
+                    if touch == crate::patch::Touch::Moves {
+                        self.read_file(&field, Access::Content);
+                    }
                     let could = Bound::just(EffectKind::Deletes);
                     self.path_effect(&field, could, |path| {
                         Action::Deletes(path, crate::effect::Scope::One)
@@ -396,15 +449,18 @@ impl Shell<'_, '_> {
         match name {
             "cat" | "tac" | "tee" | "head" | "tail" | "less" | "more" | "sort" | "uniq" | "pv"
             | "sponge" | "buffer" | "zcat" | "gunzip" => {
+                let is_count = |text: &str| {
+                    let digits = text.trim_start_matches('+');
+                    digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+                };
                 let file = arguments.iter().find(|field| {
                     !field.word.known_start().starts_with('-')
-                        && !field
-                            .text()
-                            .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+                        && !field.text().is_some_and(is_count)
                 });
                 match (name, file, input) {
                     ("tee" | "sponge", _, Some(input)) => {
                         self.keep_written(before, input);
+                        self.feed_arguments(arguments, input);
                         Some(input.as_ref().clone())
                     }
                     (_, Some(file), _) => Some(match &file.stream {
@@ -422,6 +478,25 @@ impl Shell<'_, '_> {
                 && !fields.first().is_some_and(|it| is_path(&it.word)) =>
             {
                 Some(Output::Nothing)
+            }
+            // It quotes what it prints, for `eval`.
+            "getopt" => Some(Output::line("--")),
+            "npm" | "pnpm" | "yarn" if texts().starts_with(&["config", "get", "userconfig"]) => {
+                Some(Output::line("~/.npmrc"))
+            }
+            "python" | "python3"
+                if texts().iter().any(|text| {
+                    text.contains("sitepackages")
+                        || *text == "--user-site"
+                        || text.contains("purelib")
+                }) =>
+            {
+                Some(Output::line("~/.local/lib/python3/site-packages"))
+            }
+            "gcc" | "cc" | "clang" | "g++" | "clang++" => {
+                let name =
+                    texts().iter().find_map(|text| text.strip_prefix("-print-file-name="))?;
+                Some(Output::line(format!("/usr/lib/{name}")))
             }
             "mktemp" => Some(Output::Text(self.temporary(arguments))),
             "basename" | "dirname" => decode::path_part(name, &texts()).map(Output::line),
@@ -525,6 +600,9 @@ impl Shell<'_, '_> {
                 {
                     return Some(Output::Text(one_name()));
                 }
+                if let Some(pattern) = pathspec(arguments).filter(|_| is_names) {
+                    return Some(Output::Text(pattern));
+                }
                 is_names.then(|| Word::known("."))?
             }
             // `ls folder/*` prints whole paths, `ls folder` only names.
@@ -568,6 +646,21 @@ impl Shell<'_, '_> {
         }
         Some(Output::Text(names))
     }
+}
+
+/// `git ls-files -- '*.o' 'x/*'`: the names have one of these forms; the first one stands for all.
+fn pathspec(arguments: &[Field]) -> Option<Word> {
+    let listing = arguments.iter().position(|field| field.text() == Some("ls-files"))?;
+    let is_pattern = |field: &&Field| {
+        let text = field.word.known_part();
+        !text.starts_with('-') && text.len() > 1 && text != "." && !text.starts_with(':')
+    };
+    let pattern = arguments.iter().skip(listing + 1).find(is_pattern)?;
+    let mut word = Word::known("./");
+    word.push_gap(crate::word::Fill::Anything);
+    word.push('/');
+    word.push_word(&crate::shell::glob_word(pattern.text()?));
+    Some(word)
 }
 
 /// `… | grep PATTERN` passes some of the names on.

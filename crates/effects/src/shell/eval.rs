@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};
-use crate::effect::{Access, Action, Change, Opaque, Reach, Setting, Why};
+use crate::effect::{Access, Action, Change, Opaque, Reach, Scope, Setting, Why};
 use crate::path::Path;
 use crate::shell::expand::Field;
 use crate::shell::output::Output;
@@ -26,6 +26,9 @@ const MAX_DEPTH: usize = 24;
 const MAX_COMMANDS: usize = 400;
 /// How many values of one variable are followed.
 const MAX_VALUES: usize = 16;
+
+/// How many links of one call are followed.
+const MAX_LINKS: usize = 48;
 
 /// Longer values are not followed.
 const MAX_VALUE: usize = 1 << 15;
@@ -71,7 +74,7 @@ pub(crate) struct Shell<'a, 'g> {
     pub(crate) folder: Word,
     /// `$1` and so on; `None` outside of functions and `sh -c`.
     pub(crate) positional: Option<Vec<Word>>,
-    heredocs: Rc<Vec<HereDoc>>,
+    pub(crate) heredocs: Rc<Vec<HereDoc>>,
     pub(crate) locator: Locator,
     /// The command that runs what is analysed now.
     pub(crate) parent: Option<usize>,
@@ -81,11 +84,17 @@ pub(crate) struct Shell<'a, 'g> {
     /// How many values the variables of the current command have.
     choices: usize,
     /// Inside a branch that may not run.
-    branches: usize,
+    pub(crate) branches: usize,
     /// The words of the command at hand were made of what a command read.
     pub(crate) words_read: bool,
     /// Variables whose value a command has read.
     pub(crate) read_variables: HashSet<String>,
+    /// A part of the word at hand came from another host.
+    pub(crate) word_fetched: bool,
+    /// Variables whose value came from another host.
+    pub(crate) fetched_variables: HashSet<String>,
+    /// Variables that are numbers: what they are given is evaluated.
+    pub(crate) integers: HashSet<String>,
     /// Folders that came from another host.
     pub(crate) fetched: Vec<Fetched>,
     /// Secret variables that the words of the command at hand use; `None` outside of commands.
@@ -94,8 +103,12 @@ pub(crate) struct Shell<'a, 'g> {
     pub(crate) piped_secrets: Option<Vec<usize>>,
     /// Symbolic links that the text makes, and where they lead.
     pub(crate) links: Vec<(String, Word)>,
+    /// What descriptors above 2 deliver.
+    pub(crate) descriptors: HashMap<u32, Rc<Output>>,
     /// Folders that the text puts in front of the search path.
     pub(crate) program_folders: Vec<String>,
+    /// Files whose content the text has replaced with that of others, which it has read.
+    pub(crate) own_files: HashSet<String>,
 }
 
 /// A folder whose files came from another host.
@@ -123,11 +136,16 @@ impl<'a, 'g> Shell<'a, 'g> {
             branches: 0,
             words_read: false,
             read_variables: HashSet::new(),
+            word_fetched: false,
+            fetched_variables: HashSet::new(),
+            integers: HashSet::new(),
             fetched: Vec::new(),
             secrets: None,
             piped_secrets: None,
             links: Vec::new(),
+            descriptors: HashMap::new(),
             program_folders: Vec::new(),
+            own_files: HashSet::new(),
         }
     }
 
@@ -257,12 +275,18 @@ impl<'a, 'g> Shell<'a, 'g> {
 
     /// The value of `$(…)`.
     pub(crate) fn substituted(&mut self, list: &Rc<List>) -> Word {
-        self.nested(list).into_value()
+        let before = self.out.effects.all().len();
+        let output = self.nested(list);
+        self.word_fetched |= matches!(output, Output::Network(_)) && !self.prints_report(before);
+        output.into_value()
     }
 
     pub(crate) fn substituted_text(&mut self, text: &str) -> Word {
         let locator = Locator::Within(self.place(&(0..0)));
-        self.scoped(|shell| shell.text(text, locator)).into_value()
+        let before = self.out.effects.all().len();
+        let output = self.scoped(|shell| shell.text(text, locator));
+        self.word_fetched |= matches!(output, Output::Network(_)) && !self.prints_report(before);
+        output.into_value()
     }
 
     fn command(&mut self, command: &Command, input: Input) -> Output {
@@ -280,19 +304,18 @@ impl<'a, 'g> Shell<'a, 'g> {
                 shell.simple(assigns, words, &command.redirects, &command.span, input.clone())
             });
         }
-        let streams = self.redirects(&command.redirects, input, Change::Content);
+        let mut streams = self.redirects(&command.redirects, input, Change::Content);
+        let input = streams.input.take();
         let output = match &command.form {
-            Form::Subshell(list) => self.scoped(|shell| shell.list(list, streams.input)),
-            Form::Group(list) => self.list(list, streams.input),
-            Form::Branches(list) => self.branch(|shell| shell.list(list, streams.input)),
-            Form::For { name, words, body } => {
-                self.for_loop(name, words.as_deref(), body, streams.input)
-            }
+            Form::Subshell(list) => self.scoped(|shell| shell.list(list, input)),
+            Form::Group(list) => self.list(list, input),
+            Form::Branches(list) => self.branch(|shell| shell.list(list, input)),
+            Form::For { name, words, body } => self.for_loop(name, words.as_deref(), body, input),
             Form::Case { word, branches } => {
                 self.joined(&word.pieces);
                 for (patterns, list) in branches {
                     patterns.iter().for_each(|pattern| drop(self.joined(&pattern.pieces)));
-                    let input = streams.input.clone();
+                    let input = input.clone();
                     self.branch(|shell| shell.list(list, input));
                 }
                 Output::Unknown
@@ -303,17 +326,24 @@ impl<'a, 'g> Shell<'a, 'g> {
                     heredocs: Rc::clone(&self.heredocs),
                     locator: self.locator.clone(),
                 };
+                if super::callbacks::is_hook(name) {
+                    self.call(&function, vec![Word::unknown()], None);
+                }
                 self.functions.insert(name.clone(), function);
                 self.replaces_program(name, &command.span);
                 Output::Nothing
             }
             Form::Test(words) => {
-                words.iter().for_each(|word| drop(self.joined(&word.pieces)));
+                self.test_command(words);
+                Output::Nothing
+            }
+            Form::Arithmetic(word) => {
+                self.arithmetic_command(word);
                 Output::Nothing
             }
             Form::Simple { .. } => Output::Nothing,
         };
-        self.deliver(output, &streams.outputs)
+        self.deliver_all(output, &streams)
     }
 
     fn branch<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
@@ -393,6 +423,7 @@ impl<'a, 'g> Shell<'a, 'g> {
     /// The value of a variable. Values that are used again and again use up the budget.
     pub(crate) fn lookup(&mut self, name: &str, index: Option<&str>) -> Option<Word> {
         self.words_read |= self.read_variables.contains(name);
+        self.word_fetched |= self.fetched_variables.contains(name);
         let value = self.lookup_free(name, index)?;
         let length = value.known_part().len();
         if length > 64 && !self.out.take_bytes(length) {
@@ -409,6 +440,12 @@ impl<'a, 'g> Shell<'a, 'g> {
                 return Some(match at {
                     Ok(at) => list.get(at).cloned().unwrap_or_default(),
                     Err(_) if matches!(index, "@" | "*") => joined(list),
+                    // A name or a variable: it may be any element.
+                    Err(_) if list.len() <= MAX_VALUES => {
+                        self.choices = self.choices.max(list.len());
+                        let at = self.choice.min(list.len().saturating_sub(1));
+                        list.get(at).cloned().unwrap_or_default()
+                    }
                     Err(_) => Word::unknown(),
                 });
             }
@@ -427,6 +464,8 @@ impl<'a, 'g> Shell<'a, 'g> {
                 Some(crate::shell::arithmetic::unknown_number())
             }
             "SHELL" => Some(Word::known("/bin/bash")),
+            "HISTFILE" => Some(Word::known("~/.bash_history")),
+            "SSH_AUTH_SOCK" | "DISPLAY" | "USER" | "LOGNAME" | "HOSTNAME" => None,
             "TMPDIR" | "TMP" | "TEMP" => Some(Word::known("/tmp")),
             _ => {
                 let at: usize = name.parse().ok()?;
@@ -492,8 +531,22 @@ impl<'a, 'g> Shell<'a, 'g> {
         }
     }
 
+    /// Remembers whether the value of a variable came from another host.
+    pub(crate) fn keep_origin(&mut self, name: &str, is_fetched: bool) {
+        if !is_fetched {
+            self.fetched_variables.remove(name);
+        } else if self.fetched_variables.len() < 64 {
+            self.fetched_variables.insert(name.to_owned());
+        }
+    }
+
     /// Evaluates an assignment.
     pub(crate) fn assigned(&mut self, assign: &Assign) -> (Word, Option<Vec<Word>>) {
+        if !assign.index.is_empty() {
+            let span = self.place(&assign.span);
+            let (index, is_fetched) = self.traced(|shell| shell.joined(&assign.index));
+            self.evaluate(&index, is_fetched, &span);
+        }
         match &assign.value {
             AssignValue::Word(word) => {
                 let mut value = self.joined(&word.pieces);
@@ -510,7 +563,7 @@ impl<'a, 'g> Shell<'a, 'g> {
                 words.iter().for_each(|word| self.fields(word, &mut fields));
                 let mut list: Vec<Word> =
                     if assign.adds { self.list_of(&assign.name) } else { Vec::new() };
-                list.extend(fields.into_iter().map(|field| field.word));
+                list.extend(fields.into_iter().map(|field| element(field.word)));
                 (list.first().cloned().unwrap_or_default(), Some(list))
             }
         }
@@ -536,13 +589,21 @@ impl<'a, 'g> Shell<'a, 'g> {
 
     pub(crate) fn apply_assign(&mut self, assign: &Assign) {
         let before = self.out.effects.all().len();
-        let (value, list) = self.assigned(assign);
+        let span = self.place(&assign.span);
+        let ((value, list), is_fetched) = self.traced(|shell| shell.assigned(assign));
+        self.sets_prompt(&assign.name, &value, is_fetched, &span);
+        self.keep_origin(&assign.name, is_fetched);
+        if self.integers.contains(&assign.name) {
+            self.evaluate(&value, is_fetched, &span);
+        }
         let is_made = value.misses_value() && (self.has_read(before) || self.words_read);
         if is_made && self.read_variables.len() < 64 {
             self.read_variables.insert(assign.name.clone());
         }
+        if assign.name == "BASH_ALIASES" {
+            self.alias_element(&assign.element, &value, &span);
+        }
         if super::settings::runs_something(&assign.name) {
-            let span = self.place(&assign.span);
             self.sets_environment(&assign.name, value.clone(), span);
         }
         self.assign(&assign.name, value);
@@ -599,7 +660,7 @@ impl<'a, 'g> Shell<'a, 'g> {
         input: Input,
         change: Change,
     ) -> Streams {
-        let mut streams = Streams { input, outputs: Vec::new(), is_cut: false };
+        let mut streams = Streams { input, ..Streams::default() };
         for redirect in redirects {
             self.redirect(redirect, &mut streams, change);
         }
@@ -622,7 +683,11 @@ impl<'a, 'g> Shell<'a, 'g> {
             Target::Read(word) => {
                 let fields = self.one_field(word);
                 if let Some(field) = fields {
-                    streams.input = Some(self.open_input(&field, span));
+                    let opened = self.open_input(&field, span);
+                    match redirect.fd.filter(|fd| *fd > 2) {
+                        Some(fd) => self.keep_descriptor(fd, opened),
+                        None => streams.input = Some(opened),
+                    }
                 }
             }
             Target::Write(word) | Target::Append(word) => {
@@ -645,9 +710,14 @@ impl<'a, 'g> Shell<'a, 'g> {
             }
             Target::Duplicate(word) => {
                 let Some(field) = self.one_field(word) else { return };
-                let is_descriptor = field.text().is_some_and(|text| {
-                    text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
-                });
+                // `>&"${PROC[1]}"`: a missing value stands for a number.
+                let is_descriptor = field.word.is_unknown()
+                    || field.text().is_some_and(|text| {
+                        text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
+                    });
+                if let Some(output) = field.text().and_then(|text| self.descriptor(text)) {
+                    streams.input = Some(output);
+                }
                 if !is_descriptor {
                     self.open_output(&field, Change::Content, span, Some(streams));
                 }
@@ -667,6 +737,9 @@ impl<'a, 'g> Shell<'a, 'g> {
         }
         if field.text() == Some("/dev/null") {
             return Rc::new(Output::Nothing);
+        }
+        if let Some(output) = self.descriptor_file(field) {
+            return output;
         }
         if self.device(field, &span) {
             return Rc::new(Output::Unknown);
@@ -691,6 +764,7 @@ impl<'a, 'g> Shell<'a, 'g> {
     ) {
         if let Some(streams) = streams {
             streams.is_cut = true;
+            streams.sinks.extend(field.sink.clone());
             let path = self.resolve(&field.word);
             if let Some(path) = path.resolved.text() {
                 streams.outputs.push((path.to_owned(), change));
@@ -711,8 +785,16 @@ impl<'a, 'g> Shell<'a, 'g> {
         is_quiet_device(start)
     }
 
+    /// Gives what a command prints to the files and commands that it is redirected to.
+    pub(crate) fn deliver_all(&mut self, output: Output, streams: &Streams) -> Output {
+        if !streams.sinks.is_empty() {
+            self.feed(&Rc::new(output.clone()), &streams.sinks);
+        }
+        self.deliver(output, &streams.outputs)
+    }
+
     /// Keeps what a command prints in the files that it is redirected to.
-    pub(crate) fn deliver(&mut self, output: Output, files: &[(String, Change)]) -> Output {
+    fn deliver(&mut self, output: Output, files: &[(String, Change)]) -> Output {
         if files.is_empty() {
             return output;
         }
@@ -747,14 +829,28 @@ impl<'a, 'g> Shell<'a, 'g> {
         Path { written: path.written, ..Path::resolve(&behind, &self.folder, self.out.ground) }
     }
 
+    /// Where a link that the text has made leads: its content is that of the target.
+    fn follow(&self, field: &Field) -> Option<Field> {
+        if self.links.is_empty() {
+            return None;
+        }
+        let path = Path::resolve(&field.word, &self.folder, self.out.ground).resolved;
+        let path = path.text()?;
+        let (_, target) = self.links.iter().rev().find(|(link, _)| link == path)?;
+        (target.text() != Some(path)).then(|| Field::new(target.clone(), field.span.clone()))
+    }
+
     /// `ln -s TARGET LINK`: paths below the link are below the target.
     pub(crate) fn keep_link(&mut self, target: &Field, link: &Field) {
-        let target = self.resolve(&target.word).resolved;
+        let span = link.span.clone();
+        let behind = self.follow(target);
+        let target = self.resolve(&behind.as_ref().unwrap_or(target).word).resolved;
         let link = self.resolve(&link.word).resolved;
-        if let Some(link) = link.text().filter(|link| link.len() > 1)
-            && self.links.len() < 16
-        {
+        let Some(link) = link.text().filter(|link| link.len() > 1) else { return };
+        if self.links.len() < MAX_LINKS {
             self.links.push((link.to_owned(), target));
+        } else {
+            self.opaque(Why::Size, Bound::ALL, span);
         }
     }
 
@@ -774,14 +870,30 @@ impl<'a, 'g> Shell<'a, 'g> {
             let span = field.span.clone();
             return self.connect(address, crate::effect::Purpose::Fetch, Some(&field.word), span);
         }
+        let followed = self.follow(field).filter(|_| access != Access::Names);
+        let field = followed.as_ref().unwrap_or(field);
         let quiet = is_quiet_device(field.word.known_start());
-        if field.stream.is_none() && !quiet {
+        // What the text itself has just written there is no secret.
+        let is_own = !self.own_files.is_empty()
+            && self
+                .resolve(&field.word)
+                .resolved
+                .text()
+                .is_some_and(|path| self.own_files.contains(path));
+        if field.stream.is_none() && !quiet && !is_own {
             let could = Bound::just(EffectKind::Reads);
             self.path_effect(field, could, |path| Action::Reads(path, access));
         }
     }
 
     pub(crate) fn write_file(&mut self, field: &Field, change: Change) {
+        // A device whose name is not in the text may be a disk.
+        if field.word.known_start() == "/dev/" && field.word.misses_value() {
+            let disk = Word::known("/dev/disk/unknown");
+            return self.write_file(&Field::new(disk, field.span.clone()), change);
+        }
+        let followed = self.follow(field).filter(|_| change != Change::Link);
+        let field = followed.as_ref().unwrap_or(field);
         if !is_quiet_device(field.word.known_start()) {
             let could = Bound::just(EffectKind::Writes);
             self.path_effect(field, could, |path| Action::Writes(path, change));
@@ -795,20 +907,32 @@ impl<'a, 'g> Shell<'a, 'g> {
         make: impl FnOnce(Path) -> Action,
     ) {
         let starts_unknown = field.word.misses_value() && field.word.known_start().is_empty();
+        if !starts_unknown && !field.word.is_unknown() {
+            let path = self.resolve(&field.word);
+            return self.push(make(path), field.span.clone());
+        }
+        let action = make(self.resolve(&field.word));
         if starts_unknown {
-            self.opaque(Why::Value, could, field.span.clone());
+            let is_much = matches!(
+                action,
+                Action::Deletes(_, Scope::Tree) | Action::Writes(_, Change::Empty)
+            );
+            let why = if is_much { Why::Value } else { Why::Target };
+            self.opaque(why, could, field.span.clone());
         }
         if !field.word.is_unknown() {
-            let path = self.resolve(&field.word);
-            self.push(make(path), field.span.clone());
+            self.push(action, field.span.clone());
         }
     }
 }
 
 /// Standard input, and the files that standard output goes to.
+#[derive(Default)]
 pub(crate) struct Streams {
     pub(crate) input: Input,
     pub(crate) outputs: Vec<(String, Change)>,
+    /// The commands of `>(…)` that it goes to.
+    pub(crate) sinks: Vec<Rc<List>>,
     /// Standard output goes to a file, not on.
     pub(crate) is_cut: bool,
 }
@@ -827,6 +951,14 @@ pub(crate) fn is_quiet_device(path: &str) -> bool {
             | "/dev/random"
     ) || path.starts_with("/dev/fd/")
         || path.starts_with("/proc/self/fd/")
+}
+
+/// `[key]=value` in an array is the value.
+fn element(word: Word) -> Word {
+    use crate::word::Fill;
+    let has_key = word.known_part().starts_with('=')
+        && word.gaps().first().is_some_and(|gap| gap.at == 0 && gap.fill == Fill::Character);
+    if has_key { word.from(1) } else { word }
 }
 
 fn joined(list: &[Word]) -> Word {

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::output::Output;
-use crate::shell::syntax::{Letters, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Span};
+use crate::shell::syntax::{
+    Letters, List, Op, Parameter, Part, Piece, Quoting, ShellWord, Side, Span,
+};
 use crate::text::Text;
 use crate::word::{Fill, Word};
 
@@ -17,11 +19,13 @@ pub(crate) struct Field {
     pub(crate) span: Span,
     /// What a process substitution delivers under this name.
     pub(crate) stream: Option<Rc<Output>>,
+    /// The commands that read what is written under this name.
+    pub(crate) sink: Option<Rc<List>>,
 }
 
 impl Field {
     pub(crate) fn new(word: Word, span: Span) -> Self {
-        Self { word, span, stream: None }
+        Self { word, span, stream: None, sink: None }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
@@ -30,7 +34,7 @@ impl Field {
 
     /// The part from that byte of the known text on.
     pub(crate) fn from(&self, at: usize) -> Self {
-        Self { word: self.word.from(at), span: self.span.clone(), stream: None }
+        Self { word: self.word.from(at), span: self.span.clone(), stream: None, sink: None }
     }
 }
 
@@ -45,6 +49,7 @@ struct Splitter {
     fields: Vec<Word>,
     current: Option<Word>,
     stream: Option<Rc<Output>>,
+    sink: Option<Rc<List>>,
 }
 
 impl Splitter {
@@ -99,22 +104,23 @@ impl Shell<'_, '_> {
     }
 
     fn split(&mut self, pieces: &[Piece], span: &Span, into: &mut Vec<Field>) {
-        let mut splitter = Splitter { fields: Vec::new(), current: None, stream: None };
+        let mut splitter = Splitter { fields: Vec::new(), current: None, stream: None, sink: None };
         for piece in pieces {
             self.piece(piece, &mut splitter);
         }
         splitter.cut();
-        let stream = splitter.stream;
+        let (stream, sink) = (splitter.stream, splitter.sink);
         into.extend(splitter.fields.into_iter().map(|word| Field {
             word: word.shared(),
             span: span.clone(),
             stream: stream.clone(),
+            sink: sink.clone(),
         }));
     }
 
     /// One word, without splitting: the value of an assignment, a here-document.
     pub(crate) fn joined(&mut self, pieces: &[Piece]) -> Word {
-        let mut splitter = Splitter { fields: Vec::new(), current: None, stream: None };
+        let mut splitter = Splitter { fields: Vec::new(), current: None, stream: None, sink: None };
         for piece in pieces {
             match piece {
                 Piece::Parameter(parameter, _) => {
@@ -157,13 +163,21 @@ impl Shell<'_, '_> {
                 self.push_value(&value, *quoting, splitter);
             }
             Piece::Arithmetic(pieces) => {
-                let text = self.joined(pieces);
+                let (text, is_fetched) = self.traced(|shell| shell.joined(pieces));
+                let span = self.place(&(0..0));
+                self.evaluate(&text, is_fetched, &span);
                 let value = super::arithmetic::value(&text, |name| self.number(name));
                 splitter.current().push_word(&value);
             }
             Piece::Process(list) => {
                 let output = self.nested(list);
                 splitter.stream = Some(Rc::new(output));
+                splitter.current().push_text(&Text::Fixed("/dev/fd/63"));
+            }
+            Piece::Sink(list) => {
+                self.nested(list);
+                splitter.stream = Some(Rc::new(Output::Unknown));
+                splitter.sink = Some(Rc::clone(list));
                 splitter.current().push_text(&Text::Fixed("/dev/fd/63"));
             }
         }
@@ -188,11 +202,18 @@ impl Shell<'_, '_> {
     ) {
         let is_list = matches!(parameter.name.as_str(), "@" | "*")
             || matches!(parameter.index.as_deref(), Some("@" | "*"));
-        if !is_list || !matches!(parameter.op, Op::Value) {
+        let slice = match &parameter.op {
+            Op::Value => Some(""),
+            Op::Slice(slice) => Some(slice.as_str()),
+            _ => None,
+        };
+        let Some(slice) = slice.filter(|_| is_list) else {
             let value = self.parameter(parameter);
             return self.push_value(&value, quoting, splitter);
-        }
-        for (at, value) in self.list_of(&parameter.name).iter().enumerate() {
+        };
+        let is_positional = matches!(parameter.name.as_str(), "@" | "*");
+        let list = elements(self.list_of(&parameter.name), slice, is_positional);
+        for (at, value) in list.iter().enumerate() {
             if at > 0 {
                 splitter.cut();
             }
@@ -280,6 +301,7 @@ impl Shell<'_, '_> {
     /// What prints a secret into a pipe shows it if the last program passes its input on. Others
     /// need it (`docker login --password-stdin`), or count it.
     pub(crate) fn prints_secrets(&mut self, printed: &[usize], before: usize) {
+        self.searches_environment(before);
         let last = self.out.since(before).iter().rev().find_map(|effect| match &effect.action {
             crate::effect::Action::Runs(run) => run.program.text(),
             _ => None,
@@ -296,6 +318,41 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `env | grep -i token`
+    fn searches_environment(&mut self, before: usize) {
+        let runs = || {
+            self.out.since(before).iter().enumerate().filter_map(|(at, effect)| {
+                match &effect.action {
+                    crate::effect::Action::Runs(run) => Some((before + at, run)),
+                    _ => None,
+                }
+            })
+        };
+        let is_environment = |run: &crate::effect::Run| {
+            matches!(run.program.text(), Some("env" | "printenv" | "set" | "export" | "declare"))
+                && run.words.iter().skip(1).all(|word| word.known_start().starts_with('-'))
+        };
+        let Some((at, _)) = runs().find(|(_, run)| is_environment(run)) else { return };
+        let is_filter = |run: &crate::effect::Run| {
+            matches!(
+                run.program.text(),
+                Some("grep" | "egrep" | "rg" | "ag" | "awk" | "wc" | "cut" | "fzf" | "jq")
+            )
+        };
+        let looks_for_secret = runs().any(|(_, run)| {
+            is_filter(run)
+                && run.words.iter().skip(1).any(|word| {
+                    let lower = word.known_part().to_ascii_lowercase();
+                    ["token", "secret", "passw", "key", "cred", "auth"]
+                        .iter()
+                        .any(|part| lower.contains(part))
+                })
+        });
+        if looks_for_secret {
+            self.mark(at, Mark::Credentials);
+        }
+    }
+
     fn tilde(&self, user: &str) -> Word {
         match user {
             "" => Word::known(self.home()).shared(),
@@ -308,7 +365,10 @@ impl Shell<'_, '_> {
 
     /// The value of a parameter expansion.
     pub(crate) fn parameter(&mut self, parameter: &Parameter) -> Word {
-        let value = self.lookup(&parameter.name, parameter.index.as_deref());
+        self.evaluate_subscript(parameter);
+        let (value, is_fetched) =
+            self.traced(|shell| shell.lookup(&parameter.name, parameter.index.as_deref()));
+        self.evaluate_operation(parameter, value.as_ref(), is_fetched);
         match &parameter.op {
             Op::Value => value.unwrap_or_else(|| {
                 self.reads_variable(&parameter.name);
@@ -364,7 +424,15 @@ impl Shell<'_, '_> {
     }
 }
 
-/// The value, or nothing: a gap says so.
+/// `${list[@]:1:2}`. The first of `$@` has the number one.
+fn elements(list: Vec<Word>, slice: &str, is_positional: bool) -> Vec<Word> {
+    let mut numbers = slice.splitn(2, ':').map(|number| number.trim().parse::<usize>().ok());
+    let Some(offset) = numbers.next().flatten() else { return list };
+    let skipped = offset.saturating_sub(usize::from(is_positional));
+    let count = numbers.next().flatten().unwrap_or(usize::MAX);
+    list.into_iter().skip(skipped).take(count).collect()
+}
+
 /// Whether the name of a variable says that it holds a secret.
 pub(crate) fn names_secret(name: &str) -> bool {
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"]
@@ -372,6 +440,7 @@ pub(crate) fn names_secret(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
+/// The value, or nothing: a gap says so.
 fn maybe(value: Word) -> Word {
     if value.text() == Some("") { value } else { Word::unknown() }
 }

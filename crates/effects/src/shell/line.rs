@@ -64,6 +64,17 @@ impl<'f> Line<'f> {
         !ends_flags && before.is_none_or(|word| !word.starts_with('-') || is_known(word))
     }
 
+    /// Whether a flag asks for help only. A word that the program passes on is no flag of its own.
+    pub(crate) fn asks_for_help(&self) -> bool {
+        let is_help = |field: &Field| {
+            field.word.known_start().starts_with('-')
+                && matches!(field.text(), Some("--help" | "-help"))
+        };
+        self.words.iter().any(is_help)
+            && !self.operands.iter().any(is_help)
+            && !self.flags.iter().any(|given| given.values.iter().any(is_help))
+    }
+
     /// The model of the innermost sub-command.
     pub(crate) fn model(&self) -> Option<&'static Model> {
         self.models.last().copied()

@@ -11,6 +11,10 @@ use crate::word::Word;
 impl Shell<'_, '_> {
     /// A package that is installed: code from its host runs here.
     pub(crate) fn package(&mut self, field: &Field, registry: Registry) {
+        if let Some(stream) = &field.stream {
+            let stream = std::rc::Rc::clone(stream);
+            return self.run_output(crate::model::Language::Other, &stream, &field.span);
+        }
         // `name @ https://…`, `name@https://…`, `name=git+https://…`
         let text = field.word.known_start();
         let url_at = text.find("://").map(|colon| {

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use crate::shell::subscripts;
 use crate::shell::syntax::{
     Assign, AssignValue, Command, Form, HereDoc, Link, List, Piece, Pieces, Pipeline, Quoting,
     Redirect, Script, ShellWord, Span, Target, Trouble,
@@ -43,6 +44,23 @@ fn parse_by(text: &str, runs: u8) -> Script {
     }
     parser.read_heredocs();
     Script { list, heredocs: parser.heredocs, trouble: parser.trouble }
+}
+
+/// Text in which `$`, backquotes and `\\` count, as in a here-document.
+pub(crate) struct Expandable {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) heredocs: Vec<HereDoc>,
+    /// It could not be read to its end.
+    pub(crate) is_broken: bool,
+}
+
+/// Parses text that the shell expands again.
+pub(crate) fn parse_expandable(text: &str) -> Expandable {
+    let whole: Rc<str> = Rc::from(text);
+    let mut parser = Parser::new(&whole, u8::MAX);
+    let pieces = parser.pieces_between(0, text.len(), super::pieces::Mode::HereDoc);
+    parser.read_heredocs();
+    Expandable { pieces, heredocs: parser.heredocs, is_broken: parser.trouble.is_some() }
 }
 
 pub(crate) struct Parser<'t> {
@@ -356,7 +374,7 @@ impl<'t> Parser<'t> {
             let pieces = self.pieces_between(start + 2, close, super::pieces::Mode::Arithmetic);
             let pieces = Pieces::Many(pieces);
             self.pos = close + 2;
-            return Form::Test(vec![ShellWord { pieces, span: start..self.pos }]);
+            return Form::Arithmetic(ShellWord { pieces, span: start..self.pos });
         }
         self.subshell()
     }
@@ -431,12 +449,12 @@ impl<'t> Parser<'t> {
     fn for_clause(&mut self) -> Form {
         self.blanks();
         if self.rest().starts_with("((") {
-            let Form::Test(words) = self.double_parens() else {
+            let Form::Arithmetic(word) = self.double_parens() else {
                 self.fail(Trouble::Syntax);
                 return Form::Group(List::new());
             };
             let body = self.do_group();
-            return Form::For { name: String::new(), words: Some(words), body };
+            return Form::For { name: String::new(), words: Some(vec![word]), body };
         }
         let name = self.name();
         self.lines();
@@ -595,6 +613,8 @@ impl<'t> Parser<'t> {
 
     fn simple(&mut self, redirects: &mut Vec<Redirect>) -> Form {
         let mut assigns = Vec::new();
+        // `declare -A NAME=(…)`: arrays that the words declare.
+        let mut arrays = Vec::new();
         let mut words: Vec<ShellWord> = Vec::new();
         let mut takes_assigns = true;
         loop {
@@ -609,7 +629,7 @@ impl<'t> Parser<'t> {
                 if words.is_empty() {
                     assigns.push(assign);
                 } else {
-                    words.push(array_as_word(assign));
+                    arrays.push(assign);
                 }
                 continue;
             }
@@ -631,6 +651,11 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
+        let is_flag = |word: &ShellWord| matches!(word.pieces.first(), Some(Piece::Text(text, _)) if text.starts_with('-'));
+        if !arrays.is_empty() && assigns.is_empty() && words.iter().skip(1).all(is_flag) {
+            return Form::Simple { assigns: arrays, words: Vec::new() };
+        }
+        words.extend(arrays.into_iter().map(array_as_word));
         Form::Simple { assigns, words }
     }
 
@@ -644,8 +669,11 @@ impl<'t> Parser<'t> {
         }
         let mut at = length;
         let mut adds = false;
+        let mut index = 0..0;
         if rest.get(at) == Some(&b'[') {
-            at += rest.get(at..)?.iter().take(64).position(|byte| *byte == b']')? + 1;
+            let inside = subscripts::length(rest.get(at..)?)?;
+            index = start + at + 1..start + at + 1 + inside;
+            at += inside + 2;
             adds = true;
         }
         if rest.get(at) == Some(&b'+') {
@@ -660,6 +688,8 @@ impl<'t> Parser<'t> {
             return None;
         }
         let name = self.slice(start, start + length).to_owned();
+        let element = self.slice(index.start, index.end).to_owned();
+        let index = self.subscript(index);
         self.pos = start + at + 1;
         let value = if is_array {
             self.pos += 1;
@@ -667,7 +697,7 @@ impl<'t> Parser<'t> {
         } else {
             AssignValue::Word(self.assigned_word())
         };
-        Some(Assign { name, adds, value, span: start..self.pos })
+        Some(Assign { name, element, index, adds, value, span: start..self.pos })
     }
 
     fn array(&mut self) -> Vec<ShellWord> {
@@ -749,7 +779,8 @@ impl<'t> Parser<'t> {
         if rest.first() != Some(&b'{') {
             return 0;
         }
-        let length = rest.iter().skip(1).take(32).take_while(|byte| is_name(**byte)).count();
+        let is_part = |byte: &&u8| is_name(**byte) || matches!(byte, b'[' | b']');
+        let length = rest.iter().skip(1).take(32).take_while(is_part).count();
         let is_one = rest.get(length + 1) == Some(&b'}')
             && matches!(rest.get(length + 2), Some(b'<' | b'>'))
             && length > 0;
@@ -817,6 +848,7 @@ impl<'t> Parser<'t> {
 /// An array after `declare` is kept as one word that shows its name.
 fn array_as_word(assign: Assign) -> ShellWord {
     let mut pieces = vec![Piece::Text(format!("{}=", assign.name).into(), Quoting::Quoted)];
+    pieces.extend(assign.index);
     match assign.value {
         AssignValue::Word(word) => pieces.extend(word.pieces.into_list()),
         AssignValue::Array(words) => {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::shell::ansi;
 use crate::shell::parse::{Parser, ends_word, is_name};
+use crate::shell::subscripts;
 use crate::shell::syntax::{
     Letters, List, Op, Parameter, Part, Piece, Pieces, Quoting, ShellWord, Side, Trouble,
 };
@@ -281,7 +282,11 @@ impl Parser<'_> {
         let end = after.iter().take(64).position(|byte| {
             *byte == b']' || ends_word(*byte) || matches!(byte, b'$' | b'`' | b'"' | b'\'' | b'\\')
         })?;
-        (after.get(end) == Some(&b']')).then_some(1 + skip + 1 + end + 1)
+        // `http://[::1]:8080` names an address.
+        let set = inside.get(..skip + 1 + end)?;
+        let is_address = set.iter().filter(|byte| **byte == b':').count() > 1
+            && set.iter().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
+        (after.get(end) == Some(&b']') && !is_address).then_some(1 + skip + 1 + end + 1)
     }
 
     /// `@(a|b)`, `!(x)` and zsh's `*(.)`: some names.
@@ -308,9 +313,10 @@ impl Parser<'_> {
     }
 
     fn process(&mut self, pieces: &mut Collected) {
+        let is_sink = self.peek() == b'>';
         self.pos += 2;
-        let list = self.nested_list();
-        pieces.push(Piece::Process(Rc::new(list)));
+        let list = Rc::new(self.nested_list());
+        pieces.push(if is_sink { Piece::Sink(list) } else { Piece::Process(list) });
     }
 
     /// A list up to `)`, which is taken.
@@ -438,7 +444,8 @@ impl Parser<'_> {
             {
                 self.pos += 1;
                 let name = self.parameter_name();
-                let parameter = Parameter { name, index: None, op: Op::Value };
+                let parameter =
+                    Parameter { name, index: None, subscript: Vec::new(), op: Op::Value };
                 pieces.push(Piece::Parameter(Box::new(parameter), mode.quoting()));
             }
             _ => self.literal(pieces),
@@ -500,7 +507,7 @@ impl Parser<'_> {
         } else {
             self.parameter_name()
         };
-        let index = self.index();
+        let (index, subscript) = self.index();
         let mut op = self.operation(quoting);
         if is_length {
             op = Op::Length;
@@ -511,17 +518,22 @@ impl Parser<'_> {
             self.fail(Trouble::Syntax);
         }
         self.depth -= 1;
-        pieces.push(Piece::Parameter(Box::new(Parameter { name, index, op }), quoting));
+        let parameter = Parameter { name, index, subscript, op };
+        pieces.push(Piece::Parameter(Box::new(parameter), quoting));
     }
 
-    fn index(&mut self) -> Option<String> {
-        if self.peek() != b'[' {
-            return None;
-        }
-        let length = self.rest().bytes().take(256).position(|byte| byte == b']')?;
-        let index = self.slice(self.pos + 1, self.pos + length).to_owned();
-        self.pos += length + 1;
-        Some(index)
+    /// `[…]` as written, and its pieces if it has to be expanded.
+    fn index(&mut self) -> (Option<String>, Vec<Piece>) {
+        let length = match self.peek() {
+            b'[' => subscripts::length(self.rest().as_bytes()),
+            _ => None,
+        };
+        let Some(length) = length else { return (None, Vec::new()) };
+        let start = self.pos + 1;
+        let index = self.slice(start, start + length).to_owned();
+        let pieces = self.subscript(start..start + length);
+        self.pos = start + length + 1;
+        (Some(index), pieces)
     }
 
     fn operation(&mut self, quoting: Quoting) -> Op {

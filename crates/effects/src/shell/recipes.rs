@@ -149,19 +149,24 @@ impl Shell<'_, '_> {
             let known = |name| Field::new(Word::known(name), context.span.clone());
             files.extend(usual.into_iter().map(known));
         }
-        let gives_host = |output: &Output| {
+        let is_such = |output: &Output| {
             let text = match output {
                 Output::Text(word) => word.known_part(),
                 _ => "",
             };
-            HOST_ACCESS.iter().any(|sign| text.contains(sign))
+            gives_host(text)
         };
-        let by_file = files.iter().any(|file| gives_host(&self.file_output(file)));
-        let by_input = context.input.as_deref().is_some_and(gives_host);
+        let by_file = files.iter().any(|file| is_such(&self.file_output(file)));
+        let by_input = context.input.as_deref().is_some_and(is_such);
         if by_file || by_input {
             self.mark(context.run, Mark::HostAccess);
         }
     }
+}
+
+/// Whether a manifest gives a container the host.
+pub(crate) fn gives_host(text: &str) -> bool {
+    HOST_ACCESS.iter().any(|sign| text.contains(sign))
 }
 
 /// The values of `"scripts"` in a `package.json`.

@@ -55,24 +55,36 @@ impl Shell<'_, '_> {
             assigns.iter().for_each(|assign| self.apply_assign(assign));
             self.words_read = outer;
             // A lone `< file` prints it in zsh.
-            return self.deliver(Output::Nothing, &streams.outputs);
+            return self.deliver_all(Output::Nothing, &streams);
         }
         for assign in assigns {
             self.environment_of_command(assign);
         }
-        let output = self.run(&fields, streams.input);
+        if fields.len() == 1 && fields.first().and_then(Field::text) == Some("exec") {
+            self.feed_later(&streams.sinks);
+        }
+        let output = self.run(&fields, streams.input.clone());
         self.words_read = outer;
-        if streams.is_cut { self.deliver(output, &streams.outputs) } else { output }
+        if streams.is_cut { self.deliver_all(output, &streams) } else { output }
     }
 
     /// `NAME=value command`
     fn environment_of_command(&mut self, assign: &Assign) {
-        let (value, _) = self.assigned(assign);
+        let ((value, _), is_fetched) = self.traced(|shell| shell.assigned(assign));
         let span = self.place(&assign.span);
+        self.sets_prompt(&assign.name, &value, is_fetched, &span);
         self.environment(&assign.name, value, span);
     }
 
     pub(crate) fn environment(&mut self, name: &str, value: Word, span: Span) {
+        // Libraries of the system that find bugs, or replace the allocator.
+        let path = value.known_part();
+        let tools =
+            ["asan", "tsan", "ubsan", "lsan", "jemalloc", "tcmalloc", "mimalloc", "eatmydata"];
+        let is_system = path.starts_with("/usr/lib") || path.starts_with("/opt/homebrew/lib");
+        if is_system && value.is_known() && tools.iter().any(|tool| path.contains(tool)) {
+            return;
+        }
         let field = Field::new(value.clone(), span.clone());
         match settings::meaning(&format!("env:{name}")) {
             Some(_) => self.sets(
@@ -121,6 +133,7 @@ impl Shell<'_, '_> {
         let output = match program.text() {
             Some(name) => {
                 self.builds_fetched(name, fields);
+                self.installs_download(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
                 match self.written_program(name).filter(|_| !is_path(&first.word)) {
@@ -187,6 +200,7 @@ impl Shell<'_, '_> {
             self.run_output(Language::Shell, &output, &span);
         }
         self.tasks(fields, run, &input);
+        self.destroys_unasked(fields, run);
         if let Some(at) = inner_command(fields) {
             self.run(fields.get(at..).unwrap_or_default(), input);
         }
@@ -253,6 +267,10 @@ impl Shell<'_, '_> {
             self.doubtful(start.get(..value_at - 1).unwrap_or_default(), &value);
         }
         if let Some(address) = host::parse_url(&value.word) {
+            // `sqlite:///x.db` has no host.
+            if address.host.text() == Some("") {
+                return;
+            }
             return self.connect(address, Purpose::Fetch, Some(&value.word), field.span.clone());
         }
         if looks_like_path(&value.word) {
@@ -303,6 +321,10 @@ fn runs_tasks(name: &str) -> bool {
             | "artisan"
             | "composer"
             | "flask"
+            | "mvn"
+            | "gradle"
+            | "mvnw"
+            | "gradlew"
     )
 }
 
@@ -385,6 +407,7 @@ impl Shell<'_, '_> {
         match assignment(field) {
             Some((name, value)) => {
                 self.assign(&name, value.clone());
+                self.sets_prompt(&name, &value, false, &field.span);
                 if name == "PATH" {
                     self.searches_foreign_folder(&value, &field.span);
                 }

@@ -14,44 +14,88 @@ use crate::shell::line::Line;
 use crate::shell::output::Output;
 use crate::word::Word;
 
-/// Programs for a cloud whose words are nouns, then a verb.
+/// Programs for a cloud whose words are nouns, then a verb. Sorted, because each command asks.
 const CLOUDS: &[&str] = &[
-    "gcloud",
+    "aliyun",
+    "amplify",
+    "appwrite",
+    "argocd",
+    "atlas",
+    "auth0",
     "az",
-    "doctl",
-    "hcloud",
-    "linode-cli",
-    "oci",
-    "ibmcloud",
-    "scw",
-    "vultr-cli",
+    "azcopy",
+    "b2",
+    "bq",
+    "cbt",
+    "ccloud",
+    "cf",
     "civo",
-    "upctl",
-    "exo",
-    "flyctl",
-    "fly",
-    "railway",
-    "render",
-    "vercel",
-    "netlify",
-    "wrangler",
-    "supabase",
-    "neonctl",
-    "pscale",
-    "turso",
-    "heroku",
-    "firebase",
-    "influx",
-    "nomad",
-    "consul",
+    "clever",
+    "cockroach",
     "confluent",
-    "rabbitmqadmin",
+    "consul",
+    "convex",
+    "copilot",
+    "databricks",
+    "datadog-ci",
+    "doctl",
+    "eb",
+    "ecctl",
+    "eksctl",
+    "exo",
+    "firebase",
+    "flux",
+    "fly",
+    "flyctl",
+    "gcloud",
+    "gsutil",
+    "hcloud",
+    "heroku",
+    "hf",
+    "huggingface-cli",
+    "ibmcloud",
+    "influx",
+    "kaggle",
+    "kops",
+    "koyeb",
+    "linode-cli",
+    "mc",
+    "mongocli",
+    "nats",
+    "neonctl",
+    "netlify",
+    "nomad",
+    "northflank",
+    "oc",
+    "oci",
+    "okta",
     "openstack",
     "ovhcloud",
-    "aliyun",
-    "tccli",
-    "yc",
+    "platform",
+    "pscale",
+    "rabbitmqadmin",
+    "railway",
+    "rancher",
+    "render",
+    "s3cmd",
+    "scalingo",
+    "scw",
+    "sentry-cli",
+    "serverless",
+    "sls",
+    "snow",
+    "sst",
     "stackit",
+    "supabase",
+    "tccli",
+    "temporal",
+    "turso",
+    "upctl",
+    "velero",
+    "vercel",
+    "vultr-cli",
+    "wrangler",
+    "yc",
 ];
 
 /// Tasks of frameworks that drop or empty a database.
@@ -77,6 +121,10 @@ const DROPPING_TASKS: &[&str] = &[
     "drop-all",
     "drop_all",
     "migrate:rollback-all",
+    "liquibase:dropAll",
+    "flyway:clean",
+    "flywayClean",
+    "ef:drop",
 ];
 
 /// The length of the shortest of them.
@@ -97,61 +145,61 @@ const CONSOLES: &[&str] =
 
 /// Installers that run code from any URL they are given.
 const INSTALLERS: &[&str] = &[
+    "conan",
     "cpan",
     "cpanm",
+    "dart",
+    "guix",
     "luarocks",
+    "mix",
+    "nimble",
     "nix",
+    "nix-build",
     "nix-env",
     "nix-shell",
-    "nix-build",
-    "guix",
-    "vagrant",
     "opam",
-    "spack",
-    "conan",
-    "vcpkg",
-    "nimble",
-    "shards",
-    "mix",
-    "dart",
     "pub",
     "raco",
     "ros",
+    "shards",
+    "spack",
+    "vagrant",
+    "vcpkg",
 ];
 
 /// Programs with a prompt at which `!command` runs in a shell.
 const ESCAPING: &[&str] = &[
-    "ftp",
-    "sftp",
-    "lftp",
-    "ncftp",
-    "psftp",
-    "smbclient",
-    "tdbtool",
+    "aspell",
     "bc",
+    "cdrecord",
     "dc",
-    "mail",
-    "mailx",
-    "gdb",
     "ed",
     "ex",
+    "ftp",
+    "gdb",
+    "ginsh",
+    "gnuplot",
+    "irb",
+    "less",
+    "lftp",
+    "lynx",
+    "mail",
+    "mailx",
+    "man",
+    "more",
+    "ncftp",
+    "octave",
+    "psftp",
+    "red",
+    "sftp",
+    "smbclient",
+    "tdbtool",
+    "telnet",
+    "tftp",
+    "tnftp",
     "vi",
     "vim",
-    "less",
-    "more",
-    "man",
-    "ginsh",
-    "tftp",
-    "telnet",
-    "tnftp",
-    "irb",
     "w3m",
-    "lynx",
-    "aspell",
-    "cdrecord",
-    "octave",
-    "gnuplot",
-    "red",
 ];
 
 /// What a plan of `terraform plan -destroy -out=FILE` is kept as.
@@ -211,13 +259,24 @@ impl Shell<'_, '_> {
         };
         let first = fields.first();
         let given = first.map(|field| field.word.known_part().rsplit('/').next().unwrap_or(""));
-        if given.is_some_and(|given| CLOUDS.contains(&given)) {
+        if given.is_some_and(|given| CLOUDS.binary_search(&given).is_ok()) {
             self.cloud(line, context);
         }
-        if given.is_some_and(|given| INSTALLERS.contains(&given)) {
+        if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
             self.installs_urls(line);
         }
-        if given.is_some_and(|given| ESCAPING.contains(&given)) {
+        match given {
+            Some(program @ ("pkill" | "pgrep" | "killall")) => {
+                self.finds_callgate(program, line, context);
+            }
+            Some("grep" | "egrep" | "rg" | "awk" | "gawk" | "mawk") => {
+                self.looks_for_callgate(line, context);
+            }
+            Some("parallel") => self.parallel_input(line, context),
+            Some("vim" | "vi" | "nvim" | "gvim" | "mvim") => self.typed_keys(line, context),
+            _ => {}
+        }
+        if given.is_some_and(|given| ESCAPING.binary_search(&given).is_ok()) {
             self.escapes(context);
         }
         if given == Some("service")
@@ -229,6 +288,29 @@ impl Shell<'_, '_> {
         }
         match name {
             "git" => self.git(line, context),
+            "systemctl"
+                if line.words.iter().any(|it| it.word.known_part().contains("Environment")) =>
+            {
+                self.mark(context.run, Mark::Credentials);
+            }
+            "gh" if line.words.iter().any(|word| word.text() == Some("--admin")) => {
+                self.mark(context.run, Mark::Guard);
+            }
+            "gh" | "glab" if line.sub_command() == "api" => self.forge_api(line, context),
+            "redis-cli" if deletes_unknown_keys(line) => self.mark(context.run, Mark::Database),
+            "kubectl"
+                if line.sub_command() == "patch"
+                    && line.words.iter().any(|it| it.word.known_part().contains("finalizers")) =>
+            {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "curl" | "wget" | "http" => {
+                self.cluster_request(line, context);
+                if name == "wget" {
+                    self.named_downloads(line);
+                }
+            }
+            "adb" => self.phone(line, context),
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
             | "clickhouse-client" => {
                 self.sql_input(context);
@@ -256,14 +338,16 @@ impl Shell<'_, '_> {
             "invoke-webrequest" => self.web_request(line),
             "cp" => {
                 self.copies_nothing(line);
+                self.keeps_copy(line);
+                self.copies_as_links(line);
                 self.copies_into(line);
                 self.copies_written(line);
             }
             "mv" | "install" | "rsync" | "ln" => {
                 self.copies_into(line);
                 self.copies_written(line);
-                if let ("ln", [target, link]) = (name, line.operands.as_slice()) {
-                    self.keep_link(target, link);
+                if name == "ln" {
+                    self.makes_links(line);
                 }
             }
             "rclone" => self.rclone(line),
@@ -274,11 +358,12 @@ impl Shell<'_, '_> {
                 let file = named.and_then(|given| given.values.first()).or(line.operands.get(1));
                 self.patches(file, context);
             }
+            "gcc" | "cpp" | "clang" | "as" | "nasm" => self.includes(context),
             "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
             "kubectl" => self.kubectl(line, context),
             "aws" => self.aws(line, context),
-            "wget" | "aria2c" | "axel" => self.named_downloads(line),
+            "aria2c" | "axel" => self.named_downloads(line),
             "tar" | "unzip" | "bsdtar" => {
                 self.unpacked(line, context);
                 if name == "tar" {
@@ -299,6 +384,7 @@ impl Shell<'_, '_> {
                     self.word_text(text);
                 }
             }
+            "printenv" if line.words.is_empty() => self.prints_environment(context.run),
             "printenv" => {
                 let is_secret =
                     |field: &Field| field.text().is_some_and(crate::shell::expand::names_secret);
@@ -313,6 +399,7 @@ impl Shell<'_, '_> {
             "docker" if line.sub_command().starts_with("compose") => self.manifests(line, context),
             "docker-compose" => self.manifests(line, context),
             "fd" => self.found_by_fd(line),
+            "grep" | "rg" => self.found_by_grep(line),
             "vault" if line.words.iter().any(|word| word.text() == Some("disable")) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
@@ -362,7 +449,7 @@ impl Shell<'_, '_> {
     }
 
     /// `RAILS_ENV=test`: what follows works on a database for tests.
-    fn is_in_test(&self) -> bool {
+    pub(crate) fn is_in_test(&self) -> bool {
         self.out.effects.all().iter().any(|effect| match &effect.action {
             Action::Sets(setting) => {
                 let is_mode = setting.name.text().is_some_and(|name| {
@@ -453,6 +540,23 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// The whole environment of a container, in which its secrets are. One's own is everyday work.
+    pub(crate) fn prints_environment(&mut self, run: usize) {
+        let mut above = self.parent;
+        let mut is_inside = false;
+        while let Some(command) = above.and_then(|at| self.out.effects.commands.get(at)) {
+            let name = command.program.text().unwrap_or_default();
+            is_inside |= matches!(
+                name,
+                "docker" | "podman" | "kubectl" | "docker-compose" | "nerdctl" | "oc" | "crictl"
+            );
+            above = command.parent;
+        }
+        if is_inside && self.piped_secrets.is_none() {
+            self.mark(run, Mark::Credentials);
+        }
+    }
+
     /// `kill -9 -1` ends every process, `kill 1` the first one.
     fn kills_all(&mut self, line: &Line<'_>, context: &Context) {
         let last = line.words.last().and_then(Field::text);
@@ -502,10 +606,57 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `grep -r --include='.env*' x ..`: files of these names are read, wherever they are below.
+    fn found_by_grep(&mut self, line: &Line<'_>) {
+        let patterns: Vec<Field> = line
+            .words
+            .iter()
+            .zip(line.words.iter().skip(1).map(Some).chain([None]))
+            .filter_map(|(word, next)| {
+                let start = word.word.known_start();
+                match start {
+                    "-g" | "--glob" | "--iglob" | "--include" => next.cloned(),
+                    _ => ["--include=", "--glob=", "--iglob=", "-g"]
+                        .iter()
+                        .find(|flag| start.starts_with(**flag))
+                        .map(|flag| word.from(flag.len())),
+                }
+            })
+            .collect();
+        let folder = line.operands.iter().skip(1).find(|field| is_path(&field.word));
+        for pattern in patterns.iter().take(8) {
+            let Some(text) = pattern.text().filter(|text| !text.starts_with('!')) else { continue };
+            let mut word = folder.map_or_else(|| Word::known("."), |field| field.word.clone());
+            word.push('/');
+            word.push_gap(crate::word::Fill::Anything);
+            word.push('/');
+            word.push_word(&crate::shell::glob_word(text.trim_start_matches("**/")));
+            self.read_file(&Field::new(word, pattern.span.clone()), Access::Content);
+        }
+    }
+
     /// `fd PATTERN -x COMMAND`: the command gets each file that the pattern finds.
     fn found_by_fd(&mut self, line: &Line<'_>) {
         let is_run = |spelling: &str| matches!(spelling, "-x" | "--exec" | "-X" | "--exec-batch");
         let Some(given) = line.flags.iter().find(|given| is_run(&given.spelling)) else { return };
+        let ext = line.flags.iter().find(|given| {
+            matches!(given.spelling.as_str(), "-e" | "--extension" | "-g" | "--glob")
+        });
+        if let Some(value) = ext.and_then(|given| given.values.first()).and_then(Field::text) {
+            let folder = line
+                .operands
+                .get(1)
+                .or_else(|| line.operands.first().filter(|field| is_path(&field.word)));
+            let mut word = folder.map_or_else(|| Word::known("."), |field| field.word.clone());
+            word.push('/');
+            word.push_gap(crate::word::Fill::Anything);
+            word.push_str("/any.");
+            word.push_str(value);
+            let span = given.values.last().map_or(0..0, |field| field.span.clone());
+            let mut words = given.values.clone();
+            words.push(Field::new(word, span));
+            return drop(self.run(&words, None));
+        }
         let pattern = line.operands.first().map_or("", |field| field.word.known_part());
         let name: String = pattern.chars().filter(|c| !matches!(c, '^' | '$' | '\\')).collect();
         let mut words = given.values.clone();
@@ -532,6 +683,40 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `parallel` without a command runs each line that it reads; with `--pipe`, the command reads them.
+    fn parallel_input(&mut self, line: &Line<'_>, context: &Context) {
+        let is_pipe = line
+            .words
+            .iter()
+            .any(|word| matches!(word.text(), Some("--pipe" | "--pipepart" | "--spreadstdin")));
+        if is_pipe {
+            return self.wrapped(&line.operands, context.input.clone());
+        }
+        let is_list = |spelling: &str| matches!(spelling, "-a" | "--arg-file");
+        let list = line.flags.iter().find(|given| is_list(&given.spelling));
+        if line.operands.is_empty()
+            && let Some(file) = list.and_then(|given| given.values.first()).cloned()
+        {
+            self.script(Language::Shell, &file, None);
+        }
+    }
+
+    /// `vim -s FILE` types what is in the file. After `-e` the same letter only means silence.
+    fn typed_keys(&mut self, line: &Line<'_>, context: &Context) {
+        let mut words = line.words.iter().filter_map(Field::text);
+        let is_ex =
+            line.words.iter().filter_map(Field::text).any(|word| matches!(word, "-e" | "-E"));
+        if words.any(|word| word == "-s") && !is_ex {
+            self.opaque(Why::Code, Bound::ALL, context.span.clone());
+        }
+    }
+
+    fn takes_files(&mut self, paths: &[Field]) {
+        for path in paths.iter().take(32).filter(|path| path.word.known_part() != ".") {
+            self.write_file(path, Change::Content);
+        }
+    }
+
     /// Lines of the input that begin with `!` run in a shell.
     fn escapes(&mut self, context: &Context) {
         let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
@@ -551,7 +736,12 @@ impl Shell<'_, '_> {
         if self.git_alias(line, context) {
             return;
         }
+        self.skips_hooks(line, context);
         match (line.sub_command(), line.operands.as_slice()) {
+            ("config" | "config set", _) if reads_config(line) => self.forget_settings(context),
+            // Files as they are in another commit.
+            ("checkout", [_, paths @ ..]) => self.takes_files(paths),
+            ("restore", paths) if has(&["--source", "-s"]) => self.takes_files(paths),
             ("config" | "config set", [key, value, ..]) => {
                 if let (Some(key), Some(value)) = (key.text(), value.text())
                     && let Some(name) = key.strip_prefix("alias.")
@@ -604,6 +794,11 @@ impl Shell<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// A command that only names settings does not change them.
+    fn forget_settings(&mut self, context: &Context) {
+        self.out.effects.forget(context.run, |action| matches!(action, Action::Sets(_)));
     }
 
     /// A patch that is in the text: on standard input, or in a file that the text has written.
@@ -765,7 +960,10 @@ impl Shell<'_, '_> {
         let Some((target, sources)) = line.operands.split_last() else { return };
         let resolved = self.resolve(&target.word).resolved;
         let is_home = resolved.text().is_some_and(|text| text == self.home() || text == "~");
-        if !is_home && !target.word.known_part().ends_with('/') {
+        let is_folder = matches!(target.word.known_part(), "." | "..")
+            || target.word.known_part().ends_with(['/'])
+            || target.word.known_part().ends_with("/.");
+        if !is_home && !is_folder {
             return;
         }
         for source in sources.iter().take(32) {
@@ -779,6 +977,18 @@ impl Shell<'_, '_> {
             path.push('/');
             path.push_word(&name);
             self.write_file(&Field::new(path, target.span.clone()), Change::Content);
+        }
+    }
+
+    /// `cp .env.example .env`: what is in the new file is known to be no secret, or was read before.
+    fn keeps_copy(&mut self, line: &Line<'_>) {
+        let [source, target] = line.operands.as_slice() else { return };
+        if self.branches > 0 || source.text().is_none() || self.own_files.len() > 16 {
+            return;
+        }
+        let path = self.resolve(&target.word).resolved;
+        if let Some(path) = path.text() {
+            self.own_files.insert(path.to_owned());
         }
     }
 
@@ -836,6 +1046,21 @@ impl Shell<'_, '_> {
         self.connect(address, Purpose::Send, url.as_ref(), target.span.clone());
     }
 
+    /// `#include "/x"` and `.incbin "/x"` in code on standard input.
+    fn includes(&mut self, context: &Context) {
+        let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
+        for line in text.as_deref().unwrap_or_default().lines().take(256) {
+            let line = line.trim_start();
+            let is_include = ["#include", "# include", ".incbin", ".include", "%include"]
+                .iter()
+                .any(|word| line.starts_with(word));
+            if let Some(path) = line.split('"').nth(1).filter(|_| is_include) {
+                let file = Field::new(Word::known(path), context.span.clone());
+                self.read_file(&file, Access::Content);
+            }
+        }
+    }
+
     /// A file system in a file of the project is no disk.
     fn formats(&mut self, line: &Line<'_>, context: &Context) {
         let is_image = |field: &Field| {
@@ -881,9 +1106,14 @@ impl Shell<'_, '_> {
                     let value = word.strip_prefix("-o").unwrap_or(word);
                     let value = value.strip_prefix("--output").unwrap_or(value);
                     let value = value.trim_start_matches('=');
-                    ["yaml", "json", "jsonpath", "go-template", "template", "custom-columns"]
-                        .iter()
-                        .any(|format| value.starts_with(format))
+                    // Columns of names and types show no value.
+                    let is_harmless = (value.starts_with("custom-columns")
+                        || value.starts_with("jsonpath") && value.contains(".metadata."))
+                        && !value.replace("metadata", "").contains("data");
+                    !is_harmless
+                        && ["yaml", "json", "jsonpath", "go-template", "template", "custom-columns"]
+                            .iter()
+                            .any(|format| value.starts_with(format))
                 });
                 if shows {
                     self.mark(context.run, Mark::Credentials);
@@ -932,7 +1162,9 @@ impl Shell<'_, '_> {
                     !nouns.split(',').all(|noun| comes_back(noun.split('.').next().unwrap_or(noun)))
                 });
                 let is_hidden = line.operands.first().is_some_and(|field| field.text().is_none());
-                if is_service || is_hidden {
+                let is_raw =
+                    line.words.iter().any(|word| word.word.known_start().starts_with("--raw"));
+                if is_service || is_hidden || is_raw {
                     self.mark(context.run, Mark::Infrastructure);
                 }
             }
@@ -962,6 +1194,21 @@ impl Shell<'_, '_> {
         if stops || is_unprotected {
             self.mark(context.run, Mark::Infrastructure);
         }
+        let opens = words.iter().any(|word| {
+            word.contains("BlockPublicAcls=false")
+                || word.contains("BlockPublicPolicy=false")
+                || matches!(*word, "public-read" | "public-read-write" | "0.0.0.0/0" | "::/0")
+                || word.contains("CidrIp=0.0.0.0/0")
+                || word.contains("\"Principal\":\"*\"")
+                || word.contains("\"Principal\": \"*\"")
+        });
+        let is_off = words.iter().any(|word| {
+            matches!(*word, "stop-logging" | "delete-trail" | "disable-key" | "delete-detector")
+                || *word == "delete-public-access-block"
+        });
+        if opens || is_off {
+            self.mark(context.run, Mark::Guard);
+        }
     }
 
     /// A plan that destroys is a file until it is applied.
@@ -990,11 +1237,201 @@ impl Shell<'_, '_> {
     fn cloud(&mut self, line: &Line<'_>, context: &Context) {
         let destroys = |word: &str| {
             let verb = word.rsplit(':').next().unwrap_or(word);
-            matches!(verb, "-purge" | "delete" | "destroy" | "purge" | "terminate" | "delete-batch")
-                || verb.starts_with("delete-")
+            matches!(
+                verb,
+                "-purge"
+                    | "delete"
+                    | "destroy"
+                    | "purge"
+                    | "terminate"
+                    | "delete-batch"
+                    | "teardown"
+                    | "rb"
+                    | "nuke"
+            ) || verb.starts_with("delete-")
         };
-        if line.words.iter().filter_map(Field::text).take(6).any(destroys) {
+        let mut words = line.words.iter().filter_map(Field::text).filter(|it| !it.starts_with('-'));
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let shows = match first {
+            "config" | "env" | "variables" | "vars" | "secrets" => {
+                matches!(
+                    second,
+                    "" | "get" | "pull" | "list" | "ls" | "show" | "download" | "export"
+                ) && !(first == "secrets" && second == "list")
+                    && !(first == "config" && matches!(second, "list" | "ls" | "show" | "get"))
+            }
+            "config:get" | "env:list" | "env:get" | "pg:credentials:url" | "variable" => true,
+            _ => false,
+        };
+        if shows {
+            self.mark(context.run, Mark::Credentials);
+        }
+        if line.words.iter().filter_map(Field::text).take(6).any(destroys)
+            || removes_unasked(line.words)
+        {
             self.mark(context.run, Mark::Infrastructure);
+        }
+    }
+
+    /// A program that is not known, and that destroys something without asking.
+    pub(crate) fn destroys_unasked(&mut self, fields: &[Field], run: usize) {
+        let words = fields.get(1..).unwrap_or_default();
+        let texts = || words.iter().filter_map(Field::text);
+        let destroys = texts().take(4).any(|word| {
+            matches!(word, "delete" | "destroy" | "purge" | "terminate" | "teardown" | "nuke")
+        });
+        if destroys && texts().any(|text| UNASKED.contains(&text)) {
+            self.mark(run, Mark::Infrastructure);
+        }
+    }
+
+    /// The API of GitHub or GitLab by its paths.
+    fn forge_api(&mut self, line: &Line<'_>, context: &Context) {
+        let texts: Vec<&str> = line.words.iter().map(|field| field.word.known_part()).collect();
+        let writes = texts.iter().any(|text| {
+            let flags = ["-f", "-F", "--field", "--raw-field", "--input"];
+            flags.contains(text) || matches!(*text, "POST" | "PUT" | "PATCH" | "DELETE")
+        });
+        if !writes {
+            return;
+        }
+        let has =
+            |parts: &[&str]| texts.iter().any(|text| parts.iter().any(|part| text.contains(part)));
+        if has(&[
+            "/collaborators",
+            "/keys",
+            "/memberships",
+            "/invitations",
+            "/deploy_keys",
+            "/members",
+        ]) {
+            self.mark(context.run, Mark::Accounts);
+        }
+        if has(&[
+            "/protection",
+            "/rulesets",
+            "/actions/permissions",
+            "/vulnerability-alerts",
+            "/automated-security-fixes",
+            "/protected_branches",
+            "/push_rule",
+        ]) {
+            self.mark(context.run, Mark::Guard);
+        }
+        let mutates = has(&["mutation"]);
+        if mutates && has(&["delete", "remove", "transfer", "archive", "Delete"]) {
+            self.mark(context.run, Mark::RemoteDelete);
+        }
+        if mutates && has(&["BranchProtection", "Ruleset"]) {
+            self.mark(context.run, Mark::Guard);
+        }
+        if has(&["hooks"]) {
+            let urls: Vec<Field> = line
+                .words
+                .iter()
+                .filter_map(|field| field.word.known_part().find("http").map(|at| field.from(at)))
+                .collect();
+            for url in urls {
+                let address = host::parse_host(&url.word, "https");
+                self.connect(address, Purpose::Send, Some(&url.word), url.span.clone());
+            }
+        }
+    }
+
+    /// Requests that delete through an API of the cluster, or that use the socket of Docker.
+    fn cluster_request(&mut self, line: &Line<'_>, context: &Context) {
+        let has =
+            |part: &str| line.words.iter().any(|field| field.word.known_part().contains(part));
+        let deletes = has("DELETE");
+        if deletes && (has("/api/v1/namespaces") || has("/apis/")) {
+            self.mark(context.run, Mark::Infrastructure);
+        }
+        if has("docker.sock") && (deletes || has("POST") || has("-d") || has("--data")) {
+            self.mark(context.run, Mark::HostAccess);
+        }
+    }
+
+    /// A phone is a computer of its own: only what takes it over or wipes it counts.
+    fn phone(&mut self, line: &Line<'_>, context: &Context) {
+        let text = joined(line.words).word;
+        let has = |parts: &[&str]| parts.iter().any(|part| text.known_part().contains(part));
+        let first = line.words.iter().filter_map(Field::text).find(|word| !word.starts_with('-'));
+        if matches!(first, Some("root" | "remount" | "disable-verity"))
+            || has(&["chmod 6", "chmod 4", "u+s", "/xbin/su"])
+        {
+            self.mark(context.run, Mark::Privilege);
+        }
+        if has(&["wipe_data", "--wipe", "MASTER_CLEAR", "FACTORY_RESET"])
+            || line.words.iter().any(|word| matches!(word.text(), Some("-w" | "erase" | "format")))
+                && line.models.first().is_some_and(|model| model.names.contains(&"fastboot"))
+            || has(&["oem unlock", "flashing unlock"])
+        {
+            self.mark(context.run, Mark::Disk);
+        }
+        if has(&["setenforce 0", "verifier_verify_adb_installs 0"]) {
+            self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// A file from another host that a package manager installs.
+    pub(crate) fn installs_download(&mut self, name: &str, fields: &[Field]) {
+        const INSTALLERS: &[&str] = &[
+            "adb",
+            "dpkg",
+            "rpm",
+            "apt",
+            "apt-get",
+            "dnf",
+            "yum",
+            "zypper",
+            "snap",
+            "flatpak",
+            "installer",
+            "pacman",
+            "apk",
+            "msiexec",
+            "open",
+            "xdg-open",
+            "gdebi",
+            "code",
+            "cursor",
+        ];
+        let has_download = || self.written.values().any(|it| matches!(**it, Output::Network(_)));
+        if self.written.is_empty() || !has_download() || !INSTALLERS.contains(&name) {
+            return;
+        }
+        let is_download = |field: &Field| {
+            let path = self.resolve(&field.word).resolved;
+            let output = path.text().and_then(|path| self.written.get(path));
+            output.is_some_and(|output| matches!(output.as_ref(), Output::Network(_)))
+        };
+        if let Some(field) = fields.iter().skip(1).find(|field| is_download(field)) {
+            let span = field.span.clone();
+            self.opaque(Why::NetworkCode, Bound::ALL, span);
+        }
+    }
+
+    /// Hooks of the project are left out: `HUSKY=0 git commit`.
+    fn skips_hooks(&mut self, line: &Line<'_>, context: &Context) {
+        if !matches!(line.sub_command(), "commit" | "push" | "merge" | "rebase" | "cherry-pick") {
+            return;
+        }
+        let recent = self.out.effects.all().iter().rev().take(24);
+        let skips = { recent }.any(|effect| match &effect.action {
+            Action::Sets(setting) => {
+                let value = setting.value.as_ref().and_then(Word::text).unwrap_or_default();
+                match setting.name.text().unwrap_or_default() {
+                    "git:core.hooksPath" | "git:core.hookspath" => true,
+                    "env:HUSKY" | "env:LEFTHOOK" => value == "0",
+                    "env:HUSKY_SKIP_HOOKS" | "env:OVERCOMMIT_DISABLE" => value != "0",
+                    "env:SKIP" | "env:LEFTHOOK_EXCLUDE" => !value.is_empty(),
+                    _ => false,
+                }
+            }
+            _ => false,
+        });
+        if skips {
+            self.mark(context.run, Mark::SkipsCheck);
         }
     }
 
@@ -1084,6 +1521,63 @@ impl Shell<'_, '_> {
     }
 }
 
+/// `… | xargs redis-cli del`
+fn deletes_unknown_keys(line: &Line<'_>) -> bool {
+    let is_verb = |field: &Field| matches!(field.text(), Some("del" | "unlink" | "DEL"));
+    line.words.iter().any(is_verb) && line.operands.iter().any(|field| field.word.is_unknown())
+}
+
+/// A removal that asks nobody: `x rm --recursive --force y`.
+fn removes_unasked(words: &[Field]) -> bool {
+    let is_verb = |text: &str| matches!(text, "rm" | "remove" | "del");
+    let texts = || words.iter().filter_map(Field::text);
+    texts().take(4).any(is_verb) && texts().any(|text| UNASKED.contains(&text))
+}
+
+/// Flags with which a program does not ask before it destroys something.
+const UNASKED: &[&str] = &[
+    "--force",
+    "-f",
+    "--yes",
+    "-y",
+    "--confirm",
+    "--all",
+    "--cascade",
+    "--recursive",
+    "-r",
+    "--auto-approve",
+    "--no-prompt",
+    "--purge",
+    "--non-interactive",
+    "--assume-yes",
+    "--quiet",
+    "--no-interaction",
+    "--skip-confirmation",
+];
+
+/// `git config --get KEY`, or `git config KEY` without a value.
+fn reads_config(line: &Line<'_>) -> bool {
+    const READS: [&str; 7] =
+        ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
+    let is_flag = |text: &str| READS.contains(&text);
+    let words: Vec<&str> = line.words.iter().map(|field| field.word.known_start()).collect();
+    let changes = ["--unset", "--unset-all", "--add", "--replace-all", "--edit", "-e", "set"];
+    if words.iter().any(|word| changes.contains(word)) {
+        return false;
+    }
+    let config = words.iter().position(|word| *word == "config").map_or(0, |at| at + 1);
+    let mut plain = 0;
+    let mut rest = words.iter().skip(config);
+    while let Some(word) = rest.next() {
+        match *word {
+            "-f" | "--file" | "--blob" | "--type" | "--default" => drop(rest.next()),
+            flag if flag.starts_with('-') => {}
+            _ => plain += 1,
+        }
+    }
+    words.iter().any(|word| is_flag(word)) || plain < 2
+}
+
 /// A path rather than an expression.
 fn is_plain_path(field: &Field) -> bool {
     let text = field.word.known_part();
@@ -1095,4 +1589,14 @@ fn is_revision(field: &Field) -> bool {
     field.text().is_some_and(|text| {
         text.starts_with("HEAD") || text.contains("..") && !text.contains("../")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_that_are_searched_are_sorted() {
+        assert!(CLOUDS.is_sorted() && INSTALLERS.is_sorted() && ESCAPING.is_sorted());
+    }
 }

@@ -75,14 +75,20 @@ pub(crate) enum Form {
     Case { word: ShellWord, branches: Vec<(Vec<ShellWord>, List)> },
     /// A definition, which runs nothing yet.
     Function { name: String, body: Rc<Command> },
-    /// `[[ … ]]` or `(( … ))`: only substitutions inside of it run something.
+    /// `[[ … ]]`: only substitutions inside of it run something.
     Test(Vec<ShellWord>),
+    /// `(( … ))`, and the one of `for ((…))`.
+    Arithmetic(ShellWord),
 }
 
 /// `name=value`, `name+=value`, `name=(…)`.
 #[derive(Debug)]
 pub(crate) struct Assign {
     pub(crate) name: String,
+    /// What is between the brackets of `name[…]=value`, as written.
+    pub(crate) element: String,
+    /// The same, if it has to be expanded.
+    pub(crate) index: Vec<Piece>,
     /// `+=`, or an element of an array: the old value stays part of it.
     pub(crate) adds: bool,
     pub(crate) value: AssignValue,
@@ -192,8 +198,10 @@ pub(crate) enum Piece {
     Backquoted(String, Quoting),
     /// `$((…))`: a number.
     Arithmetic(Vec<Piece>),
-    /// `<(…)` and `>(…)`.
+    /// `<(…)`
     Process(Rc<List>),
+    /// `>(…)`
+    Sink(Rc<List>),
 }
 
 /// Whether a piece is inside quotes.
@@ -210,6 +218,8 @@ pub(crate) struct Parameter {
     pub(crate) name: String,
     /// `[0]`, `[@]`.
     pub(crate) index: Option<String>,
+    /// The same, if it has to be expanded: `[$i]`.
+    pub(crate) subscript: Vec<Piece>,
     pub(crate) op: Op,
 }
 

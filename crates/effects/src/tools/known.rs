@@ -52,7 +52,7 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         }
     }
     if entry.is(Kind::Read) && !entry.is(Kind::Search) {
-        for path in entry.roles_of(Role::Pattern) {
+        for path in entry.roles_of(Role::Pattern).filter(|path| !path.contains("exclude")) {
             for (path, value) in find(call.value, path) {
                 for (path, value) in elements(&path, value) {
                     read_pattern(analysis, &path, value);
@@ -71,7 +71,8 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
     if entry.is(Kind::Fetch) && find(call.value, "url").is_empty() {
         for (path, value) in find(call.value, "prompt") {
             let text = value.as_str().unwrap_or_default();
-            let is_url = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+            let schemes = ["http://", "https://", "file://"];
+            let is_url = |word: &&str| schemes.iter().any(|scheme| word.starts_with(scheme));
             for url in text.split_whitespace().filter(is_url).take(32) {
                 let url = url.trim_end_matches(['.', ',', ')', '>', '"', '\'']);
                 fetch(analysis, call, &path, url);
@@ -96,6 +97,9 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
             }
         }
     }
+    if entry.is(Kind::Edit) || entry.is(Kind::Write) {
+        package_hooks(analysis, call, entry);
+    }
     if entry.is(Kind::Sql) {
         for path in entry.roles_of(Role::Query) {
             for (path, value) in find(call.value, path) {
@@ -103,6 +107,32 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
                     query(analysis, &path, text);
                 }
             }
+        }
+    }
+}
+
+/// Scripts that a changed `package.json` runs with the next installation.
+fn package_hooks(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
+    let is_package = |text: &str| text.contains("package.json");
+    let paths = || entry.roles_of(Role::Path).flat_map(|path| find(call.value, path));
+    let by_path = paths().any(|(_, value)| value.as_str().is_some_and(is_package));
+    for path in entry.roles_of(Role::Content) {
+        for (path, value) in find(call.value, path) {
+            let Some(text) = value.as_str() else { continue };
+            let is_old = path.contains("old");
+            if is_old || !(by_path || is_package(text)) || !text.contains("\"") {
+                continue;
+            }
+            analysis.argument(&path, text);
+            let added: String = match text.contains("*** Begin Patch") {
+                true => {
+                    text.lines().filter(|line| line.starts_with('+')).collect::<Vec<_>>().join("\n")
+                }
+                false => text.to_owned(),
+            };
+            let folder = working_folder(analysis.ground);
+            let mut shell = Shell::new(analysis, folder);
+            crate::code::hooks_of_packages(&mut shell, &added, &whole(text));
         }
     }
 }
@@ -386,7 +416,10 @@ fn access(call: &Call<'_>, entry: &Entry) -> Access {
 /// A URL that a tool loads.
 pub(super) fn fetch(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str) {
     analysis.argument(path, text);
-    let word = Word::known(text.trim());
+    // A browser shows the source of another address.
+    let text = text.trim();
+    let text = text.strip_prefix("view-source:").unwrap_or(text);
+    let word = Word::known(text);
     let span = 0..text.len();
     if text.trim().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:")) {
         let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
@@ -426,6 +459,11 @@ pub(super) fn apply_patch(analysis: &mut Analysis<'_>, path: &str, text: &str) {
         let action = match touch {
             Touch::Writes => Action::Writes(file, Change::Content),
             Touch::Deletes => Action::Deletes(file, Scope::One),
+            Touch::Moves => {
+                analysis.push(Action::Reads(file.clone(), Access::Content), span.clone(), None);
+                analysis.push(Action::Writes(file.clone(), Change::Content), span.clone(), None);
+                Action::Deletes(file, Scope::One)
+            }
         };
         analysis.push(action, span, None);
     }

@@ -107,3 +107,67 @@ fn unreadable_arguments_are_opaque_within_the_bound() {
     assert_eq!(effects("Bash", &Arguments::oversize("{")).could(), Bound::ALL);
     assert!(effects("task", &Arguments::json("{")).is_empty());
 }
+
+/// The marks that the name and the arguments of an unknown tool say.
+fn marks(name: &str, json: &str) -> String {
+    let effects = analyse(name, None, &Arguments::json(json), &GROUND);
+    let marks = effects.all().iter().filter_map(|effect| match &effect.action {
+        crate::Action::Runs(run) => Some(run.marks.to_string()),
+        _ => None,
+    });
+    marks.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_name_of_an_unknown_tool_says_what_it_destroys() {
+    for (name, json, expected) in [
+        ("delete_tag", r#"{"tag_name":"v1"}"#, "remote-delete"),
+        ("worker_delete", r#"{"name":"edge"}"#, "infrastructure"),
+        ("delete_index", r#"{"index":"*"}"#, "database"),
+        ("read_secret", r#"{"path":"prod/db"}"#, "credentials"),
+        ("kubectl_get", r#"{"resourceType":"secrets","output":"yaml"}"#, "credentials"),
+        ("unprotect_branch", r#"{"name":"main"}"#, "guard"),
+        ("set_config_value", r#"{"key":"blockedCommands","value":[]}"#, "guard"),
+        ("add_collaborator", r#"{"username":"x"}"#, "accounts"),
+        ("create_tunnel", r#"{"addr":"localhost:5432"}"#, "tunnel"),
+        ("update_ref", r#"{"ref":"heads/main","force":true}"#, "force-push"),
+        ("kubectl_create", r#"{"manifest":"hostPID: true"}"#, "host-access"),
+        ("kubectl_scale", r#"{"replicas":0}"#, "infrastructure"),
+    ] {
+        assert_eq!(marks(name, json), expected, "{name} {json}");
+    }
+    for (name, json) in [
+        ("delete_comment", r#"{"id":1}"#),
+        ("delete_entities", r#"{"names":["a"]}"#),
+        ("remove_label", r#"{"label":"a"}"#),
+        ("list_secrets", "{}"),
+        ("get_secret_scanning_alert", r#"{"number":1}"#),
+        ("get_branch_protection", r#"{"branch":"main"}"#),
+        ("kubectl_get", r#"{"resourceType":"pods","output":"yaml"}"#),
+        ("create_event", r#"{"title":"delete the tag"}"#),
+        ("search_deleted_items", "{}"),
+    ] {
+        assert_eq!(marks(name, json), "", "{name} {json}");
+    }
+}
+
+#[test]
+fn the_name_of_a_server_adds_to_its_tools() {
+    let whole = |name: &str, own: &str, json: &str| {
+        let effects = crate::analyse_whole(name, own, None, &Arguments::json(json), &GROUND);
+        let lines = effects.all().iter().map(|effect| match &effect.action {
+            crate::Action::Runs(run) => run.marks.to_string(),
+            action => action.to_string(),
+        });
+        lines.collect::<Vec<_>>().join("; ")
+    };
+    let found = whole("mcp__terraform__run", "run", r#"{"command":"destroy"}"#);
+    assert!(found.contains("infrastructure"), "{found}");
+    let found = whole("mcp__git__push", "push", r#"{"remote":"https://h.example/x.git"}"#);
+    assert!(found.contains("sends h.example:443"), "{found}");
+    let found = whole("mcp__git__show", "show", r#"{"revision":"abc:.env"}"#);
+    assert!(found.contains("reads /w/.env"), "{found}");
+    let found = whole("mcp__jupyter__execute_code", "execute_code", r#"{"code":"!cat ~/.netrc"}"#);
+    assert!(found.contains("reads /home/u/.netrc"), "{found}");
+    assert_eq!(whole("mcp__git__show", "show", r#"{"revision":"abc"}"#), "");
+}

@@ -1,6 +1,6 @@
 //! Reads the values of conditions on effects: lists of globs, `{ not: [...] }`, named sets, words.
 
-use callgate_effects::{HostSet, Path, PathSet, PreparedPath, Stance, sets};
+use callgate_effects::{HostSet, Path, PathSet, PreparedPath, Purpose, Stance, sets};
 use std::sync::OnceLock;
 
 use super::effect::Found;
@@ -193,7 +193,14 @@ impl Hosts {
     }
 
     pub(super) fn matches(&self, connection: &callgate_effects::Connection) -> Tri {
-        self.sense.of(self.set().matches(connection).into())
+        let found: Tri = self.set().matches(connection).into();
+        // A host that is not in the text at all is no evidence that it is one of a list. What the call
+        // hides is found by `opaque`.
+        let is_open = connection.host.is_unknown() && connection.purpose == Purpose::Fetch;
+        if is_open && self.sense == Sense::In && found == Tri::Unknown {
+            return Tri::False;
+        }
+        self.sense.of(found)
     }
 
     fn set(&self) -> &HostSet {

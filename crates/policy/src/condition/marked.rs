@@ -80,7 +80,11 @@ fn is_shared(refspec: &Word) -> bool {
     let target = text.rsplit(':').next().unwrap_or(text).trim_start_matches('+');
     let name = target.strip_prefix("refs/heads/").unwrap_or(target);
     let first = name.split(['/', '-']).next().unwrap_or(name);
+    let is_version = name.strip_prefix('v').is_some_and(|rest| {
+        rest.starts_with(|digit: char| digit.is_ascii_digit()) && !rest.contains(['/', '-'])
+    });
     name.starts_with("refs/")
+        || is_version
         || name.contains('*')
         || matches!(name, "" | "head" | "HEAD")
         || matches!(

@@ -25,6 +25,7 @@ const WHY: &[(&str, Why)] = &[
     ("script", Why::Script),
     ("language", Why::Language),
     ("value", Why::Value),
+    ("target", Why::Target),
     ("syntax", Why::Syntax),
     ("size", Why::Size),
     ("arguments", Why::Arguments),

@@ -168,7 +168,45 @@ fn reaches_system(text: &str, words: &[String]) -> bool {
 }
 
 fn is_destructive(words: &[String]) -> bool {
-    words.split(|word| word == ";").any(statement_destroys)
+    let own = own_tables(words);
+    words.split(|word| word == ";").any(|statement| {
+        !drops_own(statement, &own) && (statement_destroys(statement) || replaces_all(statement))
+    })
+}
+
+/// Tables that the same text creates.
+fn own_tables(words: &[String]) -> Vec<&str> {
+    let statements = words.split(|word| word == ";");
+    let created = statements.filter(|statement| statement.first().is_some_and(|it| it == "create"));
+    created.filter_map(|statement| named_table(statement)).collect()
+}
+
+/// The name after `TABLE [IF [NOT] EXISTS]`.
+fn named_table(statement: &[String]) -> Option<&str> {
+    let at = statement.iter().position(|word| word == "table")?;
+    let mut rest = statement.iter().skip(at + 1).map(String::as_str);
+    rest.find(|word| !matches!(*word, "if" | "not" | "exists"))
+}
+
+/// A table that was made for this text alone is dropped again.
+fn drops_own(statement: &[String], own: &[&str]) -> bool {
+    let is_drop =
+        statement.first().is_some_and(|word| matches!(word.as_str(), "drop" | "truncate"));
+    is_drop && named_table(statement).is_some_and(|name| name != "name" && own.contains(&name))
+}
+
+/// Statements that leave a table without rows in other words.
+fn replaces_all(statement: &[String]) -> bool {
+    let has = |words: &[&str]| {
+        statement
+            .windows(words.len())
+            .any(|window| window.iter().zip(words).all(|(one, two)| one == two))
+    };
+    let is_replaced = has(&["create", "or", "replace", "table"])
+        && (has(&["where", "false"]) || has(&["limit", "0"]) || has(&["where", "1", "=", "0"]));
+    let is_merged = statement.first().is_some_and(|word| word == "merge")
+        && has(&["when", "matched", "then", "delete"]);
+    is_replaced || is_merged
 }
 
 /// Whether a statement destroys data. Statements may hide inside others: `WITH x AS (DELETE …)`.
@@ -181,7 +219,13 @@ fn statement_destroys(statement: &[String]) -> bool {
                 && (alters || begins(statement, at))
         }
         "truncate" => begins(statement, at) && word(at + 1) != "(",
-        "delete" => word(at + 1) == "from" && has_no_condition(statement, at),
+        // `DELETE a, b FROM a JOIN b`
+        "delete" => {
+            let has_from = word(at + 1) == "from"
+                || begins(statement, at)
+                    && statement.iter().skip(at + 1).take(12).any(|word| word == "from");
+            has_from && has_no_condition(statement, at)
+        }
         "update" => {
             begins(statement, at)
                 && statement.iter().any(|word| word == "set")

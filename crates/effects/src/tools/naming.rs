@@ -1,0 +1,838 @@
+//! What the name of an unknown tool says by itself: `delete_branch`, `kubectl_get`, `create_tunnel`.
+//!
+//! A server does its work behind its API, so the arguments often show nothing. A name is a verb and a
+//! noun: verbs that destroy count for every noun that is not an everyday thing.
+
+use callgate_call::json::Value;
+
+use crate::analysis::Analysis;
+use crate::effect::{Action, Knowledge, Purpose, Run};
+use crate::marks::{Mark, Marks};
+use crate::model::{Language, Registry};
+use crate::path::working_folder;
+use crate::shell::eval::Shell;
+use crate::tools::arguments::find;
+use crate::tools::{Call, whole};
+use crate::word::Word;
+
+/// Verbs after which something is gone.
+const DESTROYS: &[&str] = &[
+    "delete",
+    "destroy",
+    "remove",
+    "drop",
+    "purge",
+    "terminate",
+    "wipe",
+    "erase",
+    "flush",
+    "flushall",
+    "flushdb",
+    "truncate",
+    "prune",
+    "uninstall",
+    "decommission",
+    "deprovision",
+    "deletes",
+    "del",
+    "teardown",
+    "nuke",
+    "revoke",
+    "reset",
+    "clear",
+    "empty",
+];
+
+/// Things that people delete every day, and that belong to the work at hand.
+const EVERYDAY: &[&str] = &[
+    "file",
+    "files",
+    "comment",
+    "comments",
+    "label",
+    "labels",
+    "reaction",
+    "reactions",
+    "entity",
+    "entities",
+    "observation",
+    "observations",
+    "relation",
+    "relations",
+    "memory",
+    "memories",
+    "message",
+    "messages",
+    "task",
+    "tasks",
+    "todo",
+    "todos",
+    "item",
+    "items",
+    "note",
+    "notes",
+    "cell",
+    "cells",
+    "line",
+    "lines",
+    "text",
+    "attachment",
+    "draft",
+    "drafts",
+    "event",
+    "session",
+    "sessions",
+    "tab",
+    "tabs",
+    "cookie",
+    "cookies",
+    "node",
+    "nodes",
+    "assignee",
+    "assignees",
+    "reviewer",
+    "reviewers",
+    "breakpoint",
+    "breakpoints",
+    "element",
+    "elements",
+    "annotation",
+    "bookmark",
+    "watch",
+    "star",
+    "subscription",
+    "milestone",
+    "favorite",
+    "pod",
+    "pods",
+    "container",
+    "containers",
+    "job",
+    "jobs",
+    "process",
+    "directory",
+    "folder",
+    "dir",
+    "path",
+    "page",
+    "block",
+    "blocks",
+    "thread",
+    "context",
+    "cache",
+    "caches",
+    "log",
+    "logs",
+    "console",
+    "output",
+    "filter",
+    "filters",
+    "selection",
+    "highlight",
+    "import",
+    "imports",
+    "symbol",
+    "lock",
+    "worktree",
+    "stash",
+    "issue",
+    "sub",
+    "link",
+    "links",
+    "alias",
+    "dependency",
+    "package",
+    "packages",
+    "plugin",
+    "tag_from",
+    "reminder",
+    "contact",
+    "email",
+    "emails",
+    "meeting",
+    "card",
+    "cards",
+    "checklist",
+    "column",
+    "row",
+    "shape",
+    "shapes",
+    "layer",
+    "frame",
+    "whitespace",
+    "duplicates",
+    "prefix",
+    "suffix",
+    "background",
+    "noise",
+    "image",
+    "images",
+    "test",
+    "temp",
+    "tmp",
+    "interceptor",
+    "mock",
+    "mocks",
+    "storage",
+    "input",
+    "form",
+    "field",
+    "state",
+    "timer",
+    "vote",
+    "member_from",
+    "emoji",
+    "pin",
+    "view",
+    "app",
+    "apps",
+    "network",
+    "networks",
+];
+
+/// Names that stay on a server after the work: in tables, in a repository, in a cluster.
+const DATA: &[&str] = &[
+    "table",
+    "tables",
+    "database",
+    "databases",
+    "db",
+    "collection",
+    "collections",
+    "index",
+    "indices",
+    "indexes",
+    "schema",
+    "schemas",
+    "keyspace",
+    "many",
+    "rows",
+    "records",
+    "documents",
+    "keys",
+    "all",
+    "flushall",
+    "flushdb",
+];
+
+/// What is secret whatever its name is.
+const SECRETS: &[&str] = &[
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "password",
+    "passwords",
+    "passphrase",
+    "apikey",
+    "privatekey",
+    "keychain",
+    "otp",
+    "vault",
+];
+
+/// Verbs that show a value. Lists of names do not.
+const SHOWS: &[&str] = &[
+    "get", "read", "fetch", "show", "reveal", "retrieve", "export", "dump", "print", "view",
+    "decrypt",
+];
+
+/// Protections that people set up for others.
+const GUARDS: &[&str] = &[
+    "protection",
+    "protections",
+    "ruleset",
+    "rulesets",
+    "alert",
+    "alerts",
+    "scanning",
+    "guardrail",
+    "guardrails",
+    "firewall",
+    "audit",
+    "waf",
+    "mfa",
+    "2fa",
+    "backup",
+    "backups",
+    "versioning",
+    "logging",
+    "policy",
+    "policies",
+    "sandbox",
+    "quarantine",
+];
+
+/// Changes that give others a way in.
+const GRANTS: &[&str] =
+    &["add", "invite", "create", "grant", "set", "update", "assign", "attach", "put", "register"];
+const ACCESS: &[&str] = &[
+    "collaborator",
+    "collaborators",
+    "deploykey",
+    "sshkey",
+    "accesskey",
+    "permission",
+    "permissions",
+    "rolebinding",
+    "iam",
+];
+
+/// Adds what the name says, and what arguments say that such tools have.
+pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let words: Vec<&str> =
+        call.name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+    let mut marks = Marks::NONE;
+    for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
+        mark.into_iter().for_each(|mark| marks.insert(mark));
+    }
+    grants(call, &words).into_iter().for_each(|mark| marks.insert(mark));
+    if has(&words, &["tunnel", "tunnels", "ngrok"])
+        && has(&words, &["create", "start", "open", "add"])
+    {
+        marks.insert(Mark::Tunnel);
+    }
+    if gives_host(call) {
+        marks.insert(Mark::HostAccess);
+    }
+    let is_schedule =
+        ["cron", "crontab", "scheduled", "schedule", "launchd", "autostart", "startup"];
+    let sets = ["create", "add", "set", "register", "install", "update", "enable", "write"];
+    if has(&words, &is_schedule) && has(&words, &sets) {
+        marks.insert(Mark::Schedules);
+    }
+    if pushes_by_force(call, &words) {
+        marks.insert(Mark::ForcePush);
+    }
+    by_argument(call, &words).into_iter().for_each(|mark| marks.insert(mark));
+    push_marks(analysis, call, marks);
+    code(analysis, call, &words);
+    sources(analysis, call, &words);
+}
+
+/// What the name of the server adds: its tools often have only a verb.
+pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let words: Vec<&str> =
+        call.name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+    let texts = |key: &str| -> Vec<String> {
+        let values = find(call.value, key).into_iter().map(|(_, value)| value);
+        values
+            .flat_map(|value| match value {
+                Value::Array(items) => {
+                    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+                }
+                other => other.as_str().map(str::to_owned).into_iter().collect::<Vec<_>>(),
+            })
+            .collect()
+    };
+    let mut marks = Marks::NONE;
+    let is_terraform = has(&words, &["terraform", "tofu", "terragrunt", "pulumi"]);
+    let keys =
+        ["args", "extra_args", "arguments", "flags", "options", "command", "action", "operation"];
+    let destroys = |text: &String| matches!(text.trim_start_matches('-'), "destroy" | "down");
+    if is_terraform && keys.iter().any(|key| texts(key).iter().any(destroys)) {
+        marks.insert(Mark::Infrastructure);
+    }
+    by_argument(call, &words).into_iter().for_each(|mark| marks.insert(mark));
+    let skips =
+        ["no_verify", "noverify", "skip_hooks", "skip_checks", "bypass_rules", "admin_override"];
+    if members(call.value).any(|(key, value)| {
+        skips.contains(&key.to_ascii_lowercase().as_str()) && matches!(value, Value::Bool(true))
+    }) {
+        marks.insert(Mark::Guard);
+    }
+    push_marks(analysis, call, marks);
+    let folder = working_folder(analysis.ground);
+    if has(&words, &["applescript", "osascript"]) {
+        for key in ["script", "code", "source", "command"] {
+            for text in texts(key) {
+                analysis.argument(key, &text);
+                Shell::new(analysis, folder.clone()).code(Language::AppleScript, &whole(&text));
+            }
+        }
+    }
+    if has(&words, &["push"]) {
+        for key in ["remote", "url", "repository", "remote_url"] {
+            for text in texts(key).iter().filter(|text| text.contains("://") || text.contains('@'))
+            {
+                analysis.argument(key, text);
+                let url = Word::known(text.as_str());
+                let address = crate::host::parse_host(&url, "https");
+                let mut shell = Shell::new(analysis, folder.clone());
+                shell.connect(address, Purpose::Send, Some(&url), 0..text.len());
+            }
+        }
+    }
+    let installs = words.iter().any(|word| word.contains("install"));
+    if installs {
+        for key in ["packageList", "packages", "package", "name", "names", "dependencies", "source"]
+        {
+            let foreign = |text: &&String| text.contains("://") || text.contains("git+");
+            for text in texts(key).iter().filter(foreign) {
+                analysis.argument(key, text);
+                Shell::new(analysis, folder.clone()).package(&whole(text), Registry::Pip);
+            }
+        }
+    }
+    // `REVISION:PATH`
+    if has(&words, &["git", "show", "blob"]) {
+        for key in ["revision", "ref", "object", "commit", "rev", "target"] {
+            for text in texts(key) {
+                let Some((_, path)) = text.split_once(':').filter(|(_, path)| !path.is_empty())
+                else {
+                    continue;
+                };
+                if !path.starts_with("//") {
+                    analysis.argument(key, path);
+                    Shell::new(analysis, folder.clone())
+                        .read_file(&whole(path), crate::effect::Access::Content);
+                }
+            }
+        }
+    }
+}
+
+fn push_marks(analysis: &mut Analysis<'_>, call: &Call<'_>, marks: Marks) {
+    if marks.is_empty() {
+        return;
+    }
+    let run = Run {
+        program: Word::known(call.name.as_str()),
+        words: vec![Word::known(call.name.as_str())],
+        sub_command: String::new(),
+        flags: Vec::new(),
+        marks,
+        knowledge: Knowledge::Unmodelled,
+    };
+    analysis.push(Action::Runs(run), 0..0, None);
+}
+
+fn has(words: &[&str], known: &[&str]) -> bool {
+    words.iter().any(|word| known.contains(word))
+}
+
+fn destroys(words: &[&str]) -> Option<Mark> {
+    let verb = words.iter().position(|word| DESTROYS.contains(word))?;
+    // `get_deleted_items`, `list_removed`: a question.
+    if words.first().is_some_and(|first| matches!(*first, "get" | "list" | "search" | "find")) {
+        return None;
+    }
+    let nouns: Vec<&str> =
+        words.iter().enumerate().filter(|(at, _)| *at != verb).map(|(_, word)| *word).collect();
+    let is_gentle = words
+        .get(verb)
+        .is_some_and(|verb| matches!(*verb, "reset" | "clear" | "remove" | "empty" | "uninstall"));
+    let is_data = has(&nouns, DATA) || matches!(words, ["flushall" | "flushdb"]);
+    if is_data && !has(&nouns, &["file", "files"]) {
+        return Some(Mark::Database);
+    }
+    if nouns.iter().all(|noun| noun.is_empty()) || has(&nouns, EVERYDAY) {
+        return None;
+    }
+    if is_gentle && !has(&nouns, SHARED) {
+        return None;
+    }
+    Some(if has(&nouns, &["branch", "tag", "release", "ref", "tags", "branches"]) {
+        Mark::RemoteDelete
+    } else {
+        Mark::Infrastructure
+    })
+}
+
+/// What even a gentle verb takes away from others.
+const SHARED: &[&str] = &[
+    "repository",
+    "repo",
+    "project",
+    "organization",
+    "org",
+    "branch",
+    "tag",
+    "release",
+    "volume",
+    "volumes",
+    "bucket",
+    "cluster",
+    "namespace",
+    "instance",
+    "server",
+    "stack",
+    "zone",
+    "domain",
+    "site",
+    "deployment",
+    "service",
+    "environment",
+    "worker",
+    "queue",
+    "topic",
+    "protection",
+    "db",
+    "registry",
+    "certificate",
+    "user",
+    "account",
+];
+
+/// A forced change of a branch or a tag.
+fn pushes_by_force(call: &Call<'_>, words: &[&str]) -> bool {
+    let keys = ["force", "forcepush", "force_push", "--force", "force_with_lease"];
+    let is_forced = members(call.value).any(|(key, value)| {
+        keys.contains(&key.to_ascii_lowercase().as_str()) && matches!(value, Value::Bool(true))
+    });
+    is_forced && has(words, &["push", "ref", "refs", "branch", "tag", "sync", "rebase", "mirror"])
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let members: &[(String, Value)] = match value {
+        Value::Object(members) => members,
+        _ => &[],
+    };
+    members.iter().map(|(key, value)| (key.as_str(), value))
+}
+
+/// Servers that manage something that others use.
+const MANAGED: &[&str] = &[
+    "kubernetes",
+    "kubectl",
+    "k8s",
+    "terraform",
+    "aws",
+    "gcloud",
+    "gcp",
+    "azure",
+    "cloud",
+    "docker",
+    "helm",
+    "github",
+    "gitlab",
+    "repo",
+    "repository",
+    "branch",
+    "database",
+    "redis",
+    "mongo",
+    "mongodb",
+    "s3",
+    "bucket",
+    "vercel",
+    "resource",
+    "resources",
+    "instance",
+    "deployment",
+    "cluster",
+    "node",
+    "service",
+    "project",
+    "environment",
+    "api",
+    "generic",
+    "infra",
+    "stack",
+    "volume",
+    "manage",
+    "management",
+    "execute",
+    "call",
+    "request",
+];
+
+/// What an argument says about a tool that has many verbs, or that sets something up.
+fn by_argument(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
+    let verbs = ["action", "operation", "verb", "method", "subcommand", "op", "command"];
+    let destroys = |text: &str| {
+        let first = text.split([' ', '_', '-', ':']).next().unwrap_or(text).to_ascii_lowercase();
+        DESTROYS.contains(&first.as_str())
+            && !matches!(first.as_str(), "clear" | "reset" | "remove")
+    };
+    let by_verb = verbs.iter().any(|key| call.text(key).is_some_and(destroys));
+    if by_verb && has(words, MANAGED) && !has(words, EVERYDAY) {
+        return Some(Mark::Infrastructure);
+    }
+    let sets = [
+        "set",
+        "update",
+        "put",
+        "modify",
+        "edit",
+        "configure",
+        "create",
+        "patch",
+        "change",
+        "toggle",
+        "authorize",
+        "add",
+        "enable",
+        "disable",
+        "share",
+        "publish",
+        "scale",
+        "resize",
+    ];
+    if !has(words, &sets) {
+        return None;
+    }
+    members(call.value).find_map(|(key, value)| weakens(&key.to_ascii_lowercase(), value, words))
+}
+
+/// One argument that opens something up, or stops it.
+fn weakens(key: &str, value: &Value, words: &[&str]) -> Option<Mark> {
+    let guards = [
+        "protection",
+        "enforce",
+        "required_",
+        "block_public",
+        "encryption",
+        "versioning",
+        "audit",
+        "logging",
+        "mfa",
+        "public_access_block",
+        "verify",
+        "restrict",
+        "branch_protect",
+    ];
+    let text = value.as_str().unwrap_or_default().to_ascii_lowercase();
+    match value {
+        Value::Bool(false) if guards.iter().any(|guard| key.contains(guard)) => Some(Mark::Guard),
+        Value::Null if key.starts_with("required_") || key.contains("restrictions") => {
+            Some(Mark::Guard)
+        }
+        Value::Bool(true) if key.contains("allow_force") || key.contains("allow_deletions") => {
+            Some(Mark::Guard)
+        }
+        Value::Bool(true) if matches!(key, "public" | "publicly_accessible" | "is_public") => {
+            Some(Mark::Guard)
+        }
+        Value::Number(number) if number == "0" && matches!(key, "replicas" | "desired_count") => {
+            Some(Mark::Infrastructure)
+        }
+        Value::String(_) if matches!(text.as_str(), "0.0.0.0/0" | "::/0") => Some(Mark::Guard),
+        Value::String(_) if key.contains("acl") && text.contains("public") => Some(Mark::Guard),
+        Value::String(_)
+            if matches!(text.as_str(), "anyone" | "everyone" | "allusers" | "public")
+                && has(words, &["share", "permission", "permissions", "visibility", "publish"]) =>
+        {
+            Some(Mark::Guard)
+        }
+        Value::Object(members) => members.iter().find_map(|(key, value)| match value {
+            Value::Object(_) => None,
+            _ => weakens(&key.to_ascii_lowercase(), value, words),
+        }),
+        _ => None,
+    }
+}
+
+fn shows_secret(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
+    let is_alert = has(words, &["alert", "alerts", "scanning", "list", "names", "scan", "policy"]);
+    let is_key = has(words, &["key", "keys", "token", "tokens"])
+        && has(
+            words,
+            &["api", "service", "role", "access", "secret", "signing", "private", "auth"],
+        )
+        && !has(words, &["anon", "public", "publishable"]);
+    let is_variable = has(words, &["env", "environment"])
+        && has(words, &["var", "vars", "variable", "variables", "values", "pull"]);
+    let by_name = (has(words, SECRETS) || is_key || is_variable) && has(words, SHOWS) && !is_alert;
+    let kinds = ["resourceType", "resource_type", "resource", "kind", "type"];
+    let is_kind = |text: &str| matches!(text.to_ascii_lowercase().as_str(), "secret" | "secrets");
+    let of_kind = kinds.iter().any(|key| call.text(key).is_some_and(is_kind));
+    let shown = ["output", "format", "o"].iter().filter_map(|key| call.text(key));
+    let is_shown = { shown }.any(|format| !matches!(format, "name" | "wide" | "table" | ""));
+    let by_kind = of_kind && is_shown && has(words, SHOWS);
+    (by_name || by_kind).then_some(Mark::Credentials)
+}
+
+fn guards(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
+    let weakens = has(words, &["disable", "unprotect", "bypass", "dismiss", "suppress", "mute"]);
+    let removes = has(words, &["delete", "remove", "disable", "drop"]) && has(words, GUARDS);
+    let is_alert = has(words, &["dismiss", "mute"]) && !has(words, GUARDS);
+    if has(words, &["unprotect"]) || removes && !is_alert || weakens && has(words, GUARDS) {
+        return Some(Mark::Guard);
+    }
+    // Settings of a tool server that keep it in its place.
+    let sets = has(words, &["set", "update", "write", "change"])
+        && has(words, &["config", "settings", "setting", "configuration", "preferences"]);
+    let key = ["key", "name", "setting", "option", "path"].iter().find_map(|key| call.text(key))?;
+    let key = key.to_ascii_lowercase();
+    let limits = ["allow", "block", "deny", "permission", "sandbox", "approv", "trust", "restrict"];
+    (sets && limits.iter().any(|word| key.contains(word))).then_some(Mark::Guard)
+}
+
+fn grants(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
+    let joined: String = words.concat();
+    let names_access = has(words, ACCESS)
+        || ["deploykey", "sshkey", "accesskey", "apitoken", "accesstoken", "rolebinding"]
+            .iter()
+            .any(|name| joined.contains(name));
+    if names_access && has(words, GRANTS) {
+        return Some(Mark::Accounts);
+    }
+    let is_member = has(words, &["member", "members", "user", "role"]) && has(words, GRANTS);
+    let level = ["role", "permission", "access_level", "access", "level"];
+    let is_high = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        ["admin", "owner", "maintain", "root", "superuser"].iter().any(|it| text.contains(it))
+    };
+    (is_member && level.iter().any(|key| call.text(key).is_some_and(is_high)))
+        .then_some(Mark::Accounts)
+}
+
+/// A manifest that gives a container the host.
+fn gives_host(call: &Call<'_>) -> bool {
+    ["manifest", "yaml", "definition", "spec", "template", "compose"]
+        .iter()
+        .filter_map(|key| call.text(key))
+        .any(crate::shell::recipes::gives_host)
+}
+
+/// Code that runs in a notebook, an interpreter or the page of a browser.
+fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
+    let in_page = has(words, &["evaluate", "puppeteer", "playwright", "javascript", "js"]);
+    let in_notebook = has(words, &["jupyter", "notebook", "cell", "cells", "ipython", "kernel"])
+        && has(
+            words,
+            &["execute", "run", "insert", "edit", "overwrite", "add", "append", "update"],
+        );
+    let runs_code = has(words, &["code", "python"]) && has(words, &["execute", "run", "eval"]);
+    const KEYS: [&str; 8] = [
+        "code",
+        "source",
+        "cell_source",
+        "new_source",
+        "function",
+        "script",
+        "expression",
+        "content",
+    ];
+    if !in_page && !in_notebook && !runs_code && call.name != "notebookedit" {
+        return;
+    }
+    for key in KEYS {
+        for (path, value) in find(call.value, key) {
+            let Some(text) = value.as_str() else { continue };
+            analysis.argument(&path, text);
+            let folder = working_folder(analysis.ground);
+            let mut shell = Shell::new(analysis, folder);
+            if in_page {
+                page(&mut shell, text);
+            } else {
+                cell(&mut shell, text, call.name != "notebookedit");
+            }
+        }
+    }
+}
+
+/// Code in a page can only talk to hosts.
+fn page(shell: &mut Shell<'_, '_>, text: &str) {
+    let takes = ["document.cookie", "localStorage", "sessionStorage", "indexedDB"];
+    let is_taken = takes.iter().any(|it| text.contains(it));
+    for part in text.split(['\'', '"', '`']).take(256) {
+        let Some(at) = part.find("//").filter(|at| *at == 0 || part.get(at - 1..*at) == Some(":"))
+        else {
+            continue;
+        };
+        let host = part.get(at + 2..).unwrap_or_default();
+        let sends = is_taken || text.contains("POST") || text.contains("sendBeacon");
+        if sends && host.contains('.') {
+            let url = Word::known(format!("https://{host}"));
+            let address = crate::host::parse_host(&url, "https");
+            shell.connect(address, Purpose::Send, Some(&url), 0..text.len());
+        }
+    }
+}
+
+/// Lines that begin with `!` are commands, `%%bash` makes the whole cell one; the rest is Python.
+fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
+    let mut rest = String::with_capacity(text.len());
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    if ["%%bash", "%%sh", "%%script", "%%shell"].iter().any(|magic| first.starts_with(magic)) {
+        let body = text.trim_start().get(first.len()..).unwrap_or_default();
+        return drop(shell.word_text(&whole(body)));
+    }
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        let command = trimmed
+            .strip_prefix('!')
+            .or_else(|| trimmed.strip_prefix("%system "))
+            .or_else(|| trimmed.strip_prefix("%sx "));
+        match command {
+            Some(command) => drop(shell.word_text(&whole(command.trim_start_matches('!')))),
+            None if trimmed.starts_with('%') => {}
+            None => {
+                rest.push_str(line);
+                rest.push('\n');
+            }
+        }
+    }
+    if is_run {
+        shell.code(Language::Python, &whole(&rest));
+    }
+}
+
+/// Files that leave with a message.
+fn attachments(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
+    let sends = has(words, &["send", "mail", "email", "forward", "upload", "share"]);
+    let has_files = ["attachments", "attachment", "files", "file_paths"].iter().any(|key| {
+        find(call.value, key).iter().any(|(_, value)| match value {
+            Value::Array(items) => !items.is_empty(),
+            Value::String(text) => !text.is_empty(),
+            _ => false,
+        })
+    });
+    let to = ["to", "recipient", "recipients", "forwardTo", "forward_to"].iter().find_map(|key| {
+        let (path, value) = find(call.value, key).into_iter().next()?;
+        let text = match value {
+            Value::Array(items) => items.first().and_then(Value::as_str),
+            other => other.as_str(),
+        };
+        Some((path, text?.to_owned()))
+    });
+    if let Some((path, to)) = to.filter(|_| sends && has_files)
+        && let Some((_, host)) = to.rsplit_once('@')
+    {
+        analysis.argument(&path, &to);
+        let folder = working_folder(analysis.ground);
+        let address = crate::host::parse_host(&Word::known(host), "smtp");
+        Shell::new(analysis, folder).connect(address, Purpose::Send, None, 0..to.len());
+    }
+}
+
+/// Where what is installed, applied or run comes from, and where events go.
+fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
+    let installs = has(
+        words,
+        &["install", "apply", "deploy", "run", "create", "pull", "add", "upgrade", "start"],
+    );
+    let hooks = words.iter().any(|word| word.contains("webhook")) || has(words, &["hook", "hooks"]);
+    attachments(analysis, call, words);
+    if !installs && !hooks {
+        return;
+    }
+    let folder = working_folder(analysis.ground);
+    for key in ["image", "container_image"] {
+        for (path, value) in find(call.value, key) {
+            let Some(text) = value.as_str() else { continue };
+            analysis.argument(&path, text);
+            Shell::new(analysis, folder.clone()).package(&whole(text), Registry::Image);
+        }
+    }
+    let keys: &[&str] = if hooks {
+        &["url", "config.url", "target_url", "webhook_url", "callback_url"]
+    } else if has(words, &["install", "apply", "deploy", "upgrade"]) {
+        &["filename", "repo", "repository", "chart", "source", "url", "package", "manifest_url"]
+    } else {
+        &[]
+    };
+    let purpose = if hooks { Purpose::Send } else { Purpose::Execute };
+    for key in keys {
+        for (path, value) in find(call.value, key) {
+            let Some(text) = value.as_str().filter(|text| text.contains("://")) else { continue };
+            analysis.argument(&path, text);
+            let url = Word::known(text);
+            let address = crate::host::parse_host(&url, "https");
+            let mut shell = Shell::new(analysis, folder.clone());
+            shell.connect(address, purpose, Some(&url), 0..text.len());
+        }
+    }
+}
