@@ -49,4 +49,4 @@ pub use record::{
 pub use seal::{Body, ID_AT, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};
 pub use stats::{Stats, Tally, Turns};
-pub use stored::{InputProof, Stored};
+pub use stored::{InputLoss, InputProof, Stored};

@@ -3,7 +3,9 @@
 use callgate_call::Arguments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
+use crate::chain::hex;
 use crate::record::{Action, Record};
 
 /// A record as stored, with its joined data.
@@ -34,7 +36,31 @@ pub struct InputProof {
     pub truncated: bool,
 }
 
+/// Why the stored input is not what the call came with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputLoss {
+    /// It was not recorded.
+    Missing,
+    /// A secret in it was redacted.
+    Redacted,
+    /// It was too long.
+    Truncated,
+}
+
 impl Stored {
+    /// The input as the call came with it, which its hash proves.
+    pub fn original_input(&self) -> Result<&str, InputLoss> {
+        let input = self.record.tool.as_ref().and_then(|tool| tool.input.as_deref());
+        match (input, &self.input) {
+            (_, Some(proof)) if proof.truncated => Err(InputLoss::Truncated),
+            (None, _) => Err(InputLoss::Missing),
+            (Some(input), Some(proof)) if proof.hash != hex(&Sha256::digest(input)) => {
+                Err(InputLoss::Redacted)
+            }
+            (Some(input), _) => Ok(input),
+        }
+    }
+
     /// The record as JSON for scripts: the envelope, and in `payload` the few keys that most
     /// scripts need.
     pub fn to_json(&self) -> Value {

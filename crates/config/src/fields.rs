@@ -284,9 +284,9 @@ const FIELDS: &[Field] = &[
     Field {
         path: "on_deny",
         kind: Kind::Words(words_of::<OnDeny>),
-        default: "explain",
-        example: "silent",
-        doc: "What replaces a denied call: a notice for the model and the user, or nothing. `continue` asks the model for another way if no other call is left in the turn, and behaves like `explain` where that is not possible.",
+        default: "continue",
+        example: "explain",
+        doc: "What happens after a denial. `continue` asks the model for another way if no other call is left in the turn, and behaves like `explain` where that is not possible. `explain` replaces the call with a notice for the model and the user. `silent` removes it without a trace.",
         applies: Applies::AtReload,
     },
     Field {

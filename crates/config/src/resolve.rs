@@ -392,7 +392,7 @@ fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
         providers: providers(written.providers),
         mode: or(gateway.mode, callgate_proxy::Mode::Full),
         inbound: or(written.inbound, callgate_proxy::Inbound::Reject),
-        on_deny: or(written.on_deny, callgate_gate::OnDeny::Explain),
+        on_deny: or(written.on_deny, callgate_gate::OnDeny::Continue),
         continuing: written.continuing.resolved(),
         malformed: or(written.malformed, callgate_gate::Malformed::Withhold),
         limits: callgate_gate::Limits {

@@ -34,8 +34,8 @@ pub struct CallDefaults {
 }
 
 impl CallDefaults {
-    /// A call of which only this user's home directory is known.
-    pub fn of_this_user() -> Self {
+    /// A call of which nothing is known but its description.
+    pub fn unknown() -> Self {
         Self {
             surface: None,
             server: None,
@@ -43,10 +43,15 @@ impl CallDefaults {
             who: Who::default(),
             session: None,
             cwd: None,
-            home: home_dir(),
+            home: None,
             provider: None,
             model: None,
         }
+    }
+
+    /// A call of which only this user's home directory is known.
+    pub fn of_this_user() -> Self {
+        Self { home: home_dir(), ..Self::unknown() }
     }
 
     /// The same, in the working directory of this process: for a process that runs where the agent

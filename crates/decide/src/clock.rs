@@ -11,6 +11,11 @@ pub fn now() -> Moment {
     moment(since.as_secs())
 }
 
+/// The moment of a time on record.
+pub fn moment_of(time: Timestamp) -> Moment {
+    moment(u64::try_from(time.as_second()).unwrap_or_default())
+}
+
 /// The current time, for comparison with the expiry of a key.
 pub(crate) fn timestamp() -> Timestamp {
     Timestamp::now()

@@ -70,7 +70,7 @@ pub use callgate_policy::{
 pub use callgate_store::{
     Health as AuditHealth, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery,
 };
-pub use clock::now;
+pub use clock::{moment_of, now};
 pub use decider::{Context, Decider};
 pub use in_force::InForce;
 pub use limits::Buckets;

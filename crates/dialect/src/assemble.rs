@@ -1,49 +1,62 @@
 //! Assembles the pieces of a call.
 
+mod arguments;
+
 use std::borrow::Cow;
 
 use callgate_call::json::decode_into;
 use callgate_call::{Arguments, CallId, Caller, NameError, Origin, ToolCall, ToolName};
-use memchr::memchr2;
-use sha2::{Digest, Sha256};
 
-use crate::event::{ArgumentsPiece, Canonical, Piece};
+use crate::event::{ArgumentsPiece, CallKind, Canonical, Piece};
 use crate::json::{document, member, string_member};
+use arguments::{ArgumentText, Form};
 
 /// A call that is being assembled.
 #[derive(Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what was odd about the call so far; any of them go together"
-)]
 pub struct Assembly {
-    id: String,
-    name: String,
-    arguments: String,
-    /// Half a surrogate pair at the end of the last piece.
-    half: Option<u16>,
-    /// The arguments contain text that JSON parsers disagree on, such as a lone surrogate.
-    garbled: bool,
-    begun: bool,
-    oversize: bool,
-    free_text: bool,
-    /// The first piece did not contain the whole name.
-    split_name: bool,
-    /// The id came, but not in the first piece.
-    late_id: bool,
-    anonymous: bool,
-    waits: bool,
+    kind: CallKind,
+    id: Label,
+    name: Label,
+    arguments: ArgumentText,
     pieces: u32,
-    /// Arguments came in the opening piece as well as after it.
-    whole_then_more: bool,
-    had_whole: bool,
-    /// The whole call will be repeated: what is not stored must be recognised.
-    repeats: bool,
-    /// The digest of all arguments, if their text is not stored.
-    digest: Option<Sha256>,
-    document: Document,
     original: Option<String>,
     refuse: Option<&'static str>,
+}
+
+/// The name or the id of a call.
+#[derive(Debug, Default)]
+struct Label {
+    text: String,
+    arrival: Arrival,
+}
+
+/// When a name or an id came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Arrival {
+    #[default]
+    NotYet,
+    /// With the first piece, all of it.
+    WithFirstPiece,
+    /// Some of it in a later piece.
+    Later,
+}
+
+impl Label {
+    /// Adds text that came with this piece; the first piece is number 1.
+    fn add(&mut self, text: &str, piece: u32) {
+        self.text.push_str(text);
+        self.arrival = if piece > 1 { Arrival::Later } else { Arrival::WithFirstPiece };
+    }
+
+    fn is_missing(&self) -> bool {
+        self.arrival == Arrival::NotYet
+    }
+
+    /// Whether another text contradicts it.
+    fn differs(&self, other: Option<&str>) -> bool {
+        let other = other.filter(|other| !other.is_empty() && !self.is_missing());
+        other.is_some_and(|other| other != self.text)
+    }
 }
 
 /// The effect of a piece.
@@ -58,22 +71,23 @@ pub enum Added {
 }
 
 impl Assembly {
+    /// A call of which nothing has come yet.
+    pub fn new(kind: CallKind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
     /// Adds a piece. Stores at most `limit` bytes of arguments.
     pub fn add(&mut self, piece: &Piece, limit: usize) -> Added {
         self.pieces += 1;
         if self.pieces == 1 {
             self.original.clone_from(&piece.original);
-            self.anonymous = piece.anonymous;
-            self.repeats = piece.repeats;
-            self.waits = piece.waits;
         }
         self.refuse = self.refuse.or(piece.refuse);
         if let Some(id) = &piece.id
-            && self.id.is_empty()
+            && self.id.is_missing()
             && !id.is_empty()
         {
-            self.late_id = self.pieces > 1;
-            self.id.clone_from(id);
+            self.id.add(id, self.pieces);
         }
         if let Some(name) = &piece.name {
             self.add_name(name);
@@ -84,17 +98,14 @@ impl Assembly {
     /// Whether [`Self::add_fragment`] may add to it: it has begun and is not complete, and nothing
     /// about its arguments is unusual.
     pub fn takes_fragments(&self) -> bool {
-        let usual = !self.free_text && !self.had_whole && self.refuse.is_none();
-        usual && self.pieces > 0 && self.document != Document::Complete
+        self.pieces > 0 && self.refuse.is_none() && self.arguments.takes_fragments()
     }
 
     /// Adds a piece that has only a [fragment](ArgumentsPiece::Fragment) of the arguments, like
     /// [`Self::add`]. Only if [`Self::takes_fragments`].
     pub fn add_fragment(&mut self, raw: &str, limit: usize) -> Added {
         self.pieces += 1;
-        let (before, start) = (self.document, self.arguments.len());
-        self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
-        self.arguments_grew(before, start, limit)
+        self.arguments.add_fragment(raw, self.kind, limit)
     }
 
     /// Whether a piece contains arguments other than white space.
@@ -116,26 +127,17 @@ impl Assembly {
 
     /// Whether a repetition of all arguments equals those that came.
     pub fn matches_copy(&self, text: &str) -> bool {
-        match &self.digest {
-            Some(digest) => digest.clone().finalize() == Sha256::digest(text),
-            None => self.arguments == text,
-        }
+        self.arguments.matches_copy(text)
     }
 
     /// Whether a piece changes the name of the call.
     pub fn renames(&self, piece: &Piece) -> bool {
-        piece
-            .name
-            .as_ref()
-            .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name)
+        self.name.differs(piece.name.as_deref())
     }
 
     /// Whether a piece changes the id of the call.
     pub fn changes_id(&self, piece: &Piece) -> bool {
-        piece.id.as_ref().is_some_and(|id| {
-            let both = !id.is_empty() && !self.id.is_empty();
-            both && *id != self.id
-        })
+        self.id.differs(piece.id.as_deref())
     }
 
     /// Why a piece cannot belong to this call, whenever it comes.
@@ -147,142 +149,98 @@ impl Assembly {
             matches!(piece.arguments, ArgumentsPiece::Free(_) | ArgumentsPiece::WholeFree(_));
         let json =
             matches!(piece.arguments, ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_));
-        let both = (free && !self.free_text && self.pieces > 0) || (json && self.free_text);
+        let is_free = self.is_free_text();
+        let both = (free && !is_free && self.pieces > 0) || (json && is_free);
         both.then_some("it is a function and a custom tool at once")
     }
 
     /// A name may come in pieces, or be repeated in every piece.
     fn add_name(&mut self, name: &str) {
-        if name.is_empty() || name == self.name {
+        if name.is_empty() || name == self.name.text {
             return;
         }
-        self.split_name = self.pieces > 1;
-        self.name.push_str(name);
-        if self.name.len() > ToolName::MAX_LEN {
+        self.name.add(name, self.pieces);
+        if self.name.text.len() > ToolName::MAX_LEN {
             self.refuse = Some("its name is too long");
         }
     }
 
     fn add_arguments(&mut self, piece: &ArgumentsPiece, limit: usize) -> Added {
-        let before = self.document;
-        let start = self.arguments.len();
+        let (arguments, kind) = (&mut self.arguments, self.kind);
         match piece {
-            ArgumentsPiece::None => return Added::More,
+            ArgumentsPiece::None => Added::More,
             // An empty repetition, or one that comes before there is anything.
-            ArgumentsPiece::Again(text) if text.is_empty() && !self.begun => return Added::More,
-            ArgumentsPiece::Again(text) if self.arguments_begun() => {
-                if !self.matches_copy(text) {
+            ArgumentsPiece::Again(text) if text.is_empty() && !arguments.has_text() => Added::More,
+            ArgumentsPiece::Again(text) if arguments.have_begun() => {
+                if !arguments.matches_copy(text) {
                     self.refuse = Some(COPIES_DIFFER);
                 }
-                return Added::More;
+                Added::More
             }
             ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
-                self.whole_then_more |= self.arguments_begun();
-                self.had_whole = true;
-                self.arguments.push_str(text);
+                arguments.add_whole(text, kind, limit)
             }
-            ArgumentsPiece::Fragment(raw)
-            | ArgumentsPiece::Free(raw)
-            | ArgumentsPiece::WholeFree(raw) => {
-                self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
-                let adds = self.arguments.len() > start || self.half.is_some();
-                self.whole_then_more |= self.had_whole && adds;
-                self.had_whole |= adds && matches!(piece, ArgumentsPiece::WholeFree(_));
-                self.free_text |= !matches!(piece, ArgumentsPiece::Fragment(_));
+            ArgumentsPiece::Fragment(raw) => arguments.add_piece(raw, Form::Json, kind, limit),
+            ArgumentsPiece::Free(raw) => arguments.add_piece(raw, Form::Free, kind, limit),
+            ArgumentsPiece::WholeFree(raw) => {
+                arguments.add_piece(raw, Form::WholeFree, kind, limit)
             }
-        }
-        self.arguments_grew(before, start, limit)
-    }
-
-    /// Takes note of the arguments from `start` on. `before` is the document without them.
-    #[inline]
-    fn arguments_grew(&mut self, before: Document, start: usize, limit: usize) -> Added {
-        let added = self.arguments.get(start..).unwrap_or_default();
-        self.begun |= !added.is_empty();
-        self.document = if self.free_text { Document::Free } else { before.feed(added) };
-        self.bound_arguments(start, limit);
-        match (before, self.document) {
-            (Document::Complete, _) => Added::Excess,
-            (_, Document::Complete) => Added::Completes,
-            _ => Added::More,
-        }
-    }
-
-    /// Takes back what was added from `start` on if the arguments are longer than the limit. Their
-    /// beginning is kept for the record, and the digest of all of them if copies may follow.
-    fn bound_arguments(&mut self, start: usize, limit: usize) {
-        let (old, added) = self.arguments.split_at(start);
-        if self.arguments.len() > limit
-            && !std::mem::replace(&mut self.oversize, true)
-            && self.repeats
-        {
-            self.digest = Some(Sha256::new_with_prefix(old));
-        }
-        if let Some(digest) = &mut self.digest {
-            digest.update(added);
-        }
-        if self.oversize {
-            let keep = self.arguments.floor_char_boundary(start.min(KEPT));
-            self.arguments.truncate(keep);
         }
     }
 
     /// How many bytes of arguments are stored.
     pub fn kept(&self) -> usize {
-        self.arguments.len()
+        self.arguments.text().len()
     }
 
     /// Frees the arguments. Returns the number of freed bytes.
     pub fn forget_arguments(&mut self) -> usize {
-        if self.repeats && self.digest.is_none() {
-            self.digest = Some(Sha256::new_with_prefix(&self.arguments));
-        }
-        std::mem::take(&mut self.arguments).len()
+        self.arguments.forget(self.kind)
     }
 
     /// Whether arguments have begun, so that the name is complete.
     pub fn arguments_begun(&self) -> bool {
-        self.begun || self.half.is_some()
+        self.arguments.have_begun()
     }
 
     /// Whether the arguments were too large to be stored.
     pub fn is_oversize(&self) -> bool {
-        self.oversize
+        self.arguments.is_oversize()
     }
 
     /// Whether the arguments are the free text of a custom tool.
     pub fn is_free_text(&self) -> bool {
-        self.free_text
+        self.arguments.is_free_text()
     }
 
     /// Whether the name has arrived.
     pub fn is_named(&self) -> bool {
-        !self.name.is_empty()
+        !self.name.is_missing()
     }
 
     /// The name so far.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.name.text
     }
 
     /// The id so far.
     pub fn id(&self) -> &str {
-        &self.id
+        &self.id.text
     }
 
     /// Whether the pieces may leave unchanged: every client reads them as this call.
     pub fn is_canonical(&self) -> bool {
-        !self.split_name && !self.late_id
+        self.name.arrival != Arrival::Later && self.id.arrival != Arrival::Later
     }
 
     /// Whether an id may still come, so that the call cannot leave in pieces yet.
     pub fn lacks_id(&self) -> bool {
-        self.id.is_empty() && !self.anonymous
+        self.id.is_missing() && !self.kind.is_anonymous()
     }
 
     /// Whether nothing of the call may leave before it is complete.
     pub fn waits(&self) -> bool {
-        self.waits
+        self.kind == CallKind::AnonymousInPieces
     }
 
     /// Whether the call came in one piece.
@@ -292,17 +250,17 @@ impl Assembly {
 
     /// Whether all arguments came with the first piece, and another copy may follow.
     pub fn came_whole(&self) -> bool {
-        self.had_whole
+        self.arguments.came_whole()
     }
 
     /// Whether the arguments so far are one complete document.
     pub fn is_complete(&self) -> bool {
-        self.document == Document::Complete
+        self.arguments.is_complete()
     }
 
     /// Why the call is refused regardless of the policy.
     pub fn refusal(&self) -> Option<&'static str> {
-        if self.whole_then_more {
+        if self.arguments.came_twice() {
             return Some("its arguments were sent twice and differ");
         }
         self.refuse
@@ -320,27 +278,17 @@ impl Assembly {
 
     /// The text of the arguments, as far as it is stored.
     pub fn arguments_text(&self) -> &str {
-        &self.arguments
+        self.arguments.text()
     }
 
     /// The arguments so far.
     pub fn arguments(&self) -> Arguments {
-        let text = self.arguments.as_str();
-        if self.oversize {
-            Arguments::oversize(text)
-        } else if self.garbled || self.half.is_some() {
-            // The text is stored for the record; this ending makes it unreadable for certain.
-            Arguments::json(format!("{text}\u{FFFD}"))
-        } else if self.free_text {
-            Arguments::text(text)
-        } else {
-            Arguments::json(text)
-        }
+        self.arguments.arguments()
     }
 
     fn call(&self, origin: &Origin, arguments: Arguments) -> Result<ToolCall, NameError> {
-        let name = ToolName::parse(&self.name)?;
-        let (id, origin) = (CallId(self.id.clone()), origin.clone());
+        let name = ToolName::parse(&self.name.text)?;
+        let (id, origin) = (CallId(self.id.text.clone()), origin.clone());
         Ok(ToolCall { id, name, arguments, origin, caller: self.caller() })
     }
 
@@ -357,11 +305,11 @@ impl Assembly {
     /// The call in the form that every client reads the same way.
     pub fn canonical(&self) -> Canonical {
         Canonical {
-            id: self.id.clone(),
-            name: self.name.clone(),
-            arguments: self.arguments.clone(),
-            free_text: self.free_text,
-            anonymous: self.anonymous,
+            id: self.id.text.clone(),
+            name: self.name.text.clone(),
+            arguments: self.arguments_text().to_owned(),
+            free_text: self.is_free_text(),
+            anonymous: self.kind.is_anonymous(),
         }
     }
 
@@ -371,69 +319,8 @@ impl Assembly {
     }
 }
 
-/// How many bytes of arguments are kept of a call whose arguments are too long.
-const KEPT: usize = 1024;
-
 /// Why a call with differing copies is refused.
 pub const COPIES_DIFFER: &str = "its copies differ";
-
-/// Finds where a JSON object in pieces is complete, without parsing it: counts brackets outside
-/// strings. [`Arguments::value`] checks whether it is *valid*.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Document {
-    #[default]
-    Empty,
-    Open {
-        depth: u32,
-        string: bool,
-        escape: bool,
-    },
-    Complete,
-    /// Not an object: only the end of the call completes it.
-    Other,
-    /// Free text: only the end of the call completes it.
-    Free,
-}
-
-impl Document {
-    fn feed(mut self, text: &str) -> Self {
-        let mut rest = text.as_bytes();
-        loop {
-            if let Self::Open { string: true, escape: false, .. } = self {
-                // Nothing else in a string changes anything.
-                let Some(at) = memchr2(b'"', b'\\', rest) else { return self };
-                rest = rest.get(at..).unwrap_or_default();
-            }
-            let Some((byte, after)) = rest.split_first() else { return self };
-            self = self.step(*byte);
-            rest = after;
-        }
-    }
-
-    #[inline]
-    fn step(self, byte: u8) -> Self {
-        match self {
-            Self::Empty | Self::Complete if byte.is_ascii_whitespace() => self,
-            Self::Empty if byte == b'{' => Self::Open { depth: 1, string: false, escape: false },
-            Self::Empty | Self::Complete => Self::Other,
-            Self::Open { depth, string: true, escape } => Self::Open {
-                depth,
-                string: escape || byte != b'"',
-                escape: !escape && byte == b'\\',
-            },
-            Self::Open { depth, .. } => match byte {
-                b'"' => Self::Open { depth, string: true, escape: false },
-                b'{' | b'[' => {
-                    Self::Open { depth: depth.saturating_add(1), string: false, escape: false }
-                }
-                b'}' | b']' if depth == 1 => Self::Complete,
-                b'}' | b']' => Self::Open { depth: depth - 1, string: false, escape: false },
-                _ => self,
-            },
-            Self::Other | Self::Free => self,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -477,10 +364,10 @@ mod tests {
     #[test]
     fn a_copy_is_known_again_when_the_arguments_are_forgotten_or_too_large() {
         let add = |limit: usize| {
-            let mut assembly = Assembly::default();
+            let mut assembly = Assembly::new(CallKind::Repeated);
             for text in ["{\"a\":", "[1,2,", "3]}"] {
                 let arguments = ArgumentsPiece::Fragment(text.replace('"', "\\\""));
-                assembly.add(&Piece { arguments, repeats: true, ..Piece::default() }, limit);
+                assembly.add(&Piece { arguments, ..Piece::default() }, limit);
             }
             assembly
         };

@@ -8,6 +8,7 @@
 //! The plan is a text, but a turn with only a plan shows the user nothing. It has its own lane, so
 //! that it is scanned and yet does not count as an answer.
 
+mod continued;
 mod read;
 mod request;
 mod view;
@@ -48,7 +49,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         )
     },
     original: |_, call| write::original(call),
-    continues: None,
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

@@ -4,9 +4,12 @@
 //! The next request is the last one with two messages more: the turn exactly as the provider
 //! produced it, and an error result for each of its calls. Nothing else of it changes.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use crate::request::{ClientCall, RemovedCall};
+use callgate_wire::{Framing, Splitter};
+
+use crate::request::{ClientCall, RemovedCall, StoredAnswers};
 use crate::{AddedEvent, Dialect};
 
 /// Why a turn cannot continue.
@@ -26,6 +29,8 @@ pub struct ProvidedTurn {
     pub content: String,
     /// Its usage, as a JSON object.
     pub usage: String,
+    /// The members that identify it, as a JSON object, if the provider may store it under an id.
+    pub identity: Option<String>,
 }
 
 /// A turn of which every call was denied.
@@ -37,6 +42,20 @@ pub struct DeniedTurn<'a> {
     pub calls: &'a [RemovedCall],
     /// The names of the tools.
     pub names: &'a [&'a str],
+}
+
+/// A turn of several answers that the provider may store.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredTurn<'a> {
+    /// What identifies each answer, see [`ProvidedTurn::identity`]. Later requests continue the
+    /// last one.
+    pub identities: &'a [&'a str],
+    /// The answers before the last one, as the client received them.
+    pub shown: &'a [String],
+    /// The usage of those together.
+    pub usage: &'a str,
+    /// What the client has behind the last answer, in the form that a request has it.
+    pub behind: &'a str,
 }
 
 /// How a dialect continues a turn.
@@ -57,6 +76,8 @@ pub(crate) struct ContinueSpec {
     pub(crate) keep_alive: fn() -> Option<AddedEvent>,
     /// Whether the answer must be a JSON document.
     pub(crate) wants_json: fn(&str) -> bool,
+    /// What the provider stores of a turn, in APIs whose clients continue a turn by its id.
+    pub(crate) stored: Option<fn(StoredTurn<'_>) -> Option<StoredAnswers>>,
     /// See [`Continuing::end_has_content`].
     pub(crate) end_has_content: bool,
     /// See [`Continuing::keeps_thinking`].
@@ -80,16 +101,38 @@ impl Dialect {
     }
 }
 
+/// An answer as text. Binary frames become server-sent events; what is left of the last one, if it
+/// was cut off, is dropped.
+fn as_text(answer: &[u8]) -> Option<Cow<'_, str>> {
+    // The length of the first frame, of which the highest byte is always zero.
+    if answer.first() != Some(&0) {
+        return std::str::from_utf8(answer).ok().map(Cow::Borrowed);
+    }
+    let mut splitter = Splitter::new(Framing::EventStream, answer.len() + 1);
+    splitter.push(answer);
+    let mut text = String::with_capacity(answer.len());
+    while let Ok(Some(frame)) = splitter.next_frame() {
+        let name = frame.event().and_then(|name| std::str::from_utf8(name).ok());
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
+        let (Some(name), Some(data)) = (name, data) else { continue };
+        // In JSON, a line end is never a part of a string.
+        let data = data.replace(['\n', '\r'], " ");
+        text.push_str(&format!("event: {name}\ndata: {data}\n\n"));
+    }
+    Some(Cow::Owned(text))
+}
+
 impl Continuing {
     /// The turn in a complete answer: a stream of events or a body.
-    pub fn turn(self, answer: &str) -> Result<ProvidedTurn, NotContinued> {
-        (self.0.turn)(answer)
+    pub fn turn(self, answer: impl AsRef<[u8]>) -> Result<ProvidedTurn, NotContinued> {
+        let answer = as_text(answer.as_ref()).ok_or(NotContinued("the answer is not text"))?;
+        (self.0.turn)(&answer)
     }
 
     /// What a client has of an answer that was cut off, as the content of a turn: its texts, and
     /// these calls. `None` if it has nothing.
-    pub fn rest(self, answer: &str, calls: &[ClientCall]) -> Option<String> {
-        (self.0.rest)(answer, calls)
+    pub fn rest(self, answer: impl AsRef<[u8]>, calls: &[ClientCall]) -> Option<String> {
+        (self.0.rest)(&as_text(answer.as_ref())?, calls)
     }
 
     /// The usage of two answers together.
@@ -120,6 +163,11 @@ impl Continuing {
     /// Whether the answer must be a JSON document, which a notice would break.
     pub fn wants_json(self, request: &str) -> bool {
         (self.0.wants_json)(request)
+    }
+
+    /// What the provider stores of a turn of several answers; `None` if it stores nothing.
+    pub fn stored(self, turn: StoredTurn<'_>) -> Option<StoredAnswers> {
+        (self.0.stored?)(turn)
     }
 
     /// Whether the frame that ends a turn may have content as well. It leaves before the end.

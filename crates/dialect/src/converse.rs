@@ -7,6 +7,7 @@
 //! Nova uses the same events inside InvokeModel, with the event's name as the key of its data: see
 //! [`read::EventNames`].
 
+mod continued;
 pub(crate) mod read;
 pub(crate) mod request;
 mod view;
@@ -33,7 +34,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body,
     blocked_body: write::blocked_body,
     original: write::original,
-    continues: None,
+    continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
 };

@@ -72,14 +72,14 @@ fn look(json: &mut Reader<'_>, found: &mut Vec<(Span, String)>) -> Result<(), Er
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Reading;
+    use crate::departure::Departure;
 
     #[test]
     fn tokens_are_found_wherever_they_stand() {
         let data = r#"{"choices":[{"logprobs":{"content":[{"token":"sk"}]}}],"x":{"logpr\u006fbs":[1]},"y":[{"logprobs":null}],"tokens":[1],"usage":{"tokens":{"n":1}}}"#;
-        let reading = Reading { masks: echoes(data), ..Reading::default() };
+        let departure = Departure { masks: echoes(data), ..Departure::default() };
         let left = r#"{"choices":[{"logprobs":null}],"x":{"logpr\u006fbs":[]},"y":[{"logprobs":null}],"tokens":[],"usage":{"tokens":{"n":1}}}"#;
-        assert_eq!(reading.masked(data), left);
+        assert_eq!(departure.masked(data), left);
         assert!(echoes("[DONE]").is_empty());
     }
 

@@ -1,12 +1,8 @@
 //! The meaning of a frame: the few things that the gate must understand. Everything else passes
 //! unchanged.
 
-use std::borrow::Cow;
-
 use callgate_call::json::{Span, Text};
 
-use crate::json::Edits;
-use crate::leave::finish_body;
 use crate::side_text::SideText;
 use crate::tally::Tally;
 
@@ -17,12 +13,9 @@ pub type Slot = u32;
 /// Identifies one ordered list: a chat choice, or the one message of an Anthropic stream.
 pub type Lane = u32;
 
-/// The content of one frame. Spans are offsets in the frame's data.
+/// What a reader found in one frame. Spans are offsets in the frame's data. What the gate orders for
+/// its departure is a [`Departure`](crate::Departure).
 #[derive(Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each flag says one thing, and any of them go together"
-)]
 pub struct Reading {
     /// What the frame may overtake.
     pub order: Order,
@@ -47,24 +40,14 @@ pub struct Reading {
     pub skipped_by_some_clients: bool,
     /// The span of the list of blocks, if the frame contains it whole.
     pub content: Option<Span>,
-    /// Clients may stop reading after this frame: every call has ended.
-    pub done: bool,
-    /// Its text was already sent while a verdict was pending: only its calls are left to write.
-    pub text_left: bool,
-    /// Everything else in it has left: only the end of the turn is left to write.
-    pub ends_only: bool,
-    /// It repeats a frame that was already sent, with another text: it is sent as an added frame.
-    pub is_repeat: bool,
+    /// Whether it ends the response.
+    pub after: After,
     /// It contains whole texts that may have arrived in pieces before: see
     /// [`Reader::texts`](crate::Reader::texts).
     pub repeats_texts: bool,
     /// Texts that are not part of the answer, if they are wanted: see
     /// [`Reader::include_side_texts`](crate::Reader::include_side_texts).
     pub side_texts: Vec<SideText>,
-    /// The replacements of texts when the frame leaves, raw between their quotes, sorted by place.
-    pub masks: Vec<(Span, String)>,
-    /// The upstream reports a failure in this frame: unfinished calls will not finish.
-    pub failure: bool,
     /// The calls in their regular places: the span of each name, or of the call if it has none.
     /// Anything else that looks like a call is in an unexpected place.
     pub taken: Vec<Span>,
@@ -82,7 +65,7 @@ impl Reading {
     /// Whether blocks may not continue after this frame.
     pub fn ends_turn(&self) -> bool {
         let finishes = || self.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        self.done || self.failure || finishes()
+        self.after != After::More || finishes()
     }
 
     /// Whether some client may take this frame for a piece or the end of a call that has begun.
@@ -90,39 +73,25 @@ impl Reading {
         self.block.is_some() || !self.parts.is_empty()
     }
 
-    /// The text at `span` as it leaves, raw between its quotes.
-    pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
-        let mask = self.masks.binary_search_by_key(&span.start, |(at, _)| at.start);
-        let mask = mask.ok().and_then(|at| self.masks.get(at)).filter(|(at, _)| *at == span);
-        mask.map_or_else(|| span.of(data), |(_, text)| text.as_str())
-    }
-
-    /// Drops the replacements of texts that have left.
-    pub fn forget_texts(&mut self, text: Span) {
-        let parts = self.parts.iter().filter(|part| matches!(part.what, What::Text));
-        let mut said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
-        said.sort_by_key(|text| text.start);
-        // Texts are next to each other, never nested.
-        self.masks.retain(|(at, _)| {
-            let before = said.partition_point(|text| text.start <= at.start).checked_sub(1);
-            before.and_then(|place| said.get(place)).is_none_or(|text| at.end > text.end)
-        });
-    }
-
-    /// Everything but the end of the turn has left.
-    pub fn keep_only_end(&mut self) {
+    /// The reading without everything but the end of the turn.
+    #[must_use]
+    pub fn into_end(mut self) -> Self {
         self.parts.retain(|part| matches!(part.what, What::Finish(_)));
-        (self.text, self.ends_only) = (None, true);
-        self.masks.clear();
+        self.text = None;
+        self
     }
+}
 
-    /// The data with its texts masked.
-    pub fn masked<'a>(&self, data: &'a str) -> Cow<'a, str> {
-        match self.masks.is_empty() {
-            true => Cow::Borrowed(data),
-            false => Cow::Owned(finish_body(data, self, Edits::default())),
-        }
-    }
+/// What may follow a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum After {
+    /// More of the response.
+    #[default]
+    More,
+    /// Nothing: clients may stop reading after this frame, and every call has ended.
+    Done,
+    /// Nothing: the upstream reports a failure in this frame. Unfinished calls will not finish.
+    Failure,
 }
 
 /// What a frame may overtake while a call is held.
@@ -189,32 +158,19 @@ pub enum What {
 
 /// A piece of a call.
 #[derive(Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each flag says one thing, and any of them go together"
-)]
 pub struct Piece {
     /// The call.
     pub slot: Slot,
-    /// Whether this is the first piece.
-    pub opens: bool,
-    /// Whether the call is complete with this piece.
-    pub ends: bool,
+    /// What it is to its call.
+    pub role: PieceRole,
+    /// Whether more of the call may follow.
+    pub followed_by: FollowedBy,
     /// The name, or a part of it.
     pub name: Option<String>,
     /// The id.
     pub id: Option<String>,
     /// A piece of the arguments.
     pub arguments: ArgumentsPiece,
-    /// Whether the part repeats a whole call that came before.
-    pub copy: bool,
-    /// (First piece) Whether the whole call will be repeated.
-    pub repeats: bool,
-    /// Whether calls of this kind have no id.
-    pub anonymous: bool,
-    /// Whether nothing of the call may leave before it is complete, because clients cannot see when
-    /// it is.
-    pub waits: bool,
     /// Who runs the call.
     pub host: Host,
     /// Where the call is in the frame.
@@ -223,6 +179,67 @@ pub struct Piece {
     pub original: Option<String>,
     /// Why the piece is refused regardless of the policy.
     pub refuse: Option<&'static str>,
+}
+
+impl Piece {
+    /// Whether the call begins with this piece.
+    pub fn opens(&self) -> bool {
+        matches!(self.role, PieceRole::Open(_))
+    }
+
+    /// Whether it repeats a whole call that came before.
+    pub fn is_copy(&self) -> bool {
+        self.role == PieceRole::Copy
+    }
+
+    /// Whether the call is complete with this piece.
+    pub fn ends(&self) -> bool {
+        self.followed_by == FollowedBy::Nothing
+    }
+}
+
+/// What a piece is to its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PieceRole {
+    /// The first piece: a call of this kind begins.
+    Open(CallKind),
+    /// A later piece.
+    #[default]
+    More,
+    /// A repetition of the whole call, which came before.
+    Copy,
+}
+
+/// What follows a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FollowedBy {
+    /// More pieces of the call, or its end.
+    #[default]
+    More,
+    /// Nothing: the call is complete with this piece.
+    Nothing,
+}
+
+/// What is known about a call when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CallKind {
+    /// It has an id, and comes once.
+    #[default]
+    Identified,
+    /// It has an id, and the whole call will be repeated.
+    Repeated,
+    /// Calls of this kind have no id.
+    Anonymous,
+    /// The same, and nothing of it may leave before it is complete, because clients cannot see when
+    /// it is.
+    AnonymousInPieces,
+}
+
+impl CallKind {
+    /// Whether calls of this kind have no id.
+    pub fn is_anonymous(self) -> bool {
+        matches!(self, Self::Anonymous | Self::AnonymousInPieces)
+    }
 }
 
 /// A piece of a call's arguments.

@@ -2,6 +2,7 @@
 
 use callgate_wire::Frame;
 
+use crate::departure::{Departure, Rest};
 use crate::event::{Carrier, Fate, Reading, What};
 use crate::json::Edits;
 
@@ -10,11 +11,12 @@ pub(crate) fn leave(
     frame: &Frame<'_>,
     data: &str,
     reading: &Reading,
+    departure: &Departure,
     mut edits: Edits,
     out: &mut Vec<u8>,
 ) {
-    mask(reading, &mut edits);
-    if reading.is_repeat {
+    mask(departure, &mut edits);
+    if departure.rest == Rest::Text {
         let event = frame.event().and_then(|name| std::str::from_utf8(name).ok());
         return frame.another(reading.rename.or(event), &edits.apply(data), out);
     }
@@ -32,14 +34,14 @@ pub(crate) fn leave(
 }
 
 /// The body with the edits and the masks of its texts.
-pub(crate) fn finish_body(data: &str, reading: &Reading, mut edits: Edits) -> String {
-    mask(reading, &mut edits);
+pub(crate) fn finish_body(data: &str, departure: &Departure, mut edits: Edits) -> String {
+    mask(departure, &mut edits);
     edits.apply(data)
 }
 
 /// Adds the masks of the frame's texts to the edits.
-pub(crate) fn mask(reading: &Reading, edits: &mut Edits) {
-    for (span, text) in &reading.masks {
+pub(crate) fn mask(departure: &Departure, edits: &mut Edits) {
+    for (span, text) in &departure.masks {
         edits.replace(*span, text.clone());
     }
 }

@@ -13,7 +13,7 @@
 //! let chunk = r#"{"choices":[{"index":0,"delta":{"tool\u005fcalls":[{"index":0,"id":"call_1",
 //!     "function":{"name":"Bash","arguments":"{}"}}]}}]}"#;
 //! let reading = reader.read(None, chunk).unwrap();
-//! assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.opens));
+//! assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.opens()));
 //! ```
 //!
 //! A dialect knows neither policies nor other dialects.
@@ -24,6 +24,7 @@ mod clean;
 mod cohere;
 mod continued;
 mod converse;
+mod departure;
 mod echo;
 mod event;
 mod gemini;
@@ -47,12 +48,14 @@ use callgate_wire::{Frame, Framings};
 
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
-pub use continued::{Continuing, DeniedTurn, NotContinued, ProvidedTurn};
+pub use continued::{Continuing, DeniedTurn, NotContinued, ProvidedTurn, StoredTurn};
+pub use departure::{Departure, Orders, Rest};
 pub use echo::{echoes, may_echo};
 pub use event::{
-    ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
-    Piece, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Canonical, Carrier, Fate, Finish,
+    FollowedBy, Host, Lane, Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
+pub use responses::read_again;
 pub use side_text::{Channel, Delivery, SideText};
 use spec::{DialectSpec, Read, Write};
 use stray::DocumentKind;
@@ -228,6 +231,11 @@ impl Dialect {
         matches!(self, Self::Anthropic | Self::OpenAiChat | Self::Responses)
     }
 
+    /// Whether a comment keeps a stream alive. Records are announced in fewer APIs.
+    pub fn comments_keep_alive(self) -> bool {
+        self.accepts_comments() || self == Self::Cohere
+    }
+
     /// Whether some clients take the calls of all lanes for one list.
     pub fn mixes_lanes(self) -> bool {
         self == Self::OpenAiChat
@@ -379,10 +387,10 @@ impl Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
-        self.dialect.write(frame, data, reading, fates, out);
+        self.dialect.write(frame, data, reading, orders, out);
     }
 
     /// The text of a frame that also contains calls, to leave before them.
@@ -413,13 +421,23 @@ impl Writer {
         self.dialect.next_answer(spent);
     }
 
+    /// Each answer before the current one as it left, in APIs whose provider stores it.
+    pub fn shown_answers(&self) -> Vec<String> {
+        self.dialect.shown_answers()
+    }
+
     /// The answer was cut off. The end of an earlier one ends the turn.
     pub fn give_up_answer(&mut self) {
         self.dialect.give_up_answer();
     }
 
     /// Writes a whole body; `None` if no part of it may leave.
-    pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        self.dialect.write_body(data, reading, fates)
+    pub fn write_body(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+    ) -> Option<String> {
+        self.dialect.write_body(data, reading, orders)
     }
 }

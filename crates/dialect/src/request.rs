@@ -84,6 +84,23 @@ pub struct MergedTurn {
     pub earlier: Vec<EarlierAnswer>,
     /// The content of the last answer, in the form that a request has it.
     pub last: String,
+    /// What the provider stores of it, if the client may refer to the turn by an id.
+    pub stored: Option<StoredAnswers>,
+}
+
+/// Several answers that the provider stores, each under an id of its own. The client knows the id
+/// of the first one, and takes it for that of the whole turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredAnswers {
+    /// The ids of all of them, in order.
+    pub ids: Vec<String>,
+    /// The id of the one that a request continues.
+    pub last: String,
+    /// Items that the client has and the provider has not, because the answer behind `last` was cut
+    /// off.
+    pub behind: String,
+    /// The answers before `last` as the client received them, as one response.
+    pub shown: String,
 }
 
 /// An answer of which every call was denied.

@@ -14,6 +14,7 @@ mod message;
 mod places;
 mod read;
 mod request;
+mod stored;
 mod texts;
 mod write;
 
@@ -24,6 +25,8 @@ use callgate_call::json::quote;
 use callgate_wire::Framings;
 
 pub(crate) use request::{shown_as, states};
+pub use stored::read_again;
+pub(crate) use stored::{message_ids, shown_message_ids};
 
 use crate::spec::DialectSpec;
 use crate::{AddedEvent, Blame};

@@ -6,7 +6,8 @@ use callgate_call::json::{Error, Span};
 use callgate_wire::{Frame, Framings};
 
 use crate::continued::ContinueSpec;
-use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
+use crate::departure::Orders;
+use crate::event::{Canonical, Reading, Slot, Unreadable};
 use crate::request::{MessageTraits, RemovedTurn, Restored};
 use crate::side_text::TextNames;
 use crate::stray::{DocumentKind, SkippedMembers};
@@ -135,7 +136,7 @@ pub(crate) trait Write: Debug + Send {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     );
 
@@ -167,9 +168,14 @@ pub(crate) trait Write: Debug + Send {
     /// answers before it, as JSON.
     fn next_answer(&mut self, _spent: &str) {}
 
+    /// Each answer before the current one as it left, in APIs whose provider stores it.
+    fn shown_answers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The answer was cut off. The end of an earlier one ends the turn.
     fn give_up_answer(&mut self) {}
 
     /// Writes a whole body; `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String>;
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
 }

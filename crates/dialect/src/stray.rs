@@ -16,7 +16,10 @@ use std::borrow::Cow;
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::{ArgumentsPiece, Carrier, Order, Part, Piece, Reading, Slot, Unreadable, What};
+use crate::event::{
+    ArgumentsPiece, CallKind, Carrier, FollowedBy, Order, Part, Piece, PieceRole, Reading, Slot,
+    Unreadable, What,
+};
 use crate::json::document;
 use crate::spec::Read;
 use crate::vocabulary::{fold, is_call, is_input, is_name, is_place_of_calls, is_result};
@@ -120,8 +123,8 @@ impl Stray {
         }
         Ok(Piece {
             slot,
-            opens: true,
-            ends: true,
+            role: PieceRole::Open(CallKind::Identified),
+            followed_by: FollowedBy::Nothing,
             name: Some(self.name),
             arguments,
             carrier: Carrier::Stray,

@@ -10,7 +10,8 @@
 use callgate_call::json::{Span, string_end};
 
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Carrier, Host, Lane, Order, Part, Piece, Reading, Slot, What,
+    After, ArgumentsPiece, Block, BlockStep, Carrier, FollowedBy, Host, Lane, Order, Part, Piece,
+    PieceRole, Reading, Slot, What,
 };
 use crate::side_text::SideText;
 
@@ -121,7 +122,7 @@ impl Template {
         let plain = (reading.parts.is_empty() || self.call.is_some())
             && reading.rename.is_none()
             && !reading.irregular
-            && !reading.failure
+            && reading.after != After::Failure
             && !reading.repeats_texts
             // Text that is not part of the answer must be read.
             && reading.side_texts.iter().all(|side_text| side_text.at == text)
@@ -180,10 +181,11 @@ fn added_to(reading: &Reading) -> Option<(Slot, Lane)> {
     let [Part { lane, at, what: What::Piece(piece) }] = reading.parts.as_slice() else {
         return None;
     };
-    let Piece { slot, opens, ends, name, id, arguments, copy, repeats, .. } = piece;
-    let Piece { anonymous, waits, host, carrier, original, refuse, .. } = piece;
+    let Piece { slot, role, followed_by, name, id, arguments, .. } = piece;
+    let Piece { host, carrier, original, refuse, .. } = piece;
     let adds = matches!(arguments, ArgumentsPiece::Fragment(_))
-        && !(*opens || *ends || *copy || *repeats || *anonymous || *waits)
+        && *role == PieceRole::More
+        && *followed_by == FollowedBy::More
         && name.is_none()
         && id.is_none()
         && original.is_none()
@@ -191,13 +193,12 @@ fn added_to(reading: &Reading) -> Option<(Slot, Lane)> {
         && *host == Host::Client
         && *carrier == Carrier::Listed;
     let Reading { text, model, irregular, skipped_by_some_clients, content, .. } = reading;
-    let Reading { done, text_left, is_repeat, .. } = reading;
     let alone = text.is_none()
         && model.is_none()
         && content.is_none()
-        && !(*irregular || *skipped_by_some_clients || *done || *text_left || *is_repeat)
+        && !(*irregular || *skipped_by_some_clients)
+        && reading.after == After::More
         && reading.side_texts.is_empty()
-        && reading.masks.is_empty()
         && reading.taken.is_empty()
         && reading.tally.is_none();
     (adds && alone && *at == Span::default()).then_some((*slot, *lane))

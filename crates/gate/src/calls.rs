@@ -2,28 +2,27 @@
 
 use callgate_call::json::Value;
 use callgate_dialect::{
-    Added, ArgumentsPiece, Assembly, Blame, COPIES_DIFFER, Carrier, Host, Lane, Part, Piece,
-    Reading, Slot, What,
+    Added, After, ArgumentsPiece, Assembly, Blame, COPIES_DIFFER, CallKind, Carrier, Host, Lane,
+    Part, Piece, PieceRole, Reading, Slot, What,
 };
 use callgate_policy::Denial;
 
-use crate::core::{Core, Stream};
+use crate::core::{Core, Stream, Turn};
 use crate::gate::{Answer, NameAnswer, NameQuestion, Note, Question, Step};
-use crate::slot::{CallSlot, PendingVerdict, State};
+use crate::slot::{CallSlot, LanePosition, PendingVerdict, State};
 
 impl Core {
     pub(super) fn is_second_lane(&self, part: &Part) -> bool {
         match &part.what {
-            What::Piece(piece) => self.call(piece.slot).is_some_and(|call| call.second_lane),
+            What::Piece(piece) => {
+                self.call(piece.slot).is_some_and(CallSlot::is_behind_other_lanes)
+            }
             _ => false,
         }
     }
 
     pub(super) fn a_call_streams(&self) -> bool {
-        self.calls.iter().any(|call| {
-            matches!(call.state, State::Live)
-                || matches!(&call.state, State::Asked(asked) if asked.streaming)
-        })
+        self.calls.stream()
     }
 
     /// Updates the calls that a frame has parts of. Returns the indices of the parts that are
@@ -48,12 +47,12 @@ impl Core {
                             self.mark_skipped_by_some(piece.slot);
                         }
                     }
-                    if piece.ends {
+                    if piece.ends() {
                         self.ends(piece.slot);
                     }
                 }
                 // Its turn has ended before: the end was written there, or will be.
-                What::End(slot) if self.call(*slot).is_some_and(|call| call.ended) => {
+                What::End(slot) if self.call(*slot).is_some_and(CallSlot::has_ended) => {
                     refused.push(place);
                 }
                 What::End(slot) => {
@@ -66,14 +65,16 @@ impl Core {
                 What::Text | What::Signature => {}
             }
         }
-        if reading.done {
+        if reading.after == After::Done {
             let lanes: Vec<Lane> = self.calls.iter().map(|call| call.lane).collect();
             lanes.into_iter().for_each(|lane| self.turn_ends(lane));
         }
-        if reading.failure {
+        if reading.after == After::Failure {
             self.drop_unfinished();
-            let is_cut = |call: &CallSlot| !call.ended && matches!(call.state, State::Live);
-            self.failed_inside_call |= self.calls.iter().any(is_cut);
+            let is_cut = |call: &CallSlot| !call.has_ended() && matches!(call.state, State::Live);
+            if self.calls.iter().any(is_cut) {
+                self.turn = Turn::FailedInsideCall;
+            }
             // Calls that stream end with the error.
             self.end_all();
         }
@@ -84,8 +85,8 @@ impl Core {
     /// call, or changes its name.
     pub(super) fn piece(&mut self, part: &Part, piece: &Piece) -> bool {
         let limit = self.limits().arguments;
-        if piece.opens {
-            self.open(part.lane, piece);
+        if let PieceRole::Open(kind) = piece.role {
+            self.open(part.lane, kind, piece);
         } else if let Some(agrees) = self.repeats(piece) {
             return agrees;
         }
@@ -102,10 +103,10 @@ impl Core {
         if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
             // With its first piece the whole call is refused, and leaves as a denied call does.
-            return piece.opens;
+            return piece.opens();
         }
         // If a call has its own end, nothing of it leaves after that.
-        let over = call.ended && !piece.opens && !denied;
+        let over = call.has_ended() && !piece.opens() && !denied;
         if over && (!by_arguments || matches!(call.state, State::Provider | State::Live)) {
             if Assembly::brings_arguments(piece) {
                 self.refuse_piece(piece.slot, "text follows its end");
@@ -124,7 +125,7 @@ impl Core {
             return !brings;
         }
         // Another copy of complete arguments, even an empty one, replaces them in some clients.
-        if call.assembly.came_whole() && !piece.opens && !Assembly::brings_arguments(piece) {
+        if call.assembly.came_whole() && !piece.opens() && !Assembly::brings_arguments(piece) {
             return matches!(piece.arguments, ArgumentsPiece::None);
         }
         let kept = call.assembly.kept();
@@ -144,8 +145,8 @@ impl Core {
             State::Live if complete => self.ask(piece.slot),
             _ => {}
         }
-        self.argument_bytes += grown;
-        if self.argument_bytes > self.limits().arguments.saturating_mul(16) {
+        self.calls.store(grown);
+        if self.calls.argument_bytes() > self.limits().arguments.saturating_mul(16) {
             self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
         }
         true
@@ -160,7 +161,7 @@ impl Core {
             call.state,
             State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
         );
-        let first = !judged && !call.ended && !call.assembly.arguments_begun();
+        let first = !judged && !call.has_ended() && !call.assembly.arguments_begun();
         if matches!(call.state, State::Denied(_) | State::Provider | State::Dropped) {
             return (!first).then_some(true);
         }
@@ -194,21 +195,20 @@ impl Core {
 
     /// Frees the arguments of a call.
     pub(crate) fn forget_arguments(&mut self, slot: Slot) {
-        let freed = self.call_mut(slot).map_or(0, |call| call.assembly.forget_arguments());
-        self.argument_bytes = self.argument_bytes.saturating_sub(freed);
+        self.calls.forget_arguments(slot);
     }
 
-    pub(super) fn open(&mut self, lane: Lane, piece: &Piece) {
-        let first = *self.first_lane.get_or_insert(lane);
+    pub(super) fn open(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
+        let first = self.calls.first_lane(lane);
         let place = match self.api().counts_blocks() {
             true => piece.slot as usize,
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
-        let second_lane =
+        let is_behind =
             lane != first && piece.carrier == Carrier::Listed && self.api().mixes_lanes();
-        self.several_lanes |= second_lane;
-        let beside_a_stream = second_lane && self.a_call_streams();
-        self.calls.push(CallSlot::new(lane, piece, place, second_lane));
+        let beside_a_stream = is_behind && self.a_call_streams();
+        let position = if is_behind { LanePosition::Behind } else { LanePosition::Only };
+        self.calls.push(CallSlot::new(lane, kind, piece, place, position));
         if beside_a_stream {
             self.refuse(piece.slot, "it is mixed with a call of another choice");
         }
@@ -218,14 +218,10 @@ impl Core {
     /// every client reads. If some of it has left already, it is refused.
     pub(super) fn mark_skipped_by_some(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
-        let streams = match &call.state {
-            State::Asked(asked) => asked.streaming,
-            state => matches!(state, State::Live),
-        };
-        if streams {
+        if call.streams() {
             self.refuse(slot, "a piece of it is in a frame that some clients skip");
         } else if !matches!(call.state, State::Allowed) {
-            call.skipped_by_some_clients = true;
+            call.skip_for_some_clients();
         }
     }
 
@@ -253,9 +249,10 @@ impl Core {
     /// The call's own end has arrived.
     pub(super) fn ends(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
-        if std::mem::replace(&mut call.ended, true) {
+        if call.has_ended() {
             return;
         }
+        call.end();
         match &call.state {
             State::Naming | State::NameAsked | State::Held | State::Live => self.ask(slot),
             State::Provider => self.observe(slot),
@@ -263,14 +260,16 @@ impl Core {
             State::Permitted => self.release(slot),
             State::Asked(_) | State::Allowed | State::Dropped => {}
         }
-        self.queue_dirty |= !self.queue.is_empty();
+        if !self.queue.is_empty() {
+            self.queue.mark_dirty();
+        }
     }
 
     /// Ends all calls: no more pieces are expected.
     pub(crate) fn end_all(&mut self) {
-        self.turn_over = true;
-        self.calls.iter_mut().for_each(|call| call.ended = true);
-        let slots: Vec<Slot> = self.calls.iter().map(|call| call.slot).collect();
+        self.turn.end();
+        self.calls.iter_mut().for_each(CallSlot::end);
+        let slots = self.calls.slots_where(|_| true);
         slots.into_iter().for_each(|slot| self.complete(slot));
     }
 
@@ -286,13 +285,8 @@ impl Core {
 
     /// The end of a turn ends all of its calls.
     pub(super) fn turn_ends(&mut self, lane: Lane) {
-        self.turn_over = true;
-        let open: Vec<Slot> = self
-            .calls
-            .iter()
-            .filter(|call| call.lane == lane && !call.ended)
-            .map(|call| call.slot)
-            .collect();
+        self.turn.end();
+        let open = self.calls.slots_where(|call| call.lane == lane && !call.has_ended());
         open.into_iter().for_each(|slot| self.ends(slot));
     }
 
@@ -315,7 +309,7 @@ impl Core {
         match call.assembly.named(&origin) {
             Ok(named) => {
                 call.state = State::NameAsked;
-                self.outbox.steps.push_back(Step::Name(NameQuestion { slot, call: named }));
+                self.outbox.push(Step::Name(NameQuestion { slot, call: named }));
             }
             Err(why) => self.refuse(slot, &why.to_string()),
         }
@@ -333,19 +327,21 @@ impl Core {
         if call.assembly.is_oversize() && call.leaves_whole() {
             return self.refuse(slot, "it is too large to be reassembled");
         }
-        if self.several_lanes && self.needs_id_to_differ(slot) {
+        if self.calls.are_in_several_lanes() && self.needs_id_to_differ(slot) {
             return self
                 .refuse(slot, "calls in several choices cannot be distinguished by their ids");
         }
-        let several_lanes = self.several_lanes;
+        let several_lanes = self.calls.are_in_several_lanes();
         let Some(call) = self.call_mut(slot) else { return };
-        call.in_several_lanes |= several_lanes && !streaming;
+        if several_lanes && !streaming {
+            call.mix_with_other_lanes();
+        }
         match call.assembly.whole(&origin) {
             Ok(whole) => {
                 call.state = State::Asked(PendingVerdict { call: whole.clone(), streaming });
-                self.may_reorder = true;
+                self.queue.allow_overtaking();
                 let question = Question { slot, call: whole, streaming };
-                self.outbox.steps.push_back(Step::Judge(question));
+                self.outbox.push(Step::Judge(question));
             }
             Err(why) => self.refuse(slot, &why.to_string()),
         }
@@ -364,8 +360,7 @@ impl Core {
     pub(super) fn refuse(&mut self, slot: Slot, why: &str) {
         let Some(call) = self.call_mut(slot) else { return };
         let tool = call.assembly.name().to_owned();
-        let streams = matches!(call.state, State::Live)
-            || matches!(&call.state, State::Asked(asked) if asked.streaming);
+        let streams = call.streams();
         self.outbox.withdraw_name(slot);
         self.outbox.note(Note::Refused { tool: tool.clone(), why: why.to_owned() });
         self.deny(slot, Denial::refused(&tool, why));
@@ -375,7 +370,7 @@ impl Core {
     }
 
     pub(crate) fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
-        let several_lanes = self.several_lanes;
+        let several_lanes = self.calls.are_in_several_lanes();
         let origin = self.settings.origin.clone();
         let Some(call) = self.call_mut(slot) else { return };
         if !matches!(call.state, State::NameAsked) {
@@ -401,7 +396,7 @@ impl Core {
                 let names_it = callgate_call::ToolName::parse(call.assembly.name())
                     .is_ok_and(|name| permit.covers(&call.assembly.id().into(), &name));
                 call.state = if names_it && !odd { State::Live } else { State::Held };
-                self.queue_dirty = true;
+                self.queue.mark_dirty();
             }
         }
     }
@@ -443,17 +438,13 @@ impl Core {
 
     /// Whether the end of a call is still to come, and nothing of the call has left.
     fn lacks_its_end(&self, call: &CallSlot) -> bool {
-        let streams = match &call.state {
-            State::Asked(asked) => asked.streaming,
-            state => matches!(state, State::Live),
-        };
-        !call.ended && !streams && !self.api().arguments_end_a_call()
+        !call.has_ended() && !call.streams() && !self.api().arguments_end_a_call()
     }
 
     /// The call is complete and may leave.
     fn release(&mut self, slot: Slot) {
-        self.queue_dirty = true;
-        let is_much = self.argument_bytes > self.limits().arguments;
+        self.queue.mark_dirty();
+        let is_much = self.calls.argument_bytes() > self.limits().arguments;
         let Some(call) = self.call_mut(slot) else { return };
         call.state = State::Allowed;
         if call.rewritten.is_some() {
@@ -482,7 +473,7 @@ impl Core {
         call.rewritten = Some(arguments);
         call.take_digest();
         self.forget_arguments(slot);
-        self.argument_bytes += length;
+        self.calls.store(length);
         self.permit(slot);
     }
 
@@ -490,21 +481,16 @@ impl Core {
         if let Some(call) = self.call_mut(slot) {
             call.state = State::Denied(denial);
         }
-        self.queue_dirty = true;
+        self.queue.mark_dirty();
     }
 
     /// Drops the calls that have begun and will not finish.
     pub(crate) fn drop_unfinished(&mut self) {
-        let unfinished: Vec<Slot> = self
-            .calls
-            .iter()
-            .filter(|call| self.is_unfinished(call))
-            .map(|call| call.slot)
-            .collect();
+        let unfinished = self.calls.slots_where(|call| self.is_unfinished(call));
         for slot in unfinished {
             self.drop_call(slot, "the response ended inside the call");
         }
-        self.queue_dirty = true;
+        self.queue.mark_dirty();
     }
 
     /// Whether a call is held and incomplete.
@@ -522,19 +508,18 @@ impl Core {
     pub(crate) fn drop_call(&mut self, slot: Slot, why: &'static str) {
         self.outbox.withdraw(slot);
         let Some(call) = self.call_mut(slot) else { return };
-        (call.state, call.ended) = (State::Dropped, true);
+        call.state = State::Dropped;
+        call.end();
         let tool = call.assembly.name().to_owned();
         self.outbox.note(Note::Dropped { tool, why });
     }
 
     pub(crate) fn call(&self, slot: Slot) -> Option<&CallSlot> {
-        let place = self.calls.binary_search_by_key(&slot, |call| call.slot).ok()?;
-        self.calls.get(place)
+        self.calls.get(slot)
     }
 
     pub(crate) fn call_mut(&mut self, slot: Slot) -> Option<&mut CallSlot> {
-        let place = self.calls.binary_search_by_key(&slot, |call| call.slot).ok()?;
-        self.calls.get_mut(place)
+        self.calls.get_mut(slot)
     }
 }
 

@@ -1,14 +1,16 @@
 //! The gate without its input: takes a frame, updates its calls, and releases or holds it.
 
 use callgate_call::Origin;
-use callgate_dialect::request::TextDigest;
 use callgate_dialect::{
-    Blame, Dialect, Lane, Order, Reader, Reading, Slot, Tally, Unreadable, Writer,
+    After, Blame, Departure, Dialect, Order, Reader, Reading, Tally, Unreadable, Writer,
 };
-use callgate_wire::{Frame, Framing, Framings, Style};
+use callgate_wire::{Frame, Framing, Framings};
 
+use crate::call_table::CallTable;
+use crate::draft::{Draft, Output};
 use crate::gate::{Note, Outbox, Step, Usage};
-use crate::queue::{Blocked, Held, Pace, QueuedFrame};
+use crate::lanes::Lanes;
+use crate::queue::{Held, Pace, Queue, QueuedFrame};
 use crate::rounds::{Rounds, Shown};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
@@ -17,55 +19,27 @@ use crate::{Malformed, OnDeny, Settings};
 
 /// The gate without its input.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what has happened so far; any of them go together"
-)]
 pub(crate) struct Core {
     pub(crate) dialect: Dialect,
     pub(crate) settings: Settings,
     pub(crate) reader: Reader,
     pub(crate) writer: Writer,
-    /// All calls so far, sorted by slot.
-    pub(crate) calls: Vec<CallSlot>,
-    pub(crate) lanes: Vec<LaneState>,
-    /// The waiting frames, in order of arrival.
-    pub(crate) queue: Vec<QueuedFrame>,
-    pub(crate) queued: usize,
-    /// Bytes of stored arguments, of calls that are held or were removed.
-    pub(crate) argument_bytes: usize,
-    /// How many queued frames were already checked for overtaking, and what they block.
-    pub(crate) checked: usize,
-    pub(crate) blocked: Blocked,
-    /// The queue may contain a frame that is allowed to overtake another.
-    pub(crate) may_reorder: bool,
-    /// A call was settled or has ended since the queue was last checked.
-    pub(crate) queue_dirty: bool,
+    pub(crate) calls: CallTable,
+    pub(crate) lanes: Lanes,
+    pub(crate) queue: Queue,
     pub(crate) outbox: Outbox,
-    /// The lane of the first call.
-    pub(crate) first_lane: Option<Lane>,
-    /// There are calls in more than one lane.
-    pub(crate) several_lanes: bool,
-    /// A turn or the response has ended: no more ends of blocks are expected.
-    pub(crate) turn_over: bool,
-    /// The upstream reported a failure inside a call that had begun to leave.
-    pub(crate) failed_inside_call: bool,
+    pub(crate) turn: Turn,
     /// A call was dropped at the end of the response, while the verdict on another is pending.
     pub(crate) truncated: bool,
-    /// The last event left without the blank line that ends it.
-    pub(crate) dangling: bool,
     /// Something other than white space has arrived.
     pub(crate) received_any: bool,
-    /// Some bytes have left.
-    pub(crate) emitted_any: bool,
     /// The metadata of the response so far.
     pub(crate) tally: Tally,
     /// The kinds of irregularity that were reported.
     reported: Vec<(String, &'static str)>,
     /// The text rules for the response. Boxed, because few responses have any.
     pub(crate) texts: Option<Box<Texts>>,
-    /// How the upstream formats its events, for the events that the gate adds.
-    pub(crate) style: Style,
+    pub(crate) output: Output,
     pub(crate) stream: Stream,
     /// The answers of the turn, if it may continue after a denial.
     pub(crate) rounds: Option<Box<Rounds>>,
@@ -73,6 +47,31 @@ pub(crate) struct Core {
     pub(crate) shown: Shown,
     /// The records of denied calls that the next frame would have begun.
     pub(crate) announced: Vec<String>,
+}
+
+/// The state of the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Open,
+    /// A turn or the response has ended: no more ends of blocks are expected.
+    Over,
+    /// The same, and the upstream reported a failure inside a call that had begun to leave.
+    FailedInsideCall,
+}
+
+impl Turn {
+    pub(crate) fn end(&mut self) {
+        if *self == Self::Open {
+            *self = Self::Over;
+        }
+    }
+
+    /// Another answer of the turn begins.
+    pub(crate) fn reopen(&mut self) {
+        if *self == Self::Over {
+            *self = Self::Open;
+        }
+    }
 }
 
 /// The state of the whole response.
@@ -86,27 +85,6 @@ pub(crate) enum Stream {
     Closed(crate::Ending),
     /// The driver has received the ending.
     Ended(crate::Ending),
-}
-
-/// One turn.
-#[derive(Debug, Clone)]
-pub(crate) struct LaneState {
-    pub(crate) lane: Lane,
-    /// Text that the user sees has left.
-    pub(crate) text: bool,
-    /// The digest of the text that has left, including notices: it identifies the turn later.
-    pub(crate) digest: TextDigest,
-    /// The calls that have left.
-    pub(crate) survivors: Vec<Slot>,
-    /// How many calls, or frames that may have been calls, were removed.
-    pub(crate) removed: usize,
-    /// The same in earlier answers of the turn.
-    pub(crate) earlier: usize,
-    /// The removed calls that can be put back.
-    pub(crate) removed_calls: Vec<Slot>,
-    /// Hashes of the signatures that have left.
-    pub(crate) signatures: Vec<[u8; 32]>,
-    pub(crate) finished: bool,
 }
 
 impl Core {
@@ -123,27 +101,16 @@ impl Core {
             writer: dialect.writer(),
             texts: settings.text.clone().map(|guard| Box::new(Texts::new(guard))),
             settings,
-            calls: Vec::new(),
-            lanes: Vec::new(),
-            queue: Vec::new(),
-            queued: 0,
-            argument_bytes: 0,
-            checked: 0,
-            blocked: Blocked::default(),
-            may_reorder: false,
-            queue_dirty: false,
+            calls: CallTable::default(),
+            lanes: Lanes::default(),
+            queue: Queue::default(),
             outbox: Outbox::default(),
-            first_lane: None,
-            several_lanes: false,
-            turn_over: false,
-            failed_inside_call: false,
+            turn: Turn::Open,
             truncated: false,
-            dangling: false,
             received_any: false,
-            emitted_any: false,
             tally: Tally::default(),
             reported: Vec::new(),
-            style: Style::default_of(usual_framing(dialect)),
+            output: Output::new(usual_framing(dialect)),
             stream: Stream::Passing,
             rounds: continues.then(Box::default),
             shown: Shown::Events,
@@ -177,17 +144,17 @@ impl Core {
 
     /// The step that the driver must take before anything else is read.
     #[inline]
-    pub(crate) fn next_step(&mut self, out: &mut Vec<u8>) -> Option<Step> {
-        if !self.queue_dirty && self.outbox.steps.is_empty() && self.stream == Stream::Passing {
+    pub(crate) fn next_step(&mut self, out: &mut Draft) -> Option<Step> {
+        if !self.queue.is_dirty() && self.outbox.is_empty() && self.stream == Stream::Passing {
             return None;
         }
         // The step hands out what was written.
         self.scan_pending(out);
         // After an error has ended the stream, no held frame leaves before it.
-        if self.queue_dirty && self.stream == Stream::Passing {
+        if self.queue.is_dirty() && self.stream == Stream::Passing {
             self.flush(Pace::InOrder, out);
         }
-        if let Some(step) = self.outbox.steps.pop_front() {
+        if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
         match self.stream {
@@ -197,11 +164,11 @@ impl Core {
     }
 
     /// Takes one frame.
-    pub(crate) fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    pub(crate) fn frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         if self.stream != Stream::Passing {
             return;
         }
-        self.style.follow(frame.style());
+        self.output.follow(frame);
         let Some(data) = frame.data() else {
             if self.scan_pending(out) {
                 self.empty_frame(frame, out);
@@ -209,21 +176,27 @@ impl Core {
             return;
         };
         self.received_any = true;
-        let reading = match std::str::from_utf8(data) {
-            Ok(data) if self.took_piece(frame, data, out) => return,
-            Ok(data) => self.reader.read(frame.event(), data).map(|reading| (reading, data)),
-            Err(_) => Err(Unreadable::NotUtf8),
+        let Ok(data) = std::str::from_utf8(data) else {
+            return self.unread(frame, &Unreadable::NotUtf8, out);
         };
-        match reading {
-            Ok((reading, data)) => self.reading(frame, data, reading, out),
-            Err(why) if self.scan_pending(out) => self.unreadable(frame, &why, out),
-            Err(_) => {}
+        if self.took_piece(frame, data, out) {
+            return;
+        }
+        match self.reader.read(frame.event(), data) {
+            Ok(reading) => self.reading(frame, data, reading, out),
+            Err(why) => self.unread(frame, &why, out),
+        }
+    }
+
+    fn unread(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Draft) {
+        if self.scan_pending(out) {
+            self.unreadable(frame, why, out);
         }
     }
 
     /// Takes a frame without data: a comment or a blank line keeps the connection alive, a bracket
     /// begins or ends the list. Lines that only some clients read are not passed on.
-    fn empty_frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    fn empty_frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         self.received_any |= !frame.bytes().trim_ascii().is_empty();
         if !self.dialect.reads_alike(frame) {
             if self.dialect.is_bare_error(frame.bytes()) {
@@ -236,25 +209,24 @@ impl Core {
             // It is the beginning of an event, and the end of an earlier answer follows.
             return;
         }
-        self.emitted_any = true;
+        self.output.pass();
         if frame.is_bracket() {
             self.write_all_held_back(out);
         }
         if frame.is_bracket() && (!self.queue.is_empty() || self.rounds.is_some()) {
             return self.bracket(frame, out);
         }
-        self.dangling = !frame.terminated();
-        frame.keep(out);
+        self.output.keep(frame, out);
     }
 
     /// Takes a bracket of the list. The answers of one turn are one list.
-    fn bracket(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    fn bracket(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         if self.is_later_answer() && frame.bytes().trim_ascii() == b"[" {
             return;
         }
         let reading = Reading { order: Order::Stream, ..Reading::default() };
         let bytes = Held::Frame(frame.to_owned());
-        let entry = QueuedFrame { bytes, reading, refused: Vec::new() };
+        let entry = QueuedFrame::new(bytes, reading);
         match self.queue.is_empty() {
             true => self.emit(entry, out),
             false => self.hold(entry),
@@ -262,7 +234,7 @@ impl Core {
     }
 
     /// Takes a whole body.
-    pub(crate) fn body(&mut self, body: Vec<u8>, out: &mut Vec<u8>) {
+    pub(crate) fn body(&mut self, body: Vec<u8>, out: &mut Draft) {
         let Ok(body) = String::from_utf8(body) else {
             return self.refuse_body("the response is not UTF-8");
         };
@@ -271,17 +243,16 @@ impl Core {
         match self.reader.read_body(&body) {
             Ok(mut reading) => {
                 self.absorb_metadata(&mut reading, &body);
-                if !self.guard_body(&body, &mut reading, out) {
-                    return;
-                }
+                let Some(departure) = self.guard_body(&body, &reading, out) else { return };
                 let refused = self.update_calls(&reading);
-                self.hold(QueuedFrame { bytes: Held::Body(body), reading, refused });
-                self.queue_dirty = true;
+                let entry = QueuedFrame::new(Held::Body(body), reading);
+                self.hold(QueuedFrame { departure, refused, ..entry });
+                self.queue.mark_dirty();
             }
             Err(why) if self.settings.malformed == Malformed::Pass => {
                 self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
-                self.emitted_any = true;
-                out.extend_from_slice(body.as_bytes());
+                self.output.pass();
+                out.buffer().extend_from_slice(body.as_bytes());
             }
             Err(why) => {
                 self.outbox.note(Note::Withheld { why: why.to_string() });
@@ -296,7 +267,7 @@ impl Core {
         frame: &Frame<'_>,
         data: &str,
         mut reading: Reading,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) {
         self.absorb_metadata(&mut reading, data);
         if self.texts.is_some() {
@@ -307,22 +278,24 @@ impl Core {
                 true => self.scan_pending_to_end(out),
                 false => self.scan_pending(out),
             };
-            if !settled || !self.guard_frame(frame, data, &mut reading, out) {
+            if !settled {
                 return;
             }
+            if let Some(departure) = self.guard_frame(frame, data, &reading, out) {
+                self.deliver(frame, data, reading, departure, out);
+            }
+            return;
         }
-        self.deliver(frame, data, reading, out);
+        self.deliver(frame, data, reading, Departure::default(), out);
     }
 
-    /// Whether a frame is the common case: text, with nothing held and nothing to change.
+    /// Whether a frame is the common case: text, with nothing held and nothing to change in it.
     #[inline]
     pub(crate) fn leaves_at_once(&self, frame: &Frame<'_>, data: &str, reading: &Reading) -> bool {
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
             && !reading.irregular
-            && !reading.failure
-            && !reading.done
-            && reading.masks.is_empty()
+            && reading.after == After::More
             && reading.content.is_none();
         plain
             && self.dialect.reads_alike(frame)
@@ -337,20 +310,22 @@ impl Core {
         &mut self,
         frame: &Frame<'_>,
         data: &str,
-        mut reading: Reading,
-        out: &mut Vec<u8>,
+        reading: Reading,
+        departure: Departure,
+        out: &mut Draft,
     ) {
-        if self.failed_inside_call && reading.may_end_call() {
+        if self.turn == Turn::FailedInsideCall && reading.may_end_call() {
             return self.withhold_after_failure(frame, out);
         }
-        if self.leaves_at_once(frame, data, &reading) {
+        if departure.masks.is_empty() && self.leaves_at_once(frame, data, &reading) {
             if let Some(text) = reading.text {
                 self.note_text(reading.text_lane, text.of(data));
             }
-            self.dangling = !frame.terminated();
-            return frame.keep(out);
+            return self.output.keep(frame, out);
         }
-        if self.is_later_answer() && (reading.failure || begins_whole(&reading, data)) {
+        if self.is_later_answer()
+            && (reading.after == After::Failure || begins_whole(&reading, data))
+        {
             return self.fail_answer(&reading);
         }
         if !self.queue.is_empty() && reading.ends_turn() {
@@ -359,17 +334,18 @@ impl Core {
             self.flush(Pace::InOrder, out);
         }
         let refused = self.update_calls(&reading);
-        if self.several_lanes && reading.parts.iter().any(|part| self.is_second_lane(part)) {
-            // For clients that do not distinguish choices, the order of their calls matters.
-            reading.order = Order::Stream;
-        }
-        let entry = QueuedFrame { bytes: Held::Frame(frame.to_owned()), reading, refused };
+        let is_mixed = self.calls.are_in_several_lanes()
+            && reading.parts.iter().any(|part| self.is_second_lane(part));
+        let entry = QueuedFrame::new(Held::Frame(frame.to_owned()), reading);
+        // For clients that do not distinguish choices, the order of their calls matters.
+        let order = if is_mixed { Order::Stream } else { entry.order };
+        let entry = QueuedFrame { departure, order, refused, ..entry };
         if self.queue.is_empty() && self.is_ready(&entry, out) {
             self.emit(entry, out);
         } else {
             self.hold(entry);
         }
-        if self.queued > self.limits().held {
+        if self.queue.bytes() > self.limits().held {
             self.fail(Blame::Refused, "more bytes are held than the limit");
         }
     }
@@ -377,10 +353,10 @@ impl Core {
     /// Some clients read on after an error, and would take the next event for the end of the call
     /// that the error interrupted: a call that was never judged.
     #[cold]
-    fn withhold_after_failure(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    fn withhold_after_failure(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         let why = "it follows an error inside a call";
         self.outbox.note(Note::Withheld { why: why.to_owned() });
-        frame.leave_out(out);
+        frame.leave_out(out.buffer());
     }
 
     /// Stores the metadata of the response that the frame contains.
@@ -423,14 +399,14 @@ impl Core {
     }
 
     /// Withholds an unreadable frame, and everything that it may belong to.
-    pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Vec<u8>) {
+    pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Draft) {
         if self.settings.malformed == Malformed::Pass {
             self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
-            self.emitted_any = true;
-            return frame.keep(out);
+            self.output.pass();
+            return frame.keep(out.buffer());
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });
-        frame.leave_out(out);
+        frame.leave_out(out.buffer());
         match why {
             Unreadable::Nothing | Unreadable::Orphan => return,
             Unreadable::Foreign if self.reader.has_read_any() => return,
@@ -449,26 +425,12 @@ impl Core {
             let message = format!("a part of the response cannot be read: {why}");
             return self.fail(Blame::Refused, &message);
         }
-        let open: Vec<Slot> =
-            self.calls.iter().filter(|call| !call.ended).map(|call| call.slot).collect();
-        for slot in open {
+        for slot in self.calls.slots_where(|call| !call.has_ended()) {
             if self.call(slot).is_some_and(|call| !call.is_settled()) {
                 self.refuse(slot, "a part of it cannot be read");
             }
         }
         self.lane(0).removed += 1;
-    }
-
-    pub(crate) fn lane(&mut self, lane: Lane) -> &mut LaneState {
-        let place = match self.lanes.iter().position(|state| state.lane == lane) {
-            Some(place) => place,
-            None => {
-                self.lanes.push(LaneState::new(lane));
-                self.lanes.len() - 1
-            }
-        };
-        #[expect(clippy::indexing_slicing, reason = "the place was found or made above")]
-        &mut self.lanes[place]
     }
 
     /// Reports each corrected irregularity once.
@@ -480,16 +442,6 @@ impl Core {
         }
         self.reported.push((tool.to_owned(), why));
         self.outbox.note(Note::Normalised { tool: tool.to_owned(), why: why.to_owned() });
-    }
-
-    /// Notes text that leaves.
-    pub(crate) fn note_text(&mut self, lane: Lane, raw: &str) {
-        if raw.is_empty() {
-            return;
-        }
-        let lane = self.lane(lane);
-        lane.text = true;
-        lane.digest.add_raw(raw);
     }
 }
 
@@ -504,21 +456,5 @@ fn usual_framing(dialect: Dialect) -> Framing {
         Framings::Events | Framings::EventsOrArray => Framing::Sse,
         Framings::Lines => Framing::Lines,
         Framings::EventStream => Framing::EventStream,
-    }
-}
-
-impl LaneState {
-    fn new(lane: Lane) -> Self {
-        Self {
-            lane,
-            text: false,
-            digest: TextDigest::new(),
-            survivors: Vec::new(),
-            removed: 0,
-            earlier: 0,
-            removed_calls: Vec::new(),
-            signatures: Vec::new(),
-            finished: false,
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! The end of a response: nothing unjudged survives it.
 
-use callgate_dialect::{AddedEvent, Blame, Lane};
+use callgate_dialect::{AddedEvent, Blame};
 use callgate_wire::FrameError;
 
 use crate::core::{Core, Stream};
+use crate::draft::Draft;
 use crate::gate::{Close, Ending, Step};
 use crate::queue::Pace;
 use crate::slot::{CallSlot, State};
@@ -14,7 +15,7 @@ const ENDED_INSIDE_CALL: &str = "the response ended inside a tool call";
 
 impl Core {
     /// The upstream has ended and all its input was read. Called until the stream is closed.
-    pub(crate) fn end(&mut self, how: Close, out: &mut Vec<u8>) {
+    pub(crate) fn end(&mut self, how: Close, out: &mut Draft) {
         if self.stream != Stream::Passing {
             return;
         }
@@ -25,7 +26,7 @@ impl Core {
         if self.stream != Stream::Passing {
             return;
         }
-        let open = |call: &&CallSlot| !call.ended;
+        let open = |call: &&CallSlot| !call.has_ended();
         if self.calls.iter().filter(open).any(|call| matches!(call.state, State::Live)) {
             // A part of it has left. Nothing may follow that a client could take for its end.
             return self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
@@ -46,8 +47,7 @@ impl Core {
         if self.answer_lacks_its_end() {
             return self.fail(Blame::Upstream, "the upstream ended its next answer early");
         }
-        let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
-        lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
+        self.hand_out_all_removed();
         self.complete_end(out);
         if truncated || self.truncated {
             self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
@@ -87,7 +87,7 @@ impl Core {
 
     /// Whether the operator lets an unreadable response pass, and it has.
     fn passes_unread(&self) -> bool {
-        self.settings.malformed == Malformed::Pass && self.emitted_any
+        self.settings.malformed == Malformed::Pass && self.output.has_passed_any()
     }
 
     /// Answers with an error if nothing of this API came: no bytes, an HTML page, or plain text.
@@ -107,14 +107,14 @@ impl Core {
 
     /// Whether an error may be a body: nothing has left, and no stream was requested.
     fn may_answer_with_body(&self) -> bool {
-        let begun = self.emitted_any || self.reader.has_read_any();
+        let begun = self.output.has_passed_any() || self.reader.has_read_any();
         !begun && self.settings.requested_form != RequestedForm::Stream
     }
 
     /// Writes an error that the upstream failed, unless every turn had ended: then nothing is
     /// missing, and an error after the end would only confuse.
     fn report_broken_upstream(&mut self) {
-        let whole = !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.finished);
+        let whole = self.lanes.have_all_finished();
         let message = "the provider ended its response early".to_owned();
         self.stream = match whole {
             true => Stream::Closed(Ending::Error(message)),
@@ -138,23 +138,25 @@ impl Core {
     pub(crate) fn keep_alive(&self, out: &mut Vec<u8>) {
         let event = self.dialect.continuing().and_then(callgate_dialect::Continuing::keep_alive);
         match event {
-            Some(AddedEvent { name, data }) => self.style.event(name, &data, out),
-            None if self.dialect.accepts_comments() => self.style.comment("callgate waits", out),
+            Some(AddedEvent { name, data }) => self.output.style().event(name, &data, out),
+            None if self.dialect.comments_keep_alive() => {
+                self.output.style().comment("callgate waits", out)
+            }
             None => {}
         }
     }
 
     /// Writes events of the gate itself.
-    fn write_events(&self, events: &[AddedEvent], out: &mut Vec<u8>) {
+    fn write_events(&self, events: &[AddedEvent], out: &mut Draft) {
         let Some((last, before)) = events.split_last() else { return };
         for AddedEvent { name, data } in before {
-            self.style.event(*name, data, out);
+            self.output.style().event(*name, data, out.buffer());
         }
-        self.style.failure(last.name, &last.data, out);
+        self.output.style().failure(last.name, &last.data, out.buffer());
     }
 
     /// Writes the last bytes, then gives the driver the ending.
-    pub(crate) fn ending(&mut self, out: &mut Vec<u8>) -> Option<Step> {
+    pub(crate) fn ending(&mut self, out: &mut Draft) -> Option<Step> {
         if let Stream::Failing { message, .. } = &self.stream {
             let message = message.clone();
             self.write_held_end(out);
@@ -165,19 +167,19 @@ impl Core {
             self.end_dangling(out);
             self.drop_queued("the response ended before it could be sent");
             self.queue.clear();
-            self.queued = 0;
             self.drop_unfinished();
             self.end_all();
-            self.queue_dirty = false;
+            self.queue.mark_clean();
             match as_body {
-                true => out.extend_from_slice(self.dialect.error_body(blame, &message).as_bytes()),
+                true => out
+                    .buffer()
+                    .extend_from_slice(self.dialect.error_body(blame, &message).as_bytes()),
                 false => self.write_events(&self.dialect.error_events(blame, &message), out),
             }
-            let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
-            lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
+            self.hand_out_all_removed();
             self.stream = Stream::Closed(Ending::Error(message));
         }
-        if let Some(step) = self.outbox.steps.pop_front() {
+        if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
         if let Stream::Closed(ending) | Stream::Ended(ending) = &self.stream {

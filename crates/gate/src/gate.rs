@@ -6,9 +6,10 @@ use callgate_call::ToolCall;
 use callgate_dialect::request::{RemovedCall, RemovedTurn};
 use callgate_dialect::{Blame, Dialect, Slot};
 use callgate_policy::{Denial, NamePermit, Permit, Recorded, TextHit};
-use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter, Style};
+use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter};
 
 use crate::core::Core;
+use crate::draft::Draft;
 use crate::{Notice, Settings};
 
 /// A response on its way from the provider to the client.
@@ -260,13 +261,13 @@ impl Gate {
 
     /// Takes the next step. Bytes that it appends to `out` may leave.
     pub fn step(&mut self, out: &mut Vec<u8>) -> Step {
-        let start = out.len();
-        let step = self.take_step(out);
-        self.core.style.join(start, out);
+        let mut draft = Draft::continuing(out);
+        let step = self.take_step(&mut draft);
+        *out = self.core.hand_out(draft);
         step
     }
 
-    fn take_step(&mut self, out: &mut Vec<u8>) -> Step {
+    fn take_step(&mut self, out: &mut Draft) -> Step {
         loop {
             if let Some(step) = self.core.next_step(out) {
                 return step;
@@ -334,6 +335,11 @@ impl Gate {
         }
     }
 
+    /// Each answer before the current one as it left, in APIs whose provider stores it.
+    pub fn shown_answers(&self) -> Vec<String> {
+        self.core.shown_answers()
+    }
+
     /// Appends an event that keeps the stream alive, if the dialect has one.
     pub fn keep_alive(&self, out: &mut Vec<u8>) {
         self.core.keep_alive(out);
@@ -360,7 +366,7 @@ impl Gate {
         self.input = match framing {
             Framing::Sse | Framing::Lines | Framing::Array | Framing::EventStream => {
                 if !self.core.is_later_answer() {
-                    self.core.style = Style::default_of(framing);
+                    self.core.output.use_framing(framing);
                 }
                 let mut splitter = Splitter::new(framing, self.core.limits().frame);
                 splitter.push(&seen);
@@ -383,7 +389,7 @@ impl Gate {
     }
 
     /// Reads what is left at the end, one piece at a time: each may raise a question.
-    fn finish(&mut self, how: Close, out: &mut Vec<u8>) {
+    fn finish(&mut self, how: Close, out: &mut Draft) {
         if let Input::Frames(splitter) = &mut self.input {
             match splitter.finish() {
                 Some(frame) => self.core.frame(&frame, out),
@@ -411,10 +417,23 @@ impl Gate {
 /// Questions and notes for the driver.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    pub(crate) steps: VecDeque<Step>,
+    steps: VecDeque<Step>,
 }
 
 impl Outbox {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, step: Step) {
+        self.steps.push_back(step);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Step> {
+        self.steps.pop_front()
+    }
+
     pub(crate) fn note(&mut self, note: Note) {
         self.steps.push_back(Step::Note(note));
     }

@@ -36,10 +36,13 @@
 //! Waiting for a person, a clock or a disk happens outside, between [`Step::Judge`] and
 //! [`Gate::answer`].
 
+mod call_table;
 mod calls;
 mod core;
+mod draft;
 mod ending;
 mod gate;
+mod lanes;
 mod queue;
 mod release;
 mod rounds;

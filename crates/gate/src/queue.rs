@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 
-use callgate_dialect::{Assembly, BlockStep, Carrier, Lane, Order, Piece, Reading, Slot, What};
+use callgate_call::json::Span;
+use callgate_dialect::{
+    After, Assembly, BlockStep, Carrier, Departure, Lane, Order, Piece, Reading, Rest, Slot, What,
+};
 use callgate_wire::OwnedFrame;
 
-use crate::core::Core;
+use crate::core::{Core, Turn};
+use crate::draft::Draft;
 use crate::release::text_of;
 use crate::run::Run;
 use crate::slot::{CallSlot, State};
@@ -15,6 +19,9 @@ use crate::slot::{CallSlot, State};
 pub(crate) struct QueuedFrame {
     pub(crate) bytes: Held,
     pub(crate) reading: Reading,
+    pub(crate) departure: Departure,
+    /// What it may overtake: less than the reader found, if calls of several lanes are mixed.
+    pub(crate) order: Order,
     /// The parts that are left out whatever is decided about their call.
     pub(crate) refused: Vec<usize>,
 }
@@ -28,6 +35,23 @@ pub(crate) enum Held {
 }
 
 impl QueuedFrame {
+    /// A frame that leaves as it came, as long as nothing else is ordered.
+    pub(crate) fn new(bytes: Held, reading: Reading) -> Self {
+        let order = reading.order;
+        Self { bytes, reading, departure: Departure::default(), order, refused: Vec::new() }
+    }
+
+    /// Its text, if that has not left.
+    pub(crate) fn text(&self) -> Option<Span> {
+        self.reading.text.filter(|_| self.departure.rest != Rest::Calls)
+    }
+
+    /// Everything but the end of the turn has left.
+    pub(crate) fn into_end(self) -> Self {
+        let (reading, departure) = (self.reading.into_end(), Departure::of_end());
+        Self { reading, departure, refused: Vec::new(), ..self }
+    }
+
     /// Its data, if it is text.
     pub(crate) fn data(&self) -> &str {
         match &self.bytes {
@@ -46,6 +70,80 @@ impl QueuedFrame {
     }
 }
 
+/// The waiting frames.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// In order of arrival.
+    frames: Vec<QueuedFrame>,
+    /// How many bytes they have.
+    bytes: usize,
+    /// How many frames were already checked for overtaking.
+    checked: usize,
+    /// What those frames block.
+    blocked: Blocked,
+    /// It may contain a frame that is allowed to overtake another.
+    may_reorder: bool,
+    /// A call was settled or has ended since it was last checked.
+    dirty: bool,
+}
+
+impl Queue {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// How many bytes are waiting.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether a call was settled or has ended, so that frames may be able to leave.
+    #[inline]
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    pub(crate) fn mark_dirty(&mut self) {
+        self.dirty = true;
+    }
+
+    pub(crate) fn mark_clean(&mut self) {
+        self.dirty = false;
+    }
+
+    /// Frames may overtake others the next time no more input is available.
+    pub(crate) fn allow_overtaking(&mut self) {
+        self.may_reorder = true;
+    }
+
+    /// Drops all frames.
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+        self.bytes = 0;
+    }
+
+    /// The run of frames at its end that belong to this block.
+    pub(crate) fn last_run(&mut self, block: Option<Slot>) -> Option<&mut Run> {
+        let last = self.frames.last_mut()?;
+        let own = last.reading.block.map(|block| block.slot);
+        match &mut last.bytes {
+            Held::Run(run) if own.is_some() && own == block => Some(run),
+            _ => None,
+        }
+    }
+
+    /// A frame of this many bytes was added to a run in it.
+    pub(crate) fn grew(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    /// Takes out the frames that came since it was last checked.
+    fn split_unchecked(&mut self) -> Vec<QueuedFrame> {
+        self.frames.split_off(self.checked.min(self.frames.len()))
+    }
+}
+
 /// Which frames may overtake a held call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
@@ -59,12 +157,12 @@ pub(crate) enum Pace {
 impl Core {
     /// Called when no more input is available. Frames that may overtake a held call do so now; and
     /// if a verdict is pending, text in the frame that holds the call leaves before the call.
-    pub(crate) fn overtake_when_idle(&mut self, out: &mut Vec<u8>) {
-        if self.queue.is_empty() || !std::mem::take(&mut self.may_reorder) {
+    pub(crate) fn overtake_when_idle(&mut self, out: &mut Draft) {
+        if self.queue.is_empty() || !std::mem::take(&mut self.queue.may_reorder) {
             return;
         }
         self.overtake(out);
-        if self.queue_dirty {
+        if self.queue.dirty {
             self.flush(Pace::InOrder, out);
         }
         // The text of a later answer follows its notices, which leave with a frame.
@@ -73,28 +171,28 @@ impl Core {
         }
     }
 
-    fn text_ahead(&mut self, out: &mut Vec<u8>) {
+    fn text_ahead(&mut self, out: &mut Draft) {
         let mut ahead = Vec::new();
-        for entry in &mut self.queue {
+        for entry in &mut self.queue.frames {
             let Held::Frame(frame) = &entry.bytes else { continue };
-            let (Some(text), false) = (entry.reading.text, entry.reading.text_left) else {
-                continue;
-            };
+            let Some(text) = entry.text() else { continue };
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
             let Some(data) = data else { continue };
             // A call in an unexpected place would leave with the text.
             let has_stray = entry.reading.parts.iter().any(
                 |part| matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray),
             );
-            if entry.reading.parts.is_empty() || has_stray || entry.reading.failure {
+            if entry.reading.parts.is_empty() || has_stray || entry.reading.after == After::Failure
+            {
                 continue;
             }
-            if let Some(chunk) = self.writer.text_ahead(&entry.reading.masked(data)) {
-                frame.rewrite(None, chunk.as_bytes(), out);
-                ahead.push((entry.reading.text_lane, entry.reading.leaving(text, data).to_owned()));
-                entry.reading.text_left = true;
-                entry.reading.text = None;
-                entry.reading.forget_texts(text);
+            if let Some(chunk) = self.writer.text_ahead(&entry.departure.masked(data)) {
+                frame.rewrite(None, chunk.as_bytes(), out.buffer());
+                ahead.push((
+                    entry.reading.text_lane,
+                    entry.departure.leaving(text, data).to_owned(),
+                ));
+                entry.departure.sent_text(text, &entry.reading);
             }
         }
         for (lane, text) in ahead {
@@ -105,23 +203,23 @@ impl Core {
 
 impl Core {
     pub(super) fn hold(&mut self, entry: QueuedFrame) {
-        let order = entry.reading.order;
-        let first = self.queue.first().map_or(order, |first| first.reading.order);
+        let order = entry.order;
+        let first = self.queue.frames.first().map_or(order, |first| first.order);
         let begun = entry.reading.block.is_some_and(|block| self.writer.is_out(block.slot));
-        self.may_reorder |= order == Order::Free || order != first || begun;
+        self.queue.may_reorder |= order == Order::Free || order != first || begun;
         if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
             call.waiting += 1;
         }
-        self.queued += entry.size();
-        self.queue.push(entry);
+        self.queue.bytes += entry.size();
+        self.queue.frames.push(entry);
     }
 
     /// Whether every call in the frame is settled, and the previous block has ended.
-    pub(super) fn is_ready(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) -> bool {
+    pub(super) fn is_ready(&mut self, entry: &QueuedFrame, out: &mut Draft) -> bool {
         let settled = entry.reading.parts.iter().all(|part| match &part.what {
             What::Piece(Piece { slot, .. }) | What::End(slot) => {
                 self.call(*slot).is_none_or(|call| {
-                    call.is_settled() && !(call.second_lane && self.a_call_streams())
+                    call.is_settled() && !(call.is_behind_other_lanes() && self.a_call_streams())
                 })
             }
             _ => true,
@@ -135,48 +233,48 @@ impl Core {
 
     /// Whether a block may begin: the previous call has ended and, if this block is a call itself,
     /// so has every other block. Ends those whose own end will no longer come.
-    fn blocks_before_have_ended(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) -> bool {
+    fn blocks_before_have_ended(&mut self, entry: &QueuedFrame, out: &mut Draft) -> bool {
         let Held::Frame(frame) = &entry.bytes else { return true };
         let call_before = self.writer.open_call();
-        let waits = |call: &CallSlot| !call.ended || call.waiting > 0;
+        let waits = |call: &CallSlot| !call.has_ended() || call.waiting > 0;
         if call_before.and_then(|slot| self.call(slot)).is_some_and(waits) {
             return false;
         }
         let meets_open_block = self.writer.has_open_block() && begins_call(entry);
-        if meets_open_block && !self.turn_over {
+        if meets_open_block && self.turn == Turn::Open {
             return false;
         }
         if call_before.is_some() {
             self.end_dangling(out);
-            self.writer.close_call(&frame.as_frame(), out);
+            self.writer.close_call(&frame.as_frame(), out.buffer());
         }
         if meets_open_block {
             self.end_dangling(out);
-            self.writer.close_blocks(&frame.as_frame(), out);
+            self.writer.close_blocks(&frame.as_frame(), out.buffer());
         }
         true
     }
 
     /// Releases every frame that may leave.
-    pub(crate) fn flush(&mut self, pace: Pace, out: &mut Vec<u8>) {
-        self.queue_dirty = true;
-        while std::mem::take(&mut self.queue_dirty) {
-            let queue = std::mem::take(&mut self.queue);
-            self.walk(queue, pace, Blocked::default(), out);
+    pub(crate) fn flush(&mut self, pace: Pace, out: &mut Draft) {
+        self.queue.dirty = true;
+        while std::mem::take(&mut self.queue.dirty) {
+            let frames = std::mem::take(&mut self.queue.frames);
+            self.walk(frames, pace, Blocked::default(), out);
             if self.queue.is_empty() {
-                self.queue_dirty = false;
+                self.queue.dirty = false;
             }
         }
-        (self.checked, self.blocked) = (0, Blocked::default());
+        (self.queue.checked, self.queue.blocked) = (0, Blocked::default());
     }
 
     /// Releases frames that may overtake, among those that came since the queue was last checked:
     /// all earlier ones have to wait, and nothing has changed since.
-    pub(crate) fn overtake(&mut self, out: &mut Vec<u8>) {
-        let blocked = std::mem::take(&mut self.blocked);
-        let new = self.queue.split_off(self.checked.min(self.queue.len()));
-        self.blocked = self.walk(new, Pace::Overtake, blocked, out);
-        self.checked = self.queue.len();
+    pub(crate) fn overtake(&mut self, out: &mut Draft) {
+        let blocked = std::mem::take(&mut self.queue.blocked);
+        let new = self.queue.split_unchecked();
+        self.queue.blocked = self.walk(new, Pace::Overtake, blocked, out);
+        self.queue.checked = self.queue.frames.len();
     }
 
     /// Goes through waiting frames, releases those that may leave and queues the others again.
@@ -186,21 +284,21 @@ impl Core {
         frames: Vec<QueuedFrame>,
         pace: Pace,
         mut blocked: Blocked,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> Blocked {
         let group_ends = self.group_ends(&frames);
         let mut together = FrameGroup::default();
         for (place, entry) in frames.into_iter().enumerate() {
             // A block that has begun to leave continues, whatever is waiting.
             let begun = self.has_begun(&entry.reading) && !blocked.has_part_of(&entry.reading);
-            let free = begun || !blocked.holds(entry.reading.order, pace);
+            let free = begun || !blocked.holds(entry.order, pace);
             if !free || !self.is_ready(&entry, out) {
                 self.wait_again(together.take(), &mut blocked);
-                self.wait_again(vec![entry], &mut blocked);
+                self.wait_again([entry], &mut blocked);
                 continue;
             }
             let last = group_ends.get(place).copied().unwrap_or(0);
-            if last <= place && !together.order.holds(entry.reading.order, pace) {
+            if last <= place && !together.order.holds(entry.order, pace) {
                 self.leave_queue(entry, out);
                 continue;
             }
@@ -216,10 +314,10 @@ impl Core {
     }
 
     /// Queues frames again that cannot leave yet.
-    fn wait_again(&mut self, frames: Vec<QueuedFrame>, blocked: &mut Blocked) {
+    fn wait_again(&mut self, frames: impl IntoIterator<Item = QueuedFrame>, blocked: &mut Blocked) {
         for entry in frames {
-            blocked.add(&entry.reading);
-            self.queue.push(entry);
+            blocked.add(&entry);
+            self.queue.frames.push(entry);
         }
     }
 
@@ -265,7 +363,7 @@ impl Core {
 
     /// Drops the calls that were allowed and have not left.
     pub(crate) fn drop_queued(&mut self, why: &'static str) {
-        let opened = self.queue.iter().flat_map(calls_of);
+        let opened = self.queue.frames.iter().flat_map(calls_of);
         let opened = opened.filter(|(_, piece)| opens_call(*piece)).map(|(slot, _)| slot);
         let allowed =
             |slot: &Slot| self.call(*slot).is_some_and(|call| matches!(call.state, State::Allowed));
@@ -281,10 +379,10 @@ impl Core {
             .is_some_and(|block| block.does != BlockStep::Open && self.writer.is_out(block.slot))
     }
 
-    pub(super) fn leave_queue(&mut self, entry: QueuedFrame, out: &mut Vec<u8>) {
+    pub(super) fn leave_queue(&mut self, entry: QueuedFrame, out: &mut Draft) {
         // Another frame may be waiting for this one.
-        self.queue_dirty |= closes(&entry.reading);
-        self.queued -= entry.size();
+        self.queue.dirty |= closes(&entry.reading);
+        self.queue.bytes -= entry.size();
         if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
             call.waiting -= 1;
         }
@@ -316,7 +414,7 @@ struct FrameGroup {
 impl FrameGroup {
     fn join(&mut self, entry: QueuedFrame, last: usize) {
         self.until = self.until.max(last);
-        self.order.add(&entry.reading);
+        self.order.add(&entry);
         self.frames.push(entry);
     }
 
@@ -331,7 +429,7 @@ impl FrameGroup {
 fn calls_of(entry: &QueuedFrame) -> impl Iterator<Item = (Slot, Option<&Piece>)> {
     let block = entry.reading.block.map(|block| block.slot);
     entry.reading.parts.iter().filter_map(move |part| match &part.what {
-        What::Piece(piece) if piece.copy && block != Some(piece.slot) => None,
+        What::Piece(piece) if piece.is_copy() && block != Some(piece.slot) => None,
         What::Piece(piece) => Some((piece.slot, Some(piece))),
         What::End(slot) => Some((*slot, None)),
         What::Finish(_) | What::Text | What::Signature => None,
@@ -343,7 +441,7 @@ fn begins_call(entry: &QueuedFrame) -> bool {
 }
 
 fn opens_call(piece: Option<&Piece>) -> bool {
-    piece.is_some_and(|piece| piece.opens)
+    piece.is_some_and(|piece| piece.opens())
 }
 
 /// Whether a frame ends a block, for which others may have waited.
@@ -375,10 +473,10 @@ impl Blocked {
         reading.block.is_some_and(|block| self.blocks.contains(&block.slot))
     }
 
-    fn add(&mut self, reading: &Reading) {
-        let block = reading.block.map(|block| block.slot);
+    fn add(&mut self, entry: &QueuedFrame) {
+        let block = entry.reading.block.map(|block| block.slot);
         self.blocks.extend(block.filter(|slot| !self.blocks.contains(slot)));
-        match reading.order {
+        match entry.order {
             Order::Free => {}
             Order::Lane(lane) if self.lanes.contains(&lane) => {}
             Order::Lane(lane) => self.lanes.push(lane),

@@ -2,10 +2,13 @@
 
 use callgate_call::json::decode_into;
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
-use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, Slot, What};
+use callgate_dialect::{
+    Carrier, Departure, Fate, Finish, Host, Lane, Orders, Part, Piece, Reading, Rest, Slot, What,
+};
 use callgate_wire::Frame;
 
 use crate::core::Core;
+use crate::draft::{Draft, LastEvent};
 use crate::gate::Note;
 use crate::queue::{Held, QueuedFrame};
 use crate::rounds::Shown;
@@ -29,14 +32,12 @@ pub(crate) fn text_of<'a>(frame: &Frame<'a>) -> &'a str {
 
 impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
-    pub(crate) fn end_dangling(&mut self, out: &mut Vec<u8>) {
-        if std::mem::take(&mut self.dangling) {
-            self.style.end_event(out);
-        }
+    pub(crate) fn end_dangling(&mut self, out: &mut Draft) {
+        self.output.end_dangling(out);
     }
 
     /// Writes a frame, each of its parts as decided for its call.
-    pub(crate) fn emit(&mut self, entry: QueuedFrame, out: &mut Vec<u8>) {
+    pub(crate) fn emit(&mut self, entry: QueuedFrame, out: &mut Draft) {
         // Most responses do not continue after a denial, and their frames need not be moved.
         if self.rounds.is_none() {
             return self.write_frame(entry, out);
@@ -48,12 +49,12 @@ impl Core {
         }
     }
 
-    fn write_frame(&mut self, mut entry: QueuedFrame, out: &mut Vec<u8>) {
+    fn write_frame(&mut self, entry: QueuedFrame, out: &mut Draft) {
         self.end_dangling(out);
         match &entry.bytes {
             Held::Frame(_) => {
                 self.shown = self.shown_in(&entry);
-                self.write_event(&mut entry, out);
+                self.write_event(&entry, out);
             }
             Held::Run(run) => {
                 self.shown = self.shown_in(&entry);
@@ -62,7 +63,7 @@ impl Core {
             Held::Body(_) => {
                 self.shown = Shown::Body;
                 match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
-                    Some(body) => out.extend_from_slice(body.as_bytes()),
+                    Some(body) => out.buffer().extend_from_slice(body.as_bytes()),
                     None => self.refuse_body("it contains a denied call in an unknown form"),
                 }
             }
@@ -71,16 +72,16 @@ impl Core {
     }
 
     /// Writes an event, except for an end that leaves later.
-    pub(crate) fn write_event(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
+    pub(crate) fn write_event(&mut self, entry: &QueuedFrame, out: &mut Draft) {
         let Held::Frame(frame) = &entry.bytes else { return };
         let frame = frame.as_frame();
         let data = text_of(&frame);
-        if let Some(text) = entry.reading.text.take() {
-            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, data));
+        if let Some(text) = entry.text() {
+            self.note_text(entry.reading.text_lane, entry.departure.leaving(text, data));
         }
         let fates = self.fates(entry, data);
         self.write_announced(out);
-        self.write_parts(&frame, data, &entry.reading, &fates, out);
+        self.write_parts(&frame, data, entry, &fates, out);
     }
 
     /// Writes one event, of whose parts the fates are known.
@@ -88,19 +89,22 @@ impl Core {
         &mut self,
         frame: &Frame<'_>,
         data: &str,
-        reading: &Reading,
+        QueuedFrame { reading, departure, .. }: &QueuedFrame,
         fates: &[Fate],
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) {
-        let start = out.len();
+        let start = out.buffer().len();
         match frame.data() {
-            Some(_) => self.writer.write(frame, data, reading, fates, out),
-            None => frame.keep(out),
+            Some(_) => {
+                self.writer.write(frame, data, reading, Orders { departure, fates }, out.buffer())
+            }
+            None => frame.keep(out.buffer()),
         }
-        let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
-        self.dangling = !frame.terminated() && kept;
+        let kept = frame.is_kept(out.buffer().get(start..).unwrap_or(&[]));
+        let dangles = !frame.terminated() && kept;
+        self.output.wrote(if dangles { LastEvent::Dangling } else { LastEvent::Ended });
         if !kept {
-            self.report_change(reading, fates);
+            self.report_change(reading, departure, fates);
         }
     }
 
@@ -114,13 +118,13 @@ impl Core {
     }
 
     /// Says in comments which calls are left out of the next frame.
-    pub(crate) fn write_announced(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn write_announced(&mut self, out: &mut Draft) {
         if self.announced.is_empty() {
             return;
         }
         for record in std::mem::take(&mut self.announced) {
             if self.api().accepts_comments() {
-                self.style.comment(&format!("callgate denied {record}"), out);
+                self.output.style().comment(&format!("callgate denied {record}"), out.buffer());
             }
         }
     }
@@ -131,7 +135,7 @@ impl Core {
         for (place, part) in entry.reading.parts.iter().enumerate() {
             let fate = match entry.refused.contains(&place) {
                 true => Fate::Drop,
-                false => self.fate(part, &entry.reading, data),
+                false => self.fate(part, &entry.departure, data),
             };
             fates.push(fate);
         }
@@ -142,10 +146,11 @@ impl Core {
     pub(crate) fn body_text(&mut self, entry: &QueuedFrame) -> Option<String> {
         let Held::Body(body) = &entry.bytes else { return None };
         if let Some(text) = entry.reading.text {
-            self.note_text(entry.reading.text_lane, entry.reading.leaving(text, body));
+            self.note_text(entry.reading.text_lane, entry.departure.leaving(text, body));
         }
         let fates = self.fates(entry, body);
-        let text = self.writer.write_body(body, &entry.reading, &fates)?;
+        let orders = Orders { departure: &entry.departure, fates: &fates };
+        let text = self.writer.write_body(body, &entry.reading, orders)?;
         self.holds_only(&text, &entry.reading, &fates).then_some(text)
     }
 
@@ -157,7 +162,7 @@ impl Core {
                 self.hand_out_removed(part.lane);
             }
         }
-        self.count_end(&entry.reading);
+        self.count_end(entry);
     }
 
     /// Whether an edited body contains as many calls as were allowed: it is read once more, so that
@@ -180,14 +185,10 @@ impl Core {
     }
 
     /// Reports a change that no denial explains: the form was irregular.
-    fn report_change(&mut self, reading: &Reading, fates: &[Fate]) {
+    fn report_change(&mut self, reading: &Reading, departure: &Departure, fates: &[Fate]) {
         let denied = fates.iter().any(|fate| !matches!(fate, Fate::Keep));
-        let masked = !reading.masks.is_empty();
-        if denied
-            || masked
-            || reading.text_left
-            || self.lanes.iter().any(|lane| lane.removed + lane.earlier > 0)
-        {
+        let masked = !departure.masks.is_empty();
+        if denied || masked || departure.rest == Rest::Calls || self.lanes.lack_a_call() {
             return;
         }
         let call = reading.parts.iter().find_map(|part| match &part.what {
@@ -199,7 +200,7 @@ impl Core {
         self.normalised(&tool, "clients disagree about its form, so it was sent in canonical form");
     }
 
-    fn fate(&mut self, part: &Part, reading: &Reading, data: &str) -> Fate {
+    fn fate(&mut self, part: &Part, departure: &Departure, data: &str) -> Fate {
         match &part.what {
             What::Piece(piece) => self.piece_fate(part.lane, piece),
             What::End(slot) => match self.call(*slot).map(|call| &call.state) {
@@ -208,7 +209,7 @@ impl Core {
             },
             What::Finish(finish) => self.finish_fate(part.lane, *finish),
             What::Text => {
-                self.note_text(part.lane, reading.leaving(part.at, data));
+                self.note_text(part.lane, departure.leaving(part.at, data));
                 Fate::Keep
             }
             What::Signature => {
@@ -229,27 +230,27 @@ impl Core {
         match &call.state {
             State::Denied(denial) => {
                 let notice = self.settings.denial.notice(denial);
-                match (piece.opens, &call.notice) {
+                match (piece.opens(), &call.notice) {
                     (true, _) => self.take_out(lane, piece, notice),
                     // A repetition shows the same notice.
-                    (false, Some(shown)) if piece.copy => Fate::Notice(shown.clone()),
+                    (false, Some(shown)) if piece.is_copy() => Fate::Notice(shown.clone()),
                     (false, _) => Fate::Drop,
                 }
             }
             State::Dropped => {
-                if piece.opens {
+                if piece.opens() {
                     self.lane(lane).removed += 1;
                 }
                 Fate::Drop
             }
-            State::Allowed | State::Live if piece.opens => {
+            State::Allowed | State::Live if piece.opens() => {
                 let canonical = call.canonical();
                 if piece.host == Host::Client && piece.carrier == Carrier::Listed {
                     self.lane(lane).survivors.push(piece.slot);
                 }
                 if whole { Fate::Whole(canonical) } else { Fate::Keep }
             }
-            State::Allowed if whole && piece.copy => Fate::Whole(call.canonical()),
+            State::Allowed if whole && piece.is_copy() => Fate::Whole(call.canonical()),
             State::Allowed if whole => Fate::Drop,
             State::Allowed | State::Live | State::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.
@@ -311,6 +312,11 @@ impl Core {
             }
         }
         Fate::Ordinary(empty.then(|| neutral.to_owned()))
+    }
+
+    /// Hands out the calls that were removed from any turn.
+    pub(crate) fn hand_out_all_removed(&mut self) {
+        self.lanes.all().into_iter().for_each(|lane| self.hand_out_removed(lane));
     }
 
     /// Hands out the calls that were removed from a turn, to be put back into a later request.

@@ -15,11 +15,15 @@
 //! identifies the turn later, is of everything that the client received.
 
 use callgate_dialect::request::{RemovedCall, call_digest};
-use callgate_dialect::{Blame, BlockStep, Carrier, Finish, Order, Part, Reading, Slot, What};
+use callgate_dialect::{
+    After, Blame, BlockStep, Carrier, Finish, Order, Part, Reading, Slot, What,
+};
 use callgate_wire::{Framing, OwnedFrame};
 
-use crate::core::{Core, LaneState, Stream};
+use crate::core::{Core, Stream, Turn};
+use crate::draft::Draft;
 use crate::gate::{Close, Note, Step};
+use crate::lanes::Lanes;
 use crate::queue::{Held, QueuedFrame};
 use crate::slot::State;
 use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
@@ -66,8 +70,8 @@ enum RoundState {
 #[derive(Debug)]
 enum Fallback {
     Events(Vec<QueuedFrame>),
-    /// The last body, as if it were the only one, and the lane after it.
-    Body(String, Box<LaneState>),
+    /// The last body, as if it were the only one, and the lanes after it.
+    Body(String, Lanes),
 }
 
 /// A notice that has not left.
@@ -127,17 +131,13 @@ impl Core {
 
     /// Keeps the end of an answer whose calls were all denied, and everything after it. Returns
     /// any other frame.
-    pub(crate) fn hold_end(
-        &mut self,
-        mut entry: QueuedFrame,
-        out: &mut Vec<u8>,
-    ) -> Option<QueuedFrame> {
+    pub(crate) fn hold_end(&mut self, entry: QueuedFrame, out: &mut Draft) -> Option<QueuedFrame> {
         let ends = self.rounds.is_some() && self.ends_with_denials(&entry);
         let Some(rounds) = &mut self.rounds else { return Some(entry) };
         match &mut rounds.state {
             RoundState::Held(frames) => frames.push(entry),
             RoundState::Reading if ends => {
-                self.write_before_end(&mut entry, out);
+                let entry = self.write_before_end(entry, out);
                 if let Some(rounds) = &mut self.rounds {
                     rounds.state = RoundState::Held(vec![entry]);
                 }
@@ -148,18 +148,19 @@ impl Core {
     }
 
     /// Writes the content of the frame that ends the turn, in APIs in which it may have some.
-    fn write_before_end(&mut self, entry: &mut QueuedFrame, out: &mut Vec<u8>) {
+    /// Returns what is left of it.
+    fn write_before_end(&mut self, entry: QueuedFrame, out: &mut Draft) -> QueuedFrame {
         let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
-        if has_content && matches!(entry.bytes, Held::Frame(_)) {
-            self.end_dangling(out);
-            if has_text(entry) {
-                self.write_deferred(entry, out);
-            }
-            self.shown = Shown::BeforeEnd;
-            self.write_event(entry, out);
-            entry.reading.keep_only_end();
-            entry.refused.clear();
+        if !has_content || !matches!(entry.bytes, Held::Frame(_)) {
+            return entry;
         }
+        self.end_dangling(out);
+        if has_text(&entry) {
+            self.write_deferred(&entry, out);
+        }
+        self.shown = Shown::BeforeEnd;
+        self.write_event(&entry, out);
+        entry.into_end()
     }
 
     /// Whether the frame announces calls at the end of the turn, and all of them were denied.
@@ -168,13 +169,16 @@ impl Core {
             matches!(part.what, What::Finish(Finish { announces_calls: true })) && part.lane == LANE
         };
         let parts = &entry.reading.parts;
-        let opens = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.opens);
+        let opens = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.opens());
         let is_first = matches!(entry.bytes, Held::Frame(_)) && parts.iter().any(opens);
         if is_first && !self.dialect.continuing().is_some_and(|it| it.end_has_content()) {
             // Nothing that the client has stands for this call.
             return false;
         }
-        if !parts.iter().any(announces) || self.several_lanes || self.has_other_lanes(parts) {
+        if !parts.iter().any(announces)
+            || self.calls.are_in_several_lanes()
+            || self.has_other_lanes(parts)
+        {
             return false;
         }
         let lane = self.lane(LANE);
@@ -194,8 +198,7 @@ impl Core {
     /// Whether the response has another turn besides this one.
     fn has_other_lanes(&self, parts: &[Part]) -> bool {
         let plan = self.api().plan_lane();
-        let lanes = self.lanes.iter().map(|lane| lane.lane);
-        let mut lanes = lanes.chain(parts.iter().map(|part| part.lane));
+        let mut lanes = self.lanes.all().into_iter().chain(parts.iter().map(|part| part.lane));
         lanes.any(|lane| lane != LANE && Some(lane) != plan)
     }
 
@@ -218,7 +221,7 @@ impl Core {
     }
 
     /// Writes the deferred notices if the frame begins another block or ends the turn.
-    pub(crate) fn write_deferred(&mut self, entry: &QueuedFrame, out: &mut Vec<u8>) {
+    pub(crate) fn write_deferred(&mut self, entry: &QueuedFrame, out: &mut Draft) {
         let Some(rounds) = &self.rounds else { return };
         let Held::Frame(frame) = &entry.bytes else { return };
         if rounds.deferred.is_empty() || !self.follows_notices(entry) {
@@ -235,7 +238,7 @@ impl Core {
         };
         let follows = |part: &Part| match &part.what {
             What::Finish(_) => true,
-            What::Piece(piece) => piece.opens && !is_removed(piece.slot),
+            What::Piece(piece) => piece.opens() && !is_removed(piece.slot),
             What::End(_) | What::Text | What::Signature => false,
         };
         match entry.reading.block {
@@ -245,7 +248,7 @@ impl Core {
     }
 
     /// Writes the deferred notices. `after` separates them from the text that follows.
-    fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Vec<u8>) {
+    fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Draft) {
         let is_later = self.is_later_answer();
         let is_separate = self.api().notice_is_separate();
         let Some(rounds) = &mut self.rounds else { return };
@@ -261,25 +264,25 @@ impl Core {
             let before = if lane.text && !is_separate { GAP } else { "" };
             lane.text = true;
             lane.digest.add(&text);
-            self.writer.add_text(&frame.as_frame(), &format!("{before}{text}"), out);
+            self.writer.add_text(&frame.as_frame(), &format!("{before}{text}"), out.buffer());
             // In a later answer, the slot is that of another call.
             if let (false, Some(call)) = (is_later, self.call_mut(slot)) {
                 call.notice = Some(text);
             }
         }
         if goes_on && !is_separate && !behind.is_empty() && self.lane(LANE).text {
-            self.writer.add_text(&frame.as_frame(), behind, out);
+            self.writer.add_text(&frame.as_frame(), behind, out.buffer());
         }
     }
 
     /// The upstream has ended. Returns whether the turn waits for the driver.
-    pub(crate) fn end_round(&mut self, how: Close, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn end_round(&mut self, how: Close, out: &mut Draft) -> bool {
         let Some(rounds) = &mut self.rounds else { return false };
         match std::mem::take(&mut rounds.state) {
             RoundState::Held(frames) if how == Close::End => {
                 rounds.state = RoundState::Offered(frames);
                 let calls = self.denied_calls();
-                self.outbox.steps.push_back(Step::OnlyDenied(OnlyDenied { calls }));
+                self.outbox.push(Step::OnlyDenied(OnlyDenied { calls }));
                 true
             }
             RoundState::Offered(frames) => {
@@ -298,7 +301,7 @@ impl Core {
     }
 
     /// Writes the held end: no other answer follows.
-    pub(crate) fn write_end(&mut self, frames: Vec<QueuedFrame>, out: &mut Vec<u8>) {
+    pub(crate) fn write_end(&mut self, frames: Vec<QueuedFrame>, out: &mut Draft) {
         if let Some(rounds) = &mut self.rounds {
             rounds.state = RoundState::Concluded;
         }
@@ -308,7 +311,7 @@ impl Core {
     }
 
     /// Writes the held end, if there is one, because the stream is about to end with an error.
-    pub(crate) fn write_held_end(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn write_held_end(&mut self, out: &mut Draft) {
         let state = self.rounds.as_mut().map(|rounds| std::mem::take(&mut rounds.state));
         if let Some(RoundState::Held(frames) | RoundState::Concluding(frames)) = state {
             self.write_end(frames, out);
@@ -329,7 +332,9 @@ impl Core {
         let Some(rounds) = &mut self.rounds else { return };
         let RoundState::Offered(frames) = std::mem::take(&mut rounds.state) else { return };
         (rounds.notice, rounds.ends) = (notice, 0);
-        let end = frames.first().map(|entry| entry.data().to_owned()).unwrap_or_default();
+        // It repeats texts, of which a text rule may have masked some.
+        let end = frames.first().map(|entry| entry.departure.masked(entry.data()).into_owned());
+        let end = end.unwrap_or_default();
         let is_body = frames.iter().any(|entry| matches!(entry.bytes, Held::Body(_)));
         match is_body {
             true => self.keep_body(&frames, notice),
@@ -345,9 +350,8 @@ impl Core {
         lane.finished = false;
         self.calls.clear();
         self.queue.clear();
-        self.queued = 0;
-        self.argument_bytes = 0;
-        (self.first_lane, self.turn_over, self.received_any) = (None, false, false);
+        self.turn.reopen();
+        self.received_any = false;
         self.tally = callgate_dialect::Tally::default();
         self.start_reading();
         self.writer.next_answer(spent, &end);
@@ -356,16 +360,16 @@ impl Core {
     /// Keeps a body twice: as it is if the next answer comes, and as it is if that fails.
     fn keep_body(&mut self, frames: &[QueuedFrame], notice: Notice) {
         let Some(entry) = frames.first() else { return };
-        let before = self.lane(LANE).clone();
+        let before = self.lanes.clone();
         self.shown = Shown::Body;
         let alone = self.body_text(entry).unwrap_or_default();
-        let behind = std::mem::replace(self.lane(LANE), before);
+        let behind = std::mem::replace(&mut self.lanes, before);
         self.shown = Shown::EarlierBody(notice);
         let body = self.body_text(entry).unwrap_or_default();
         self.shown = Shown::Body;
         if let Some(rounds) = &mut self.rounds {
             rounds.bodies.push(body);
-            rounds.fallback = Some(Fallback::Body(alone, Box::new(behind)));
+            rounds.fallback = Some(Fallback::Body(alone, behind));
         }
     }
 
@@ -379,10 +383,16 @@ impl Core {
         self.dialect.continuing()?.join(&bodies)
     }
 
+    /// Each answer before the current one as it left, in APIs whose provider stores it.
+    pub(crate) fn shown_answers(&self) -> Vec<String> {
+        let bodies = self.rounds.as_ref().map(|rounds| rounds.bodies.as_slice()).unwrap_or(&[]);
+        if bodies.is_empty() { self.writer.shown_answers() } else { bodies.to_vec() }
+    }
+
     /// Ends the turn without the answer that failed. Returns `false` if that is not possible: it is
     /// the first one, or a part of a call has left.
-    pub(crate) fn give_up_answer(&mut self, why: &str, out: &mut Vec<u8>) -> bool {
-        let streams = self.a_call_streams() || self.failed_inside_call;
+    pub(crate) fn give_up_answer(&mut self, why: &str, out: &mut Draft) -> bool {
+        let streams = self.a_call_streams() || self.turn == Turn::FailedInsideCall;
         let Some(rounds) = &mut self.rounds else { return false };
         if streams || matches!(rounds.state, RoundState::Concluded) {
             return false;
@@ -392,27 +402,26 @@ impl Core {
         self.end_dangling(out);
         self.drop_queued("the answer ended before it could be sent");
         self.queue.clear();
-        self.queued = 0;
         self.drop_unfinished();
         self.end_all();
-        self.queue_dirty = false;
+        self.queue.mark_clean();
         self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
         self.stream = Stream::Closed(crate::Ending::Clean);
         match fallback {
             Fallback::Events(frames) => {
                 self.writer.give_up_answer();
                 if let Some(QueuedFrame { bytes: Held::Frame(frame), .. }) = frames.first() {
-                    self.writer.close_call(&frame.as_frame(), out);
-                    self.writer.close_blocks(&frame.as_frame(), out);
+                    self.writer.close_call(&frame.as_frame(), out.buffer());
+                    self.writer.close_blocks(&frame.as_frame(), out.buffer());
                 }
                 self.write_rest_of_end(frames, |_| true, out);
             }
-            Fallback::Body(alone, lane) => {
-                *self.lane(LANE) = *lane;
+            Fallback::Body(alone, lanes) => {
+                self.lanes = lanes;
                 let bodies = self.rounds.as_mut().map(|rounds| &mut rounds.bodies);
                 bodies.into_iter().for_each(|bodies| drop(bodies.pop()));
                 match self.join_bodies(alone) {
-                    Some(body) => out.extend_from_slice(body.as_bytes()),
+                    Some(body) => out.buffer().extend_from_slice(body.as_bytes()),
                     None => return false,
                 }
                 self.hand_out_removed(LANE);
@@ -427,19 +436,19 @@ impl Core {
     }
 
     /// Counts a frame that has left, if it is a part of the end of the turn.
-    pub(crate) fn count_end(&mut self, reading: &Reading) {
-        if self.rounds.is_some() && self.lane(LANE).finished && is_end(reading) {
+    pub(crate) fn count_end(&mut self, entry: &QueuedFrame) {
+        if self.rounds.is_some() && self.lane(LANE).finished && is_end(entry) {
             self.rounds.iter_mut().for_each(|rounds| rounds.ends += 1);
         }
     }
 
     /// Completes the end of a later answer that was cut off between the events that end it.
-    pub(crate) fn complete_end(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn complete_end(&mut self, out: &mut Draft) {
         let Some(rounds) = &mut self.rounds else { return };
         if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
             rounds.state = RoundState::Concluded;
             self.writer.give_up_answer();
-            self.write_rest_of_end(frames, |entry| is_end(&entry.reading), out);
+            self.write_rest_of_end(frames, is_end, out);
         }
     }
 
@@ -448,11 +457,11 @@ impl Core {
         &mut self,
         frames: Vec<QueuedFrame>,
         is_wanted: fn(&QueuedFrame) -> bool,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) {
         let mut left = self.rounds.as_ref().map_or(0, |rounds| rounds.ends);
         for entry in frames.into_iter().filter(is_wanted) {
-            match left.checked_sub(1).filter(|_| is_end(&entry.reading)) {
+            match left.checked_sub(1).filter(|_| is_end(&entry)) {
                 Some(fewer) => left = fewer,
                 None => self.emit(entry, out),
             }
@@ -461,7 +470,7 @@ impl Core {
 
     /// Fails a later answer that cannot be a part of the turn.
     pub(crate) fn fail_answer(&mut self, reading: &Reading) {
-        let why = match reading.failure {
+        let why = match reading.after == After::Failure {
             true => "the upstream failed within its next answer",
             false => "the next answer begins with whole blocks",
         };
@@ -516,15 +525,15 @@ impl Core {
 const GAP: &str = "\n\n";
 
 /// Whether a frame at the end of a turn is a part of the end.
-fn is_end(reading: &Reading) -> bool {
-    let finishes = || reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-    reading.order == Order::Stream || finishes()
+fn is_end(entry: &QueuedFrame) -> bool {
+    let finishes = || entry.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+    entry.order == Order::Stream || finishes()
 }
 
 /// Whether the frame has text that the user sees.
 fn has_text(entry: &QueuedFrame) -> bool {
     let is_text = |part: &Part| matches!(part.what, What::Text);
-    entry.reading.text.is_some() || entry.reading.parts.iter().any(is_text)
+    entry.text().is_some() || entry.reading.parts.iter().any(is_text)
 }
 
 /// Where denied calls are shown.

@@ -7,7 +7,8 @@
 use callgate_dialect::{Added, Blame, Fate, PieceFrame, Reading};
 use callgate_wire::{Frame, Outline};
 
-use crate::core::Core;
+use crate::core::{Core, Turn};
+use crate::draft::Draft;
 use crate::queue::{Held, QueuedFrame};
 use crate::release::text_of;
 use crate::slot::State;
@@ -49,7 +50,7 @@ impl Core {
     /// Takes a frame that adds to a call's arguments and differs from the frame before only in
     /// that. Returns `false`, and has done nothing, if that is not all there is to the frame.
     #[inline]
-    pub(crate) fn took_piece(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn took_piece(&mut self, frame: &Frame<'_>, data: &str, out: &mut Draft) -> bool {
         match self.reader.read_piece(frame.event(), data) {
             Some(piece) => self.take_piece(frame, data, &piece, out),
             None => false,
@@ -61,14 +62,16 @@ impl Core {
         frame: &Frame<'_>,
         data: &str,
         piece: &PieceFrame<'_>,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> bool {
         let slot = piece.slot;
         let plain = frame.is_plain() && self.dialect.reads_alike(frame);
-        let usual = self.texts.is_none() && !self.several_lanes && !self.failed_inside_call;
+        let usual = self.texts.is_none()
+            && !self.calls.are_in_several_lanes()
+            && self.turn != Turn::FailedInsideCall;
         let Some(outline) = frame.outline().filter(|_| plain && usual) else { return false };
         let Some(call) = self.call(slot) else { return false };
-        if call.ended || !call.assembly.takes_fragments() {
+        if call.has_ended() || !call.assembly.takes_fragments() {
             return false;
         }
         match call.state {
@@ -78,11 +81,11 @@ impl Core {
         }
         if !self.add_fragment(piece) {
             self.end_dangling(out);
-            frame.keep(out);
+            frame.keep(out.buffer());
             return true;
         }
         self.queue_piece(frame, data, outline, piece);
-        if self.queued > self.limits().held {
+        if self.queue.bytes() > self.limits().held {
             self.fail(Blame::Refused, "more bytes are held than the limit");
         }
         true
@@ -110,8 +113,8 @@ impl Core {
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
         }
-        self.argument_bytes += grown;
-        if self.argument_bytes > self.limits().arguments.saturating_mul(16) {
+        self.calls.store(grown);
+        if self.calls.argument_bytes() > self.limits().arguments.saturating_mul(16) {
             self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
         }
         complete || !streams
@@ -125,25 +128,17 @@ impl Core {
         outline: Outline,
         piece: &PieceFrame<'_>,
     ) {
-        let continues = |entry: &&mut QueuedFrame| {
-            entry
-                .reading
-                .block
-                .is_some_and(|block| Some(block.slot) == piece.block.map(|it| it.slot))
-        };
-        if let Some(QueuedFrame { bytes: Held::Run(run), .. }) =
-            self.queue.last_mut().filter(continues)
-        {
+        if let Some(run) = self.queue.last_run(piece.block.map(|block| block.slot)) {
             // What holds the run holds this frame too, so there is nothing new to look for.
             run.push(frame, outline);
-            self.queued += frame.bytes().len();
+            self.queue.grew(frame.bytes().len());
             return;
         }
         let mut run = Run::default();
         run.push(frame, outline);
         match self.reader.read(frame.event(), data) {
             Ok(reading) => {
-                self.hold(QueuedFrame { bytes: Held::Run(run), reading, refused: Vec::new() });
+                self.hold(QueuedFrame::new(Held::Run(run), reading));
             }
             // It was read a moment ago. If that is not so, nothing of the call may leave.
             Err(why) => self.fail(Blame::Refused, &why.to_string()),
@@ -151,17 +146,17 @@ impl Core {
     }
 
     /// Writes the frames of a run. They are parts of the same call, so all have the same fate.
-    pub(crate) fn write_run(&mut self, run: &Run, entry: &QueuedFrame, out: &mut Vec<u8>) {
+    pub(crate) fn write_run(&mut self, run: &Run, entry: &QueuedFrame, out: &mut Draft) {
         let Some(first) = run.frames().next() else { return };
         let fates = self.fates(entry, text_of(&first));
         self.write_announced(out);
         // The frames are equal up to the piece, and the number of the block comes before it.
         let as_it_came = self.writer.leaves_as_it_came(&entry.reading, text_of(&first));
         if as_it_came && matches!(fates.as_slice(), [Fate::Keep]) {
-            return out.extend_from_slice(&run.bytes);
+            return out.buffer().extend_from_slice(&run.bytes);
         }
         for frame in run.frames() {
-            self.write_parts(&frame, text_of(&frame), &entry.reading, &fates, out);
+            self.write_parts(&frame, text_of(&frame), entry, &fates, out);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use callgate_call::ToolCall;
 use callgate_dialect::request::call_digest;
-use callgate_dialect::{Assembly, Canonical, Carrier, Host, Lane, Piece, Slot};
+use callgate_dialect::{Assembly, CallKind, Canonical, Carrier, Host, Lane, Piece, Slot};
 use callgate_policy::Denial;
 
 /// A call on its way through the gate.
@@ -19,10 +19,6 @@ use callgate_policy::Denial;
 ///                                                                  end to come
 /// ```
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what was odd about the call; its progress is `State`"
-)]
 pub(crate) struct CallSlot {
     pub(crate) slot: Slot,
     pub(crate) lane: Lane,
@@ -31,16 +27,11 @@ pub(crate) struct CallSlot {
     pub(crate) state: State,
     /// How many frames of it are waiting.
     pub(crate) waiting: usize,
-    /// Its own end or the turn's has arrived: no more pieces are expected.
-    pub(crate) ended: bool,
+    arrival: Arrival,
     /// Its index in the turn: among the blocks, or among the calls of the choice.
     pub(crate) place: usize,
-    /// Calls in another lane came first. It waits until none of them is streaming.
-    pub(crate) second_lane: bool,
-    /// There are calls in several lanes. Some clients do not distinguish lanes, so it leaves whole.
-    pub(crate) in_several_lanes: bool,
-    /// A piece of it came in a frame that some clients skip: it leaves whole.
-    pub(crate) skipped_by_some_clients: bool,
+    position: LanePosition,
+    read_by: ReadBy,
     /// Its arguments without what a rule removed from them: it leaves with these.
     pub(crate) rewritten: Option<String>,
     /// The digest of its name and arguments as they leave, if those were freed before the digest
@@ -51,6 +42,34 @@ pub(crate) struct CallSlot {
     /// The call as it was denied by its name, until its arguments are reported. Boxed, because few
     /// calls are denied this way.
     pub(crate) incomplete: Option<Box<ToolCall>>,
+}
+
+/// Whether more of a call is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// More pieces, or its end.
+    Open,
+    /// Nothing: its own end or the turn's has arrived.
+    Ended,
+}
+
+/// Where a call is among the calls of other lanes. Some clients do not distinguish lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LanePosition {
+    /// There are no others, or none that matter to it.
+    Only,
+    /// There are others, so it leaves whole.
+    Mixed,
+    /// Others came first: it leaves whole, and waits until none of them is streaming.
+    Behind,
+}
+
+/// Which clients read every piece of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReadBy {
+    All,
+    /// A piece of it came in a frame that some clients skip: it leaves whole.
+    Some,
 }
 
 /// What a call waits for.
@@ -88,22 +107,27 @@ pub(crate) struct PendingVerdict {
 
 impl CallSlot {
     /// A call that begins with this piece.
-    pub(crate) fn new(lane: Lane, piece: &Piece, place: usize, second_lane: bool) -> Self {
+    pub(crate) fn new(
+        lane: Lane,
+        kind: CallKind,
+        piece: &Piece,
+        place: usize,
+        position: LanePosition,
+    ) -> Self {
         Self {
             slot: piece.slot,
             lane,
             carrier: piece.carrier,
-            assembly: Assembly::default(),
+            assembly: Assembly::new(kind),
             state: match piece.host {
                 Host::Client => State::Naming,
                 Host::Provider => State::Provider,
             },
             waiting: 0,
-            ended: false,
+            arrival: Arrival::Open,
             place,
-            second_lane,
-            in_several_lanes: second_lane,
-            skipped_by_some_clients: false,
+            position,
+            read_by: ReadBy::All,
             rewritten: None,
             digest: None,
             notice: None,
@@ -123,6 +147,41 @@ impl CallSlot {
         }
     }
 
+    /// Whether no more pieces of it are expected.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.arrival == Arrival::Ended
+    }
+
+    /// Its own end or the turn's has arrived.
+    pub(crate) fn end(&mut self) {
+        self.arrival = Arrival::Ended;
+    }
+
+    /// Whether some of it has left, and its verdict is pending.
+    pub(crate) fn streams(&self) -> bool {
+        match &self.state {
+            State::Asked(asked) => asked.streaming,
+            state => matches!(state, State::Live),
+        }
+    }
+
+    /// Whether calls of another lane came before it.
+    pub(crate) fn is_behind_other_lanes(&self) -> bool {
+        self.position == LanePosition::Behind
+    }
+
+    /// There are calls in other lanes, and nothing of this one has left.
+    pub(crate) fn mix_with_other_lanes(&mut self) {
+        if self.position == LanePosition::Only {
+            self.position = LanePosition::Mixed;
+        }
+    }
+
+    /// Some clients skip a piece of it.
+    pub(crate) fn skip_for_some_clients(&mut self) {
+        self.read_by = ReadBy::Some;
+    }
+
     /// Whether it leaves in the dialect's canonical form instead of piece by piece.
     pub(crate) fn leaves_whole(&self) -> bool {
         self.rewritten.is_some() || self.is_irregular()
@@ -131,8 +190,8 @@ impl CallSlot {
     /// Whether clients would read its pieces differently.
     pub(crate) fn is_irregular(&self) -> bool {
         let odd = !self.assembly.is_canonical();
-        odd || self.skipped_by_some_clients
-            || (self.in_several_lanes && !self.assembly.is_one_piece())
+        let is_mixed = self.position != LanePosition::Only && !self.assembly.is_one_piece();
+        odd || is_mixed || self.read_by == ReadBy::Some
     }
 
     /// Computes the digest of the call as it leaves, before its arguments are freed.

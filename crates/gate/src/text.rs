@@ -13,13 +13,14 @@ use std::sync::Arc;
 
 use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{
-    Blame, Block, BlockStep, Carrier, Channel, Delivery, Host, Lane, Order, Part, Reading, Slot,
-    What,
+    After, Blame, Block, BlockStep, Carrier, Channel, Delivery, Departure, Host, Lane, Order, Part,
+    Reading, Rest, Slot, What,
 };
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
 
 use crate::core::{Core, Stream};
+use crate::draft::Draft;
 use crate::gate::{Ending, Note};
 use crate::slot::{CallSlot, State};
 use masks::Masks;
@@ -39,6 +40,10 @@ pub(crate) struct Texts {
     /// Policy, rule and kind of the reported hits.
     reported: Vec<(String, String, String)>,
 }
+
+/// The proof that the text rules have seen everything that was written. Only their scan creates it.
+#[derive(Debug)]
+pub(crate) struct Scanned(());
 
 /// What a text belongs to: a choice, or a block of it, and a channel there.
 type Place = (Lane, Option<Slot>, Channel);
@@ -210,7 +215,7 @@ impl Ends {
         let whole =
             reading.side_texts.iter().filter(|side_text| side_text.delivery == Delivery::Whole);
         let mut ends = Self {
-            all: reading.done || reading.failure,
+            all: reading.after != After::More,
             block: reading.block.map(|block| block.slot),
             block_is_over: reading.block.is_some_and(is_over),
             wholes: whole.map(|side_text| (side_text.lane, side_text.channel)).collect(),
@@ -220,7 +225,7 @@ impl Ends {
         for part in &reading.parts {
             match &part.what {
                 What::Finish(_) => drop(ends.turns.insert(part.lane)),
-                What::Piece(piece) if piece.opens && piece.carrier == Carrier::Listed => {
+                What::Piece(piece) if piece.opens() && piece.carrier == Carrier::Listed => {
                     ends.calls.insert(part.lane);
                 }
                 _ => {}
@@ -260,19 +265,19 @@ fn is_string(span: Span, data: &str) -> bool {
 }
 
 impl Core {
-    /// Scans the texts of a frame. Returns `false` if the response ends here.
+    /// Scans the texts of a frame. Returns how they leave; `None` if the response ends here.
     #[inline]
     pub(crate) fn guard_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
-        reading: &mut Reading,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let Some(mut texts) = self.texts.take() else { return true };
-        let goes_on = self.guard_texts(&mut texts, frame, data, reading, out);
+        reading: &Reading,
+        out: &mut Draft,
+    ) -> Option<Departure> {
+        let Some(mut texts) = self.texts.take() else { return Some(Departure::default()) };
+        let departure = self.guard_texts(&mut texts, frame, data, reading, out);
         self.texts = Some(texts);
-        goes_on
+        departure
     }
 
     fn guard_texts(
@@ -280,9 +285,9 @@ impl Core {
         texts: &mut Texts,
         frame: &Frame<'_>,
         data: &str,
-        reading: &mut Reading,
-        out: &mut Vec<u8>,
-    ) -> bool {
+        reading: &Reading,
+        out: &mut Draft,
+    ) -> Option<Departure> {
         self.scan_thinking(texts, data, reading);
         let (pieces, wholes) = self.find_texts(data, reading);
         let ends = Ends::of(reading);
@@ -290,7 +295,7 @@ impl Core {
             pieces.iter().enumerate().map(|(at, (place, _))| (*place, at)).collect();
         for flowing in texts.take_ended(&ends, &last) {
             if !self.write_held_back(texts, flowing, (frame, Some(reading)), out) {
-                return false;
+                return None;
             }
         }
         let more = reading.parts.iter().any(is_more);
@@ -301,7 +306,7 @@ impl Core {
             let max = self.limits().calls;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
                 self.fail(Blame::Refused, "more texts are open at once than the limit");
-                return false;
+                return None;
             };
             if is_last {
                 let held = passed.raw.is_some() && !ends;
@@ -311,7 +316,8 @@ impl Core {
             }
             self.report_hits(texts, passed.hits, false);
             if passed.blocked {
-                return self.stop_response(frame, Some(reading), place.0, out);
+                self.stop_response(frame, Some(reading), place.0, out);
+                return None;
             }
             if let Some(raw) = passed.raw {
                 masks.add(data, *span, raw);
@@ -325,14 +331,14 @@ impl Core {
                 reading.repeats_texts || !reading.side_texts.is_empty(),
             );
             if passed.blocked {
-                return self.stop_response(frame, Some(reading), reading.text_lane, out);
+                self.stop_response(frame, Some(reading), reading.text_lane, out);
+                return None;
             }
             if let Some(raw) = passed.raw {
                 masks.add(data, span, raw);
             }
         }
-        reading.masks = masks.into_list();
-        true
+        Some(masks.into_departure())
     }
 
     /// The texts of a frame: those in pieces, and whole ones.
@@ -374,7 +380,7 @@ impl Core {
         texts: &mut Texts,
         mut flowing: StreamingText,
         (behind, reading): (&Frame<'_>, Option<&Reading>),
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> bool {
         let passed = flowing.finish();
         self.report_hits(texts, passed.hits, false);
@@ -387,19 +393,18 @@ impl Core {
         true
     }
 
-    fn write_again(&mut self, last: &LastFrame, lane: Lane, raw: String, out: &mut Vec<u8>) {
+    fn write_again(&mut self, last: &LastFrame, lane: Lane, raw: String, out: &mut Draft) {
         let frame = last.frame.as_frame();
         let Some(data) = frame.data().and_then(|data| std::str::from_utf8(data).ok()) else {
             return;
         };
-        let mut reading = Reading {
+        let reading = Reading {
             order: last.order,
             block: last.block,
             text: last.is_answer.then_some(last.text),
             text_lane: lane,
             rename: last.rename,
             skipped_by_some_clients: last.skipped_by_some_clients,
-            is_repeat: true,
             ..Reading::default()
         };
         let mut masks = Masks::default();
@@ -410,12 +415,12 @@ impl Core {
         for (span, nothing) in self.writer.text_alone(data) {
             masks.add(data, span, nothing);
         }
-        reading.masks = masks.into_list();
-        self.deliver(&frame, data, reading, out);
+        let departure = Departure { rest: Rest::Text, ..masks.into_departure() };
+        self.deliver(&frame, data, reading, departure, out);
     }
 
     /// Writes everything that was held back of any text: the response ends.
-    pub(crate) fn write_all_held_back(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn write_all_held_back(&mut self, out: &mut Draft) {
         let Some(mut texts) = self.texts.take() else { return };
         self.end_thinking(&mut texts);
         for flowing in std::mem::take(&mut texts.flows) {
@@ -430,26 +435,26 @@ impl Core {
         self.texts = Some(texts);
     }
 
-    /// Scans the texts of a whole body. Returns `false` if it may not leave.
+    /// Scans the texts of a whole body. Returns how they leave; `None` if it may not leave.
     pub(crate) fn guard_body(
         &mut self,
         body: &str,
-        reading: &mut Reading,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let Some(mut texts) = self.texts.take() else { return true };
-        let goes_on = self.guard_whole(&mut texts, body, reading, out);
+        reading: &Reading,
+        out: &mut Draft,
+    ) -> Option<Departure> {
+        let Some(mut texts) = self.texts.take() else { return Some(Departure::default()) };
+        let departure = self.guard_whole(&mut texts, body, reading, out);
         self.texts = Some(texts);
-        goes_on
+        departure
     }
 
     fn guard_whole(
         &mut self,
         texts: &mut Texts,
         body: &str,
-        reading: &mut Reading,
-        out: &mut Vec<u8>,
-    ) -> bool {
+        reading: &Reading,
+        out: &mut Draft,
+    ) -> Option<Departure> {
         let mut spans = self.reader.texts(body);
         let parts = reading.parts.iter().filter(|part| matches!(part.what, What::Text));
         spans.extend(reading.text.into_iter().chain(parts.map(|part| part.at)));
@@ -464,16 +469,15 @@ impl Core {
             if passed.blocked {
                 self.drop_parts(reading);
                 let body = self.dialect.blocked_body(self.settings.denial.content());
-                out.extend_from_slice(body.as_bytes());
+                out.buffer().extend_from_slice(body.as_bytes());
                 self.stream = Stream::Closed(Ending::Blocked);
-                return false;
+                return None;
             }
             if let Some(raw) = passed.raw {
                 masks.add(body, span, raw);
             }
         }
-        reading.masks = masks.into_list();
-        true
+        Some(masks.into_departure())
     }
 
     /// Reports hits; those in a repeated text only if they were not reported before.
@@ -493,7 +497,7 @@ impl Core {
         frame: &Frame<'_>,
         reading: Option<&Reading>,
         lane: Lane,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> bool {
         if let Some(reading) = reading {
             self.drop_parts(reading);
@@ -507,19 +511,17 @@ impl Core {
         }
         self.drop_held();
         self.queue.clear();
-        self.queued = 0;
-        self.queue_dirty = false;
+        self.queue.mark_clean();
         self.end_dangling(out);
-        let before = out.len();
-        self.writer.stop_early(frame, message, out);
-        if out.len() == before {
+        let before = out.buffer().len();
+        self.writer.stop_early(frame, message, out.buffer());
+        if out.buffer().len() == before {
             self.fail(Blame::Refused, message);
             return false;
         }
-        self.style.end_stream(out);
+        self.output.style().end_stream(out.buffer());
         self.note_text(lane, message);
-        let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
-        lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
+        self.hand_out_all_removed();
         self.stream = Stream::Closed(Ending::Blocked);
         false
     }
@@ -527,7 +529,7 @@ impl Core {
     /// Drops the calls that are held, or allowed and still queued.
     fn drop_held(&mut self) {
         self.drop_queued(STOPPED);
-        let held = |call: &&CallSlot| match call.state {
+        let held = |call: &CallSlot| match call.state {
             State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
                 true
             }
@@ -535,8 +537,7 @@ impl Core {
                 false
             }
         };
-        let dropped = self.calls.iter().filter(held).map(|call| call.slot);
-        for slot in dropped.collect::<Vec<_>>() {
+        for slot in self.calls.slots_where(held) {
             self.drop_call(slot, STOPPED);
         }
         self.end_all();
@@ -546,7 +547,7 @@ impl Core {
     fn drop_parts(&mut self, reading: &Reading) {
         for part in &reading.parts {
             if let What::Piece(piece) = &part.what
-                && piece.opens
+                && piece.opens()
                 && piece.host == Host::Client
             {
                 let tool = piece.name.clone().unwrap_or_default();

@@ -94,7 +94,7 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { route, method, binding, context, answered } = exchange;
+    let Exchange { route, method, binding, context, answered, shown } = exchange;
     let dialect = route.dialect;
     let streamed = headers::announces_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
@@ -115,7 +115,7 @@ async fn inspected(
     let continuation = kept.and_then(|kept| {
         let (context, answered) = (context.clone(), OnceLock::new());
         let form = if streamed { AnswerForm::Stream } else { AnswerForm::Body };
-        let exchange = Exchange { route, method, binding, context, answered };
+        let exchange = Exchange { route, method, binding, context, answered, shown: None };
         Continuation::new(Arc::clone(inner), exchange, kept, form).map(Box::new)
     });
     let Some(response_decider) = inner.decider.response_decider(context) else {
@@ -139,7 +139,10 @@ async fn inspected(
     if streamed {
         return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
     }
-    let FirstBytes { body, denied, is_refused } = first_bytes(judged).await;
+    let FirstBytes { mut body, denied, is_refused } = first_bytes(judged).await;
+    if let (Some(shown), false) = (shown, is_refused) {
+        body = with_earlier(body, &shown)?;
+    }
     let mut response = Response::from_parts(parts, body);
     if inner.settings.on_deny != OnDeny::Silent {
         headers::announce_denials(response.headers_mut(), &denied);
@@ -182,6 +185,17 @@ async fn first_bytes(mut judged: Box<JudgedResponse>) -> FirstBytes {
         }
     };
     FirstBytes { body, denied, is_refused }
+}
+
+/// A response of several answers: the last one, which was read, and those before it.
+fn with_earlier(body: Outgoing, shown: &str) -> Result<Outgoing, Refusal> {
+    let whole = match &body {
+        Outgoing::Whole(Some(whole)) => std::str::from_utf8(whole).ok(),
+        _ => None,
+    };
+    let joined = whole.and_then(|last| callgate_dialect::read_again(last, shown));
+    let joined = joined.ok_or_else(|| Refusal::Answer("it is not a response".to_owned()))?;
+    Ok(Outgoing::whole(Bytes::from(joined)))
 }
 
 /// The limits of a response.

@@ -80,6 +80,9 @@ enum Outcome {
 struct DeniedAnswer {
     content: String,
     calls: Vec<RemovedCall>,
+    usage: String,
+    /// What identifies it, if the provider may store it.
+    identity: Option<String>,
 }
 
 impl Continuation {
@@ -152,7 +155,7 @@ impl Continuation {
         if *self.inner.stopping.borrow() {
             return Err("the gateway is stopping".to_owned());
         }
-        let answer = self.answer.text().ok_or("the answer could not be kept")?;
+        let answer = self.answer.bytes().ok_or("the answer could not be kept")?;
         let turn = self.dialect.turn(answer).map_err(|why| why.to_string())?;
         self.ask_in_time(offer, turn, left)
     }
@@ -187,7 +190,8 @@ impl Continuation {
     pub(crate) fn begin(&mut self, asked: AskedTurn) -> (&str, Notice) {
         let AskedTurn { turn, calls, body, notice } = asked;
         self.spent = self.dialect.sum(&self.spent, &turn.usage);
-        self.earlier.push(DeniedAnswer { content: turn.content, calls });
+        let ProvidedTurn { content, usage, identity } = turn;
+        self.earlier.push(DeniedAnswer { content, calls, usage, identity });
         self.sent.body = KeptBody::whole(&self.inner.body_room, body);
         // The new body is neither encoded nor as long as the first.
         self.sent.headers.remove(http::header::CONTENT_ENCODING);

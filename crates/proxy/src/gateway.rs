@@ -24,6 +24,7 @@ use crate::refusal::{REQUEST_ID, Refusal, json};
 use crate::restore::{self, Binding};
 use crate::route::{NoRoute, OwnEndpoint, ProviderRoute, Route, Routes, Treatment, is_plain};
 use crate::settings::{Mode, Settings};
+use crate::stored_response;
 use crate::upstream::Upstreams;
 
 /// The gateway. Cheap to clone.
@@ -56,6 +57,8 @@ pub(crate) struct Exchange {
     pub(crate) context: Context,
     /// The calls that the request answers, to be stored once the response is complete.
     pub(crate) answered: OnceLock<RemovedEntry>,
+    /// The answers before the one that the request reads: the client knows them as one response.
+    pub(crate) shown: Option<String>,
 }
 
 impl Gateway {
@@ -159,12 +162,13 @@ impl Inner {
     /// Forwards a request to the provider, and its response to the client.
     async fn up(
         self: &Arc<Self>,
-        route: ProviderRoute,
+        mut route: ProviderRoute,
         request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
         let inner = self;
-        let provider = &route.site.provider;
+        let site = Arc::clone(&route.site);
+        let provider = &site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
@@ -188,9 +192,21 @@ impl Inner {
             dialect: Some(route.dialect.as_str().to_owned()),
         };
         let (method, answered) = (parts.method.clone(), OnceLock::new());
-        let exchange = Exchange { route, method, binding, context, answered };
+        let mut named = stored_response::find(inner, &binding, &route.path).await;
+        let is_judged = inner.inspects(route.treatment);
+        let shown = match named.take_if(|_| method != Method::DELETE).filter(|_| is_judged) {
+            Some(read) => Some(read.redirect(&mut route, parts.uri.query())?),
+            None => None,
+        };
+        let exchange = Exchange { route, method, binding, context, answered, shown };
         let (request, kept) =
             provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
+        if let Some(deleted) = named {
+            let refused = deleted.delete_others(inner, &exchange, principal.swap, &request).await?;
+            if let Some(response) = refused {
+                return client_response::prepare(inner, exchange, None, response).await;
+            }
+        }
         let target = &exchange.route.site.target;
         let stalled = request.body().stalled();
         let sent = inner.upstreams.send(target, request).await;

@@ -317,7 +317,7 @@ impl JudgedResponse {
     /// end of the response, so the end waits until the turn is stored.
     fn keep(&mut self, turn: RemovedTurn) {
         let turn = match &self.response_context.continuation {
-            Some(continuation) => continuation.merged(turn),
+            Some(continuation) => continuation.merged(turn, &self.gate.shown_answers()),
             None => Some(turn),
         };
         let Some(turn) = turn else {

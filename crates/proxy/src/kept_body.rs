@@ -145,9 +145,9 @@ impl KeptAnswer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The answer, if all of it was kept and it is text.
-    pub(crate) fn text(&self) -> Option<&str> {
-        std::str::from_utf8(&self.bytes).ok().filter(|_| !self.is_lost)
+    /// The answer, if all of it was kept.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        (!self.is_lost).then_some(&self.bytes)
     }
 }
 
@@ -188,8 +188,8 @@ mod tests {
         let room = BodyRoom::default();
         let mut answer = KeptAnswer::new(&room);
         answer.add(b"so far");
-        assert_eq!(answer.text(), Some("so far"));
+        assert_eq!(answer.bytes(), Some(&b"so far"[..]));
         answer.add(&vec![b'x'; MAX_ANSWER]);
-        assert_eq!((answer.text(), answer.bytes.capacity()), (None, 0));
+        assert_eq!((answer.bytes(), answer.bytes.capacity()), (None, 0));
     }
 }

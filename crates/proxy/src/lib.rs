@@ -31,6 +31,7 @@ mod route;
 mod server;
 mod settings;
 mod sign;
+mod stored_response;
 mod texts;
 mod upstream;
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 use callgate_decide::TextGuard;
+use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
 use callgate_wire::{CodingError, Decoder};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -96,8 +97,14 @@ fn may_continue(inner: &Inner, exchange: &Exchange) -> bool {
     inner.settings.on_deny == OnDeny::Continue
         && exchange.route.dialect.continuing().is_some()
         && exchange.method == Method::POST
+        && asks_for_turn(exchange)
         && inner.inspects(exchange.route.treatment)
         && inner.decider.may_deny()
+}
+
+/// Whether the request asks a model for a turn. Some others of the same API show turns as well.
+fn asks_for_turn(exchange: &Exchange) -> bool {
+    exchange.route.dialect != Dialect::Responses || exchange.route.path.ends_with("/responses")
 }
 
 /// What is kept of a request.

@@ -10,7 +10,7 @@ use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
     self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, RemovedCall, RemovedTurn, Restored,
-    Sent, SentTurn,
+    Sent, SentTurn, StoredAnswers,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -88,6 +88,21 @@ pub(crate) fn restore(
     }
     let is_idle = restored == Restored::default() && answered.is_none();
     (!is_idle).then_some(RestoredRequest { restored, answered })
+}
+
+/// The answers behind a response that the client knows by the id of the first of them; `None` if it
+/// is one answer. It reads the store, so do not call it on a thread that carries streams.
+pub(crate) fn stored_answers(
+    decider: &Decider,
+    binding: &Binding,
+    id: &str,
+) -> Option<StoredAnswers> {
+    let sought = RemovedQuery { signs: states(&[id.to_owned()]), keys: Vec::new() };
+    let found = decider.find_removed(binding, &sought);
+    let kept = found.contents.iter().filter_map(|content| serde_json::from_slice(content).ok());
+    let mut stored = kept.filter_map(|kept: StoredTurn| kept.merged?.stored);
+    let is_it = |stored: &StoredIds| stored.ids.first().is_some_and(|first| first == id);
+    stored.find(is_it).map(StoredAnswers::from)
 }
 
 /// Why calls that may have been removed from a turn of the request are not restored.
@@ -217,6 +232,32 @@ struct StoredMerged {
     /// Content, results and ids of the calls.
     earlier: Vec<(String, String, Vec<String>)>,
     last: String,
+    // Absent in turns that earlier versions stored.
+    #[serde(default)]
+    stored: Option<StoredIds>,
+}
+
+/// Answers that the provider stores.
+#[derive(Serialize, Deserialize)]
+struct StoredIds {
+    ids: Vec<String>,
+    last: String,
+    behind: String,
+    shown: String,
+}
+
+impl From<&StoredAnswers> for StoredIds {
+    fn from(answers: &StoredAnswers) -> Self {
+        let StoredAnswers { ids, last, behind, shown } = answers.clone();
+        Self { ids, last, behind, shown }
+    }
+}
+
+impl From<StoredIds> for StoredAnswers {
+    fn from(stored: StoredIds) -> Self {
+        let StoredIds { ids, last, behind, shown } = stored;
+        Self { ids, last, behind, shown }
+    }
 }
 
 impl From<&MergedTurn> for StoredMerged {
@@ -224,14 +265,22 @@ impl From<&MergedTurn> for StoredMerged {
         let answer = |answer: &EarlierAnswer| {
             (answer.content.clone(), answer.results.clone(), answer.ids.clone())
         };
-        Self { earlier: merged.earlier.iter().map(answer).collect(), last: merged.last.clone() }
+        Self {
+            earlier: merged.earlier.iter().map(answer).collect(),
+            last: merged.last.clone(),
+            stored: merged.stored.as_ref().map(StoredIds::from),
+        }
     }
 }
 
 impl From<StoredMerged> for MergedTurn {
     fn from(stored: StoredMerged) -> Self {
         let answer = |(content, results, ids)| EarlierAnswer { content, results, ids };
-        Self { earlier: stored.earlier.into_iter().map(answer).collect(), last: stored.last }
+        Self {
+            earlier: stored.earlier.into_iter().map(answer).collect(),
+            last: stored.last,
+            stored: stored.stored.map(StoredAnswers::from),
+        }
     }
 }
 
@@ -337,7 +386,17 @@ mod tests {
         };
         let earlier =
             EarlierAnswer { content: "[1]".into(), results: "[2]".into(), ids: vec!["i".into()] };
-        let turn = turn.merged(MergedTurn { earlier: vec![earlier], last: "[3]".into() });
+        let stored = StoredAnswers {
+            ids: vec!["resp".into(), "resp_2".into()],
+            last: "resp_2".into(),
+            behind: "{}".into(),
+            shown: "[]".into(),
+        };
+        let turn = turn.merged(MergedTurn {
+            earlier: vec![earlier],
+            last: "[3]".into(),
+            stored: Some(stored),
+        });
         let text = serde_json::to_string(&StoredTurn::of(&turn)).unwrap();
         assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredTurn>(&text).unwrap()), turn);
     }

@@ -10,7 +10,7 @@
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
 //! it, `provider` a scripted model that checks what a real one checks, `http` a plain client, `socket` one
-//! of the gateway's API.
+//! of the gateway's API, `port` a port that nothing uses.
 
 #![expect(
     clippy::unwrap_used,
@@ -30,6 +30,8 @@ pub mod gateway;
 #[cfg(feature = "servers")]
 pub mod http;
 pub mod made;
+#[cfg(feature = "servers")]
+pub mod port;
 #[cfg(feature = "servers")]
 pub mod provider;
 mod rng;

@@ -10,6 +10,7 @@
 
 mod anthropic;
 mod cohere;
+mod converse;
 mod gemini;
 mod interactions;
 mod ollama;
@@ -123,6 +124,10 @@ impl Provider {
             return ollama::answer(self, &request.body);
         } else if path.ends_with("/v2/chat") {
             cohere::answer(self, &request.body)
+        } else if path.ends_with("/converse") {
+            converse::answer(self, &request.json(), converse::Form::Body)
+        } else if path.ends_with("/converse-stream") {
+            converse::answer(self, &request.json(), converse::Form::Stream)
         } else if path.ends_with(":generateContent") {
             gemini::answer(self, &request.body, gemini::Form::Body)
         } else if path.ends_with(":streamGenerateContent") {

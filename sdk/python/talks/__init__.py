@@ -1,6 +1,14 @@
 """Conversations with tools, each client the way its documentation shows."""
 
-from . import anthropic_messages, cohere_chat, gemini, ollama_chat, openai_chat, openai_responses
+from . import (
+    anthropic_messages,
+    bedrock_converse,
+    cohere_chat,
+    gemini,
+    ollama_chat,
+    openai_chat,
+    openai_responses,
+)
 
 CLIENTS = {
     **anthropic_messages.CLIENTS,
@@ -9,4 +17,5 @@ CLIENTS = {
     **gemini.CLIENTS,
     **ollama_chat.CLIENTS,
     **cohere_chat.CLIENTS,
+    **bedrock_converse.CLIENTS,
 }

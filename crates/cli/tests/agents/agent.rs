@@ -16,6 +16,7 @@ pub(crate) enum Agent {
     /// The same with one of the newer models, which write programs that call tools.
     CodexPrograms,
     Gemini,
+    OpenCode,
 }
 
 /// How an agent gets at its model and its two servers.
@@ -53,6 +54,7 @@ impl Agent {
             Self::ClaudeCode => (None, format!("mcp__{server}__{tool}")),
             Self::Codex | Self::CodexPrograms => (Some(format!("mcp__{server}")), tool.to_owned()),
             Self::Gemini => (None, format!("mcp_{server}_{tool}")),
+            Self::OpenCode => (None, format!("{server}_{tool}")),
         };
         Spelled { namespace, name }
     }
@@ -63,16 +65,17 @@ impl Agent {
             Self::ClaudeCode => ("Bash", json!({ "command": command, "description": "A test" })),
             Self::Codex | Self::CodexPrograms => ("exec_command", json!({ "cmd": command })),
             Self::Gemini => ("run_shell_command", json!({ "command": command })),
+            Self::OpenCode => ("bash", json!({ "command": command, "description": "A test" })),
         };
         (Spelled { namespace: None, name: name.to_owned() }, input)
     }
 
     /// Whether it tells a server the model's id of a call.
     pub(crate) fn tells_ids(self) -> bool {
-        self != Self::Gemini
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::CodexPrograms)
     }
 
-    /// Writes what it reads at its start. Nothing of it asks for an account or leaves the machine.
+    /// Writes what it reads at its start, again if that has changed. Nothing of it asks for an account or leaves the machine.
     pub(crate) fn set_up(self, at: &Surroundings<'_>) {
         match self {
             Self::ClaudeCode => {
@@ -84,7 +87,7 @@ impl Agent {
             }
             Self::Codex | Self::CodexPrograms => {
                 let folder = at.home.join(".codex");
-                fs::create_dir(&folder).unwrap();
+                fs::create_dir_all(&folder).unwrap();
                 // Without this line it takes its newest model.
                 let model = if self == Self::Codex { "model = \"gpt-5.5\"\n" } else { "" };
                 let settings = format!("{model}{}", codex_settings(at));
@@ -92,8 +95,13 @@ impl Agent {
             }
             Self::Gemini => {
                 let folder = at.home.join(".gemini");
-                fs::create_dir(&folder).unwrap();
+                fs::create_dir_all(&folder).unwrap();
                 fs::write(folder.join("settings.json"), gemini_settings(at).to_string()).unwrap();
+            }
+            Self::OpenCode => {
+                let folder = at.home.join(".config/opencode");
+                fs::create_dir_all(&folder).unwrap();
+                fs::write(folder.join("opencode.json"), opencode_settings(at).to_string()).unwrap();
             }
         }
     }
@@ -105,8 +113,17 @@ impl Agent {
         at: &Surroundings<'_>,
         turn: Turn,
     ) -> Command {
-        let mut command = Command::new(&installed.node);
-        command.arg(Installed::program(self)).current_dir(at.work).env_clear();
+        let program = Installed::program(self);
+        let mut command = match self {
+            // It is a program by itself.
+            Self::OpenCode => Command::new(program),
+            _ => {
+                let mut node = Command::new(&installed.node);
+                node.arg(program);
+                node
+            }
+        };
+        command.current_dir(at.work).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", at.home);
         // Whatever asks elsewhere gets nowhere, at once.
         for name in ["HTTP_PROXY", "HTTPS_PROXY"] {
@@ -117,6 +134,7 @@ impl Agent {
             Self::ClaudeCode => claude_code(&mut command, at, turn),
             Self::Codex | Self::CodexPrograms => codex(&mut command, turn),
             Self::Gemini => gemini(&mut command, at, turn),
+            Self::OpenCode => opencode(&mut command, turn),
         }
         command
     }
@@ -212,6 +230,44 @@ fn gemini_settings(at: &Surroundings<'_>) -> Value {
         "mcpServers": {
             "shim": { "command": at.shim[0], "args": at.shim[1..] },
             "web": { "httpUrl": at.web },
+        },
+    })
+}
+
+fn opencode(command: &mut Command, turn: Turn) {
+    for name in [
+        "OPENCODE_DISABLE_AUTOUPDATE",
+        "OPENCODE_DISABLE_MODELS_FETCH",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    ] {
+        command.env(name, "1");
+    }
+    // Without a title it would ask its model for one.
+    command.args(["run", "--format", "json", "--auto", "--title", "A test"]);
+    if turn == Turn::Next {
+        command.arg("--continue");
+    }
+    command.arg(QUESTION);
+}
+
+fn opencode_settings(at: &Surroundings<'_>) -> Value {
+    let options = json!({ "baseURL": format!("{}/v1", at.gateway), "apiKey": "none" });
+    json!({
+        "provider": { "callgate": {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "callgate",
+            "options": options,
+            "models": { "scripted": { "name": "scripted", "tool_call": true } },
+        } },
+        "model": "callgate/scripted",
+        "small_model": "callgate/scripted",
+        "autoupdate": false,
+        "share": "disabled",
+        "permission": "allow",
+        "mcp": {
+            "shim": { "type": "local", "command": at.shim, "enabled": true, "timeout": 60000 },
+            "web": { "type": "remote", "url": at.web, "enabled": true, "timeout": 60000 },
         },
     })
 }

@@ -19,13 +19,16 @@ impl Installed {
         node.map(|node| Self { node })
     }
 
-    /// The program of an agent, for Node.
+    /// The program of an agent: for Node, except that of opencode.
     pub(crate) fn program(agent: Agent) -> PathBuf {
         let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agents/node/node_modules");
         packages.join(match agent {
             Agent::ClaudeCode => "@anthropic-ai/claude-code/cli-wrapper.cjs",
             Agent::Codex | Agent::CodexPrograms => "@openai/codex/bin/codex.js",
             Agent::Gemini => "@google/gemini-cli/bundle/gemini.js",
+            // Install scripts, which would link it into its package, do not run.
+            Agent::OpenCode if cfg!(target_arch = "aarch64") => "opencode-linux-arm64/bin/opencode",
+            Agent::OpenCode => "opencode-linux-x64-baseline/bin/opencode",
         })
     }
 }

@@ -47,6 +47,18 @@ macro_rules! with {
             }
 
             #[test]
+            fn finishes_its_task_another_way_after_two_denials() {
+                let Some(installed) = Installed::find() else { return };
+                scenes::another_way($agent, &installed);
+            }
+
+            #[test]
+            fn thinks_of_another_way_after_a_denial() {
+                let Some(installed) = Installed::find() else { return };
+                scenes::thinks_of_another_way($agent, &installed);
+            }
+
+            #[test]
             fn goes_on_where_a_server_is_not_asked() {
                 let Some(installed) = Installed::find() else { return };
                 scenes::denied_at_the_server($agent, &installed);
@@ -59,12 +71,7 @@ with! {
     claude_code: Agent::ClaudeCode;
     codex: Agent::Codex;
     gemini: Agent::Gemini;
-}
-
-#[test]
-fn claude_code_finishes_its_task_after_a_denial() {
-    let Some(installed) = Installed::find() else { return };
-    scenes::another_way(Agent::ClaudeCode, &installed);
+    opencode: Agent::OpenCode;
 }
 
 #[test]

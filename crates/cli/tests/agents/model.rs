@@ -1,5 +1,6 @@
 //! A model that follows a script, whichever API it is asked by.
 
+mod chat;
 mod gemini;
 mod messages;
 mod responses;
@@ -15,6 +16,8 @@ pub(crate) const FAREWELL: &str = "That was all.";
 /// One thing that a model says.
 pub(crate) enum Said {
     Text(&'static str),
+    /// A thought, with what proves it.
+    Thought(&'static str),
     Call {
         id: &'static str,
         tool: Spelled,
@@ -53,7 +56,7 @@ impl Said {
 
     fn id(&self) -> Option<&'static str> {
         match self {
-            Self::Text(_) => None,
+            Self::Text(_) | Self::Thought(_) => None,
             Self::Call { id, .. } | Self::Search { id, .. } | Self::Program { id, .. } => Some(id),
         }
     }
@@ -72,6 +75,7 @@ impl Model {
             Agent::Codex | Agent::CodexPrograms if path.ends_with("/responses") => {
                 responses::stream(turn)
             }
+            Agent::OpenCode if path.ends_with("/chat/completions") => chat::stream(turn),
             Agent::Gemini if path.ends_with(":streamGenerateContent") => gemini::stream(turn),
             _ => Answer::json(404, r#"{"error":{"message":"no such path"}}"#),
         }

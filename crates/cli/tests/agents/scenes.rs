@@ -104,12 +104,12 @@ fn assert_parts_say_something(question: &Value) {
     }
 }
 
-/// A turn of which nothing is left ends with the notice. When the user continues, the model learns
-/// what happened to its call.
+/// With `on_deny: explain`, a turn of which nothing is left ends with the notice. When the user
+/// continues, the model learns what happened to its call.
 #[track_caller]
 pub(crate) fn nothing_left(agent: Agent, installed: &Installed) {
     let turn = vec![Said::call(agent, "call_find", FIND, "in-answers")];
-    let world = World::new(agent, installed, vec![turn]);
+    let world = World::with_settings(agent, installed, vec![turn], "on_deny: explain");
     let shown = world.run(Turn::First);
     assert!(shown.contains("callgate blocked the tool call"), "{agent:?}: {shown}");
     assert_eq!(world.asked().len(), 1, "{agent:?} asks again");
@@ -168,8 +168,9 @@ pub(crate) fn called_by_a_program(installed: &Installed) {
     assert_eq!(servers, [SHIM.name]);
 }
 
-/// With `on_deny: continue` the model takes another way after two denials, and the agent finishes
-/// its task without a word of the user. Later requests hold the turns as the model produced them.
+/// The model takes another way after two denials, and the agent finishes its task without a word of
+/// the user. Later requests hold the turns as the model produced them, also after a restart of the
+/// gateway.
 #[track_caller]
 pub(crate) fn another_way(agent: Agent, installed: &Installed) {
     let script = vec![
@@ -177,27 +178,66 @@ pub(crate) fn another_way(agent: Agent, installed: &Installed) {
         vec![Said::call(agent, "call_two", FIND, "in-answers")],
         vec![Said::Text("Another way."), Said::command(agent, "call_three", "touch allowed")],
     ];
-    let world = World::with_settings(agent, installed, script, "on_deny: continue");
+    let mut world = World::new(agent, installed, script);
+    finishes(&world, &["call_one", "call_two", "call_three"]);
+    assert_parts_say_something(&world.asked().pop().unwrap());
+
+    world = world.restart();
+    let shown = world.run(Turn::Next);
+    assert!(shown.contains(FAREWELL), "{agent:?}: {shown}");
+    tells_all(&world, &["call_one", "call_two", "call_three"]);
+}
+
+/// The only call of a turn that begins with thinking is denied. What proves the thinking of each
+/// answer goes back with the answer it belongs to.
+#[track_caller]
+pub(crate) fn thinks_of_another_way(agent: Agent, installed: &Installed) {
+    // Gemini and Chat Completions prove calls, or nothing.
+    let has_proofs = matches!(agent, Agent::ClaudeCode | Agent::Codex);
+    if !has_proofs && !callgate_testkit::drive::runs_everything() {
+        return;
+    }
+    let script = vec![
+        vec![Said::Thought("proofOfOne"), Said::command(agent, "call_one", "touch forbidden")],
+        vec![Said::Thought("proofOfTwo"), Said::command(agent, "call_two", "touch allowed")],
+    ];
+    let world = World::new(agent, installed, script);
+    finishes(&world, &["call_one", "call_two"]);
+    let text = world.asked().pop().unwrap().to_string();
+    if has_proofs {
+        let places: Vec<usize> =
+            ["\"proofOfOne\"", "\"call_one\"", "\"proofOfTwo\"", "\"call_two\""]
+                .iter()
+                .map(|part| text.find(part).unwrap_or_else(|| panic!("{agent:?}: {part}: {text}")))
+                .collect();
+        assert!(places.is_sorted(), "{agent:?}: {text}");
+    }
+}
+
+/// The agent finishes its task, and its model knows of every call.
+#[track_caller]
+fn finishes(world: &World<'_>, calls: &[&str]) {
+    let agent = world.agent;
     let shown = world.run(Turn::First);
     assert!(shown.contains(FAREWELL), "{agent:?}: {shown}");
     assert!(world.has("allowed") && !world.has("forbidden"), "{agent:?}");
     assert_eq!(world.executed(), (0, 0), "{agent:?}");
+    tells_all(world, calls);
+}
 
-    let last = world.asked().pop().unwrap();
-    let text = last.to_string();
-    for part in ["No such file.", "Not in an answer."] {
-        assert!(text.contains(part), "{agent:?}: {part}: {text}");
-    }
-    assert!(!text.contains("callgate blocked the tool call `Bash` ("), "{agent:?}: {text}");
-    let roles: Vec<&str> = last["messages"]
-        .as_array()
-        .unwrap()
+/// The last request has every call as the model made it, the reasons, and no notice.
+#[track_caller]
+fn tells_all(world: &World<'_>, calls: &[&str]) {
+    let agent = world.agent;
+    let text = world.asked().pop().unwrap().to_string();
+    let places: Vec<usize> = calls
         .iter()
-        .filter_map(|message| message["role"].as_str())
-        .filter(|role| *role == "assistant")
+        .map(|id| {
+            text.find(&format!("\"{id}\"")).unwrap_or_else(|| panic!("{agent:?}: {id}: {text}"))
+        })
         .collect();
-    assert_eq!(roles.len(), 3, "{agent:?}: {text}");
-
-    let shown = world.run(Turn::Next);
-    assert!(shown.contains(FAREWELL), "{agent:?}: {shown}");
+    assert!(places.is_sorted(), "{agent:?}: {text}");
+    assert!(text.contains("No such file."), "{agent:?}: {text}");
+    assert!(calls.len() < 3 || text.contains("Not in an answer."), "{agent:?}: {text}");
+    assert!(!text.contains("(rule no-marker (policy p)). Record:"), "{agent:?}: {text}");
 }

@@ -65,6 +65,13 @@ impl<'a> World<'a> {
         world
     }
 
+    /// The same after a restart of the gateway.
+    pub(crate) fn restart(self) -> Self {
+        let world = Self { gateway: self.gateway.restart(), ..self };
+        world.with_surroundings(|at| world.agent.set_up(at));
+        world
+    }
+
     fn with_surroundings<T>(&self, then: impl FnOnce(&Surroundings<'_>) -> T) -> T {
         let config = self.gateway.folder().join("callgate.yaml");
         let words = [

@@ -29,7 +29,7 @@ fn upstream() -> Upstream {
 fn setup(upstream: &Upstream, settings: &str) -> Setup {
     let config = format!(
         "providers:\n  bedrock: {{ base_url: \"{}\", dialect: bedrock-converse{settings} }}\n\
-         policies: [rules.yaml]\n",
+         policies: [rules.yaml]\non_deny: explain\n",
         upstream.url()
     );
     Setup::bare(binary()).file("rules.yaml", DENY).config(&config)

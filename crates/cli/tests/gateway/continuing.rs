@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callgate_dialect::Dialect;
-use callgate_testkit::gateway::Gateway;
+use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::provider::{Block, POLICY, Provider, TOOLS};
 use callgate_testkit::sdk;
 use callgate_testkit::upstream::{Answer, Request, Step, Upstream};
 use serde_json::{Value, json};
 
-use crate::support::{MESSAGES, gateway, setup};
+use crate::support::{MESSAGES, binary, gateway, setup};
 
 pub(crate) const CONTINUE: &str = "on_deny: continue";
 
@@ -39,6 +39,15 @@ fn provider() -> Provider {
         .script("mixed", vec![vec![Block::text("Both."), read.clone(), denied.clone()]])
         .script("stubborn", vec![vec![denied.clone()], vec![Block::text("Again."), denied.clone()]])
         .script("many", vec![vec![denied.clone(), again.clone()], vec![Block::text("Fine.")]])
+        .script(
+            "twice",
+            vec![
+                vec![thought("1"), denied.clone()],
+                vec![thought("2"), read.clone()],
+                vec![thought("3"), again.clone()],
+                vec![thought("4"), Block::text("Fine.")],
+            ],
+        )
         .script(
             "redacted",
             vec![
@@ -229,6 +238,18 @@ fn two_denials_are_two_more_requests() {
     }
 }
 
+/// Without a setting, a gateway asks again.
+#[test]
+fn it_is_the_default() {
+    for stream in [true, false] {
+        let upstream = server();
+        let gateway = Setup::new(binary(), &upstream.url(), POLICY, "").start();
+        let turn = message(&post(&gateway, &[first("other way")], stream));
+        assert_eq!(turn["stop_reason"], "tool_use");
+        assert_eq!(upstream.requests().len(), 2);
+    }
+}
+
 #[test]
 fn several_denied_calls_and_hidden_thinking_go_up_as_they_came() {
     for stream in [true, false] {
@@ -406,14 +427,16 @@ fn a_client_that_left_is_not_asked_for() {
         let (head, tail) = whole.split_at(whole.len() - 60);
         Answer::stream("").send(head.to_vec()).step(Step::Stall).send(tail.to_vec())
     });
-    let gateway = gateway(&upstream, POLICY, CONTINUE);
+    let mut gateway = gateway(&upstream, POLICY, CONTINUE);
     let mut open =
         Exchange::open(gateway.address(), &asked(&body(&[first("other way")], true))).unwrap();
     assert!(open.read_until("text_delta"));
     open.leave();
     assert!(gateway.wait_until(|gateway| !gateway.turns().is_empty()));
     upstream.release();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // A gateway that has ended has nothing left to send.
+    gateway.signal("TERM");
+    assert!(gateway.ended().is_some());
     assert_eq!(upstream.requests().len(), 1);
 }
 

@@ -28,7 +28,7 @@ fn post(gateway: &Gateway, input: &[Value], stream: bool) -> Reply {
 
 /// The response in a reply, read as strictly as a client can.
 #[track_caller]
-fn response(reply: &Reply) -> Value {
+pub(crate) fn response(reply: &Reply) -> Value {
     assert_eq!(reply.status, 200, "{}", reply.text());
     let text = reply.text();
     if text.starts_with('{') {
@@ -69,12 +69,12 @@ fn response(reply: &Reply) -> Value {
     response
 }
 
-fn kinds(response: &Value) -> Vec<&str> {
+pub(crate) fn kinds(response: &Value) -> Vec<&str> {
     let items = response["output"].as_array().unwrap().iter();
     items.map(|item| item["type"].as_str().unwrap()).collect()
 }
 
-fn texts(response: &Value) -> Vec<&str> {
+pub(crate) fn texts(response: &Value) -> Vec<&str> {
     let items = response["output"].as_array().unwrap().iter();
     items.filter_map(|item| item["content"][0]["text"].as_str()).collect()
 }
@@ -169,16 +169,11 @@ fn a_turn_with_a_call_left_is_not_continued() {
     }
 }
 
-/// What the provider keeps itself, and a tool that the request demands, is not asked for again.
+/// A response in the background, and a tool that the request demands, are not asked for again.
 #[test]
-fn stored_background_and_demanded_turns_are_not_continued() {
+fn background_and_demanded_turns_are_not_continued() {
     let demanded = json!({ "type": "function", "name": "delete_all" });
-    for (key, value) in [
-        ("store", json!(true)),
-        ("store", Value::Null),
-        ("background", json!(true)),
-        ("tool_choice", demanded),
-    ] {
+    for (key, value) in [("background", json!(true)), ("tool_choice", demanded)] {
         let upstream = server();
         let gateway = gateway(&upstream, POLICY, CONTINUE);
         let mut request = body(&[first("other way")], true);
@@ -311,5 +306,19 @@ fn each_answer_is_on_record_and_the_denied_calls_are_announced() {
         let comments = text.lines().filter(|line| line.starts_with(": callgate denied ")).count();
         let announced = (comments, reply.header("x-callgate-denied"));
         assert_eq!(announced, if stream { (2, None) } else { (0, Some("2")) });
+    }
+}
+
+/// The end of a response repeats its texts: those that were masked stay masked.
+#[test]
+fn masked_text_stays_masked_in_a_continued_turn() {
+    let rule = "text:\n  - { id: quiet, in: response, keywords: [\"I will delete it\"], verdict: mask, reason: Quiet. }\n";
+    for stream in [true, false] {
+        let upstream = server();
+        let gateway = gateway(&upstream, &format!("{POLICY}{rule}"), CONTINUE);
+        let reply = post(&gateway, &[first("other way")], stream);
+        assert_eq!(upstream.requests().len(), 2);
+        assert!(!reply.text().contains("I will delete it"), "{}", reply.text());
+        assert_eq!(*texts(&response(&reply)).last().unwrap(), "Then I read it.");
     }
 }

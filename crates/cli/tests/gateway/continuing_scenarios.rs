@@ -275,7 +275,8 @@ pub(crate) fn without_a_notice_no_trace_is_left(api: &dyn Api) {
         let mut body = api.body(&first(api, "many"), form);
         api.demand_json(&mut body);
         let reply = Ask::post(&api.path(form), body.to_string()).send(gateway.address());
-        assert_eq!(api.read(&reply, form).said, "Fine.");
+        let turn = api.read(&reply, form);
+        assert_eq!(turn.said, "Fine.", "{form:?}: {:?}", gateway.events());
     }
 }
 

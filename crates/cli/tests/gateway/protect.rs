@@ -19,8 +19,8 @@ fn model(commands: &[String]) -> Upstream {
     Upstream::start(move |_| answers.lock().unwrap().pop().unwrap())
 }
 
-/// A gateway with these lines of config in front of a model with these commands. `CONFIG` in a command
-/// is the path of the config.
+/// A gateway with these lines of config in front of a model with these commands, one per turn.
+/// `CONFIG` in a command is the path of the config.
 fn gateway(settings: &str, commands: &[&str]) -> (Upstream, Gateway) {
     let setup = Setup::bare(binary());
     let config = setup.folder().join("callgate.yaml");
@@ -28,7 +28,7 @@ fn gateway(settings: &str, commands: &[&str]) -> (Upstream, Gateway) {
         commands.iter().map(|it| it.replace("CONFIG", config.to_str().unwrap())).collect();
     let model = model(&commands);
     let provider = format!(
-        "providers:\n  anthropic: {{ base_url: \"{}\", dialect: anthropic }}\n{settings}",
+        "providers:\n  anthropic: {{ base_url: \"{}\", dialect: anthropic }}\non_deny: explain\n{settings}",
         model.url()
     );
     (model, setup.config(&provider).start())
@@ -90,8 +90,10 @@ fn the_process_and_the_port_of_the_gateway_are_known() {
 
 #[test]
 fn only_protect_off_turns_it_off_and_everybody_says_so() {
-    let (_model, gateway) =
-        gateway("policies: [builtin:starter]\nprotect: off\n", &["sed -i s/a/b/ CONFIG"]);
+    // The starter asks about any `callgate.yaml`, as about the settings of agents.
+    let policies = "policies: [{ use: builtin:starter, disable: [no-change-of-agents] }]\n";
+    let settings = format!("{policies}protect: off\n");
+    let (_model, gateway) = gateway(&settings, &["sed -i s/a/b/ CONFIG"]);
     assert!(next(&gateway).0, "it is off");
     assert!(gateway.said().contains("protect   off: "), "{}", gateway.said());
     let doctor = gateway.run(&["doctor"]);

@@ -3,12 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use callgate_testkit::gateway::Gateway;
+use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::Ask;
 use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 
-use crate::support::{ALLOW, CHAT, DENY, ask, gateway, setup, whole_turns};
+use crate::support::{ALLOW, CHAT, DENY, ask, binary, gateway, setup, whole_turns};
 
 /// An upstream whose model calls this tool.
 fn calls(tool: &str, arguments: &str) -> Upstream {
@@ -82,7 +82,7 @@ fn limits_and_the_treatment_of_large_arguments_take_effect() {
 #[test]
 fn the_wording_of_a_denial_takes_effect() {
     let upstream = calls("delete_all", "{}");
-    let gateway = gateway(&upstream, DENY, "");
+    let gateway = Setup::new(binary(), &upstream.url(), DENY, "").start();
     let explains = |gateway: &Gateway| {
         ask(CHAT).send(gateway.address()).text().contains("Nothing is deleted.")
     };

@@ -51,6 +51,7 @@ fn a_provider_of_ones_own_is_three_lines() {
     base_url: \"{url}/llm/v1\"
     dialect: openai-chat
 policies: [rules.yaml]
+on_deny: explain
 "
     );
     let gateway = Setup::bare(binary()).file("rules.yaml", DENY).config(&config).start();

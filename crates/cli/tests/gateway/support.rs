@@ -42,9 +42,11 @@ pub(crate) fn gateway(upstream: &Upstream, policy: &str, settings: &str) -> Gate
     setup(upstream, policy, settings).start()
 }
 
-/// A gateway to be, in front of an upstream.
+/// A gateway to be, in front of an upstream. Unless a test says otherwise, it does not ask the
+/// upstream again after a denial: most upstreams here know one answer.
 pub(crate) fn setup(upstream: &Upstream, policy: &str, settings: &str) -> Setup {
-    Setup::new(binary(), &upstream.url(), policy, settings)
+    let explain = if settings.contains("on_deny:") { "" } else { "\non_deny: explain" };
+    Setup::new(binary(), &upstream.url(), policy, &format!("{settings}{explain}"))
 }
 
 /// A request as small as an API takes it.

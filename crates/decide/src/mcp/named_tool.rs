@@ -328,6 +328,13 @@ impl ResolvedTool {
         arguments: &Arguments,
         record: RecordId,
     ) -> Vec<KeyedStep> {
+        // An agent's own tool is not executed by a server. This comes first, because most calls are
+        // of such tools and the hash takes as long as a small judgement.
+        if matches!(self, Self::Unknown)
+            && inner.mcp_state.catalogue.entry(call.name.folded()).is_some()
+        {
+            return Vec::new();
+        }
         let arguments = join::hash(arguments);
         let intent = |target| Intent {
             at: now_micros(),
@@ -339,9 +346,7 @@ impl ResolvedTool {
             record,
         };
         if matches!(self, Self::Unknown) {
-            // An agent's own tool is not executed by a server.
-            let own = inner.mcp_state.catalogue.entry(call.name.folded()).is_some();
-            return if own { Vec::new() } else { join::intended(intent(None)) };
+            return join::intended(intent(None));
         }
         let targets = self.tools().map(|tool| (tool.server.as_str(), tool.tool.as_str()));
         targets.flat_map(|target| join::intended(intent(Some(target)))).collect()

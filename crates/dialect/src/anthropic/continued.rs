@@ -22,6 +22,7 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     join: join::join,
     keep_alive: || Some(AddedEvent { name: Some("ping"), data: "{\"type\":\"ping\"}".to_owned() }),
     wants_json,
+    stored: None,
     end_has_content: false,
     keeps_thinking: false,
 };

@@ -4,8 +4,8 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, Valu
 
 use super::EVENTS;
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Finish, Host, Order, Part, Piece, Reading, Slot, Unreadable,
-    What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, Host, Order, Part,
+    Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{
     Edits, Fields, decode, document, elements, index, inside, is_done, member, text_or_null,
@@ -111,9 +111,11 @@ impl Read for Reader {
         if !data.trim_start().starts_with('{') {
             return match event {
                 // Clients stop at the name, whatever the data is.
-                Some(b"error") => {
-                    Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() })
-                }
+                Some(b"error") => Ok(Reading {
+                    order: Order::Stream,
+                    after: After::Failure,
+                    ..Reading::default()
+                }),
                 _ => Err(Unreadable::Nothing),
             };
         }
@@ -134,7 +136,7 @@ impl Read for Reader {
             Some("error") => Reading {
                 order: Order::Stream,
                 // With another name, no client takes it for the end.
-                failure: event == Some(b"error"),
+                after: if event == Some(b"error") { After::Failure } else { After::More },
                 ..Reading::default()
             },
             // If the data has no type, some clients take it from the event's name.
@@ -252,7 +254,7 @@ impl Reader {
                 if calls > self.max_open {
                     return Err(Unreadable::TooManyCalls);
                 }
-                piece.ends = true;
+                piece.followed_by = FollowedBy::Nothing;
                 reading.takes(block.span, block.name);
                 reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
             }
@@ -424,7 +426,7 @@ impl BlockHead<'_> {
         };
         Ok(Some(Piece {
             slot,
-            opens: true,
+            role: PieceRole::Open(CallKind::Identified),
             name: decode(self.name)?,
             id: decode(self.id)?,
             arguments,

@@ -5,6 +5,7 @@ use callgate_wire::Frame;
 
 use super::continued::{is_thinking, set_usage, usage_of};
 use super::read::{input_edits, with_input};
+use crate::departure::Orders;
 use crate::event::{
     ArgumentsPiece, BlockStep, Carrier, Fate, Finish, Part, Piece, Reading, Slot, What,
 };
@@ -73,9 +74,10 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if reading.irregular || stray_is_denied(reading, fates) {
             return;
         }
@@ -99,13 +101,13 @@ impl Write for Writer {
             }
             let whole = call.and_then(|place| reading.parts.get(place)).zip(fate);
             let Some((part, Fate::Whole(call))) = whole else {
-                return leave(frame, data, reading, edits, out);
+                return leave(frame, data, reading, departure, edits, out);
             };
             if came_whole(part) {
                 edits.append(input_edits(data, part.at, &call.arguments));
-                return leave(frame, data, reading, edits, out);
+                return leave(frame, data, reading, departure, edits, out);
             }
-            leave(frame, data, reading, edits, out);
+            leave(frame, data, reading, departure, edits, out);
             return arguments(frame, number, &call.arguments, out);
         }
         let mut edits = Edits::default();
@@ -129,7 +131,7 @@ impl Write for Writer {
             }
         }
         self.count_all(data, &mut edits);
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
@@ -153,7 +155,8 @@ impl Write for Writer {
     }
 
     /// Writes a whole message.
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
@@ -166,7 +169,7 @@ impl Write for Writer {
                 edits.replace(part.at, "\"end_turn\"");
             }
         }
-        Some(finish_body(data, reading, edits))
+        Some(finish_body(data, departure, edits))
     }
 
     /// Ends the message as the API does when its own filter stops it.

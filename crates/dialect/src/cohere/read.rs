@@ -5,8 +5,8 @@ use callgate_call::json::{Kind, Span, Text};
 use super::view::{Document, Entry, Message, Turn, view};
 use super::{EVENTS, LANE, PLAN};
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Lane, Order, Part, Piece, Reading, Slot,
-    Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Lane, Order,
+    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, document, inside, is_done};
 use crate::spec::Read;
@@ -62,7 +62,7 @@ impl Read for Reader {
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
             self.has_read_any = true;
-            return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
+            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
         }
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Nothing);
@@ -169,7 +169,7 @@ impl Reader {
         }
         for entry in &message.entries {
             let mut piece = begin(self.take_slot(), entry, data)?;
-            piece.ends = true;
+            piece.followed_by = FollowedBy::Nothing;
             reading.takes(entry.span, entry.name);
             reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
         }
@@ -296,7 +296,11 @@ impl Reader {
         let is_error =
             kind.is_none_or(|kind| kind == "error") && (frame.own.is_text || frame.own.has_error);
         if is_error {
-            return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
+            return Ok(Reading {
+                order: Order::Stream,
+                after: After::Failure,
+                ..Reading::default()
+            });
         }
         let holds_entry = frame.messages().any(|message| !message.entries.is_empty());
         let may_pass = kind.is_some_and(may_be_event)
@@ -332,7 +336,7 @@ impl Reader {
             return Err(Unreadable::Ambiguous("a piece of a call in a place for something else"));
         }
         let mut piece = begin(self.take_slot(), entry, data)?;
-        (piece.ends, piece.carrier) = (true, Carrier::Stray);
+        (piece.followed_by, piece.carrier) = (FollowedBy::Nothing, Carrier::Stray);
         reading.takes(entry.span, entry.name);
         reading.parts.push(Part { lane: LANE, at: document(data), what: What::Piece(piece) });
         Ok(())
@@ -349,7 +353,7 @@ impl Reader {
 fn begin(slot: Slot, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable> {
     Ok(Piece {
         slot,
-        opens: true,
+        role: PieceRole::Open(CallKind::Identified),
         name: decode(entry.name)?,
         id: decode(entry.id)?,
         arguments: arguments(entry, data),
@@ -401,8 +405,9 @@ fn message_end(end: &Turn<'_>, data: &str) -> Reading {
     let mut reading = in_order();
     reading.tally = tally(end, data);
     let (at, reason) = end.finish.unwrap_or_default();
-    reading.failure = end.has_error || reason.is_some_and(|reason| reason.is("ERROR"));
-    if !reading.failure {
+    if end.has_error || reason.is_some_and(|reason| reason.is("ERROR")) {
+        reading.after = After::Failure;
+    } else {
         for (lane, at, announces_calls) in
             [(LANE, at, announces_calls(reason)), (PLAN, Span::default(), false)]
         {

@@ -22,7 +22,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
     LISTED.seen(request)
 }
 
-fn error_result(call: &RemovedCall) -> String {
+pub(super) fn error_result(call: &RemovedCall) -> String {
     let (id, why) = (quote(&call.id), quote(&call.why));
     format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{why}}}")
 }

@@ -2,7 +2,9 @@ use serde_json::{Value, json};
 
 use crate::request::testing::restore;
 use crate::request::{RemovedCall, RemovedTurn, Restored};
-use crate::{ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What};
+use crate::{
+    After, ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What,
+};
 
 const START: &str = r#"{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"rm_1","type":"function","function":{"name":"rm","arguments":""}}}}}"#;
 
@@ -84,7 +86,7 @@ fn all_tokens_and_the_reason_are_read() {
 fn errors_differ_from_other_apis() {
     let failure = r#"{"type":"message-end","delta":{"finish_reason":"ERROR","error":"broke"}}"#;
     for event in [failure, r#"{"message":"broke"}"#, r#"{"type":"error","message":"broke"}"#] {
-        assert!(read(&[event]).unwrap().failure, "{event}");
+        assert!(read(&[event]).unwrap().after == After::Failure, "{event}");
     }
     assert!(body(r#"{"id":"x","message":"broke"}"#).unwrap().parts.is_empty());
     for foreign in [

@@ -3,11 +3,15 @@
 use callgate_call::json::{Kind, Span, quote};
 use callgate_wire::Frame;
 
+use super::PLAN;
+use super::continued::usage_of;
 use super::view::{Message, view};
+use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
-use crate::json::{Edits, document, elements, members};
+use crate::json::{Edits, document, elements, member, members, string_member};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::spec::Write;
+use crate::usage::sum;
 
 /// Writes the events of one response.
 #[derive(Debug, Default)]
@@ -23,6 +27,29 @@ pub(super) struct Writer {
     open_call: Option<Slot>,
     /// The content that began last: its original index, and the index that it left with.
     last_content: Option<(u32, u32)>,
+    /// Whether a part of the plan has left.
+    plan: bool,
+    /// Set once the turn continues with another answer.
+    later: Option<Box<LaterAnswer>>,
+}
+
+/// An answer after the first one. Its start has no place in the message, its plan follows that of
+/// the answers before it, and its end counts the tokens of all.
+#[derive(Debug)]
+struct LaterAnswer {
+    /// The usage of the answers before it.
+    spent: String,
+    progress: Progress,
+    /// Whether its plan must be separated from the one before it.
+    needs_gap: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Progress {
+    /// It is being read.
+    Reading,
+    /// It was cut off: the end of an earlier answer ends the turn.
+    GivenUp,
 }
 
 impl Write for Writer {
@@ -36,7 +63,8 @@ impl Write for Writer {
 
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else {
-            return self.last_content.is_none_or(|(came, left)| came == left);
+            let is_first = self.later.is_none() && (self.plan || reading.text_lane != PLAN);
+            return is_first && self.last_content.is_none_or(|(came, left)| came == left);
         };
         let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
         match (block.does, out, block.index) {
@@ -50,16 +78,24 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return frame.leave_out(out);
         }
         if reading.block.is_some() {
-            return self.write_block(frame, data, reading, fates, out);
+            return self.write_block(frame, data, reading, orders, out);
+        }
+        if self.later.is_some() && is_start(data) {
+            return frame.leave_out(out);
         }
         let mut edits = Edits::default();
+        if reading.text_lane == PLAN {
+            self.separate_plan(data, &mut edits);
+        }
+        self.count_all(data, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
             let What::Finish(finish) = part.what else { continue };
             self.close_call(frame, out);
@@ -73,10 +109,11 @@ impl Write for Writer {
             }
         }
         self.point_citation(data, &mut edits);
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
@@ -84,7 +121,24 @@ impl Write for Writer {
         if let Some(message) = view(data).ok()?.own.message {
             edit_message(data, &message, reading, fates, &mut edits);
         }
-        Some(finish_body(data, reading, edits))
+        Some(finish_body(data, departure, edits))
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.write_text(frame, text, out);
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        let (spent, progress, needs_gap) = (spent.to_owned(), Progress::Reading, self.plan);
+        self.later = Some(Box::new(LaterAnswer { spent, progress, needs_gap }));
+        self.open.clear();
+        (self.open_call, self.last_content) = (None, None);
+    }
+
+    fn give_up_answer(&mut self) {
+        if let Some(later) = &mut self.later {
+            later.progress = Progress::GivenUp;
+        }
     }
 
     /// Ends the message with an error: the API has no finish reason for a filter. An open call is
@@ -135,9 +189,10 @@ impl Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         let Some(block) = reading.block else { return };
         let call = reading.parts.iter().position(is_call);
         let fate = call.and_then(|place| fates.get(place));
@@ -158,16 +213,40 @@ impl Writer {
             self.last_content = Some((came.unwrap_or(number), number));
         }
         let Some(Fate::Whole(whole)) = fate else {
-            return leave(frame, data, reading, edits, out);
+            return leave(frame, data, reading, departure, edits, out);
         };
         edit_start(data, whole, &mut edits);
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
         let delta = format!(
             "{{\"type\":\"tool-call-delta\",\"index\":{number},\"delta\":{{\"message\":\
              {{\"tool_calls\":{{\"function\":{{\"arguments\":{}}}}}}}}}}}",
             quote(&whole.arguments)
         );
         frame.another(Some("tool-call-delta"), &delta, out);
+    }
+
+    /// Separates the plan of a later answer from the one before it.
+    fn separate_plan(&mut self, data: &str, edits: &mut Edits) {
+        self.plan = true;
+        let Some(later) = self.later.as_mut().filter(|later| later.needs_gap) else { return };
+        later.needs_gap = false;
+        let message = member(data, document(data), "delta");
+        let message = message.and_then(|delta| member(data, delta, "message"));
+        let plan = message.and_then(|message| string_member(data, message, "tool_plan"));
+        if let Some(plan) = plan {
+            edits.insert(plan.span().start + 1, "\\n\\n");
+        }
+    }
+
+    /// Makes the end of a message count the tokens of all answers.
+    fn count_all(&self, data: &str, edits: &mut Edits) {
+        let Some(later) = &self.later else { return };
+        let Some(delta) = member(data, document(data), "delta") else { return };
+        match (&later.progress, usage_of(data, delta)) {
+            (_, None) => {}
+            (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&later.spent, usage)),
+            (Progress::GivenUp, Some((at, _))) => edits.replace(at, later.spent.clone()),
+        }
     }
 
     /// Writes `text` in a separate content.
@@ -224,6 +303,11 @@ impl Writer {
             edits.replace(at, left.to_string());
         }
     }
+}
+
+/// Whether an event begins a message.
+fn is_start(data: &str) -> bool {
+    string_member(data, document(data), "type").is_some_and(|kind| kind.is("message-start"))
 }
 
 /// A removed call as the provider has it.
@@ -299,6 +383,11 @@ fn edit_message(
         edits.remove(&elements(data, list), |place| gone.get(place) == Some(&true));
     }
     let left = spans.len() - usize::from(empty);
+    if empty && said.is_empty() && message.content.is_none() && message.plan.is_none() {
+        // A message has one of them.
+        let comma = if left > 0 { "," } else { "" };
+        edits.insert(message.span.start + 1, format!("\"content\":[]{comma}"));
+    }
     add_text_to_body(message, &said, left > 0, edits);
 }
 

@@ -4,7 +4,8 @@ use callgate_call::json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event, Keys};
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Order, Part, Piece, Reading, Slot,
+    Unreadable, What,
 };
 use crate::json::{document, inside};
 use crate::spec::Read;
@@ -147,7 +148,7 @@ impl Reader {
             "messageStop" => message_stop(&event),
             "metadata" => Reading { order: Order::Lane(LANE), ..Reading::default() },
             name if name.ends_with("Exception") => {
-                Reading { order: Order::Stream, failure: true, ..Reading::default() }
+                Reading { order: Order::Stream, after: After::Failure, ..Reading::default() }
             }
             // An event of a later version passes, a stream of another API does not.
             _ if self.has_read_any => Reading { order: Order::Lane(LANE), ..Reading::default() },
@@ -265,7 +266,7 @@ impl Reader {
                 }
                 let mut piece = call.piece(slot, data)?;
                 reading.takes(call.span, call.name);
-                piece.ends = true;
+                piece.followed_by = FollowedBy::Nothing;
                 reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
             }
         }

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 
+use super::continued::is_thinking;
 use super::view::Keys;
-use crate::json::Edits;
+use crate::json::{Edits, document, elements, member};
 use crate::request::{
-    Decoded, MessageTraits, PlacedBlock, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
-    messages, plan, put_back_blocks, text_or_skip, whole_object,
+    Decoded, MergedTurn, MessageTraits, PlacedBlock, RemovedCall, RemovedTurn, Restored, SentCall,
+    meaning, messages, plan, put_back_blocks, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -34,9 +35,17 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         let Some(seen) = seen.get(plan.seen) else { continue };
         let Some(message) = messages.get(seen.message) else { continue };
         let Some(list) = message.content else { continue };
-        let blocks: Vec<PlacedBlock> = message.blocks.iter().map(Block::standing).collect();
-        put_back_blocks(request, list, &blocks, seen, plan, &mut edits);
-        if let Some(user) = answer_to(plan.seen) {
+        match &plan.turn.merged {
+            Some(merged) => {
+                edits.replace(message.span, unmerge(request, message, seen, plan.turn, merged));
+            }
+            None => {
+                let blocks: Vec<PlacedBlock> = message.blocks.iter().map(Block::standing).collect();
+                put_back_blocks(request, list, &blocks, seen, plan, &mut edits);
+            }
+        }
+        // The last of several answers may have lost no call.
+        if let Some(user) = answer_to(plan.seen).filter(|_| !plan.calls.is_empty()) {
             results.entry(user).or_default().extend(&plan.calls);
         }
     }
@@ -56,6 +65,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 
 #[derive(Default)]
 struct Message<'a> {
+    span: Span,
     role: Option<Text<'a>>,
     /// The span of its list of blocks.
     content: Option<Span>,
@@ -91,6 +101,8 @@ impl Block<'_> {
 fn read_message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
     const KEYS: Keys<2> = Keys(["role", "content"]);
     let mut message = Message::default();
+    json.kind()?;
+    let start = json.position();
     let mut seen = 0;
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
@@ -109,7 +121,41 @@ fn read_message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
             }
         }
     }
+    message.span = Span { start, end: json.position() };
     Ok(message)
+}
+
+/// The messages of a turn of several answers. A client that has left out the thinking of the turn
+/// gets back none of it.
+fn unmerge(
+    request: &str,
+    message: &Message<'_>,
+    seen: &MessageTraits<'_>,
+    turn: &RemovedTurn,
+    merged: &MergedTurn,
+) -> String {
+    let had_thinking = turn.client.as_ref().is_some_and(|client| !client.signatures.is_empty());
+    let drops_thinking = had_thinking && seen.client.signatures.is_empty();
+    let blocks = |content: &str| -> Vec<String> {
+        let blocks = elements(content, document(content)).into_iter();
+        let is_left = |block: &Span| !drops_thinking || !is_thinking(content, *block);
+        blocks.filter(is_left).map(|block| block.of(content).to_owned()).collect()
+    };
+    let assistant = |blocks: Vec<String>| {
+        format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(","))
+    };
+    let mut messages = Vec::with_capacity(2 * merged.earlier.len() + 1);
+    for answer in &merged.earlier {
+        messages.push(assistant(blocks(&answer.content)));
+        messages.push(format!("{{\"role\":\"user\",\"content\":{}}}", answer.results));
+    }
+    let mut last = blocks(&merged.last);
+    // What the client wants to be cached up to this turn.
+    let is_cached = |block: &&Block<'_>| member(request, block.span, "cachePoint").is_some();
+    let cached = message.blocks.iter().rev().find(is_cached);
+    last.extend(cached.map(|block| block.span.of(request).to_owned()));
+    messages.push(assistant(last));
+    messages.join(",")
 }
 
 fn read_block<'a>(json: &mut Json<'a>) -> Result<Block<'a>, Error> {
@@ -204,7 +250,7 @@ fn add_results(message: &Message<'_>, calls: &[&RemovedCall], edits: &mut Edits)
     edits.insert(list.start + 1, format!("{}{comma}", results.join(",")));
 }
 
-fn error_result(call: &RemovedCall) -> String {
+pub(super) fn error_result(call: &RemovedCall) -> String {
     format!(
         "{{\"toolResult\":{{\"toolUseId\":{},\"content\":[{{\"text\":{}}}],\"status\":\"error\"}}}}",
         quote(&call.id),

@@ -2,7 +2,7 @@
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
-use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
+use crate::event::{ArgumentsPiece, CallKind, Host, Piece, PieceRole, Slot, Unreadable};
 use crate::json::{decode, index, text_or_null};
 
 /// The data of one event.
@@ -69,7 +69,7 @@ impl Call<'_> {
         };
         Ok(Piece {
             slot,
-            opens: true,
+            role: PieceRole::Open(CallKind::Identified),
             name,
             id: decode(self.id)?,
             arguments,

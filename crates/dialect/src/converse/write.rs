@@ -3,11 +3,14 @@
 use callgate_call::json::{Span, Value, quote};
 use callgate_wire::Frame;
 
+use super::continued::{is_thinking, usage_of};
 use super::read::EventNames;
+use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::spec::Write;
+use crate::usage::sum;
 
 /// Writes the events of one response.
 #[derive(Debug)]
@@ -22,12 +25,33 @@ pub(crate) struct Writer {
     /// The open block that is a call: the next block waits until it has ended, because some clients
     /// add every piece of arguments to the call that began last.
     open_call: Option<Slot>,
+    /// Set once the turn continues with another answer.
+    later: Option<LaterAnswer>,
+}
+
+/// An answer after the first one. Its start has no place in the message, its thinking is not valid
+/// after what another answer said, and its end counts the tokens of all.
+#[derive(Debug)]
+struct LaterAnswer {
+    /// The usage of the answers before it.
+    spent: String,
+    /// The index of its first block.
+    base: u32,
+    progress: Progress,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Progress {
+    /// It is being read.
+    Reading,
+    /// It was cut off: the end of an earlier answer ends the turn.
+    GivenUp,
 }
 
 impl Writer {
     /// A writer at the start of a response.
     pub(crate) fn new(names: EventNames) -> Self {
-        Self { names, left: 0, dropped: 0, open: Vec::new(), open_call: None }
+        Self { names, left: 0, dropped: 0, open: Vec::new(), open_call: None, later: None }
     }
 }
 
@@ -41,7 +65,7 @@ impl Write for Writer {
     }
 
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        let Some(block) = reading.block else { return true };
+        let Some(block) = reading.block else { return self.later.is_none() };
         let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
         match (block.does, out, block.index) {
             (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
@@ -54,16 +78,21 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if reading.irregular || stray_is_denied(reading, fates) {
             return;
         }
+        if self.later.is_some() && frame.event() == Some(b"messageStart") {
+            return;
+        }
         if reading.block.is_some() {
-            return self.write_block(frame, data, reading, fates, out);
+            return self.write_block(frame, data, reading, orders, out);
         }
         let mut edits = Edits::default();
+        self.count_all(data, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
             let What::Finish(finish) = &part.what else { continue };
             self.close_call(frame, out);
@@ -76,10 +105,11 @@ impl Write for Writer {
                 }
             }
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
@@ -92,7 +122,24 @@ impl Write for Writer {
                 edits.replace(part.at, "\"end_turn\"");
             }
         }
-        Some(finish_body(data, reading, edits))
+        Some(finish_body(data, departure, edits))
+    }
+
+    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.write_text(frame, text, out);
+    }
+
+    fn next_answer(&mut self, spent: &str) {
+        let (spent, base) = (spent.to_owned(), self.left);
+        self.later = Some(LaterAnswer { spent, base, progress: Progress::Reading });
+        (self.dropped, self.open_call) = (0, None);
+        self.open.clear();
+    }
+
+    fn give_up_answer(&mut self) {
+        if let Some(later) = &mut self.later {
+            later.progress = Progress::GivenUp;
+        }
     }
 
     /// Ends the message as the API does when its own filter stops it.
@@ -139,9 +186,10 @@ impl Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         let Some(block) = reading.block else { return };
         let call = reading.parts.iter().position(is_call);
         let fate = call.and_then(|place| fates.get(place));
@@ -153,6 +201,12 @@ impl Writer {
             }
             _ => {}
         }
+        let delta = member(data, document(data), "delta");
+        let is_thought = || delta.is_some_and(|delta| is_thinking(data, delta));
+        if self.later.is_some() && block.does == BlockStep::Open && is_thought() {
+            self.dropped += 1;
+            return;
+        }
         let claimed = block.index.and_then(|index| index.of(data).parse().ok());
         let opens = (block.does == BlockStep::Open).then(|| self.claim(claimed));
         let Some(number) = self.number(block.slot, block.does, opens, call.is_some()) else {
@@ -162,13 +216,23 @@ impl Writer {
         if let Some(index) = block.index.filter(|index| !is_number(index.of(data), number)) {
             edits.replace(index, number.to_string());
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
         if let Some(Fate::Whole(call)) = fate {
             let input = quote(&call.arguments);
             let delta = format!(
                 "{{\"contentBlockIndex\":{number},\"delta\":{{\"toolUse\":{{\"input\":{input}}}}}}}"
             );
             self.event(frame, "contentBlockDelta", &delta, out);
+        }
+    }
+
+    /// Makes the counts of a message those of all answers.
+    fn count_all(&self, data: &str, edits: &mut Edits) {
+        let Some(later) = &self.later else { return };
+        match (&later.progress, usage_of(data)) {
+            (_, None) => {}
+            (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&later.spent, usage)),
+            (Progress::GivenUp, Some((at, _))) => edits.replace(at, later.spent.clone()),
         }
     }
 
@@ -196,7 +260,9 @@ impl Writer {
 
     /// The index for a block that begins. Gaps that the model left stay; removed blocks leave none.
     fn claim(&mut self, claimed: Option<u32>) -> u32 {
+        let base = self.later.as_ref().map_or(0, |later| later.base);
         let moved = claimed.and_then(|claimed| claimed.checked_sub(self.dropped));
+        let moved = moved.map(|moved: u32| moved.saturating_add(base));
         let number = moved.unwrap_or(self.left).max(self.left);
         self.left = number.saturating_add(1);
         number

@@ -23,6 +23,7 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     // Comments break some clients; an empty chunk breaks none.
     keep_alive: || Some(AddedEvent { name: None, data: "{}".to_owned() }),
     wants_json,
+    stored: None,
     end_has_content: true,
     // A call is not valid without its signature.
     keeps_thinking: true,

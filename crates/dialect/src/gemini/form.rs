@@ -3,6 +3,7 @@
 use callgate_call::json::{Kind, Reader as Json};
 use callgate_wire::Frame;
 
+use crate::departure::{Departure, Rest};
 use crate::event::{Reading, What};
 use crate::json::{Edits, document, member};
 use crate::leave::mask;
@@ -54,11 +55,12 @@ pub(super) fn leave(
     frame: &Frame<'_>,
     data: &str,
     reading: &Reading,
+    departure: &Departure,
     mut edits: Edits,
     out: &mut Vec<u8>,
 ) {
-    mask(reading, &mut edits);
-    if reading.is_repeat {
+    mask(departure, &mut edits);
+    if departure.rest == Rest::Text {
         return frame.another(None, &one_line(&edits.apply(data)), out);
     }
     let carries = reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));

@@ -5,7 +5,8 @@ use callgate_call::json::{Reader as Json, Span};
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
 use crate::event::{
-    ArgumentsPiece, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Host, Lane, Order, Part, Piece, PieceRole,
+    Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, inside, member};
 use crate::spec::Read;
@@ -38,9 +39,8 @@ impl Open {
         let (arguments, refuse) = self.partial.finish();
         Piece {
             slot: self.slot,
-            ends: true,
+            followed_by: FollowedBy::Nothing,
             arguments: ArgumentsPiece::Whole(arguments),
-            anonymous: true,
             refuse,
             ..Piece::default()
         }
@@ -145,7 +145,7 @@ impl Reader {
         };
         let mut reading = Reading { order, ..Reading::default() };
         reading.model = found.model.as_ref().map(inside);
-        reading.failure = found.fails;
+        reading.after = if found.fails { After::Failure } else { After::More };
         reading.tally = tally(found, data);
         for candidate in &found.candidates {
             self.candidate(candidate, data, form, &mut reading)?;
@@ -227,18 +227,19 @@ impl Reader {
                 self.close_open(lane, End::NextCall, reading);
                 let mut piece = Piece {
                     slot: self.begin()?,
-                    opens: true,
+                    role: PieceRole::Open(match streams {
+                        true => CallKind::AnonymousInPieces,
+                        false => CallKind::Anonymous,
+                    }),
                     name,
                     id,
-                    anonymous: true,
                     original: Some(part.span.of(data).to_owned()),
-                    waits: streams,
                     ..Piece::default()
                 };
                 match streams {
                     true => self.opens(call, lane, data, &mut piece)?,
                     false => {
-                        piece.ends = true;
+                        piece.followed_by = FollowedBy::Nothing;
                         piece.arguments = whole(call, data);
                     }
                 }
@@ -259,10 +260,9 @@ impl Reader {
                     self.open = open;
                     Piece {
                         slot: self.begin()?,
-                        opens: true,
-                        ends: true,
+                        role: PieceRole::Open(CallKind::Anonymous),
+                        followed_by: FollowedBy::Nothing,
                         arguments: whole(call, data),
-                        anonymous: true,
                         ..Piece::default()
                     }
                 }
@@ -293,7 +293,8 @@ impl Reader {
         // Clients that do not join pieces take it for a call without arguments.
         open.partial.breaks("its streamed arguments were sent together with its name");
         let closed = open.close();
-        (piece.ends, piece.arguments, piece.refuse) = (true, closed.arguments, closed.refuse);
+        piece.followed_by = closed.followed_by;
+        (piece.arguments, piece.refuse) = (closed.arguments, closed.refuse);
         Ok(())
     }
 
@@ -310,7 +311,7 @@ impl Reader {
         }
         let continues = add(&mut open.partial, call, data)?;
         if call.will_continue || continues {
-            let piece = Piece { slot: open.slot, anonymous: true, ..Piece::default() };
+            let piece = Piece { slot: open.slot, ..Piece::default() };
             self.open = Some(open);
             return Ok(piece);
         }
@@ -354,12 +355,11 @@ impl Reader {
         let arguments = arguments.map(|span| span.of(data).to_owned());
         let piece = Piece {
             slot: self.take_slot(),
-            opens: true,
-            ends: true,
+            role: PieceRole::Open(CallKind::Anonymous),
+            followed_by: FollowedBy::Nothing,
             name: Some(name.unwrap_or_else(|| "tool_call".to_owned())),
             id: text("id"),
             arguments: arguments.map_or(ArgumentsPiece::None, ArgumentsPiece::Whole),
-            anonymous: true,
             host: Host::Provider,
             ..Piece::default()
         };

@@ -7,6 +7,7 @@ use super::error_kind;
 use super::form::{is_one_line, leave};
 use super::view::{self, Call, Candidate, Part as Said, View};
 use crate::Blame;
+use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
 use crate::leave::{finish_body, stray_is_denied};
@@ -49,14 +50,15 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let departure = orders.departure;
         if reading.parts.is_empty() && !reading.irregular && self.later.is_none() {
-            return leave(frame, data, reading, Edits::default(), out);
+            return leave(frame, data, reading, departure, Edits::default(), out);
         }
-        match self.edit(data, reading, fates, GeminiDocument::Chunk) {
-            Some(edits) => leave(frame, data, reading, edits, out),
+        match self.edit(data, reading, orders, GeminiDocument::Chunk) {
+            Some(edits) => leave(frame, data, reading, departure, edits, out),
             None => frame.leave_out(out),
         }
     }
@@ -117,9 +119,10 @@ impl Write for Writer {
     }
 
     /// Writes a whole response, or returns `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        let edits = self.edit(data, reading, fates, GeminiDocument::Whole)?;
-        Some(finish_body(data, reading, edits))
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let departure = orders.departure;
+        let edits = self.edit(data, reading, orders, GeminiDocument::Whole)?;
+        Some(finish_body(data, departure, edits))
     }
 }
 
@@ -129,14 +132,15 @@ impl Writer {
         &mut self,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         form: GeminiDocument,
     ) -> Option<Edits> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
         let found = view::view(data).ok()?;
-        let fates = Fates { reading, fates };
+        let fates = Fates { reading, departure, fates };
         let mut edits = Edits::default();
         let mut is_missed = found.fails || form == GeminiDocument::Whole;
         for candidate in &found.candidates {
@@ -175,7 +179,7 @@ impl Writer {
         edits: &mut Edits,
     ) -> bool {
         let lane = candidate.lane;
-        if fates.reading.ends_only {
+        if fates.is_only_end() {
             return self.edit_end(data, candidate, fates.finish(lane), edits);
         }
         let parts = candidate.content.as_ref().map_or(&[][..], |content| &content.parts);
@@ -299,7 +303,7 @@ impl Writer {
             edits.replace(call.key, "\"functionCall\"");
         }
         if part.signature.is_none()
-            && piece.is_some_and(|piece| piece.opens)
+            && piece.is_some_and(|piece| piece.opens())
             && let Some(signature) = self.adopt(lane)
         {
             edits.insert(part.span.end - 1, format!(",\"thoughtSignature\":{signature}"));
@@ -322,10 +326,16 @@ enum GeminiDocument {
 
 struct Fates<'a> {
     reading: &'a Reading,
+    departure: &'a Departure,
     fates: &'a [Fate],
 }
 
 impl<'a> Fates<'a> {
+    /// Whether only the end of the turn is left to write.
+    fn is_only_end(&self) -> bool {
+        self.departure.rest == Rest::End
+    }
+
     fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
         self.reading.parts.iter().zip(self.fates)
     }

@@ -4,8 +4,8 @@ use callgate_call::json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Finish, Host, Order, Part, Piece, Reading, Slot, Unreadable,
-    What,
+    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Host, Order, Part, Piece,
+    PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, inside, is_done};
 use crate::spec::Read;
@@ -68,7 +68,7 @@ impl Read for Reader {
     /// Reads one event's data.
     fn read(&mut self, name: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
+            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
         }
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Nothing);
@@ -82,7 +82,9 @@ impl Read for Reader {
             Some("step.delta") => self.step_delta(&found, data)?,
             Some("step.start") => self.step_start(&found, data)?,
             Some("step.stop") => self.step_stop(&found)?,
-            Some("error") => Reading { order: Order::Stream, failure: true, ..Reading::default() },
+            Some("error") => {
+                Reading { order: Order::Stream, after: After::Failure, ..Reading::default() }
+            }
             Some(kind) if kind.starts_with("interaction.") => {
                 self.interaction_event(kind, &found, data)?
             }
@@ -332,10 +334,10 @@ impl Reader {
             let mut piece = step.piece(slot, host, data)?;
             let arguments = step.arguments(data).to_owned();
             if known.is_some() {
-                (piece.opens, piece.copy, piece.original) = (false, true, None);
+                (piece.role, piece.original) = (PieceRole::Copy, None);
                 piece.arguments = ArgumentsPiece::Again(arguments);
             } else {
-                piece.ends = true;
+                piece.followed_by = FollowedBy::Nothing;
                 piece.arguments = ArgumentsPiece::Whole(arguments);
             }
             reading.parts.push(part(step.span, What::Piece(piece)));

@@ -2,7 +2,7 @@
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
+use crate::event::{ArgumentsPiece, CallKind, Host, Piece, PieceRole, Slot, Unreadable};
 use crate::json::{Fields, decode, members, text_or_null};
 
 /// The parts of a step that the gate acts on.
@@ -93,12 +93,11 @@ impl<'a> Step<'a> {
             .filter(|_| host == Host::Provider || kind != "function_call" || self.name.is_some());
         let mut piece = Piece {
             slot,
-            opens: true,
+            // If an event contains the whole steps, it must match.
+            role: PieceRole::Open(CallKind::Repeated),
             name,
             id: decode(self.id)?.filter(|id| !id.is_empty()),
             host,
-            // If an event contains the whole steps, it must match.
-            repeats: true,
             original: Some(self.span.of(data).to_owned()),
             ..Piece::default()
         };

@@ -3,6 +3,7 @@
 use callgate_call::json::{Span, quote};
 use callgate_wire::Frame;
 
+use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Reading, Slot, What};
 use crate::json::{Edits, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
@@ -40,14 +41,15 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return frame.leave_out(out);
         }
         if reading.block.is_some() {
-            return self.write_step(frame, data, reading, fates, out);
+            return self.write_step(frame, data, reading, orders, out);
         }
         let mut edits = Edits::default();
         edit_steps(data, reading, fates, &mut edits);
@@ -64,7 +66,7 @@ impl Write for Writer {
                 edits.replace(part.at, "\"completed\"");
             }
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
     /// Ends the interaction as the API does when it stops early.
@@ -81,7 +83,8 @@ impl Write for Writer {
     }
 
     /// Writes a whole interaction.
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
@@ -94,7 +97,7 @@ impl Write for Writer {
                 edits.replace(part.at, "\"completed\"");
             }
         }
-        Some(finish_body(data, reading, edits))
+        Some(finish_body(data, departure, edits))
     }
 }
 
@@ -107,9 +110,10 @@ impl Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         let Some((block, index)) = reading.block.and_then(|b| Some((b, b.index?))) else { return };
         let claimed = index.of(data).trim_matches('"').parse::<f64>().unwrap_or(0.0) as u64;
         let call = reading.parts.iter().position(is_call);
@@ -136,10 +140,10 @@ impl Writer {
             (fate, call.and_then(|place| reading.parts.get(place)))
         {
             edit_arguments(data, part.at, "{}", &mut edits);
-            leave(frame, data, reading, edits, out);
+            leave(frame, data, reading, departure, edits, out);
             return frame.another(Some("step.delta"), &arguments_delta(number, whole), out);
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
     /// Writes `text` in a separate step.

@@ -7,7 +7,8 @@ use callgate_call::json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
-use crate::event::{Fate, Finish, Order, Part, Reading, Slot, Unreadable, What};
+use crate::departure::Orders;
+use crate::event::{Finish, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::side_text::TextNames;
@@ -155,16 +156,18 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if !stray_is_denied(reading, fates) {
-            leave(frame, data, reading, Edits::default(), out);
+            leave(frame, data, reading, departure, Edits::default(), out);
         }
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         let denied = stray_is_denied(reading, fates);
-        (!denied).then(|| finish_body(data, reading, Edits::default()))
+        (!denied).then(|| finish_body(data, departure, Edits::default()))
     }
 }

@@ -4,7 +4,7 @@ use callgate_call::json::Span;
 
 use super::flavour::Flavour;
 use crate::Dialect;
-use crate::event::{Order, Reading, Slot, Unreadable};
+use crate::event::{After, Order, Reading, Slot, Unreadable};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -55,7 +55,11 @@ impl Read for Reader {
                     return Err(Unreadable::Foreign);
                 }
                 self.has_failed = true;
-                return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
+                return Ok(Reading {
+                    order: Order::Stream,
+                    after: After::Failure,
+                    ..Reading::default()
+                });
             }
             _ => return Err(Unreadable::Foreign),
         }

@@ -4,7 +4,8 @@ use callgate_call::json::Span;
 use callgate_wire::Frame;
 
 use super::flavour::Flavour;
-use crate::event::{Fate, Reading, Slot};
+use crate::departure::Orders;
+use crate::event::{Reading, Slot};
 use crate::json::Edits;
 use crate::leave::leave;
 use crate::spec::Write;
@@ -63,13 +64,14 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let departure = orders.departure;
         match frame.event() == Some(b"chunk") {
-            true => self.inner(data).write(frame, data, reading, fates, out),
+            true => self.inner(data).write(frame, data, reading, orders, out),
             // An exception is not part of the model's API.
-            false => leave(frame, data, reading, Edits::default(), out),
+            false => leave(frame, data, reading, departure, Edits::default(), out),
         }
     }
 
@@ -94,7 +96,7 @@ impl Write for Writer {
         }
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        self.inner(data).write_body(data, reading, fates)
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        self.inner(data).write_body(data, reading, orders)
     }
 }

@@ -19,6 +19,7 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     join,
     keep_alive: || Some(AddedEvent { name: None, data: EMPTY_LINE.to_owned() }),
     wants_json,
+    stored: None,
     end_has_content: true,
     // It is not signed.
     keeps_thinking: true,

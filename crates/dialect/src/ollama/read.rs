@@ -3,7 +3,10 @@
 use callgate_call::json::{Kind, Span};
 
 use super::view::{Entry, Line, view};
-use crate::event::{ArgumentsPiece, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What};
+use crate::event::{
+    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Order, Part, Piece, PieceRole, Reading,
+    Slot, Unreadable, What,
+};
 use crate::json::{decode, document, inside};
 use crate::side_text::TextNames;
 use crate::spec::Read;
@@ -90,7 +93,7 @@ impl Reader {
         let mut reading = Reading {
             order: Order::Lane(LANE),
             model: line.model.map(|model| inside(&model)),
-            failure: line.has_error,
+            after: if line.has_error { After::Failure } else { After::More },
             tally: tally(line, data),
             ..Reading::default()
         };
@@ -125,10 +128,12 @@ impl Reader {
         };
         Ok(Piece {
             slot: self.take_slot()?,
-            opens: true,
-            ends: true,
+            role: PieceRole::Open(match id {
+                Some(_) => CallKind::Identified,
+                None => CallKind::Anonymous,
+            }),
+            followed_by: FollowedBy::Nothing,
             name: decode(entry.name)?,
-            anonymous: id.is_none(),
             id,
             arguments,
             refuse: entry.function.is_none().then_some("it is not a function"),

@@ -2,7 +2,10 @@ use serde_json::{Value, json};
 
 use crate::request::testing::restore;
 use crate::request::{RemovedCall, RemovedTurn};
-use crate::{ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What};
+use crate::{
+    After, ArgumentsPiece, CallKind, Canonical, Carrier, Dialect, Limits, PieceRole, Reading,
+    Unreadable, What,
+};
 
 fn read(line: &Value) -> Result<Reading, Unreadable> {
     Dialect::Ollama.reader(&Limits::default()).read(None, &line.to_string())
@@ -19,9 +22,14 @@ fn calls(reading: &Reading) -> Vec<(&str, &ArgumentsPiece, bool, Carrier)> {
     parts
         .filter_map(|part| match &part.what {
             What::Piece(piece) => {
-                assert!(piece.opens && piece.ends);
+                assert!(piece.opens() && piece.ends());
                 let name = piece.name.as_deref().unwrap_or("");
-                Some((name, &piece.arguments, !piece.anonymous, piece.carrier))
+                Some((
+                    name,
+                    &piece.arguments,
+                    piece.role == PieceRole::Open(CallKind::Identified),
+                    piece.carrier,
+                ))
             }
             _ => None,
         })
@@ -73,7 +81,7 @@ fn the_last_line_has_tokens_and_reason() {
 
 #[test]
 fn errors_differ_from_other_apis() {
-    assert!(read(&json!({"error": "broke"})).unwrap().failure);
+    assert!(read(&json!({"error": "broke"})).unwrap().after == After::Failure);
     for foreign in [
         json!({"choices": []}),
         json!({"message": {"role": "assistant", "content": []}, "finish_reason": "COMPLETE"}),

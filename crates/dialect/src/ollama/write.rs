@@ -5,6 +5,7 @@ use callgate_wire::Frame;
 
 use super::continued::{counts, set_counts};
 use super::view::{Entry, LineContent, view};
+use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::json::{Edits, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
@@ -28,16 +29,17 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return frame.leave_out(out);
         }
         if fates.iter().any(|fate| matches!(fate, Fate::Later)) {
-            return self.write_before_end(frame, data, reading, out);
+            return self.write_before_end(frame, data, departure, out);
         }
-        let mut edits = match reading.ends_only {
+        let mut edits = match departure.rest == Rest::End {
             true => edit_end(data, fates),
             false => self.edit(data, reading, fates),
         };
@@ -46,7 +48,7 @@ impl Write for Writer {
             let own = if self.is_given_up { "{}".to_owned() } else { counts(data) };
             set_counts(&mut edits, data, &sum(spent, &own));
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
@@ -76,12 +78,13 @@ impl Write for Writer {
         frame.another(None, &last_line(&head, key, text), out);
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
         let edits = self.edit(data, reading, fates);
-        Some(finish_body(data, reading, edits))
+        Some(finish_body(data, departure, edits))
     }
 }
 
@@ -91,7 +94,7 @@ impl Writer {
         &mut self,
         frame: &Frame<'_>,
         data: &str,
-        reading: &Reading,
+        departure: &Departure,
         out: &mut Vec<u8>,
     ) {
         let Ok(line) = view(data) else { return };
@@ -117,7 +120,7 @@ impl Writer {
         edits.remove(&spans, |place| {
             all.get(place).is_some_and(|member| !is_left(&member.key) && !member.key.is("done"))
         });
-        let mut said = reading.masks.clone();
+        let mut said = departure.masks.clone();
         said.retain(|(at, _)| at.start >= message.span.start && at.end <= message.span.end);
         said.into_iter().for_each(|(at, text)| edits.replace(at, text));
         frame.another(None, &edits.apply(data), out);

@@ -24,6 +24,7 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     join: join::join,
     keep_alive: || None,
     wants_json,
+    stored: None,
     end_has_content: true,
     keeps_thinking: false,
 };

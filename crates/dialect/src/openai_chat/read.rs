@@ -7,8 +7,8 @@ use super::view::{
     view_of_page,
 };
 use crate::event::{
-    ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
-    What,
+    After, ArgumentsPiece, CallKind, Carrier, Finish, FollowedBy, Host, Lane, Order, Part, Piece,
+    PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::spec::Read;
@@ -72,7 +72,7 @@ impl Read for Reader {
         let start = data.trim_start();
         if is_done(start) {
             self.has_read_any = true;
-            return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
+            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
         }
         if start.is_empty() {
             return Ok(Reading::default());
@@ -282,12 +282,12 @@ impl Reader {
         }
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
-            piece.ends = form == ChatDocument::Completion;
+            piece.followed_by = form.follows_piece();
             reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
         }
         if let Some(entry) = &said.function_call {
             let mut piece = self.legacy(entry, lane, data)?;
-            piece.ends = form == ChatDocument::Completion;
+            piece.followed_by = form.follows_piece();
             reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
         }
         if let Some(span) = said.executed {
@@ -300,30 +300,30 @@ impl Reader {
         let function = entry.function.as_ref().or(entry.custom.as_ref());
         let name = decode(function.and_then(|function| function.name))?;
         let id = decode(entry.id)?;
-        let (slot, opens) = self.resolve(entry, id.as_deref(), name.as_deref(), lane)?;
-        let mut piece = Piece { slot, opens, name, id, ..Piece::default() };
+        let (slot, role) = self.resolve(entry, id.as_deref(), name.as_deref(), lane)?;
+        let mut piece = Piece { slot, role, name, id, ..Piece::default() };
         if entry.function.is_some() && entry.custom.is_some() {
             piece.refuse = Some("it is a function and a custom tool at once");
         }
         fill(&mut piece, function, entry.custom.is_some(), data);
-        piece.original = opens.then(|| entry.span.of(data).to_owned());
+        piece.original = piece.opens().then(|| entry.span.of(data).to_owned());
         Ok(piece)
     }
 
     fn legacy(&mut self, entry: &Entry<'_>, lane: Lane, data: &str) -> Result<Piece, Unreadable> {
         let known = self.calls.iter().find(|call| call.legacy && call.lane == lane);
-        let (slot, opens) = match known {
-            Some(call) => (call.slot, false),
-            None => (self.begin(lane, None, None, true)?, true),
+        let (slot, role) = match known {
+            Some(call) => (call.slot, PieceRole::More),
+            None => (self.begin(lane, None, None, true)?, PieceRole::Open(CallKind::Anonymous)),
         };
         let name = decode(entry.function.as_ref().and_then(|function| function.name))?;
-        let mut piece = Piece { slot, opens, name, anonymous: true, ..Piece::default() };
+        let mut piece = Piece { slot, role, name, ..Piece::default() };
         fill(&mut piece, entry.function.as_ref(), false, data);
-        piece.original = opens.then(|| entry.span.of(data).to_owned());
+        piece.original = piece.opens().then(|| entry.span.of(data).to_owned());
         Ok(piece)
     }
 
-    /// The call that a piece belongs to, and whether the piece begins it.
+    /// The call that a piece belongs to, and what the piece is to it.
     ///
     /// By its index; but a different id with a name on a known index is another call (some
     /// providers number every parallel call 0). Without an index: by its id; a new id or a name
@@ -334,7 +334,7 @@ impl Reader {
         id: Option<&str>,
         name: Option<&str>,
         lane: Lane,
-    ) -> Result<(Slot, bool), Unreadable> {
+    ) -> Result<(Slot, PieceRole), Unreadable> {
         let id = id.filter(|id| !id.is_empty());
         let name = name.filter(|name| !name.is_empty());
         let index = entry.index.and_then(|(_, index)| index);
@@ -357,10 +357,10 @@ impl Reader {
                 {
                     id.clone_into(&mut call.id);
                 }
-                return Ok((call.slot, false));
+                return Ok((call.slot, PieceRole::More));
             }
         }
-        Ok((self.begin(lane, index, id, false)?, true))
+        Ok((self.begin(lane, index, id, false)?, PieceRole::Open(CallKind::Identified)))
     }
 
     fn begin(
@@ -402,8 +402,8 @@ impl Reader {
             let Some(name) = text("name").or_else(|| text("type")) else { continue };
             let piece = Piece {
                 slot: self.take_slot(),
-                opens: true,
-                ends: true,
+                role: PieceRole::Open(CallKind::Identified),
+                followed_by: FollowedBy::Nothing,
                 name: Some(name),
                 arguments: text("arguments").map_or(ArgumentsPiece::None, ArgumentsPiece::Whole),
                 host: Host::Provider,
@@ -417,8 +417,8 @@ impl Reader {
     fn stray_piece(&mut self, name: Option<String>, arguments: String) -> Piece {
         Piece {
             slot: self.take_slot(),
-            opens: true,
-            ends: true,
+            role: PieceRole::Open(CallKind::Identified),
+            followed_by: FollowedBy::Nothing,
             name,
             arguments: ArgumentsPiece::Whole(arguments),
             carrier: Carrier::Stray,
@@ -434,7 +434,7 @@ impl Reader {
         data: &str,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
-        reading.failure = true;
+        reading.after = After::Failure;
         let Some(at) = failure.failed_generation else { return Ok(()) };
         let text = match Json::at(data, at).string() {
             Ok(text) => text.decode()?.into_owned(),
@@ -463,6 +463,16 @@ impl Reader {
 enum ChatDocument {
     Chunk,
     Completion,
+}
+
+impl ChatDocument {
+    /// What follows a piece of a call in it.
+    fn follows_piece(self) -> FollowedBy {
+        match self {
+            Self::Chunk => FollowedBy::More,
+            Self::Completion => FollowedBy::Nothing,
+        }
+    }
 }
 
 /// Sets the arguments: a piece of text, or, from some servers, the object itself.

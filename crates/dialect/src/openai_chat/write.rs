@@ -8,6 +8,7 @@ use super::later::{FIRST_ONLY, LaterAnswer};
 use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
 };
+use crate::departure::{Departure, Orders, Rest};
 use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
@@ -49,17 +50,20 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if reading.parts.is_empty() && self.leaves_as_it_came(reading, data) {
-            return leave(frame, data, reading, Edits::default(), out);
+            return leave(frame, data, reading, departure, Edits::default(), out);
         }
         if self.later.is_some() && data.trim_start().is_empty() {
             // The beginning of an event that never came.
             return;
         }
-        let Some(mut edited) = self.edit(data, reading, fates, ChatDocument::Chunk) else { return };
+        let Some(mut edited) = self.edit(data, reading, orders, ChatDocument::Chunk) else {
+            return;
+        };
         if let Some(later) = &mut self.later {
             later.edit(data, &mut edited.edits);
             edited.own.iter_mut().for_each(|chunk| *chunk = later.as_first(chunk));
@@ -78,7 +82,7 @@ impl Write for Writer {
         let end_leaves_later = fates.iter().any(|fate| matches!(fate, Fate::Later));
         let is_only_end = end_leaves_later && says_nothing(data);
         if !edited.is_empty && !is_only_end {
-            leave(frame, data, reading, edited.edits, out);
+            leave(frame, data, reading, departure, edited.edits, out);
         }
         if !ends {
             own(out);
@@ -86,9 +90,10 @@ impl Write for Writer {
     }
 
     /// Writes a whole completion, or returns `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        let edited = self.edit(data, reading, fates, ChatDocument::Completion)?;
-        Some(finish_body(data, reading, edited.edits))
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let departure = orders.departure;
+        let edited = self.edit(data, reading, orders, ChatDocument::Completion)?;
+        Some(finish_body(data, departure, edited.edits))
     }
 
     /// Reasoning next to the text, and the tokens.
@@ -186,10 +191,11 @@ impl Writer {
         &mut self,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         form: ChatDocument,
     ) -> Option<EditedChunk> {
-        let fates = Fates { reading, fates };
+        let Orders { departure, fates } = orders;
+        let fates = Fates { reading, departure, fates };
         let mut edits = Edits::default();
         if stray_is_denied(reading, fates.fates) && !cut_failed_generation(data, &fates, &mut edits)
         {
@@ -243,7 +249,7 @@ impl Writer {
             Some((part, Fate::Later)) => edits.replace(part.at, "null"),
             _ => {}
         }
-        if let (true, Some(at)) = (fates.reading.ends_only, member(data, choice.span, "logprobs")) {
+        if let (true, Some(at)) = (fates.is_only_end(), member(data, choice.span, "logprobs")) {
             edits.replace(at, "null");
         }
         let neutral = fates.neutral(lane);
@@ -285,7 +291,7 @@ impl Writer {
         let alone = said.entries.len() == 1;
         for (entry, gone) in said.entries.iter().zip(&mut gone) {
             if let Some((piece, Fate::Notice(_) | Fate::Drop)) = fates.piece(entry.span)
-                && piece.opens
+                && piece.opens()
             {
                 self.removed.extend(piece.id.clone().filter(|id| !id.is_empty()));
             }
@@ -323,15 +329,15 @@ impl Writer {
             edits.remove(&elements(data, list), |i| gone.get(i) == Some(&true));
         }
         let is_later = self.later.is_some();
-        let is_whole = !fates.reading.text_left && !fates.reading.ends_only && !is_later;
+        let is_whole = !fates.is_without_text() && !fates.is_only_end() && !is_later;
         if let (Some(list), true) = (said.reasoning_details, is_whole) {
             self.remove_thinking(data, list, edits);
         }
-        let ends_only = fates.reading.ends_only;
+        let ends_only = fates.is_only_end();
         let gone = RemovedMembers {
             list: list_gone || ends_only,
             call: call_gone || ends_only,
-            rest: fates.reading.text_left || ends_only,
+            rest: fates.is_without_text() || ends_only,
             first: is_later,
         };
         let left = insert_notice_and_remove(data, said, &notice, gone, edits);
@@ -354,7 +360,7 @@ impl Writer {
             _ => false,
         };
         let is_first = self.left.iter().all(|(left, _, _)| *left != lane);
-        entry.index.is_none() && entry.id.is_some() && piece.opens && is_first && is_whole
+        entry.index.is_none() && entry.id.is_some() && piece.opens() && is_first && is_whole
     }
 
     /// Removes the provider's thinking for a removed call: it rejects that thinking without the
@@ -391,7 +397,7 @@ impl Writer {
                 edits.insert(entry.span.start + 1, format!("\"index\":{number},"));
             }
         }
-        if piece.opens {
+        if piece.opens() {
             return;
         }
         if entry.id.is_some_and(|id| !id.is_empty()) {
@@ -495,10 +501,21 @@ struct Context<'a> {
 
 struct Fates<'a> {
     reading: &'a Reading,
+    departure: &'a Departure,
     fates: &'a [Fate],
 }
 
 impl<'a> Fates<'a> {
+    /// Whether only the end of the turn is left to write.
+    fn is_only_end(&self) -> bool {
+        self.departure.rest == Rest::End
+    }
+
+    /// Whether the text has left: only the calls are left to write.
+    fn is_without_text(&self) -> bool {
+        self.departure.rest == Rest::Calls
+    }
+
     fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
         self.reading.parts.iter().zip(self.fates)
     }
@@ -683,7 +700,7 @@ fn remove_member(data: &str, object: Span, key: &str, edits: &mut Edits) {
 }
 
 fn strip_name(data: &str, object: Span, piece: &Piece, edits: &mut Edits) {
-    if !piece.opens && piece.name.as_ref().is_some_and(|name| !name.is_empty()) {
+    if !piece.opens() && piece.name.as_ref().is_some_and(|name| !name.is_empty()) {
         remove_member(data, object, "name", edits);
     }
 }

@@ -50,6 +50,9 @@ impl ClientTurn {
             keys.extend(self.plan.map(|_| self.key(Key::TextDropped)));
         } else if !self.is_empty() {
             keys.push(self.key(Key::Plain));
+            if self.calls.is_empty() && self.plan.is_some_and(|plan| plan != NO_PLAN) {
+                keys.push(Self { plan: Some(NO_PLAN), ..self.clone() }.key(Key::Plain));
+            }
         }
         keys.extend(self.signatures.iter().map(|signature| self.key(Key::Signed(signature))));
         keys
@@ -80,7 +83,7 @@ impl ClientTurn {
             one.digest == other.digest && same_id(&one.id, &other.id)
         };
         (self.text == sent.text || sent.drops_text())
-            && self.plan == sent.plan
+            && (self.plan == sent.plan || sent.drops_plan())
             && self.calls.len() == sent.calls.len()
             && self.calls.iter().zip(&sent.calls).all(same_call)
             && sent.signatures.iter().all(|signature| self.signatures.contains(signature))
@@ -92,6 +95,11 @@ impl ClientTurn {
         let is_named = |call: &ClientCall| !call.id.is_empty();
         let is_known = !self.calls.is_empty() && self.calls.iter().all(is_named);
         self.plan.is_some() && self.text.is_none() && is_known
+    }
+
+    /// Whether the client may have left out the plan, because it has no calls.
+    fn drops_plan(&self) -> bool {
+        self.calls.is_empty() && self.plan == Some(NO_PLAN)
     }
 
     fn is_empty(&self) -> bool {
@@ -126,6 +134,9 @@ impl ClientTurn {
         hash.finalize().into()
     }
 }
+
+/// The digest of no plan.
+const NO_PLAN: [u8; 32] = [0; 32];
 
 /// What a key covers in addition to text and calls.
 enum Key<'a> {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use sha2::{Digest, Sha256};
 
 use super::{MergedTurn, RemovedTurn};
+use crate::responses::{message_ids, shown_as, shown_message_ids};
 
 impl MergedTurn {
     /// Whether one of the calls before the last answer is among these ids.
@@ -15,6 +16,21 @@ impl MergedTurn {
 }
 
 impl RemovedTurn {
+    /// The id of the last one of several answers, if the provider stores them.
+    pub(crate) fn last_stored(&self) -> Option<&str> {
+        Some(self.merged.as_ref()?.stored.as_ref()?.last.as_str())
+    }
+
+    /// The ids of the messages that the client received, if there were several answers and the
+    /// provider stores them. Clients may send those instead of the messages.
+    pub(super) fn message_ids(&self) -> Option<Vec<String>> {
+        let merged = self.merged.as_ref()?;
+        let mut ids = shown_message_ids(&merged.stored.as_ref()?.shown);
+        ids.extend(message_ids(&merged.last));
+        ids.extend(self.calls.iter().filter_map(|call| shown_as(&call.original)));
+        Some(ids)
+    }
+
     /// The turn as one of several answers. Turns that lost different answers are different.
     #[must_use]
     pub fn merged(mut self, merged: MergedTurn) -> Self {

@@ -188,9 +188,14 @@ fn is_referred_to(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
         && sent.signatures.iter().all(|signature| client.signatures.contains(signature))
         && match sent.text {
             Some(_) => {
-                sent.text == client.text && referred.has_no_messages() && shows_notices(seen, turn)
+                let replaced = turn.merged.is_some() || shows_notices(seen, turn);
+                sent.text == client.text && referred.has_no_messages() && replaced
             }
-            None => referred.covers_all_texts(client, turn),
+            None => match turn.message_ids() {
+                // Some providers give two messages the same id.
+                Some(all) => all.len() == referred.notices + referred.messages,
+                None => referred.covers_all_texts(client, turn),
+            },
         }
 }
 

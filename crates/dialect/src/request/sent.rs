@@ -68,8 +68,9 @@ impl RemovedTurn {
         let Some(client) = self.client.as_ref().filter(|_| self.response.is_some()) else {
             return Vec::new();
         };
-        let shown = self.calls.iter().filter_map(|call| shown_as(&call.original));
-        let shown = shown.map(|id| signature_hash(&id));
+        let notices = || self.calls.iter().filter_map(|call| shown_as(&call.original)).collect();
+        let shown = self.message_ids().unwrap_or_else(notices);
+        let shown = shown.iter().map(|id| signature_hash(id));
         client.signatures.iter().copied().chain(shown).map(|id| reference_key(&id)).collect()
     }
 
@@ -81,8 +82,9 @@ impl RemovedTurn {
 
     /// The ids under which the provider stores it.
     pub fn states(&self) -> Vec<String> {
-        let states = self.response.iter().chain(&self.conversation);
-        states.filter(|state| !state.is_empty()).cloned().collect()
+        let states = self.response.iter().chain(&self.conversation).map(String::as_str);
+        let states = states.chain(self.last_stored());
+        states.filter(|state| !state.is_empty()).map(str::to_owned).collect()
     }
 
     /// A digest that is equal for turns that look the same to the client and lost the same calls:

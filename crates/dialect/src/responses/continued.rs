@@ -1,8 +1,10 @@
 //! A Responses turn that goes on after its calls were denied: the turn as the provider produced it,
 //! and the request that asks for more.
 //!
-//! The content of a turn is its items, one after the other. Only a turn that the provider does not
-//! store goes on: clients continue a stored one by its id, which is that of the first answer.
+//! The content of a turn is its items, one after the other. The next request contains the whole
+//! conversation, also if the provider stores the response: every server accepts that, whereas the id
+//! of a response means nothing to one that says it stores responses and does not, or to an
+//! organisation without data retention.
 
 mod join;
 mod turn;
@@ -10,6 +12,7 @@ mod turn;
 use callgate_call::json::Span;
 
 use super::request::result;
+use super::stored::stored;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
 use crate::json::{Edits, document, elements, member, members, string_member};
 use crate::request::{RemovedCall, whole_object};
@@ -26,6 +29,7 @@ pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
     join: join::join,
     keep_alive: || None,
     wants_json,
+    stored: Some(stored),
     end_has_content: false,
     keeps_thinking: true,
 };
@@ -45,8 +49,10 @@ fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued>
     let says =
         |key: &str, values: &[&str]| at(key).is_some_and(|at| values.contains(&at.of(request)));
     let is_named = |key: &str| at(key).is_some_and(|at| at.of(request) != "null");
-    if !says("store", &["false"]) || is_named("conversation") || is_named("previous_response_id") {
-        return Err(NotContinued("the provider stores the response"));
+    if is_named("conversation") {
+        return Err(NotContinued(
+            "the response is part of a conversation that the provider stores",
+        ));
     }
     if says("background", &["true"]) {
         return Err(NotContinued("the response is made in the background"));

@@ -5,6 +5,7 @@ use callgate_wire::Frame;
 
 use super::continued::{OpenMessage, usage_of};
 use super::message::{Sequence, event};
+use super::stored::IDENTITY;
 use crate::event::BlockStep;
 use crate::json::{Edits, document, elements, member, raw_member, string_member};
 use crate::usage::sum;
@@ -15,8 +16,8 @@ use crate::usage::sum;
 pub(super) struct LaterAnswer {
     /// The members that identify the first response.
     first: Vec<(&'static str, String)>,
-    /// The items of the answers before it, as they left.
-    before: Vec<String>,
+    /// The items of each answer before it, as they left.
+    before: Vec<Vec<String>>,
     /// Its own items that have left.
     own: Vec<String>,
     /// Its items that have begun to leave, except calls.
@@ -49,7 +50,7 @@ impl LaterAnswer {
         let response = response_in(end);
         let of_end = |key| Some((key, member(end, response, key)?.of(end).to_owned()));
         Self {
-            first: FIRST.into_iter().filter_map(of_end).collect(),
+            first: IDENTITY.into_iter().filter_map(of_end).collect(),
             before: Vec::new(),
             own: Vec::new(),
             open: Vec::new(),
@@ -59,9 +60,13 @@ impl LaterAnswer {
         }
     }
 
-    /// The answer before it has ended with these items, as they left.
-    pub(super) fn add_before(&mut self, items: Vec<String>) {
-        self.before.extend(items);
+    /// The answer before it has ended with these items, as they left. The first `notices` of them
+    /// are about calls of the answer before that one.
+    pub(super) fn add_before(&mut self, mut items: Vec<String>, notices: usize) {
+        if let Some(earlier) = self.before.last_mut() {
+            earlier.extend(items.drain(..notices.min(items.len())));
+        }
+        self.before.push(items);
         self.own.clear();
         self.open.clear();
     }
@@ -82,7 +87,16 @@ impl LaterAnswer {
 
     /// How many items the answers before it have.
     pub(super) fn base(&self) -> i64 {
-        i64::try_from(self.before.len()).unwrap_or(i64::MAX)
+        i64::try_from(self.before.iter().map(Vec::len).sum::<usize>()).unwrap_or(i64::MAX)
+    }
+
+    /// Each answer before it, as it left: a response with its items. `notices` are about calls of
+    /// the last one.
+    pub(super) fn shown(&self, notices: &[String]) -> Vec<String> {
+        let mut before = self.before.clone();
+        before.iter_mut().next_back().into_iter().for_each(|last| last.extend_from_slice(notices));
+        let answer = |items: &Vec<String>| format!("{{\"output\":[{}]}}", items.join(","));
+        before.iter().map(answer).collect()
     }
 
     pub(super) fn sequence(&self) -> Sequence {
@@ -194,22 +208,21 @@ impl LaterAnswer {
             (Progress::GivenUp, Some((at, _))) => edits.replace(at, self.spent.clone()),
         }
         let Some(output) = output else { return };
+        let before = self.before.iter().flatten().map(String::as_str);
         match self.progress {
             Progress::Reading => {
-                let comma = if has_items && !self.before.is_empty() { "," } else { "" };
-                edits.insert(output.start + 1, format!("{}{comma}", self.before.join(",")));
+                let before: Vec<&str> = before.collect();
+                let comma = if has_items && !before.is_empty() { "," } else { "" };
+                edits.insert(output.start + 1, format!("{}{comma}", before.join(",")));
             }
             Progress::GivenUp => {
-                let items: Vec<&str> =
-                    self.before.iter().chain(&self.own).map(String::as_str).collect();
+                let own = self.own.iter().map(String::as_str);
+                let items: Vec<&str> = before.chain(own).collect();
                 edits.replace(output, format!("[{}]", items.join(",")));
             }
         }
     }
 }
-
-/// The members of a response that stay those of the first one.
-const FIRST: [&str; 3] = ["id", "created_at", "previous_response_id"];
 
 /// The response in an event.
 pub(super) fn response_in(data: &str) -> Span {

@@ -8,8 +8,8 @@ use super::item::{Class, Item};
 use super::places::{ItemPlaces, List};
 use super::texts;
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
-    Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Host, Order,
+    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{document, inside, is_done};
 use crate::side_text::TextNames;
@@ -76,9 +76,11 @@ impl Read for Reader {
         if !data.trim_start().starts_with('{') {
             return match event {
                 // Clients stop at the name, whatever the data is.
-                Some(b"error") => {
-                    Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() })
-                }
+                Some(b"error") => Ok(Reading {
+                    order: Order::Stream,
+                    after: After::Failure,
+                    ..Reading::default()
+                }),
                 _ => Err(Unreadable::Nothing),
             };
         }
@@ -190,10 +192,12 @@ impl Reader {
             }
             "failed" => {
                 let mut reading = self.lifecycle(frame, data, List::Other, true)?;
-                reading.failure = true;
+                reading.after = After::Failure;
                 Ok(reading)
             }
-            "error" => Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() }),
+            "error" => {
+                Ok(Reading { order: Order::Stream, after: After::Failure, ..Reading::default() })
+            }
             other => {
                 let repeats_texts = WHOLE_TEXT_EVENTS.contains(&other);
                 let reading = self.other(frame)?;
@@ -463,7 +467,7 @@ impl Reader {
             let Class::Call(host) = item.class() else { continue };
             let slot = self.items.take_slot();
             let mut piece = self.opening(slot, item, host, data)?;
-            (piece.ends, piece.carrier) = (true, Carrier::Stray);
+            (piece.followed_by, piece.carrier) = (FollowedBy::Nothing, Carrier::Stray);
             let at = document(data);
             reading.takes(item.span, item.called());
             reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
@@ -592,8 +596,8 @@ impl Reader {
         let slot = known.slot;
         let piece = Piece {
             slot,
-            ends: true,
-            copy: true,
+            role: PieceRole::Copy,
+            followed_by: FollowedBy::Nothing,
             name: Some(item.tool()?),
             id: Some(item.result_id()?),
             arguments: ArgumentsPiece::Again(item.arguments(data)?),
@@ -624,7 +628,7 @@ impl Reader {
         let mut known = KnownItem::new(slot, stand, item)?;
         (known.host, known.open, known.whole) = (Some(host), false, true);
         let mut piece = self.opening(slot, item, host, data)?;
-        (piece.ends, piece.refuse) = (true, refuse);
+        (piece.followed_by, piece.refuse) = (FollowedBy::Nothing, refuse);
         reading.takes(item.span, item.called());
         reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
         self.items.push(known);
@@ -645,8 +649,7 @@ impl Reader {
         };
         Ok(Piece {
             slot,
-            opens: true,
-            repeats: true,
+            role: PieceRole::Open(CallKind::Repeated),
             name: Some(item.tool()?),
             id: Some(item.result_id()?),
             arguments,

@@ -26,10 +26,11 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let (kept, sent): (Vec<&RemovedTurn>, Vec<&RemovedTurn>) =
         turns.iter().partition(|turn| read.goes_on_from(turn));
     let mut known = read.known_ids();
-    let results = results(&kept, &mut known, &mut out);
+    let mut added = read.continue_last(&kept, &mut edits);
+    added.append(&mut results(&kept, &mut known, &mut out));
     let sent: Vec<RemovedTurn> = sent.into_iter().cloned().collect();
     let places = InputPlaces::find(request, &read, &sent, known, &mut out);
-    places.edit(&read, &results, &mut edits);
+    places.edit(&read, &added, &mut edits);
     out.body = (!edits.is_empty()).then(|| edits.apply(request));
     Ok(out)
 }
@@ -147,7 +148,8 @@ impl InputPlaces {
         let Some((first, others)) = own.split_first() else { return };
         let client = plan.turn.client.as_ref();
         let had_thinking = client.is_some_and(|client| !client.signatures.is_empty());
-        let drops_thinking = had_thinking && seen.client.signatures.is_empty();
+        let refers = seen.references.iter().any(|id| id.starts_with("rs_"));
+        let drops_thinking = had_thinking && seen.client.signatures.is_empty() && !refers;
         let content = |content: &str| match drops_thinking {
             true => without_thinking(content),
             false => content.to_owned(),

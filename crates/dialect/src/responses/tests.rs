@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::{read, write};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::spec::{Read, Write};
-use crate::{ArgumentsPiece, Blame, Dialect, Unreadable};
+use crate::{ArgumentsPiece, Blame, Departure, Dialect, Orders, Unreadable};
 
 /// A stream of made-up events.
 fn stream(events: &[Value]) -> String {
@@ -29,7 +29,8 @@ fn written(
         let data = std::str::from_utf8(frame.data().unwrap()).unwrap();
         let reading = reader.read(frame.event(), data).unwrap();
         let fates: Vec<Fate> = reading.parts.iter().map(|part| fate(&part.what)).collect();
-        writer.write(&frame, data, &reading, &fates, &mut out);
+        let orders = Orders { departure: &Departure::default(), fates: &fates };
+        writer.write(&frame, data, &reading, orders, &mut out);
         left -= 1;
         if left == 0 {
             end.take().unwrap()(&mut writer, &frame, &mut out);
@@ -63,7 +64,7 @@ fn events(added: &Value, done: &Value, pieces: &[Value]) -> Vec<Value> {
 /// Other arguments in every copy.
 fn rewritten(arguments: &str) -> impl Fn(&What) -> Fate {
     move |what| match what {
-        What::Piece(piece) if piece.opens || piece.copy => Fate::Whole(Canonical {
+        What::Piece(piece) if piece.opens() || piece.is_copy() => Fate::Whole(Canonical {
             id: "call_1".into(),
             name: "t".into(),
             arguments: arguments.into(),
@@ -276,7 +277,9 @@ fn errors_have_the_form_of_the_api() {
 fn an_item_without_an_index_is_known_by_its_ids() {
     let event = |does: &str, arguments: &str| json!({"type": format!("response.output_item.{does}"), "item": item("fc_1", arguments, "")});
     let reading = reading(&[event("added", ""), event("done", "{}")]).unwrap();
-    assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.copy && !piece.opens));
+    assert!(
+        matches!(&reading.parts[0].what, What::Piece(piece) if piece.is_copy() && !piece.opens())
+    );
 }
 
 /// An item of some kind is added under an index.

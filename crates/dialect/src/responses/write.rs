@@ -7,6 +7,7 @@ use super::item::{with_arguments, with_call_id};
 use super::later::{LaterAnswer, items_in};
 use super::message::{Message, ResponseMetadata, Sequence, event, id_for, sequence_number};
 use super::texts;
+use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
@@ -54,9 +55,10 @@ impl Write for Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        let fates = orders.fates;
         if reading.irregular || stray_is_denied(reading, fates) {
             let begun = reading.block.filter(|block| block.does == BlockStep::Open);
             self.dropped.extend(begun.and_then(|block| block.place));
@@ -71,8 +73,8 @@ impl Write for Writer {
         }
         let start = out.len();
         match reading.block.is_some() {
-            true => self.write_block(frame, data, reading, fates, edits, out),
-            false => self.write_whole(frame, data, reading, fates, edits, out),
+            true => self.write_block(frame, data, reading, orders, edits, out),
+            false => self.write_whole(frame, data, reading, orders, edits, out),
         }
         if let (Some(later), true) = (&mut self.later, out.len() > start) {
             later.wrote();
@@ -100,15 +102,20 @@ impl Write for Writer {
 
     /// Later answers begin with their first item: what came before has left.
     fn goes_on(&mut self, end: &str) {
-        let items = self.left_of(end);
+        let (items, notices) = (self.left_of(end), self.notices_ahead().len());
         let later = self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
-        later.add_before(items);
+        later.add_before(items, notices);
         (self.dropped, self.inserted, self.added) = Default::default();
         (self.highest, self.messages, self.open) = (None, Vec::new(), Vec::new());
     }
 
     fn next_answer(&mut self, spent: &str) {
         self.later.iter_mut().for_each(|later| later.begin(spent));
+    }
+
+    fn shown_answers(&self) -> Vec<String> {
+        let notices = self.notices_ahead();
+        self.later.as_ref().map(|later| later.shown(&notices)).unwrap_or_default()
     }
 
     fn give_up_answer(&mut self) {
@@ -150,13 +157,14 @@ impl Write for Writer {
     }
 
     /// Writes a whole response.
-    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        let Orders { departure, fates } = orders;
         if stray_is_denied(reading, fates) {
             return None;
         }
         let mut edits = Edits::default();
         self.edit_output(data, reading, fates, &mut edits);
-        Some(finish_body(data, reading, edits))
+        Some(finish_body(data, departure, edits))
     }
 }
 
@@ -168,10 +176,11 @@ impl Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         mut edits: Edits,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         let Some(block) = reading.block else { return };
         let place = block.place;
         // Another item is there now, which has moved up.
@@ -196,7 +205,7 @@ impl Writer {
         match call {
             Some((part, piece, Fate::Notice(text))) => {
                 // Later copies repeat it in the events that have left.
-                if piece.opens {
+                if piece.opens() {
                     let id = self.message_id(piece.slot, data, part.at);
                     let index = index.unwrap_or_else(|| self.next_index());
                     Message { id: &id, text }.write(frame, data, index, out);
@@ -215,14 +224,14 @@ impl Writer {
             }
             Some((part, piece, Fate::Whole(canonical))) => {
                 let item = part.at.of(data);
-                let opens = piece.opens && block.does == BlockStep::Open;
+                let opens = piece.opens() && block.does == BlockStep::Open;
                 let whole =
                     with_call_id(&with_arguments(item, &canonical.arguments), &canonical.id);
                 match events_of(item).filter(|_| opens) {
                     None => edits.replace(part.at, whole),
                     Some(_) => edits.replace(part.at, with_arguments(&whole, "")),
                 }
-                leave(frame, data, reading, edits, out);
+                leave(frame, data, reading, departure, edits, out);
                 if let (true, Some(events)) = (opens, events_of(item)) {
                     let index = index.filter(|_| block.index.is_some());
                     say_arguments(frame, data, index, item, events, canonical, out);
@@ -233,9 +242,9 @@ impl Writer {
             None => self.follow(data, block.does, index),
         }
         if let (Some(later), Some(index)) = (&mut self.later, index) {
-            later.follow(&reading.masked(data), block.does, index);
+            later.follow(&departure.masked(data), block.does, index);
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
     /// Notes which messages are open.
@@ -258,10 +267,11 @@ impl Writer {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        fates: &[Fate],
+        orders: Orders<'_>,
         mut edits: Edits,
         out: &mut Vec<u8>,
     ) {
+        let Orders { departure, fates } = orders;
         if reading.content.is_some() {
             self.about = Some(ResponseMetadata::of(data));
         }
@@ -279,7 +289,7 @@ impl Writer {
         for (index, id, text) in said.iter().filter(|_| ends) {
             Message { id, text }.write(frame, data, *index, out);
         }
-        leave(frame, data, reading, edits, out);
+        leave(frame, data, reading, departure, edits, out);
     }
 
     /// Edits the items of a list. Returns the messages that come for the first time, with their
@@ -303,7 +313,7 @@ impl Writer {
             let at = i64::try_from(place).unwrap_or(i64::MAX);
             match fate {
                 Fate::Drop => {
-                    if piece.opens && Some(at) > self.highest {
+                    if piece.opens() && Some(at) > self.highest {
                         self.dropped.push(at);
                     }
                     if let Some(gone) = gone.get_mut(place) {
@@ -311,7 +321,7 @@ impl Writer {
                     }
                 }
                 // Its notice was added elsewhere.
-                Fate::Notice(_) if !piece.opens && !self.replaced(piece.slot) => {
+                Fate::Notice(_) if !piece.opens() && !self.replaced(piece.slot) => {
                     if let Some(gone) = gone.get_mut(place) {
                         *gone = true;
                     }
@@ -319,7 +329,7 @@ impl Writer {
                 Fate::Notice(text) => {
                     let id = self.message_id(piece.slot, data, part.at);
                     edits.replace(part.at, Message { id: &id, text }.item());
-                    if piece.opens {
+                    if piece.opens() {
                         said.push((self.shifted(at), id, text.clone()));
                     }
                 }
@@ -366,6 +376,13 @@ impl Writer {
                 }
             }
         }
+    }
+
+    /// The messages in front of the first item of a later answer: they are about the calls of the
+    /// answer before it.
+    fn notices_ahead(&self) -> Vec<String> {
+        let is_ahead = |(place, _): &&(i64, String)| self.later.is_some() && *place == 0;
+        self.added.iter().filter(is_ahead).map(|(_, message)| message.clone()).collect()
     }
 
     /// The items of the response in an event, without those that were left out, and with the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use callgate_call::json::Span;
-use callgate_dialect::echoes;
+use callgate_dialect::{Departure, echoes};
 
 /// The replacements of texts, by where the texts begin. Sorted, so that thousands of texts in one
 /// frame are replaced in about the time it takes to read them.
@@ -27,8 +27,8 @@ impl Masks {
         }
     }
 
-    /// All replacements, sorted by place.
-    pub(super) fn into_list(self) -> Vec<(Span, String)> {
-        self.0.into_values().collect()
+    /// The departure of a frame with these replacements.
+    pub(super) fn into_departure(self) -> Departure {
+        Departure { masks: self.0.into_values().collect(), ..Departure::default() }
     }
 }

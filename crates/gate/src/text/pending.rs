@@ -9,12 +9,13 @@
 use std::ops::Range;
 
 use callgate_call::json::{Span, decode_into, escape_into, has_escape};
-use callgate_dialect::{Block, BlockStep, Lane, Order, Reading, What, echoes, may_echo};
+use callgate_dialect::{Block, BlockStep, Departure, Lane, Order, Reading, What, echoes, may_echo};
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
 
-use super::{Ends, LastFrame, Place, StreamingText, Texts, side_texts};
+use super::{Ends, LastFrame, Place, Scanned, StreamingText, Texts, side_texts};
 use crate::core::Core;
+use crate::draft::{Draft, LastEvent};
 
 /// How many frames may wait. Then they are decided as if no more input were available: a fixed
 /// share of the output, so that the memory for them stays small.
@@ -133,7 +134,7 @@ impl Core {
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> bool {
         let Some(text) = reading.text else { return false };
         let length = text.end - text.start;
@@ -158,9 +159,10 @@ impl Core {
         }
         let Some(texts) = &mut self.texts else { return false };
         let Some((from, upto)) = texts.append(place, text.of(data), max) else { return false };
+        let out = out.buffer();
         let start = out.len();
         frame.keep(out);
-        self.dangling = false;
+        self.output.wrote(LastEvent::Ended);
         let pending = &mut texts.pending;
         if pending.is_empty() {
             (pending.place, pending.from) = (place, from);
@@ -189,15 +191,22 @@ impl Core {
     /// Decides the texts that were written. The output must not be handed out before this. Returns
     /// `false` if the response ends here.
     #[inline]
-    pub(crate) fn scan_pending(&mut self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn scan_pending(&mut self, out: &mut Draft) -> bool {
         match &self.texts {
             Some(texts) if !texts.pending.is_empty() => self.scan_pending_by(TextFlow::settle, out),
             _ => true,
         }
     }
 
+    /// Decides everything that the draft contains.
+    #[inline]
+    pub(crate) fn scan_all(&mut self, out: &mut Draft) -> Scanned {
+        self.scan_pending(out);
+        Scanned(())
+    }
+
     /// The same at the end of the text.
-    pub(crate) fn scan_pending_to_end(&mut self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn scan_pending_to_end(&mut self, out: &mut Draft) -> bool {
         self.scan_pending_by(TextFlow::settle_all, out)
     }
 
@@ -214,7 +223,7 @@ impl Core {
     fn scan_pending_by(
         &mut self,
         scan_pending: fn(&mut TextFlow) -> TextSettled,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> bool {
         let Some(mut texts) = self.texts.take() else { return true };
         let mut pending = std::mem::take(&mut texts.pending);
@@ -237,7 +246,7 @@ impl Core {
         texts: &mut Texts,
         mut settled: TextSettled,
         pending: &mut Pending,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> bool {
         let Some(flowing) = texts.flows.get_mut(pending.flow) else { return true };
         let hits = std::mem::take(&mut settled.hits);
@@ -245,7 +254,7 @@ impl Core {
         self.note_unchanged(
             pending.place.0,
             pending.frames.get(..first).unwrap_or_default(),
-            out,
+            out.buffer(),
             0,
         );
         let stop = self.write_changed(flowing, &settled, pending, first, out);
@@ -276,10 +285,11 @@ impl Core {
         settled: &TextSettled,
         pending: &mut Pending,
         first: usize,
-        out: &mut Vec<u8>,
+        out: &mut Draft,
     ) -> Option<usize> {
         let Pending { place, frames, from, written, .. } = pending;
         let base = frames.get(first)?.start;
+        let out = out.buffer();
         written.extend_from_slice(out.get(base..).unwrap_or_default());
         out.truncate(base);
         let mut leaving = PieceWriter { flow: &flowing.flow, settled, next: 0 };
@@ -435,6 +445,6 @@ fn write(frame: &Frame<'_>, data: &str, text: Span, new: &str, out: &mut Vec<u8>
     let mut masks = echoes(data);
     masks.push((text, new.to_owned()));
     masks.sort_by_key(|(at, _)| at.start);
-    let reading = Reading { masks, ..Reading::default() };
-    frame.rewrite(None, reading.masked(data).as_bytes(), out);
+    let departure = Departure { masks, ..Departure::default() };
+    frame.rewrite(None, departure.masked(data).as_bytes(), out);
 }

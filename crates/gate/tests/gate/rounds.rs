@@ -11,6 +11,8 @@ use callgate_testkit::drive;
 use serde_json::{Value, json};
 
 mod chat;
+mod cohere;
+mod converse;
 mod gemini;
 mod ollama;
 mod responses;
@@ -154,6 +156,8 @@ struct Seen {
     out: Vec<u8>,
     offers: Vec<OnlyDenied>,
     removed: Vec<RemovedTurn>,
+    /// The answers before the last one, as they left.
+    shown: Vec<String>,
     failed: Vec<String>,
     ending: Option<Ending>,
 }
@@ -244,7 +248,10 @@ fn steps(gate: &mut Gate, policies: &Policies, seen: &mut Seen) -> Option<OnlyDe
                 gate.answer(question.slot, answer);
             }
             Step::OnlyDenied(offer) => return Some(offer),
-            Step::Note(Note::Removed(turn)) => seen.removed.push(turn),
+            Step::Note(Note::Removed(turn)) => {
+                seen.removed.push(turn);
+                seen.shown = gate.shown_answers();
+            }
             Step::Note(Note::AnswerFailed { why }) => seen.failed.push(why),
             Step::Note(_) => {}
             Step::NeedMore | Step::Waiting => return None,

@@ -1,13 +1,13 @@
 //! Cohere, version 2.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-use callgate_dialect::Dialect;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell};
-use crate::made::{self, Called, Said};
+use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use crate::made::Called;
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -22,6 +22,8 @@ struct Message {
     role: String,
     #[serde(default)]
     content: Value,
+    #[serde(default)]
+    tool_plan: Option<String>,
     #[serde(default)]
     tool_calls: Option<Vec<Call>>,
     #[serde(default)]
@@ -44,16 +46,99 @@ pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal
     let body: Body =
         serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
     let turn = next_turn(provider, &body.messages)?;
-    let calls = calls(&turn);
-    let said = Said { text: &text(&turn), calls: &calls };
     Ok(match body.stream {
-        true => Answer::stream(made::stream(Dialect::Cohere, &said, 7)),
-        false => Answer::json(200, made::whole(Dialect::Cohere, &said)),
+        true => stream(&turn),
+        false => whole(&turn),
     })
 }
 
+fn function(call: &Called<'_>, arguments: &str) -> Value {
+    json!({ "id": call.id, "type": "function",
+        "function": { "name": call.name, "arguments": arguments } })
+}
+
+fn usage() -> Value {
+    let counts = json!({ "input_tokens": 10, "output_tokens": 20 });
+    json!({ "billed_units": counts, "tokens": counts })
+}
+
+fn finish_reason(turn: &[Block]) -> &'static str {
+    if calls(turn).is_empty() { "COMPLETE" } else { "TOOL_CALL" }
+}
+
+fn whole(turn: &[Block]) -> Answer {
+    let mut message = json!({ "role": "assistant" });
+    let (calls, text) = (calls(turn), text(turn));
+    if let Some(plan) = plan(turn) {
+        message["tool_plan"] = plan.into();
+    }
+    if !text.is_empty() {
+        message["content"] = json!([{ "type": "text", "text": text }]);
+    }
+    if !calls.is_empty() {
+        let calls = calls.iter().map(|call| function(call, call.arguments));
+        message["tool_calls"] = calls.collect();
+    }
+    let body = json!({ "id": "c", "finish_reason": finish_reason(turn), "message": message,
+        "usage": usage() });
+    Answer::json(200, body.to_string())
+}
+
+fn stream(turn: &[Block]) -> Answer {
+    let mut out = String::new();
+    let mut event = |kind: &str, index: Option<usize>, delta: Value| {
+        let mut data = json!({ "type": kind, "delta": delta });
+        if let Some(index) = index {
+            data["index"] = index.into();
+        }
+        write!(out, "event: {kind}\ndata: {data}\n\n").unwrap();
+    };
+    let said = |key: &str, value: Value| {
+        let mut message = json!({});
+        message[key] = value;
+        json!({ "message": message })
+    };
+    event("message-start", None, said("role", "assistant".into()));
+    for piece in pieces(&plan(turn).unwrap_or_default()) {
+        event("tool-plan-delta", None, said("tool_plan", piece.into()));
+    }
+    let text = text(turn);
+    if !text.is_empty() {
+        let start = json!({ "type": "text", "text": "" });
+        event("content-start", Some(0), said("content", start));
+        for piece in pieces(&text) {
+            event("content-delta", Some(0), said("content", json!({ "text": piece })));
+        }
+        event("content-end", Some(0), json!({}));
+    }
+    for (index, call) in calls(turn).iter().enumerate() {
+        event("tool-call-start", Some(index), said("tool_calls", function(call, "")));
+        for piece in pieces(call.arguments) {
+            let piece = json!({ "function": { "arguments": piece } });
+            event("tool-call-delta", Some(index), said("tool_calls", piece));
+        }
+        event("tool-call-end", Some(index), json!({}));
+    }
+    let end = json!({ "finish_reason": finish_reason(turn), "usage": usage() });
+    event("message-end", None, end);
+    out.push_str("data: [DONE]\n\n");
+    Answer::stream(out)
+}
+
+/// What the model plans to do with its calls.
+fn plan(turn: &[Block]) -> Option<String> {
+    if calls(turn).is_empty() {
+        return None;
+    }
+    let thought = |block: &Block| match block {
+        Block::Thinking { text, .. } => Some(text.clone()),
+        Block::Redacted(_) | Block::Text(_) | Block::Call { .. } => None,
+    };
+    turn.iter().find_map(thought)
+}
+
 /// Checks the history, and gives the turn that follows it. Clients send a turn back with its calls
-/// or with its text, not with both: only the calls are compared.
+/// and its plan or with its text, not with all of them: what is there is compared.
 fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal> {
     let first = messages.iter().find(|message| message.role == "user");
     let first = first.and_then(|message| message.content.as_str());
@@ -98,6 +183,11 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
     };
     if found.len() != given.len() || !found.iter().zip(&given).all(is_same) {
         return Err(Refusal(format!("messages[{at}]: expected {given:?}, found {found:?}")));
+    }
+    let is_planned = |found: &String| found.is_empty() || plan(turn).as_ref() == Some(found);
+    if !message.tool_plan.as_ref().is_none_or(is_planned) {
+        let found = &message.tool_plan;
+        return Err(Refusal(format!("messages[{at}]: expected {:?}, found {found:?}", plan(turn))));
     }
     if given.is_empty() && message.content.to_string().len() < 3 {
         return Err(Refusal(format!("messages[{at}]: expected content or tool calls")));

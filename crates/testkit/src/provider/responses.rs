@@ -29,6 +29,15 @@ pub(super) fn answer(
         ("POST", ["responses", "input_tokens"]) => count(provider, &state, &request.json()),
         ("POST", ["responses", "compact"]) => compact(provider, &state, &request.json()),
         ("GET", ["responses", id]) => Ok(read(state.response(id)?, query)),
+        ("DELETE", ["responses", id]) => {
+            let deleted = json!({ "id": id, "object": "response", "deleted": true });
+            Ok(match state.forget(id) {
+                Ok(()) => json_answer(&deleted),
+                Err(Refusal(message)) => {
+                    Answer::json(404, json!({ "error": { "message": message } }).to_string())
+                }
+            })
+        }
         ("POST", ["responses", id, "cancel"]) => Ok(read(state.response(id)?, "")),
         ("GET", ["responses", id, "input_items"]) => Ok(list(&state.response(id)?.input)),
         ("POST", ["conversations"]) => Ok(json_answer(&state.new_conversation())),
@@ -60,7 +69,9 @@ impl Asked {
             (None, None) => Vec::new(),
             (Some(_), Some(_)) => return Err(Refusal("Mutually exclusive parameters".to_owned())),
         };
-        Ok(Self { before, input: input(&body["input"])?, conversation, previous })
+        let input = input(&body["input"])?;
+        let input = input.iter().map(|item| state.referred(item)).collect::<Result<_, _>>()?;
+        Ok(Self { before, input, conversation, previous })
     }
 
     fn all(&self) -> Vec<Value> {
@@ -72,8 +83,18 @@ fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer
     let asked = Asked::of(state, body)?;
     let items = asked.all();
     let turn = next_turn(provider, &items)?;
-    let output: Vec<Value> = turn.iter().enumerate().map(item_of).collect();
+    state.knows_thinking(&items)?;
     let id = state.next_id("resp");
+    let is_stored = body["store"] != false;
+    let seals = body["include"].to_string().contains("reasoning.encrypted_content");
+    let mut output: Vec<Value> = turn.iter().enumerate().map(item_of).collect();
+    for (place, item) in output.iter_mut().enumerate() {
+        match item["type"].as_str().unwrap_or_default() {
+            "message" => item["id"] = format!("msg_{}_{place}", id.replace('_', "")).into(),
+            "reasoning" if is_stored && !seals => item["encrypted_content"] = Value::Null,
+            _ => {}
+        }
+    }
     if let Some(conversation) = &asked.conversation {
         let added = asked.input.iter().chain(&output).cloned().collect();
         state.append(conversation, added)?;
@@ -81,7 +102,7 @@ fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer
     let response = json!({ "id": id, "object": "response", "created_at": 1, "status": "completed",
         "model": "scripted", "error": null, "incomplete_details": null, "instructions": null,
         "metadata": {}, "parallel_tool_calls": true, "tool_choice": "auto", "tools": [],
-        "temperature": 1.0, "top_p": 1.0,
+        "temperature": 1.0, "top_p": 1.0, "store": is_stored,
         "previous_response_id": asked.previous,
         "conversation": asked.conversation.map(|id| json!({ "id": id })),
         "output": output,
@@ -93,7 +114,7 @@ fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer
         Some(true) => events::stream(&stored.response, None),
         _ => json_answer(&stored.response),
     };
-    if body["store"] != false {
+    if is_stored {
         state.keep(&id, stored);
     }
     Ok(answer)
@@ -202,9 +223,15 @@ fn is_of_model(item: &Value) -> bool {
 fn bare(item: &Value) -> Value {
     match item["type"].as_str().unwrap_or("message") {
         "function_call" => json!([item["call_id"], item["name"], item["arguments"]]),
-        "reasoning" => json!(["reasoning", item["encrypted_content"]]),
+        "reasoning" => json!(["reasoning", sealed(item)]),
         _ => json!(said(&item["content"])),
     }
+}
+
+/// The thought in an item: sealed in it, or known by its id.
+fn sealed(item: &Value) -> &str {
+    let of_id = || item["id"].as_str().and_then(|id| id.splitn(3, '_').nth(2));
+    item["encrypted_content"].as_str().or_else(of_id).unwrap_or_default()
 }
 
 /// The text of a message, a string or parts.

@@ -165,6 +165,10 @@ impl Answer {
         body
     }
 
+    fn is_cut_off(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Cut | Step::Reset))
+    }
+
     /// The head as sent.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut head = format!("HTTP/1.1 {} Scripted\r\n", self.status);
@@ -177,7 +181,9 @@ impl Answer {
             Framing::Length if matches!(self.status, 100..=199 | 204 | 304) => {}
             Framing::Length if self.headers.iter().any(|(name, _)| name == "content-length") => {}
             Framing::Length => {
-                let length = self.body().len();
+                // An answer that is cut off announces more than it sends. Otherwise it would be
+                // whole, and its connection fit for the next request until it closes.
+                let length = self.body().len() + usize::from(self.is_cut_off());
                 head.push_str(&format!("content-length: {length}\r\n"));
             }
             Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),

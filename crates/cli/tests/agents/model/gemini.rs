@@ -27,6 +27,7 @@ pub(super) fn stream(turn: &[Said]) -> Answer {
 fn part(said: &Said) -> Value {
     match said {
         Said::Text(text) => json!({ "text": text }),
+        Said::Thought(_) => json!({ "text": "Hm.", "thought": true }),
         Said::Call { id, tool, input } => json!({
             "functionCall": { "id": id, "name": tool.name, "args": input },
             "thoughtSignature": signature(id),

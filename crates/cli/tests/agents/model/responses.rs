@@ -58,6 +58,8 @@ fn item((place, said): (usize, &Said)) -> Value {
         Said::Text(text) => json!({ "type": "message", "id": format!("msg_{place}"),
             "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": text, "annotations": [] }] }),
+        Said::Thought(proof) => json!({ "type": "reasoning", "id": format!("rs_{proof}"),
+            "summary": [], "encrypted_content": proof }),
         Said::Call { id, tool, input } => {
             let mut item = json!({ "type": "function_call", "id": format!("fc_{place}"),
                 "call_id": id, "name": tool.name, "arguments": input.to_string(),

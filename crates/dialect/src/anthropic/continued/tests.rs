@@ -55,9 +55,9 @@ fn a_turn_with_something_unknown_is_not_continued() {
     let odd = r#"{"type":"content_block_delta","index":0,"delta":{"type":"new_delta","x":1}}"#;
     let continuing = Dialect::Anthropic.continuing().unwrap();
     assert!(continuing.turn(&(event(start) + &event(odd))).is_err());
-    assert!(continuing.turn(&event(start)).is_ok());
+    assert!(continuing.turn(event(start)).is_ok());
     let elsewhere = start.replace("\"index\":0", "\"index\":3");
-    assert!(continuing.turn(&event(&elsewhere)).is_err());
+    assert!(continuing.turn(event(&elsewhere)).is_err());
     let container = r#"{"content":[],"container":{"id":"x"}}"#;
     assert!(continuing.turn(container).is_err());
 }

@@ -21,7 +21,8 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     for block in &answer.blocks {
         blocks.extend(block.finish()?);
     }
-    Ok(ProvidedTurn { content: format!("[{}]", blocks.join(",")), usage: answer.usage })
+    let content = format!("[{}]", blocks.join(","));
+    Ok(ProvidedTurn { content, usage: answer.usage, identity: None })
 }
 
 /// The texts in an answer that was cut off, and those of its calls; `None` without any.

@@ -749,7 +749,8 @@ const ANSWER: &str = r#"[{"type":"tool_result","tool_use_id":"t2","content":"x"}
 fn merged(calls: Vec<RemovedCall>) -> RemovedTurn {
     let earlier =
         EarlierAnswer { content: fill(FIRST), results: fill("[RESULT]"), ids: vec!["t1".into()] };
-    turn_of(MERGED, calls).merged(MergedTurn { earlier: vec![earlier], last: LAST.into() })
+    let merged = MergedTurn { earlier: vec![earlier], last: LAST.into(), stored: None };
+    turn_of(MERGED, calls).merged(merged)
 }
 
 /// The contents of all messages but the first.

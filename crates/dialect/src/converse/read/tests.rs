@@ -21,7 +21,7 @@ fn a_call_has_a_start_pieces_and_an_end() {
     let start = read(&mut reader, "contentBlockStart", START).unwrap();
     let What::Piece(piece) = &start.parts[0].what else { panic!("{start:?}") };
     assert_eq!((piece.name.as_deref(), piece.id.as_deref()), (Some("rm"), Some("t1")));
-    assert!(piece.opens && !piece.ends);
+    assert!(piece.opens() && !piece.ends());
     let input = read(&mut reader, "contentBlockDelta", INPUT).unwrap();
     let What::Piece(piece) = &input.parts[0].what else { panic!("{input:?}") };
     assert_eq!(piece.arguments, ArgumentsPiece::Fragment("{}".into()));

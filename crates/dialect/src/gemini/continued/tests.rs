@@ -50,7 +50,7 @@ fn a_turn_that_cannot_be_given_back_is_not_continued() {
     let with = |part: &str, index: u8| {
         format!(r#"{{"candidates":[{{"content":{{"parts":[{part}]}},"index":{index}}}]}}"#)
     };
-    assert!(gemini().turn(&with(r#"{"text":"a"}"#, 0)).is_ok());
+    assert!(gemini().turn(with(r#"{"text":"a"}"#, 0)).is_ok());
     for (answer, why) in [
         (with(r#"{"text":"a"}"#, 1), "candidates"),
         (with(r#"{"functionCall":{"name":"rm","willContinue":true}}"#, 0), "pieces"),
@@ -147,7 +147,7 @@ fn a_merged_turn_is_restored_to_its_answers() {
         ids: vec!["c1".into()],
     };
     let last = r#"[{"functionCall":{"id":"c2","name":"rm"}},{"functionCall":{"id":"c3","name":"ls","args":{}},"thoughtSignature":"s2"}]"#;
-    let merged = MergedTurn { earlier: vec![earlier], last: last.into() };
+    let merged = MergedTurn { earlier: vec![earlier], last: last.into(), stored: None };
     // Some clients store every chunk as a content.
     let contents = json!([
         { "role": "user", "parts": [{ "text": "Go." }] },

@@ -18,7 +18,8 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     let mut read = Answer::new();
     read.add(answer)?;
     let parts: Vec<String> = read.parts.iter().map(Said::written).collect();
-    Ok(ProvidedTurn { content: format!("[{}]", parts.join(",")), usage: read.usage })
+    let content = format!("[{}]", parts.join(","));
+    Ok(ProvidedTurn { content, usage: read.usage, identity: None })
 }
 
 /// The texts in an answer that was cut off, and those of its calls; `None` without any.

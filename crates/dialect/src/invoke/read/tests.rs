@@ -42,7 +42,10 @@ fn a_response_is_of_one_api() {
         assert_eq!(chunk(&mut reader, other).unwrap_err(), Unreadable::Foreign, "{other}");
     }
     assert_eq!(reader.read(Some(b"other"), BLOCK).unwrap_err(), Unreadable::Foreign);
-    assert!(reader.read(Some(b"throttlingException"), r#"{"message":"m"}"#).unwrap().failure);
+    assert!(
+        reader.read(Some(b"throttlingException"), r#"{"message":"m"}"#).unwrap().after
+            == After::Failure
+    );
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_merged_turn_is_restored_to_its_answers() {
         ids: vec![String::new()],
     };
     let last = r#"{"role":"assistant","content":"","tool_calls":[{"function":{"name":"rm","arguments":{}}},{"function":{"name":"ls","arguments":{}}}]}"#;
-    let merged = MergedTurn { earlier: vec![earlier], last: last.into() };
+    let merged = MergedTurn { earlier: vec![earlier], last: last.into(), stored: None };
     let request = json!({ "messages": [
         { "role": "user", "content": "Go." },
         { "role": "assistant", "content": "One.\n\nblocked",

@@ -15,7 +15,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     let mut read = Answer::default();
     read.add(answer)?;
     let content = read.message(|_| true).ok_or(UNREADABLE)?;
-    Ok(ProvidedTurn { content, usage: read.usage })
+    Ok(ProvidedTurn { content, usage: read.usage, identity: None })
 }
 
 /// The text in an answer that was cut off, and those of its calls; `None` without any.

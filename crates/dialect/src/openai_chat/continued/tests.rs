@@ -91,7 +91,7 @@ fn what_is_left_of_a_broken_answer_is_its_text_and_the_calls_that_left() {
     let want = r#"{"role":"assistant","content":"So","tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;
     assert_eq!(rest(&calls).as_deref(), Some(want));
     assert_eq!(rest(&[]).as_deref(), Some(r#"{"role":"assistant","content":"So"}"#));
-    assert_eq!(Dialect::OpenAiChat.continuing().unwrap().rest(&chunk("{}"), &calls), None);
+    assert_eq!(Dialect::OpenAiChat.continuing().unwrap().rest(chunk("{}"), &calls), None);
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     read.add(answer)?;
     let calls = read.calls.iter().map(OpenCall::finish).collect();
     let usage = if read.usage.is_empty() { "{}".to_owned() } else { read.usage.clone() };
-    Ok(ProvidedTurn { content: read.message(calls, Said::All), usage })
+    Ok(ProvidedTurn { content: read.message(calls, Said::All), usage, identity: None })
 }
 
 /// The text in an answer that was cut off, and those of its calls that the client has; `None`

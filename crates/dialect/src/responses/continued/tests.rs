@@ -1,5 +1,6 @@
 use super::*;
 use crate::Dialect;
+use crate::continued::StoredTurn;
 use crate::request::ClientCall;
 
 const CALL: &str = r#"{"type":"function_call","id":"fc_c","call_id":"c","name":"rm","arguments":"{ }","status":"completed"}"#;
@@ -72,14 +73,18 @@ fn the_next_request_is_the_last_one_with_the_turn_and_its_results() {
     let want =
         format!(r#"{{"input":[{{"role":"user","content":"x"}},{CALL},{result}],"store":false}}"#);
     assert_eq!(request(r#"{"input":"x","store":false}"#).unwrap(), want);
-    assert!(request(r#"{"input":"x"}"#).is_err(), "it is stored");
+    let stored = r#"{"input":"x","previous_response_id":"resp_0"}"#;
+    assert_eq!(
+        request(stored).unwrap(),
+        want.replace(r#""store":false"#, r#""previous_response_id":"resp_0""#)
+    );
     assert!(request(r#"{"input":[],"store":false}"#).is_err());
     assert!(request("{").is_err());
     let with = |extra: &str| request(&list.replace(" ], ", &format!(" ], {extra}, "))).is_ok();
     for (extra, goes_on) in [
         (r#""background":true"#, false),
         (r#""background":false"#, true),
-        (r#""previous_response_id":"resp_1""#, false),
+        (r#""previous_response_id":"resp_1""#, true),
         (r#""conversation":"conv_1""#, false),
         (r#""previous_response_id":null"#, true),
         (r#""tool_choice":"required""#, true),
@@ -106,4 +111,58 @@ fn the_next_request_is_the_last_one_with_the_turn_and_its_results() {
         let body = format!(r#"{{"text":{{"format":{{"type":"{format}"}}}}}}"#);
         assert_eq!(continuing.wants_json(&body), json, "{format}");
     }
+}
+
+/// Thinking stays if the provider says that it stores the response, because it finds it by its id.
+#[test]
+fn what_the_provider_stores_is_identified() {
+    let continuing = Dialect::Responses.continuing().unwrap();
+    let answer = |store: &str| {
+        format!(
+            r#"{{"id":"resp_1","created_at":7,{store}"status":"completed","output":[{OPEN},{CALL}]}}"#
+        )
+    };
+    let identity = Some(r#"{"id":"resp_1","created_at":7}"#.to_owned());
+    for (store, content, want) in [
+        (r#""store":true,"#, format!("{OPEN},{CALL}"), identity.clone()),
+        ("", CALL.to_owned(), identity),
+        (r#""store":false,"#, CALL.to_owned(), None),
+    ] {
+        let turn = continuing.turn(answer(store)).unwrap();
+        assert_eq!((turn.content, turn.identity), (content, want), "{store}");
+    }
+}
+
+#[test]
+fn several_stored_answers_are_read_as_one() {
+    let continuing = Dialect::Responses.continuing().unwrap();
+    let stored = continuing.stored(StoredTurn {
+        identities: &[r#"{"id":"a","created_at":1,"previous_response_id":null}"#, r#"{"id":"b"}"#],
+        shown: &[r#"{"output":[1,2]}"#.to_owned(), r#"{"output":[]}"#.to_owned()],
+        usage: r#"{"input_tokens":5}"#,
+        behind: "",
+    });
+    let stored = stored.unwrap();
+    assert_eq!((stored.ids, stored.last.as_str()), (vec!["a".to_owned(), "b".to_owned()], "b"));
+    let last = r#"{"id":"b","created_at":9,"previous_response_id":"p","output":[3],"usage":{"input_tokens":2},"model":"m"}"#;
+    let want = r#"{"id":"a","created_at":1,"previous_response_id":null,"output":[1,2,3],"usage":{"input_tokens":7},"model":"m"}"#;
+    assert_eq!(crate::read_again(last, &stored.shown).as_deref(), Some(want));
+    assert_eq!(crate::read_again("[]", &stored.shown), None);
+    let of = |identities: &[&str]| {
+        let turn = StoredTurn { identities, shown: &[], usage: "{}", behind: "" };
+        continuing.stored(turn)
+    };
+    assert!(of(&[]).is_none() && of(&["{}"]).is_none());
+    assert!(
+        Dialect::Anthropic
+            .continuing()
+            .unwrap()
+            .stored(StoredTurn {
+                identities: &["{\"id\":\"a\"}"],
+                shown: &[],
+                usage: "{}",
+                behind: ""
+            })
+            .is_none()
+    );
 }

@@ -4,6 +4,7 @@ use callgate_call::json::{Reader as Json, Span};
 use callgate_wire::{Framing, Splitter};
 
 use super::super::item::{Class, read_item};
+use super::super::stored::identity;
 use super::usage_of;
 use crate::continued::{NotContinued, ProvidedTurn};
 use crate::event::Host;
@@ -19,11 +20,16 @@ pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
     read.add(answer)?;
     let items = if read.whole.is_empty() { read.done } else { read.whole };
     // The provider cannot find such thinking again.
-    let items = items.into_iter().filter(|item| !is_lost_thinking(item));
+    let is_lost = |item: &String| !read.keeps_thinking && is_open_thinking(item);
+    let items = items.into_iter().filter(|item| !is_lost(item));
     let items: Vec<String> = items.collect();
     match items.is_empty() {
         true => Err(EMPTY),
-        false => Ok(ProvidedTurn { content: items.join(","), usage: read.usage }),
+        false => Ok(ProvidedTurn {
+            content: items.join(","),
+            usage: read.usage,
+            identity: read.identity,
+        }),
     }
 }
 
@@ -60,6 +66,10 @@ struct Answer {
     /// The message that is not done.
     open: Option<OpenMessage>,
     usage: String,
+    /// The members that identify it.
+    identity: Option<String>,
+    /// The provider says that it stores the response, and so the thinking in it.
+    keeps_thinking: bool,
 }
 
 /// A message with the text that has come, raw between its quotes.
@@ -139,12 +149,15 @@ impl Answer {
         if let Some((_, usage)) = usage_of(data, response) {
             usage.clone_into(&mut self.usage);
         }
+        self.identity = identity(data, response);
+        self.keeps_thinking =
+            member(data, response, "store").is_some_and(|store| store.of(data) == "true");
         Ok(())
     }
 }
 
-/// Whether an item is thinking that only the provider could have, and does not keep.
-fn is_lost_thinking(item: &str) -> bool {
+/// Whether an item is thinking that only the provider may have.
+fn is_open_thinking(item: &str) -> bool {
     let whole = document(item);
     string_member(item, whole, "type").is_some_and(|kind| kind.is("reasoning"))
         && raw_member(item, whole, "encrypted_content").is_empty()

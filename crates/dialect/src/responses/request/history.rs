@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use super::super::item::{Class, read_item};
 use super::{id_at, start, top_level};
 use crate::event::Host;
-use crate::json::Fields;
+use crate::json::{Edits, Fields};
 use crate::request::{
     ClientCall, Decoded, MessageTraits, RemovedTurn, Sent, meaning, text_or_skip,
 };
@@ -21,6 +21,8 @@ pub(super) struct Request<'a> {
     /// It has no members.
     pub(super) is_empty: bool,
     response: Option<String>,
+    /// Where the id of that response is.
+    response_at: Span,
     conversation: Option<String>,
 }
 
@@ -53,6 +55,7 @@ impl<'a> Request<'a> {
             start: start(request),
             is_empty: true,
             response: None,
+            response_at: Span::default(),
             conversation: None,
         };
         let mut fields = top_level();
@@ -61,7 +64,10 @@ impl<'a> Request<'a> {
             read.is_empty = false;
             match fields.find(&key)? {
                 Some(0) => read.input = read_input(&mut reader)?,
-                Some(1) => read.response = id_at(request, reader.skip()?),
+                Some(1) => {
+                    read.response_at = reader.skip()?;
+                    read.response = id_at(request, read.response_at);
+                }
                 Some(_) => read.conversation = id_at(request, reader.skip()?),
                 None => {
                     reader.skip()?;
@@ -75,7 +81,20 @@ impl<'a> Request<'a> {
     /// Whether the provider itself has the removed calls of `turn`.
     pub(super) fn goes_on_from(&self, turn: &RemovedTurn) -> bool {
         let same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
-        same(&self.response, &turn.response) || same(&self.conversation, &turn.conversation)
+        same(&self.response, &turn.response)
+            || same(&self.conversation, &turn.conversation)
+            || self.response.is_some() && self.response.as_deref() == turn.last_stored()
+    }
+
+    /// Makes the request continue the last answer of a turn of which it names the first.
+    pub(super) fn continue_last(&self, turns: &[&RemovedTurn], edits: &mut Edits) -> Vec<String> {
+        let of_first = turns.iter().find(|turn| self.response == turn.response);
+        let merged = of_first.and_then(|turn| turn.merged.as_ref());
+        let Some(stored) = merged.and_then(|merged| merged.stored.as_ref()) else {
+            return Vec::new();
+        };
+        edits.replace(self.response_at, quote(&stored.last));
+        (!stored.behind.is_empty()).then(|| stored.behind.clone()).into_iter().collect()
     }
 
     /// Every id that the client mentions: in its calls, and in its results.

@@ -229,7 +229,17 @@ fn two_answers_are_one_at_every_cut() {
         let client = kept.client.as_ref().unwrap();
         assert_eq!((client.text, client.calls.len()), (digest(&response), 1));
         assert!(kept.calls.is_empty());
+        assert_eq!(shown(&seen), [response["output"].as_array().unwrap()[..3].to_vec()]);
     }
+}
+
+/// The items of each answer before the last one, with the notices about its calls.
+fn shown(seen: &Seen) -> Vec<Vec<Value>> {
+    let items = |answer: &String| {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        answer["output"].as_array().unwrap().clone()
+    };
+    seen.shown.iter().map(items).collect()
 }
 
 /// A turn that is not continued says what `explain` says.
@@ -295,6 +305,11 @@ fn three_answers_are_one_with_and_without_notices() {
             Notice::None => vec!["Let me see.", "Again.", "I give up."],
         };
         assert_eq!(texts(&response), want);
+        let mut items = shown(&seen);
+        items.push(vec![text("9", "I give up.")]);
+        assert_eq!(items.concat(), *response["output"].as_array().unwrap(), "{notice:?}");
+        let counts: Vec<usize> = items.iter().map(Vec::len).collect();
+        assert_eq!(counts, if notice == Notice::Line { [3, 2, 1] } else { [2, 1, 1] });
         assert_eq!((seen.offers.len(), seen.removed.len()), (2, 1));
         assert_eq!(seen.removed[0].client.as_ref().unwrap().text, digest(&response));
     }

@@ -46,6 +46,32 @@ impl State {
         found.ok_or_else(|| Refusal(format!("Response with id '{id}' not found.")))
     }
 
+    pub(super) fn forget(&mut self, id: &str) -> Result<(), Refusal> {
+        self.response(id)?;
+        self.responses.remove(id);
+        Ok(())
+    }
+
+    /// An item of a request, or the one that it refers to.
+    pub(super) fn referred(&self, item: &Value) -> Result<Value, Refusal> {
+        if item["type"] != "item_reference" {
+            return Ok(item.clone());
+        }
+        let mut kept = self.responses.values().flat_map(Stored::all);
+        let found = kept.find(|kept| kept["id"] == item["id"]);
+        found.ok_or_else(|| Refusal(format!("Item with id '{}' not found.", item["id"])))
+    }
+
+    /// Thinking that is not sealed in its item must be stored here.
+    pub(super) fn knows_thinking(&self, items: &[Value]) -> Result<(), Refusal> {
+        let is_open =
+            |item: &&Value| item["type"] == "reasoning" && !item["encrypted_content"].is_string();
+        for item in items.iter().filter(is_open) {
+            self.referred(&json!({ "type": "item_reference", "id": item["id"] }))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn new_conversation(&mut self) -> Value {
         let id = self.next_id("conv");
         self.conversations.insert(id.clone(), Vec::new());

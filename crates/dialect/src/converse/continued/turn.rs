@@ -1,0 +1,250 @@
+//! The turn as the provider produced it, from its answer: a body, or its events as text.
+
+use callgate_call::json::{Span, Value, decode_into, quote};
+use callgate_wire::{Framing, Splitter};
+
+use super::usage_of;
+use crate::continued::{NotContinued, ProvidedTurn};
+use crate::json::{document, elements, member, members, raw_member, string_member};
+use crate::request::{ClientCall, whole_object};
+
+const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
+const UNKNOWN: NotContinued = NotContinued("the answer has a part of an unknown kind");
+
+/// The turn in a complete answer.
+pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
+    let mut read = Answer::default();
+    read.add(answer)?;
+    let mut blocks = Vec::with_capacity(read.blocks.len());
+    for block in &read.blocks {
+        blocks.extend(block.finish()?);
+    }
+    let usage = if read.usage.is_empty() { "{}".to_owned() } else { read.usage };
+    Ok(ProvidedTurn { content: format!("[{}]", blocks.join(",")), usage, identity: None })
+}
+
+/// The texts in an answer that was cut off, and those of its calls that the client has; `None`
+/// without any.
+pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
+    let mut read = Answer::default();
+    // What was read before a mistake is kept.
+    let _ = read.add(answer);
+    let is_left = |block: &&Block| match block {
+        Block::Whole(block) => member(block, document(block), "text").is_some(),
+        Block::Text { .. } => true,
+        Block::Call { start, .. } => {
+            let id = string_member(start, document(start), "toolUseId");
+            let id = id.and_then(|id| id.decode().ok());
+            id.is_some_and(|id| calls.iter().any(|call| call.id == id))
+        }
+        Block::Thinking { .. } | Block::Odd { .. } => false,
+    };
+    let blocks = read.blocks.iter().filter(is_left).filter_map(|block| block.finish().ok()?);
+    let blocks: Vec<String> = blocks.collect();
+    (!blocks.is_empty()).then(|| format!("[{}]", blocks.join(",")))
+}
+
+/// An answer so far.
+#[derive(Default)]
+struct Answer {
+    blocks: Vec<Block>,
+    usage: String,
+}
+
+/// A block with what was added to it. Texts are the raw contents of strings.
+enum Block {
+    /// From a body.
+    Whole(String),
+    Text {
+        index: String,
+        text: String,
+    },
+    Thinking {
+        index: String,
+        text: String,
+        signature: String,
+        redacted: String,
+    },
+    Call {
+        index: String,
+        start: String,
+        /// The text of the input, and the half of a surrogate pair that ended its last piece.
+        input: String,
+        half: Option<u16>,
+    },
+    /// Something that is not known here.
+    Odd {
+        index: String,
+    },
+}
+
+impl Answer {
+    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
+        if answer.trim_start().starts_with('{') {
+            return self.body(answer);
+        }
+        let mut splitter = Splitter::new(Framing::Sse, answer.len() + 1);
+        splitter.push(answer.as_bytes());
+        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
+            let text = |bytes| std::str::from_utf8(bytes).ok();
+            let (name, data) = (frame.event().and_then(text), frame.data().and_then(text));
+            if let (Some(name), Some(data)) = (name, data) {
+                self.event(name, data)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: &str) -> Result<(), NotContinued> {
+        let whole = whole_object(body).ok_or(UNREADABLE)?;
+        let message = member(body, whole, "output").and_then(|at| member(body, at, "message"));
+        let content = message.and_then(|message| member(body, message, "content"));
+        let blocks = elements(body, content.ok_or(UNREADABLE)?);
+        self.blocks.extend(blocks.iter().map(|block| Block::Whole(block.of(body).to_owned())));
+        self.usage(body);
+        Ok(())
+    }
+
+    fn event(&mut self, name: &str, data: &str) -> Result<(), NotContinued> {
+        let event = whole_object(data).ok_or(UNREADABLE)?;
+        let index = member(data, event, "contentBlockIndex").map(|at| at.of(data).to_owned());
+        match name {
+            "contentBlockStart" => {
+                let index = index.ok_or(UNREADABLE)?;
+                let start = member(data, event, "start").ok_or(UNREADABLE)?;
+                self.blocks.push(match member(data, start, "toolUse") {
+                    Some(call) => {
+                        let (start, input) = (call.of(data).to_owned(), String::new());
+                        Block::Call { index, start, input, half: None }
+                    }
+                    None => Block::Odd { index },
+                });
+            }
+            "contentBlockDelta" => {
+                let index = index.ok_or(UNREADABLE)?;
+                let delta = member(data, event, "delta").ok_or(UNREADABLE)?;
+                self.delta(data, delta, index);
+            }
+            "metadata" => self.usage(data),
+            name if name.ends_with("Exception") => return Err(UNREADABLE),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Adds a piece. The first piece of a text or of thinking begins its block.
+    fn delta(&mut self, data: &str, delta: Span, index: String) {
+        let is_open = |block: &&mut Block| block.index() == Some(index.as_str());
+        let block = match self.blocks.iter_mut().rev().find(is_open) {
+            Some(block) => block,
+            None => {
+                self.blocks.push(Block::begun(data, delta, index));
+                let Some(block) = self.blocks.last_mut() else { return };
+                block
+            }
+        };
+        block.add(data, delta);
+    }
+
+    fn usage(&mut self, data: &str) {
+        if let Some((_, usage)) = usage_of(data) {
+            usage.clone_into(&mut self.usage);
+        }
+    }
+}
+
+impl Block {
+    fn begun(data: &str, delta: Span, index: String) -> Self {
+        let has = |key: &str| member(data, delta, key).is_some();
+        if has("text") {
+            return Self::Text { index, text: String::new() };
+        }
+        match has("reasoningContent") {
+            true => Self::Thinking {
+                index,
+                text: String::new(),
+                signature: String::new(),
+                redacted: String::new(),
+            },
+            false => Self::Odd { index },
+        }
+    }
+
+    fn index(&self) -> Option<&str> {
+        match self {
+            Self::Whole(_) => None,
+            Self::Text { index, .. }
+            | Self::Thinking { index, .. }
+            | Self::Call { index, .. }
+            | Self::Odd { index } => Some(index),
+        }
+    }
+
+    fn add(&mut self, data: &str, delta: Span) {
+        for part in members(data, delta) {
+            let value = part.value;
+            match self {
+                Self::Text { text, .. } if part.key.is("text") => {
+                    text.push_str(raw_member(data, delta, "text"));
+                }
+                Self::Call { input, half, .. } if part.key.is("toolUse") => {
+                    decode_into(raw_member(data, value, "input"), half, input);
+                }
+                Self::Thinking { text, signature, redacted, .. }
+                    if part.key.is("reasoningContent") =>
+                {
+                    text.push_str(raw_member(data, value, "text"));
+                    signature.push_str(raw_member(data, value, "signature"));
+                    redacted.push_str(raw_member(data, value, "redactedContent"));
+                }
+                _ => {
+                    let index = self.index().unwrap_or_default().to_owned();
+                    *self = Self::Odd { index };
+                }
+            }
+        }
+    }
+
+    /// The block as a request has it; `None` for an empty text, which requests may not have.
+    fn finish(&self) -> Result<Option<String>, NotContinued> {
+        Ok(match self {
+            Self::Whole(block) => Some(block.clone()),
+            Self::Text { text, .. } => {
+                (!text.is_empty()).then(|| format!("{{\"text\":\"{text}\"}}"))
+            }
+            Self::Thinking { redacted, .. } if !redacted.is_empty() => {
+                Some(format!("{{\"reasoningContent\":{{\"redactedContent\":\"{redacted}\"}}}}"))
+            }
+            Self::Thinking { text, signature, .. } => {
+                let signed = match signature.is_empty() {
+                    true => String::new(),
+                    false => format!(",\"signature\":\"{signature}\""),
+                };
+                let text = format!("{{\"text\":\"{text}\"{signed}}}");
+                Some(format!("{{\"reasoningContent\":{{\"reasoningText\":{text}}}}}"))
+            }
+            Self::Call { start, input, .. } => Some(call(start, input)?),
+            Self::Odd { .. } => return Err(UNKNOWN),
+        })
+    }
+}
+
+/// A call with its input. Its type is left out: requests have none, and the service's own calls do
+/// not continue.
+fn call(start: &str, input: &str) -> Result<String, NotContinued> {
+    let whole = document(start);
+    if member(start, whole, "type").is_some() {
+        return Err(UNKNOWN);
+    }
+    let text = |key: &str| {
+        let text = string_member(start, whole, key).and_then(|text| text.decode().ok());
+        text.map(|text| quote(&text)).ok_or(UNREADABLE)
+    };
+    let input = match (input.trim().is_empty(), Value::parse(input)) {
+        (true, _) => "{}",
+        (false, Ok(Value::Object(_))) => input,
+        _ => return Err(UNREADABLE),
+    };
+    let (id, name) = (text("toolUseId")?, text("name")?);
+    Ok(format!("{{\"toolUse\":{{\"toolUseId\":{id},\"name\":{name},\"input\":{input}}}}}"))
+}

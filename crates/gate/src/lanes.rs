@@ -1,0 +1,93 @@
+//! The turns of a response, one per lane.
+
+use callgate_dialect::request::TextDigest;
+use callgate_dialect::{Lane, Slot};
+
+use crate::core::Core;
+
+/// The turns of a response, in the order in which they began.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lanes(Vec<LaneState>);
+
+/// One turn.
+#[derive(Debug, Clone)]
+pub(crate) struct LaneState {
+    pub(crate) lane: Lane,
+    /// Text that the user sees has left.
+    pub(crate) text: bool,
+    /// The digest of the text that has left, including notices: it identifies the turn later.
+    pub(crate) digest: TextDigest,
+    /// The calls that have left.
+    pub(crate) survivors: Vec<Slot>,
+    /// How many calls, or frames that may have been calls, were removed.
+    pub(crate) removed: usize,
+    /// The same in earlier answers of the turn.
+    pub(crate) earlier: usize,
+    /// The removed calls that can be put back.
+    pub(crate) removed_calls: Vec<Slot>,
+    /// Hashes of the signatures that have left.
+    pub(crate) signatures: Vec<[u8; 32]>,
+    pub(crate) finished: bool,
+}
+
+impl Lanes {
+    /// The turn of a lane; begins it if it is new.
+    pub(crate) fn get(&mut self, lane: Lane) -> &mut LaneState {
+        let place = match self.0.iter().position(|state| state.lane == lane) {
+            Some(place) => place,
+            None => {
+                self.0.push(LaneState::new(lane));
+                self.0.len() - 1
+            }
+        };
+        #[expect(clippy::indexing_slicing, reason = "the place was found or made above")]
+        &mut self.0[place]
+    }
+
+    /// The lanes that have begun.
+    pub(crate) fn all(&self) -> Vec<Lane> {
+        self.0.iter().map(|state| state.lane).collect()
+    }
+
+    /// Whether every turn has ended, and there is one.
+    pub(crate) fn have_all_finished(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|state| state.finished)
+    }
+
+    /// Whether a call, or a frame that may have been one, was removed from a turn.
+    pub(crate) fn lack_a_call(&self) -> bool {
+        self.0.iter().any(|state| state.removed + state.earlier > 0)
+    }
+}
+
+impl Core {
+    pub(crate) fn lane(&mut self, lane: Lane) -> &mut LaneState {
+        self.lanes.get(lane)
+    }
+
+    /// Notes text that leaves.
+    pub(crate) fn note_text(&mut self, lane: Lane, raw: &str) {
+        if raw.is_empty() {
+            return;
+        }
+        let lane = self.lane(lane);
+        lane.text = true;
+        lane.digest.add_raw(raw);
+    }
+}
+
+impl LaneState {
+    fn new(lane: Lane) -> Self {
+        Self {
+            lane,
+            text: false,
+            digest: TextDigest::new(),
+            survivors: Vec::new(),
+            removed: 0,
+            earlier: 0,
+            removed_calls: Vec::new(),
+            signatures: Vec::new(),
+            finished: false,
+        }
+    }
+}
