@@ -163,39 +163,46 @@ fn a_body_that_dribbles_is_cut_off() {
     for policy in [ALLOW, texts] {
         let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", upstream.local_addr().unwrap());
-        let settings = "gateway: { client_body_timeout: 5s, client_body_total_timeout: 500ms }";
+        let settings = "gateway: { client_body_timeout: 60s, client_body_total_timeout: 500ms }";
         let gateway = Setup::new(binary(), &url, policy, settings).start();
         let mut stream = TcpStream::connect(gateway.address()).unwrap();
-        let head = "POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
+        let head = "POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{";
         stream.write_all(head.as_bytes()).unwrap();
-        let begin = std::time::Instant::now();
-        // It answers in the middle of the body, and then closes.
-        while stream.write_all(b" ").is_ok() && begin.elapsed() < Duration::from_secs(1) {
-            thread::sleep(Duration::from_millis(50));
-        }
-        let answer = rest_of(stream);
+        let answer = dribble_until_answered(stream);
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
         assert!(answer.contains("gateway.client_body_total_timeout"), "{answer}");
-        assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     }
 }
 
-/// What comes buys time: a large body may take longer than the limit, if enough of it comes.
+/// Sends a space now and then until the gateway answers in the middle of the body and closes.
+fn dribble_until_answered(mut stream: TcpStream) -> String {
+    stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    let end = Instant::now() + Duration::from_secs(120);
+    let mut first = [0];
+    while Instant::now() < end {
+        match stream.read(&mut first) {
+            Ok(0) => return String::new(),
+            Ok(_) => return String::from_utf8_lossy(&first).into_owned() + &rest_of(stream),
+            Err(_) => stream.write_all(b" ").unwrap_or_default(),
+        }
+    }
+    panic!("it is not cut off");
+}
+
+/// Data buys time: a large body may take longer than the limit if enough of it has arrived.
 #[test]
-fn a_large_body_that_keeps_coming_passes() {
+fn a_large_body_may_take_longer() {
     let upstream = server();
     let gateway = gateway(&upstream, ALLOW, "gateway: { client_body_total_timeout: 500ms }");
-    let piece = " ".repeat(16 << 10);
+    // Buys sixteen seconds, of which little is used.
+    let body = " ".repeat(16 * (16 << 10));
     let mut stream = TcpStream::connect(gateway.address()).unwrap();
     let head = format!(
         "POST {MESSAGES} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        8 * piece.len() + 2
+        body.len() + 2
     );
-    stream.write_all(head.as_bytes()).unwrap();
-    for _ in 0..8 {
-        stream.write_all(piece.as_bytes()).unwrap();
-        thread::sleep(Duration::from_millis(200));
-    }
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    thread::sleep(Duration::from_secs(1));
     stream.write_all(b"{}").unwrap();
     let reply = Exchange::on(stream, "POST").unwrap().finish().unwrap();
     assert_eq!(reply.status, 200, "{}", reply.text());

@@ -44,14 +44,19 @@ fn kill_again_and_again(durability: &str, seed: u64) {
     }
 }
 
-fn kill_at(gateway: &Gateway, seen: &Seen, moment: Duration) {
+/// Kills the gateway once it has released a number of calls, and a little later: a fixed time would
+/// be too early on a busy machine.
+fn kill_at(gateway: &Gateway, seen: &Seen, Moment { calls, later }: Moment) {
     let address = gateway.address();
+    let enough = seen.released().len() + calls;
     thread::scope(|scope| {
         for _ in 0..CLIENTS {
             scope.spawn(|| seen.ask_on(address));
         }
-        thread::sleep(moment);
+        let came = gateway.wait_until(|_| seen.released().len() >= enough);
+        thread::sleep(later);
         gateway.signal("KILL");
+        assert!(came, "only {} calls were released", seen.released().len());
     });
 }
 
@@ -74,15 +79,25 @@ fn goes_on(upstream: &Upstream, gateway: &Gateway, seen: &Seen) {
     assert!(upstream.served() > 0);
 }
 
-/// When to kill: chosen by chance, and the same each time.
+/// When to kill.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    /// After this many released calls,
+    calls: usize,
+    /// and this much time.
+    later: Duration,
+}
+
+/// Moments chosen by chance, and the same each time.
 struct Moments(u64);
 
 impl Moments {
-    fn next(&mut self) -> Duration {
+    fn next(&mut self) -> Moment {
         // xorshift64
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        Duration::from_micros(20_000 + self.0 % 380_000)
+        let calls = usize::try_from(self.0 % 60).unwrap();
+        Moment { calls: CLIENTS / 2 + calls, later: Duration::from_micros(self.0 / 60 % 30_000) }
     }
 }

@@ -37,7 +37,8 @@ pub(crate) fn numbered_ask(number: usize) -> Ask {
 pub(crate) fn framewise(answer: Answer) -> Answer {
     let (answer, body) = emptied(answer);
     let text = String::from_utf8(body).unwrap();
-    text.split_inclusive("\n\n").fold(answer, |answer, frame| answer.send(frame))
+    // Far enough apart that of many streams some are always under way.
+    text.split_inclusive("\n\n").fold(answer, |answer, frame| answer.send(frame).pause(1))
 }
 
 /// Whether this much of a stream holds a whole call: arguments that are one JSON object.

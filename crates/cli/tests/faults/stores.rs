@@ -207,7 +207,7 @@ fn a_full_disk_denies_and_recovers() {
             };
             check(&gateway, &begin, &|| fs::remove_file(&filler).unwrap());
             assert!(gateway.said().contains("disk is full"), "{}", gateway.said());
-            is_verifiable(&disk, recorded.get());
+            is_verifiable(&gateway, &disk, recorded.get());
         }
     }
 }
@@ -264,9 +264,14 @@ fn use_up_last_page(gateway: &Gateway) -> usize {
 }
 
 /// The store on that disk, looked at as a copy: SQLite would not find its way there.
-fn is_verifiable(disk: &Path, calls: usize) {
+///
+/// The gateway is stopped meanwhile. Otherwise it might write a record between the copy of the
+/// journal and that of the head, and the copy would look as if its end had been cut off.
+fn is_verifiable(gateway: &Gateway, disk: &Path, calls: usize) {
     let folder = tempfile::tempdir().unwrap();
+    gateway.signal("STOP");
     let copy = Command::new("cp").arg("-a").arg(disk.join(".")).arg(folder.path()).status();
+    gateway.signal("CONT");
     assert!(copy.unwrap().success());
     let store = Location::Sqlite(folder.path().join("callgate.db"));
     let reader = Reader::open(&store).unwrap();

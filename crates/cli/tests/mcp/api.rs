@@ -15,7 +15,7 @@ use crate::support::{Place, simple};
 fn gateway() -> (Gateway, Place, Upstream) {
     let upstream = model("Bash", &json!({ "command": "git push --force" }));
     let binary = Path::new(env!("CARGO_BIN_EXE_callgate"));
-    let gateway = Setup::new(binary, &upstream.url(), POLICY, "").start();
+    let gateway = Setup::new(binary, &upstream.url(), POLICY, "on_deny: explain").start();
     let place = Place::at(gateway.folder());
     (gateway, place, upstream)
 }

@@ -50,13 +50,14 @@ fn a_denial_is_worded_as_the_operator_wants() {
     let mut wrapped = place.scripted("s", simple());
     wrapped.hello();
     let answer = wrapped.call("delete_all", json!({ "path": "/" }));
+    // No caller waits for the record of a denial: it is written a moment later.
+    wrapped.end();
     let calls = place.json(&["calls", "--json"]);
     let record = calls[0]["id"].as_str().unwrap();
     let expected = format!(
         "No mcp__s__delete_all: Nothing is deleted.\nAsk sec@example.com.\nRecord: {record}"
     );
     assert_eq!(text_of(&answer), expected);
-    wrapped.end();
 }
 
 #[test]

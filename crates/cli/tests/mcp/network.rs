@@ -1,13 +1,14 @@
 //! Servers on the network that we did not write, and a gateway before them.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_testkit::gateway::{Gateway, Setup};
+use callgate_testkit::port::free_address;
 
 use crate::peers::Peers;
 
@@ -35,7 +36,7 @@ impl Served {
     /// The server that has everything, on one of its transports on the network.
     pub(crate) fn everything(peers: &Peers, transport: &str) -> Self {
         // It takes a port and does not tell which it found.
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let free = free_address();
         let [program, words @ ..] = &peers.node("server-everything", &[transport])[..] else {
             panic!("no command");
         };

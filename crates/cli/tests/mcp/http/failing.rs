@@ -1,5 +1,6 @@
 //! Servers that want a token, send their clients elsewhere, fail, or are not there.
 
+use callgate_testkit::port::free_address;
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::json;
 
@@ -104,7 +105,7 @@ fn a_server_may_send_us_on_within_itself_only() {
 #[test]
 fn a_server_that_is_not_there() {
     let server = Server::new(Era::Modern);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = free_address();
     let gateway = server.setup_at(&format!("http://{free}/mcp"), ALLOW, "", "").start();
     let client = Client::modern(&gateway);
     let reply = client.say(CALL);
