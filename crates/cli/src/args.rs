@@ -90,7 +90,7 @@ pub(crate) enum Command {
     #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
 
-    /// Check, explain and list policies.
+    /// Check, test, explain and list policies.
     #[command(subcommand)]
     Policy(Policy),
 
@@ -108,6 +108,12 @@ pub(crate) enum Command {
     /// Starts with the newest ones (10, or the number given with `--limit`) and continues until
     /// Ctrl-C. If nothing was recorded yet, it waits.
     Tail(Tail),
+
+    /// Explain what decided a recorded call, and whether it would be the same today.
+    ///
+    /// Judges the call again by the policies that are in force now, at the time on record, and shows
+    /// each rule about it: what matched, and what nearly did.
+    Why(Why),
 
     /// Verify the records, or export them.
     #[command(subcommand)]
@@ -398,6 +404,93 @@ pub(crate) enum Policy {
         #[arg(long)]
         json: bool,
     },
+
+    /// Test policies: judge the calls of test files and compare the verdicts.
+    ///
+    /// A test file is YAML with a list `tests`. Each test has a call (`command`, or `tool` and `input`),
+    /// the `verdict` that it must get (or `stop` for any that keeps the call from running) and, if it
+    /// matters, the `rule` that must decide. Calls are judged by their text alone, without this machine's
+    /// files, user or clock, so a test has the same result everywhere. Examples inside the rules are
+    /// checked too.
+    #[command(after_long_help = exit::help_of(exit::TEST))]
+    Test(PolicyTest),
+
+    /// Judge recorded calls again, to see what a policy would change.
+    ///
+    /// Each recorded call is judged at its own time by the given policies, and compared with what was
+    /// decided then. Calls whose arguments are not on record as they were are counted apart. Limits are
+    /// not counted.
+    Replay(Box<PolicyOnRecords>),
+
+    /// Compare two policies: their rules, and their verdicts on recorded calls.
+    Diff(Box<PolicyDiff>),
+
+    /// Show how many recorded calls no rule decides, by tool.
+    Coverage(Box<PolicyOnRecords>),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Why {
+    /// The record: its number, its id, or the beginning of its id.
+    #[arg(value_name = "RECORD")]
+    pub(crate) id: String,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
+
+    /// Print the record, and the explanation of today's verdict, as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Policies, and the recorded calls to judge by them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyOnRecords {
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyDiff {
+    /// A policy file, or a built-in policy.
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+
+    /// The policy to compare with it.
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyTest {
+    /// Test files. Without one, only the examples inside the rules are checked.
+    #[arg(value_name = "FILE")]
+    pub(crate) tests: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
+
+    /// Write a report in JUnit's format to this file, for build servers.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Print one JSON object per test.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

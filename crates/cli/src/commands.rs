@@ -17,6 +17,7 @@ mod policy;
 pub(crate) mod serve;
 mod stats;
 mod tail;
+mod why;
 
 use anyhow::Result;
 
@@ -38,6 +39,7 @@ pub(crate) fn run(args: Args) -> Result<Exit> {
         Command::Events(args) => events::run(&args, config),
         Command::Stats(args) => stats::run(&args, config),
         Command::Tail(args) => tail::run(&args, config),
+        Command::Why(args) => why::run(&args, config),
         Command::Audit(args) => audit::run(&args, config),
         Command::Config(args) => config::run(&args, config),
         Command::Keys(args) => keys::run(&args, config),

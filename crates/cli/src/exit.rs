@@ -44,8 +44,7 @@ impl Exit {
                 "success; check: the call is allowed; filter: the response was read to its end"
             }
             Self::Denied | Self::Broken => {
-                "check: the call is denied; audit verify: the chain is broken; doctor: something \
-                 does not work"
+                "check: denied; policy test: a test failed; audit verify, doctor: something is wrong"
             }
             Self::Error => {
                 "wrong usage, an unreadable file, call or store, or a rejected config or policy"
@@ -124,6 +123,12 @@ pub(crate) const DOCTOR: Codes = &[
 pub(crate) const CHECK_FILES: Codes = &[
     (Exit::Success, "no problems; there may be warnings"),
     (Exit::Error, "a file has problems, or cannot be read"),
+];
+
+pub(crate) const TEST: Codes = &[
+    (Exit::Success, "every test passed"),
+    (Exit::Broken, "a test failed"),
+    (Exit::Error, "a test file, the config or a policy cannot be read"),
 ];
 
 /// The section of `--help` that lists the codes of one command.

@@ -14,6 +14,7 @@ mod effects_text;
 mod exit;
 mod judge;
 mod operator;
+mod recorded_call;
 mod records;
 mod reload;
 mod render;

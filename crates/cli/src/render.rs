@@ -55,7 +55,7 @@ impl Color {
         self.paint(YELLOW, text)
     }
 
-    fn paint(self, style: &str, text: &str) -> String {
+    pub(crate) fn paint(self, style: &str, text: &str) -> String {
         match self {
             Self::On => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
             Self::Off => text.to_owned(),
@@ -63,8 +63,8 @@ impl Color {
     }
 }
 
-const RED: &str = "1;31";
-const GREEN: &str = "32";
+pub(crate) const RED: &str = "1;31";
+pub(crate) const GREEN: &str = "32";
 const YELLOW: &str = "33";
 const CYAN: &str = "1;36";
 
@@ -137,6 +137,22 @@ pub(crate) fn message_and_hint(error: &anyhow::Error) -> (String, Option<String>
 /// Writes to stderr. An error cannot be reported anywhere, so it is ignored.
 pub(crate) fn talk(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Shows the progress of long work on a terminal, and nothing elsewhere.
+pub(crate) fn progress(verb: &'static str) -> impl FnMut(u64, u64) {
+    let is_terminal = io::stderr().is_terminal();
+    let mut shown = 0;
+    move |done, all| {
+        let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100);
+        if is_terminal && percent != shown {
+            shown = percent;
+            talk(&format!("\r{verb} {percent} %"));
+            if percent >= 100 {
+                talk("\r                    \r");
+            }
+        }
+    }
 }
 
 /// Writes to stdout.

@@ -1,7 +1,7 @@
 //! `callgate audit`: prove the records, and take them elsewhere.
 
 use std::fs::OpenOptions;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &args::Audit, config: Option<&Path>) -> Result<Exit> {
 
 fn verify(json: bool, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
-    match reader.verify(progress("checked")) {
+    match reader.verify(render::progress("checked")) {
         Ok(verified) => {
             let text = if json { as_json(&verified)? } else { sound(&verified) };
             render::print(&text)?;
@@ -42,22 +42,6 @@ fn verify(json: bool, config: Option<&Path>) -> Result<Exit> {
             Ok(Exit::Broken)
         }
         Err(VerifyError::Read(error)) => Err(error.into()),
-    }
-}
-
-/// Shows the progress of long work on a terminal, and nothing elsewhere.
-fn progress(verb: &'static str) -> impl FnMut(u64, u64) {
-    let is_terminal = io::stderr().is_terminal();
-    let mut shown = 0;
-    move |done, all| {
-        let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100);
-        if is_terminal && percent != shown {
-            shown = percent;
-            talk(&format!("\r{verb} {percent} %"));
-            if percent >= 100 {
-                talk("\r                    \r");
-            }
-        }
     }
 }
 
@@ -122,7 +106,7 @@ fn export(filters: &Filters, out: Option<&Path>, config: Option<&Path>) -> Resul
 fn backup(folder: &Path, json: bool, config: Option<&Path>) -> Result<Exit> {
     let settings = callgate_config::audit_settings(config)?;
     records::announce_move(&settings.store);
-    let done = callgate_store::backup(&settings.store, folder, progress("copied"))
+    let done = callgate_store::backup(&settings.store, folder, render::progress("copied"))
         .map_err(records::backup_error)?;
     let Verified { records, last, head, .. } = &done.verified;
     let text = if json {
@@ -145,7 +129,7 @@ fn backup(folder: &Path, json: bool, config: Option<&Path>) -> Result<Exit> {
 
 fn reindex(json: bool, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
-    let progress = std::cell::RefCell::new(progress("indexed"));
+    let progress = std::cell::RefCell::new(render::progress("indexed"));
     let records = reader.reindex(|done, all| progress.borrow_mut()(done, all))?;
     let text = if json {
         report::line(&json!({ "records": records }))?

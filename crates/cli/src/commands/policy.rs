@@ -1,9 +1,15 @@
-//! `callgate policy`: find problems, explain verdicts, list rules.
+//! `callgate policy`: find problems, explain verdicts, list rules, and test them
+//! with calls of files or records.
 
 mod check;
+pub(crate) mod comparison;
+mod coverage;
 mod detectors;
+mod diff;
 pub(crate) mod explain;
 mod list;
+mod replay;
+mod test;
 
 use std::path::Path;
 
@@ -24,6 +30,10 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::List { files, wide, json } => {
             list::run(&sources::compile(files, config)?, output(*json, *wide))
         }
+        Policy::Test(args) => test::run(args, config),
+        Policy::Replay(args) => replay::run(args, config),
+        Policy::Diff(args) => diff::run(args, config),
+        Policy::Coverage(args) => coverage::run(args, config),
     }
 }
 

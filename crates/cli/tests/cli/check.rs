@@ -442,3 +442,24 @@ fn commands_list_their_own_exit_codes() {
         assert_eq!(listed.collect::<Vec<_>>(), codes, "{command:?}");
     }
 }
+
+/// Tools of servers, links, arrays and unknown values, through the starter policy.
+#[test]
+fn the_starter_policy_reads_names_links_and_lists() {
+    let calls = r#"{"tool":"mcp__gitlab__delete_tag","input":{"tag_name":"v1"}}
+{"tool":"mcp__terraform__run","input":{"command":"destroy"}}
+{"tool":"mcp__jupyter__execute_code","input":{"code":"!cat ~/.netrc"},"home":"/home/me"}
+{"tool":"Bash","input":{"command":"ln -s ~/.bashrc x && echo evil >> x"},"cwd":"/home/me/app","home":"/home/me"}
+{"tool":"Bash","input":{"command":"git commit --no-verify -m x"}}
+{"tool":"apply_patch","input":"*** Begin Patch\n*** Update File: .env\n*** Move to: a.txt\n*** End Patch"}
+{"tool":"mcp__gitlab__list_tags","input":{"project":"a"}}
+{"tool":"Bash","input":{"command":"curl -s \"$URL/health\" -o \"$OUT\""}}
+{"tool":"Bash","input":{"command":"declare -A t=([a]='npm test'); for k in \"${!t[@]}\"; do ${t[$k]}; done"}}
+{"tool":"Bash","input":{"command":"cp .env.example .env && sed -i s/a/b/ .env"},"cwd":"/home/me/app","home":"/home/me"}
+{"tool":"Bash","input":{"command":"terraform destroy -help"}}
+"#;
+    let ran = Test::new(&["check", "--no-disk", "--jsonl", "-"]).stdin(calls).run();
+    let stopped: Vec<bool> = ran.json().iter().map(|line| line["verdict"] != "allow").collect();
+    let expected = [true, true, true, true, true, true, false, false, false, false, false];
+    assert_eq!(stopped, expected, "{}", ran.stdout);
+}

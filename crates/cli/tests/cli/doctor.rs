@@ -4,11 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
+use callgate_testkit::port::free_address;
 use serde_json::json;
 
 use crate::support::Test;
 
-/// An address on which nothing answers at first.
+/// An address, and the listener that can answer there.
 fn address() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -17,15 +18,14 @@ fn address() -> (TcpListener, String) {
 
 #[test]
 fn on_a_machine_with_nothing() {
-    let (listener, address) = address();
-    drop(listener);
+    let address = free_address().to_string();
     let ran = Test::new(&["doctor"]).env("CALLGATE_LISTEN", &address).run();
     let providers = "anthropic, openai, gemini, vertex, code-assist, mistral, cohere, xai, deepseek, \
                      groq, openrouter, ollama, vllm";
     let expected = format!(
         "\
 config    none found, using the defaults
-policies  builtin:starter (27 rules)
+policies  builtin:starter (28 rules)
 store     [DIR]/.local/state/callgate/callgate.db
           does not exist yet: `callgate serve` creates it
 gateway   not running at {address}; start it with `callgate serve`
@@ -97,8 +97,7 @@ fn another_program_answers() {
 
 #[test]
 fn a_store_that_is_not_a_store() {
-    let (listener, address) = address();
-    drop(listener);
+    let address = free_address().to_string();
     let ran = Test::new(&["doctor", "--config", "c.yaml", "--json"])
         .file("c.yaml", "store: sqlite:notes.txt\npolicies: []\n")
         .file("notes.txt", "these are notes, and nothing like a database at all; leave them be\n")
@@ -123,8 +122,7 @@ fn a_broken_config() {
 /// Reports what is wrong with the policy, and everything else that can be known.
 #[test]
 fn a_broken_policy() {
-    let (listener, address) = address();
-    drop(listener);
+    let address = free_address().to_string();
     let doctor = |args: &[&str]| {
         Test::new(args)
             .file("c.yaml", "policies: [rules.yaml]\n")
@@ -151,8 +149,7 @@ fn a_broken_policy() {
 
 #[test]
 fn offers_are_enforced_by_a_rule_that_names_them() {
-    let (listener, address) = address();
-    drop(listener);
+    let address = free_address().to_string();
     let rules =
         "policy: mine\nrules: [{ id: a, tool: x, surface: inbound, verdict: deny, reason: No. }]\n";
     let ran = Test::new(&["doctor", "--config", "c.yaml"])

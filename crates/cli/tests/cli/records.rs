@@ -77,7 +77,10 @@ fn tools(ran: &Ran) -> Vec<String> {
 
 #[test]
 fn no_store_yet() {
-    let table: [&[&str]; 7] = [
+    let table: [&[&str]; 10] = [
+        &["why", "x"],
+        &["policy", "replay"],
+        &["policy", "coverage"],
         &["calls"],
         &["calls", "show", "x"],
         &["events"],

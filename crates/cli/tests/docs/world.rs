@@ -1,7 +1,6 @@
 //! What a page with a gateway needs around it: a provider that follows a script, and a port.
 
-use std::net::{Ipv4Addr, TcpListener};
-
+use callgate_testkit::port::free_address;
 use callgate_testkit::provider::{Block, Provider, Turn};
 use callgate_testkit::upstream::{Answer, Request, Upstream};
 use serde_json::{Value, json};
@@ -23,11 +22,10 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let provider = Provider::default().script("clean", clean()).script("deploy", deploy());
+        let provider = Provider::default().script("clean", clean());
+        let provider = provider.script("deploy", deploy()).script("build", build());
         let upstream = Upstream::start(move |request| answer(&provider, request));
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = port.local_addr().unwrap().port();
-        Self { upstream, port }
+        Self { upstream, port: free_address().port() }
     }
 
     /// The page with this world's addresses instead of the real ones.
@@ -69,6 +67,20 @@ fn clean() -> Vec<Turn> {
     ]
 }
 
+/// Asked to remove a folder, it wants too much at first.
+fn build() -> Vec<Turn> {
+    vec![
+        vec![
+            Block::text("I will clean up first."),
+            Block::call("toolu_01", "Bash", r#"{"command":"rm -rf ~"}"#),
+        ],
+        vec![
+            Block::text("Then I remove only the build folder."),
+            Block::call("toolu_02", "Bash", r#"{"command":"rm -rf ./build"}"#),
+        ],
+    ]
+}
+
 /// Asked to deploy, it has a secret in its call.
 fn deploy() -> Vec<Turn> {
     // In two pieces, so that nobody who looks for secrets takes it for one.
@@ -87,7 +99,11 @@ fn answer(provider: &Provider, request: &Request) -> Answer {
     let messages = body[list].as_array_mut();
     let first = messages.and_then(|all| all.iter_mut().find(|one| one["role"] == "user"));
     if let Some(Value::String(text)) = first.map(|first| question(&mut first["content"])) {
-        let script = if text.contains("Deploy") { "deploy" } else { "clean" };
+        let script = match &*text {
+            text if text.contains("Deploy") => "deploy",
+            text if text.contains("build folder") => "build",
+            _ => "clean",
+        };
         text.push_str(&format!(" [script {script} #1]"));
     }
     provider.answer(&Request { body: body.to_string().into_bytes(), ..request.clone() })

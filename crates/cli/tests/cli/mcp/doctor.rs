@@ -1,8 +1,8 @@
 //! What `callgate doctor` says of MCP servers.
 
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 
+use callgate_testkit::port::free_address;
 use serde_json::json;
 
 use super::{World, tool};
@@ -20,7 +20,7 @@ mcp:
 
 /// An address on which nobody answers.
 fn nobody() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    free_address().to_string()
 }
 
 fn doctor(config: &str, args: &[&str]) -> Test {

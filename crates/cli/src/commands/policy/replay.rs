@@ -1,0 +1,28 @@
+//! `callgate policy replay`: judge recorded calls again, by a policy that may not be in force yet.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::comparison::Comparison;
+use crate::args::PolicyOnRecords;
+use crate::exit::Exit;
+use crate::recorded_call::Decision;
+use crate::records;
+use crate::render;
+use crate::report;
+use crate::sources;
+
+pub(crate) fn run(args: &PolicyOnRecords, config: Option<&Path>) -> Result<Exit> {
+    let policies = sources::load(&args.policies.files, config)?;
+    let reader = records::reader(config)?;
+    let comparison = Comparison::over(&reader, &args.filters, |stored, call| {
+        let before = Decision::recorded(stored)?;
+        Ok((before, call.decide(stored, &policies)?))
+    })?;
+    render::print(&match args.json {
+        true => report::line(&comparison.output())?,
+        false => comparison.text(),
+    })?;
+    Ok(Exit::Success)
+}

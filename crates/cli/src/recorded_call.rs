@@ -1,0 +1,156 @@
+//! A recorded call, to be judged again.
+
+use callgate_audit::{Action, Code, InputLoss, Stored};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_decide::moment_of;
+use callgate_policy::{Judgement, Moment, Policies, SELF_PROTECTION, SpentLimits, Verdict};
+
+use crate::render::rule_name;
+
+/// A call as it was judged at the time.
+pub(crate) struct RecordedCall {
+    pub(crate) call: ToolCall,
+    pub(crate) moment: Moment,
+}
+
+/// Why a recorded call cannot be judged again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NotReplayable {
+    Redacted,
+    Truncated,
+    NoInput,
+    NoName,
+    NotByPolicy,
+    Limited,
+}
+
+impl NotReplayable {
+    /// Completes "not judged again: …".
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Redacted => "a secret in the arguments was redacted",
+            Self::Truncated => "the arguments were too long to be recorded whole",
+            Self::NoInput => "the arguments were not recorded",
+            Self::NoName => "the name of the tool cannot be read",
+            Self::NotByPolicy => "something other than a policy decided",
+            Self::Limited => "a limit decided, which depends on earlier calls",
+        }
+    }
+
+    /// The word for programs.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Redacted => "redacted",
+            Self::Truncated => "truncated",
+            Self::NoInput => "no_input",
+            Self::NoName => "no_name",
+            Self::NotByPolicy => "not_by_policy",
+            Self::Limited => "limited",
+        }
+    }
+}
+
+impl RecordedCall {
+    pub(crate) fn of(stored: &Stored) -> Result<Self, NotReplayable> {
+        let record = &stored.record;
+        let tool = record.tool.as_ref().ok_or(NotReplayable::NoName)?;
+        let surface = record.surface.unwrap_or(Surface::Response);
+        let name = match &tool.server {
+            Some(server) if surface == Surface::Mcp => format!("mcp__{server}__{}", tool.name),
+            _ => tool.name.clone(),
+        };
+        let mut origin = OriginFields::at(surface);
+        let who = record.who.clone();
+        origin.who = Who { org: who.org, team: who.team, user: who.user, key: who.key };
+        (origin.agent, origin.agent_proven) = (who.agent, who.agent_proven);
+        origin.session = who.session;
+        (origin.cwd, origin.home) = (record.cwd.clone(), record.home.clone());
+        (origin.provider, origin.model) = (record.provider.clone(), record.model.clone());
+        let call = ToolCall {
+            id: CallId(tool.call_id.clone()),
+            name: ToolName::parse(&name).map_err(|_| NotReplayable::NoName)?,
+            arguments: arguments(stored)?,
+            origin: Origin::new(origin),
+            caller: None,
+        };
+        Ok(Self { call, moment: moment_of(record.time) })
+    }
+
+    /// The decision of these policies; an error if a limit decided the call on record.
+    pub(crate) fn decide(
+        &self,
+        stored: &Stored,
+        policies: &Policies,
+    ) -> Result<Decision, NotReplayable> {
+        let judgement = self.judge(policies);
+        let decided = stored.record.verdict.as_ref().filter(|it| it.action == Action::Deny);
+        let rule = decided.and_then(|verdict| verdict.rule.as_ref());
+        match rule.is_some_and(|rule| judgement.limits.iter().any(|limit| limit.rule == *rule)) {
+            true => Err(NotReplayable::Limited),
+            false => Ok(Decision::of(&judgement)),
+        }
+    }
+
+    /// Judges the call by these policies, as if it were made at its time again. Limits are not
+    /// counted.
+    pub(crate) fn judge(&self, policies: &Policies) -> Judgement {
+        policies.judge(&self.call, &self.moment, &SpentLimits::none())
+    }
+}
+
+fn arguments(stored: &Stored) -> Result<Arguments, NotReplayable> {
+    let input = stored.original_input()?;
+    let is_json = input.trim_ascii_start().starts_with('{') || input.trim_ascii().is_empty();
+    Ok(if is_json { Arguments::json(input) } else { Arguments::text(input) })
+}
+
+impl From<InputLoss> for NotReplayable {
+    fn from(loss: InputLoss) -> Self {
+        match loss {
+            InputLoss::Missing => Self::NoInput,
+            InputLoss::Redacted => Self::Redacted,
+            InputLoss::Truncated => Self::Truncated,
+        }
+    }
+}
+
+/// What happened to a call, and which rule decided.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Decision {
+    pub(crate) verdict: Verdict,
+    pub(crate) rule: String,
+}
+
+impl Decision {
+    /// What is on record; an error if no rule of a policy decided.
+    pub(crate) fn recorded(stored: &Stored) -> Result<Self, NotReplayable> {
+        let verdict = stored.record.verdict.as_ref().ok_or(NotReplayable::NotByPolicy)?;
+        if verdict.policy.as_deref() == Some(SELF_PROTECTION) {
+            return Err(NotReplayable::NotByPolicy);
+        }
+        let word = match (verdict.action, verdict.code) {
+            (Action::Unjudged, _) => return Err(NotReplayable::NotByPolicy),
+            (Action::Deny, Some(Code::ApprovalMissing)) => Verdict::Ask,
+            (_, Some(code)) if !is_of_policy(code) => return Err(NotReplayable::NotByPolicy),
+            (Action::Allow, _) => Verdict::Allow,
+            (Action::Audit, _) => Verdict::Audit,
+            (Action::Deny, _) => Verdict::Deny,
+        };
+        let rule = rule_name(verdict.policy.as_deref(), verdict.rule.as_deref());
+        Ok(Self { verdict: word, rule })
+    }
+
+    /// Whether both mean the same for a call: it passes, waits or is stopped.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.verdict.course() == other.verdict.course()
+    }
+
+    pub(crate) fn of(judgement: &Judgement) -> Self {
+        let rule = rule_name(judgement.policy.as_deref(), judgement.rule.as_deref());
+        Self { verdict: judgement.verdict, rule }
+    }
+}
+
+fn is_of_policy(code: Code) -> bool {
+    matches!(code, Code::Rule | Code::Default | Code::NoPolicy | Code::RuleUnknown)
+}

@@ -1,0 +1,201 @@
+//! `callgate why`, `policy replay`, `policy diff` and `policy coverage`: recorded calls, judged again.
+
+use callgate_audit::{Action, Code, Record};
+use callgate_call::Surface;
+use serde_json::{Value, json};
+
+use crate::records::{call, store};
+use crate::support::{Ran, Test};
+
+/// A token in two pieces, so that nobody who looks for secrets takes it for one.
+fn token() -> String {
+    ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat()
+}
+
+/// After the start of a session, which is record 1. Allowed: `ls`, a call with a secret, a long call. Denied: `rm -rf /`, by `test/no-rm`; a call by
+/// a limit; a call by a list of servers.
+fn recorded() -> Vec<Record> {
+    let shell = |command: &str| json!({ "command": command }).to_string();
+    let mut refused = call("Bash", &shell("ls"), Action::Deny);
+    refused.verdict.as_mut().unwrap().code = Some(Code::ServerDenied);
+    let mut limited = call("Bash", &shell("make"), Action::Deny);
+    limited.verdict.as_mut().unwrap().rule = Some("often".into());
+    vec![
+        call("Bash", &shell("ls"), Action::Allow),
+        call("Bash", &shell(&format!("deploy {}", token())), Action::Allow),
+        call("Bash", &shell(&"x".repeat(300_000)), Action::Allow),
+        call("Bash", &shell("rm -rf /"), Action::Deny),
+        limited,
+        refused,
+    ]
+}
+
+fn run_on(records: Vec<Record>, args: &[&str], files: &[(&str, &str)]) -> Ran {
+    let mut test = Test::new(args);
+    for (name, text) in files {
+        test = test.file(name, text);
+    }
+    let audit = store(&test.path());
+    for record in records {
+        audit.append(record).wait().unwrap();
+    }
+    drop(audit);
+    test.run()
+}
+
+const LS: &str = "\
+policy: mine
+rules:
+  - { id: no-ls, tool: '@shell', when: { runs: ls }, verdict: deny, reason: no }
+  - { id: often, tool: '@shell', limit: { calls: 1, per: minute }, when: { runs: make }, verdict: deny, reason: no }
+";
+
+fn replayed(args: &[&str]) -> Ran {
+    let words = [&["policy", "replay", "--policy", "mine.yaml"], args].concat();
+    run_on(recorded(), &words, &[("mine.yaml", LS)])
+}
+
+#[test]
+fn replaying_shows_what_a_policy_would_change() {
+    replayed(&[]).sees(
+        0,
+        "6 calls: 2 would be decided differently\n\n\
+         allow -> deny: 1\n  was (no policy), now mine/no-ls\n       2  Bash: ls\n\n\
+         deny -> allow: 1\n  was test/no-rm, now mine (default)\n       5  Bash: rm -rf /\n\n\
+         not judged again:\n       1  a secret in the arguments was redacted\n       \
+         1  the arguments were too long to be recorded whole\n       \
+         1  something other than a policy decided\n       \
+         1  a limit decided, which depends on earlier calls\n",
+        "",
+    );
+}
+
+#[test]
+fn replaying_for_programs_and_with_filters() {
+    let found = &replayed(&["--json", "--verdict", "deny"]).json()[0];
+    assert_eq!((&found["calls"], &found["changed"]), (&json!(3), &json!(1)));
+    let change = &found["changes"][0];
+    assert_eq!(change["before"], json!({ "verdict": "deny", "rule": "test/no-rm" }));
+    assert_eq!(change["after"], json!({ "verdict": "allow", "rule": "mine (default)" }));
+    assert_eq!(change["examples"][0]["seq"], 5);
+    assert_eq!(found["not_judged"], json!({ "not_by_policy": 1, "limited": 1 }));
+}
+
+#[test]
+fn nothing_changes_for_the_same_policy() {
+    let record = call("Bash", r#"{"command":"rm -rf /"}"#, Action::Deny);
+    let ran = run_on(vec![record], &["policy", "replay", "--policy", "policy.yaml"], &[]);
+    ran.sees(0, "1 call: none would be decided differently\n", "");
+}
+
+/// A call at an MCP server has the server apart from the tool's name.
+#[test]
+fn a_call_at_a_server_is_judged_as_that_servers() {
+    let mut record = call("read", "{}", Action::Allow);
+    record.surface = Some(Surface::Mcp);
+    record.tool.as_mut().unwrap().server = Some("files".into());
+    let policy =
+        "policy: p\nrules: [{ id: a, tool: read, server: files, verdict: deny, reason: no }]\n";
+    let words = ["policy", "replay", "--policy", "p.yaml", "--json"];
+    let ran = run_on(vec![record], &words, &[("p.yaml", policy)]);
+    assert_eq!(ran.json()[0]["changed"], 1, "{}", ran.stdout);
+}
+
+/// A rule on the hour sees the hour of the record, and one on the caller the recorded caller.
+#[test]
+fn a_call_is_judged_as_of_its_time() {
+    let mut record = call("deploy", "{}", Action::Allow);
+    record.time = "2026-01-04T03:30:00Z".parse().unwrap();
+    record.who.user = Some("ann".into());
+    let policy = "\
+policy: p
+rules:
+  - id: a
+    tool: deploy
+    who: { user: ann }
+    when: { all: [{ arg: context.hour, equals: 3 }, { arg: context.weekday, equals: sunday }] }
+    verdict: deny
+    reason: no
+";
+    let words = ["policy", "replay", "--policy", "p.yaml", "--json"];
+    let ran = run_on(vec![record], &words, &[("p.yaml", policy)]);
+    assert_eq!(ran.json()[0]["changes"][0]["after"]["rule"], "p/a", "{}", ran.stdout);
+}
+
+#[test]
+fn two_policies_differ_in_rules_and_verdicts() {
+    let next = LS.replace("runs: ls", "runs: rm");
+    let files = [("mine.yaml", LS), ("next.yaml", next.as_str())];
+    let words = ["policy", "diff", "mine.yaml", "next.yaml"];
+    let ran = run_on(recorded(), &words, &files);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(ran.stdout.starts_with("changed        mine/no-ls\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("was mine/no-ls, now mine (default)"), "{}", ran.stdout);
+    let found = &run_on(recorded(), &[&words[..], &["--json"]].concat(), &files).json()[0];
+    assert_eq!(found["changed"], json!(["mine/no-ls"]));
+    assert_eq!(found["calls"]["changed"], 3);
+    // Without records, the rules are still compared.
+    let mut alone = Test::new(&words);
+    for (name, text) in files {
+        alone = alone.file(name, text);
+    }
+    let ran = alone.run();
+    assert!(ran.stdout.ends_with("no calls are on record yet\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn coverage_counts_what_no_rule_decides() {
+    let words = ["policy", "coverage", "--policy", "mine.yaml", "--json"];
+    let found = &run_on(recorded(), &words, &[("mine.yaml", LS)]).json()[0];
+    assert_eq!(
+        (&found["calls"], &found["uncovered"], &found["not_judged"]),
+        (&json!(4), &json!(2), &json!(2))
+    );
+    assert_eq!(found["tools"]["Bash"]["example"], "Bash: make");
+}
+
+fn why(record: &str, args: &[&str]) -> Ran {
+    let words = [&["why", record, "--policy", "mine.yaml"], args].concat();
+    run_on(recorded(), &words, &[("mine.yaml", LS)])
+}
+
+#[test]
+fn why_compares_then_with_today() {
+    let ran = why("2", &[]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for part in [
+        "Bash: ls\n",
+        "then: allow\n",
+        "today: deny by mine/no-ls (not the same)",
+        "matches: decided",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    let ran = why("5", &[]);
+    let reason = "then: deny by test/no-rm\n  reason: Nothing is removed for good.\n";
+    assert!(ran.stdout.contains(reason), "{}", ran.stdout);
+    assert!(ran.stdout.contains("today: allow by mine (default) (not the same)"), "{}", ran.stdout);
+    let ran = why("3", &[]);
+    let unknown = "today: cannot be judged again: a secret in the arguments was redacted\n";
+    assert!(ran.stdout.ends_with(unknown), "{}", ran.stdout);
+    let ran = why("7", &[]);
+    assert!(ran.stdout.contains("(then, something other than a policy decided)"), "{}", ran.stdout);
+}
+
+#[test]
+fn why_for_programs() {
+    let found = &why("2", &["--json"]).json()[0];
+    assert_eq!((&found["same"], &found["record"]["seq"]), (&json!(false), &json!(2)));
+    assert_eq!(found["decision"], json!({ "verdict": "deny", "rule": "mine/no-ls" }));
+    assert!(found["today"]["rules"].is_array(), "{found}");
+    let found = &why("4", &["--json"]).json()[0];
+    assert_eq!((&found["not_judged"], &found["today"]), (&json!("truncated"), &Value::Null));
+}
+
+#[test]
+fn only_calls_have_a_why() {
+    let record = Record::new(callgate_audit::Kind::PolicyLoaded);
+    let error = "error: record 1 is not a call: it is a `policy_loaded`\n\
+                 hint: `callgate calls` lists the calls\n";
+    run_on(vec![record], &["why", "1"], &[]).sees(2, "", error);
+}
