@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::session_files::SessionFiles;
+
 /// The place at which a call is seen, and where a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Surface {
@@ -110,6 +112,8 @@ pub struct OriginFields {
     pub model: Option<String>,
     /// What an MCP server says its tool does.
     pub effect_hints: EffectHints,
+    /// The files that earlier calls of the session have written, if there are any.
+    pub session_files: Option<Arc<SessionFiles>>,
 }
 
 /// What an MCP server says one of its tools does, in the annotations of its definition. It can make a
@@ -150,6 +154,7 @@ impl OriginFields {
             provider: None,
             model: None,
             effect_hints: EffectHints::default(),
+            session_files: None,
         }
     }
 }
@@ -165,6 +170,15 @@ impl Origin {
     pub fn with_effect_hints(mut self, hints: EffectHints) -> Self {
         if self.effect_hints != hints {
             Arc::make_mut(&mut self.0).effect_hints = hints;
+        }
+        self
+    }
+
+    /// The same origin, with the files that earlier calls of the session have written.
+    #[must_use]
+    pub fn with_session_files(mut self, files: Option<Arc<SessionFiles>>) -> Self {
+        if files.is_some() || self.session_files.is_some() {
+            Arc::make_mut(&mut self.0).session_files = files;
         }
         self
     }

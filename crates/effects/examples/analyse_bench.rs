@@ -31,6 +31,7 @@ fn main() {
         home: Some("/home/u"),
         workspace: Some("/proj/app"),
         resolver: None,
+        earlier: None,
     };
     let names = ["secrets", "startup", "agent-config", "vcs", "system"];
     let started = Instant::now();

@@ -58,8 +58,13 @@ fn main() {
 
 fn effects_of<'c>(call: &'c Value, catalogue: &Catalogue) -> (Effects, Ground<'c>) {
     let text = |key: &str| call.get(key).and_then(Value::as_str);
-    let ground =
-        Ground { cwd: text("cwd"), home: text("home"), workspace: text("cwd"), resolver: None };
+    let ground = Ground {
+        cwd: text("cwd"),
+        home: text("home"),
+        workspace: text("cwd"),
+        resolver: None,
+        earlier: None,
+    };
     let arguments = match call.get("input") {
         Some(Value::String(text)) => Arguments::text(text.as_str()),
         Some(value) => Arguments::json(show(Some(value))),

@@ -1,5 +1,7 @@
 //! The effects that have been found so far, and how much may still be looked at.
 
+use callgate_call::{FileWrite, SessionFiles, WrittenContent};
+
 use crate::effect::{Action, Effect, Effects, Place, Run, SubCommand};
 use crate::ground::Ground;
 use crate::shell::syntax::Span;
@@ -87,6 +89,13 @@ impl<'g> Analysis<'g> {
 
     pub(crate) fn run_mut(&mut self, at: usize) -> Option<&mut Run> {
         self.effects.run_mut(at)
+    }
+
+    /// Keeps what is written into a file.
+    pub(crate) fn wrote(&mut self, path: &str, content: WrittenContent) {
+        if self.effects.files.len() < SessionFiles::MAX_FILES {
+            self.effects.files.push(FileWrite { path: path.to_owned(), content });
+        }
     }
 
     /// The effects that were added since there were that many.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use callgate_call::FileWrite;
+
 use crate::bound::{Bound, EffectKind};
 use crate::marks::Marks;
 use crate::path::Path;
@@ -221,6 +223,8 @@ pub struct Effects {
     pub arguments: Vec<String>,
     /// The sub-commands of shell texts, in the order of the text.
     pub commands: Vec<SubCommand>,
+    /// What is written into files, as far as the call shows it.
+    pub files: Vec<FileWrite>,
 }
 
 impl Effects {

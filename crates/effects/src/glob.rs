@@ -795,6 +795,7 @@ mod tests {
         home: Some("/home/u"),
         workspace: Some("/w/app"),
         resolver: None,
+        earlier: None,
     };
 
     fn truth(glob: &str, path: Word, ground: &Ground<'_>) -> Truth {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use callgate_call::SessionFiles;
+
 /// The folders a call runs in. Parts of it may be unknown.
 #[derive(Clone, Copy, Default)]
 pub struct Ground<'a> {
@@ -14,6 +16,8 @@ pub struct Ground<'a> {
     pub workspace: Option<&'a str>,
     /// Looks at the disk; only where callgate runs on the agent's machine.
     pub resolver: Option<&'a dyn Resolver>,
+    /// The files that earlier calls of the session have written.
+    pub earlier: Option<&'a SessionFiles>,
 }
 
 /// Answers questions about the disk. The crate itself does no I/O.
@@ -39,6 +43,7 @@ impl fmt::Debug for Ground<'_> {
             .field("home", &self.home)
             .field("workspace", &self.workspace)
             .field("resolver", &self.resolver.is_some())
+            .field("earlier", &self.earlier.is_some())
             .finish()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use callgate_call::WrittenContent;
+
 /// What a patch does to one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Touch {
@@ -55,6 +57,67 @@ pub(crate) fn targets(text: &str) -> Vec<Target<'_>> {
         }
     }
     targets
+}
+
+/// The new content of each file that a patch writes.
+pub(crate) fn contents(text: &str) -> Vec<(&str, WrittenContent)> {
+    let mut files: Vec<(&str, Hunks)> = Vec::new();
+    for line in text.lines() {
+        let is_codex = codex_line(line, 0);
+        let name = match (is_codex, diff_line(line)) {
+            (Some((Touch::Deletes, ..)), _) | (None, Some(("--- ", _))) => continue,
+            (Some((_, name, _)), _) | (None, Some((_, name))) => Some(name),
+            (None, None) => None,
+        };
+        if let Some(name) = name.filter(|_| files.len() < MAX_TARGETS) {
+            files.push((name, Hunks { is_new: line.contains("Add File"), ..Hunks::default() }));
+        } else if let Some((_, hunks)) = files.last_mut() {
+            hunks.line(line);
+        }
+    }
+    files.into_iter().flat_map(|(name, hunks)| hunks.done().map(move |it| (name, it))).collect()
+}
+
+/// The changes of one file.
+#[derive(Default)]
+struct Hunks {
+    is_new: bool,
+    done: Vec<(String, String)>,
+    old: String,
+    new: String,
+}
+
+impl Hunks {
+    fn line(&mut self, line: &str) {
+        let (sign, rest) = line.split_at_checked(1).unwrap_or((" ", ""));
+        if matches!(sign, " " | "-") {
+            self.old.push_str(rest);
+            self.old.push('\n');
+        }
+        if matches!(sign, " " | "+") {
+            self.new.push_str(rest);
+            self.new.push('\n');
+        }
+        if sign == "@" {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        let hunk = (std::mem::take(&mut self.old), std::mem::take(&mut self.new));
+        if !hunk.1.is_empty() {
+            self.done.push(hunk);
+        }
+    }
+
+    fn done(mut self) -> impl Iterator<Item = WrittenContent> {
+        self.end();
+        let is_new = self.is_new;
+        self.done.into_iter().map(move |(old, new)| match is_new || old.is_empty() {
+            true => WrittenContent::Whole(new),
+            false => WrittenContent::Replaced { old, new },
+        })
+    }
 }
 
 fn codex_line(line: &str, at: usize) -> Option<Target<'_>> {
@@ -130,5 +193,16 @@ mod tests {
                 (Touch::Writes, "other"),
             ]
         );
+    }
+
+    #[test]
+    fn the_new_text_of_each_file_is_known() {
+        let text = "*** Begin Patch\n*** Add File: a\n+x\n+y\n*** Update File: b\n@@\n one\n-two\n+2\n*** Delete File: c\n*** End Patch";
+        let replaced =
+            WrittenContent::Replaced { old: "one\ntwo\n".to_owned(), new: "one\n2\n".to_owned() };
+        let whole = WrittenContent::Whole("x\ny\n".to_owned());
+        assert_eq!(contents(text), [("a", whole), ("b", replaced)]);
+        let text = "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n";
+        assert_eq!(contents(text), [("new", WrittenContent::Whole("x\n".to_owned()))]);
     }
 }

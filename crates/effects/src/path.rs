@@ -217,6 +217,7 @@ mod tests {
         home: Some("/home/u"),
         workspace: Some("/proj/app"),
         resolver: None,
+        earlier: None,
     };
 
     fn resolved(written: &str, ground: &Ground<'_>) -> String {

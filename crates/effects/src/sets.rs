@@ -736,8 +736,13 @@ mod tests {
     use crate::path::Path;
     use crate::{Ground, Truth, Word};
 
-    const GROUND: Ground<'_> =
-        Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
+    const GROUND: Ground<'_> = Ground {
+        cwd: Some("/w"),
+        home: Some("/home/u"),
+        workspace: Some("/w"),
+        resolver: None,
+        earlier: None,
+    };
 
     fn is_in(name: &str, path: &str) -> Truth {
         let set = path_set(name, []).unwrap();

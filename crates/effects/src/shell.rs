@@ -8,6 +8,7 @@ mod builtins;
 mod callbacks;
 pub(crate) mod decode;
 mod descriptors;
+mod earlier;
 pub(crate) mod eval;
 pub(crate) mod expand;
 mod killed;

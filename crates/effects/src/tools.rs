@@ -17,6 +17,7 @@ mod arguments;
 mod known;
 mod naming;
 mod unknown;
+pub(crate) mod written;
 
 /// The effects of a command line.
 pub fn command(text: &str, ground: &Ground<'_>) -> Effects {

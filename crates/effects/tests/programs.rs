@@ -24,6 +24,7 @@ fn effects(text: &str) -> Effects {
         home: Some("/home/dev"),
         workspace: Some("/home/dev/project"),
         resolver: None,
+        earlier: None,
     };
     command(text, &ground)
 }

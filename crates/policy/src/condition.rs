@@ -115,6 +115,11 @@ impl Condition {
         self.any_evidence(|evidence| evidence == Evidence::WholeInput)
     }
 
+    /// Whether any part of it depends on what a call would do.
+    pub(crate) fn looks_at_effects(&self) -> bool {
+        self.any_evidence(|evidence| evidence == Evidence::Effects)
+    }
+
     /// Whether any part of it depends on what an inspection found.
     pub(crate) fn needs_findings(&self) -> bool {
         self.any_evidence(|evidence| evidence == Evidence::Findings)

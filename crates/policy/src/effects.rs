@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::fmt;
 
-use callgate_call::ToolCall;
 use callgate_call::json::Value;
+use callgate_call::{FileWrite, Surface, ToolCall};
 use callgate_effects::{
     Bound, EffectKind, Effects, Entry, Fill, Ground, Path, PreparedPath, Resolver, Role, Word,
     analyse_whole,
@@ -172,6 +172,22 @@ impl<'c> CallEffects<'c> {
         })
     }
 
+    /// What the call writes into files, once for each.
+    pub(crate) fn files(&self, name: &Name<'_>) -> Vec<FileWrite> {
+        let writes = Bound::just(EffectKind::Writes).with(EffectKind::Runs);
+        let is_call = self.call.origin.surface != Surface::Inbound;
+        if !is_call || self.bound(name).and(writes).is_empty() {
+            return Vec::new();
+        }
+        let mut files = Vec::new();
+        for write in self.list(name).iter().flat_map(|effects| &effects.files) {
+            if !files.contains(write) {
+                files.push(write.clone());
+            }
+        }
+        files
+    }
+
     /// What the tool can do according to its server, in addition to what is known. A server's word
     /// never takes anything away.
     fn hinted(&self, tool: &Tool<'_>) -> Bound {
@@ -221,7 +237,13 @@ fn whole_folder(path: &Path) -> Option<Path> {
 pub(crate) fn ground(call: &ToolCall) -> Ground<'_> {
     let cwd = call.origin.cwd.as_deref();
     let workspace = cwd.or_else(|| own_folder(call));
-    Ground { cwd, home: call.origin.home.as_deref(), workspace, resolver: None }
+    Ground {
+        cwd,
+        home: call.origin.home.as_deref(),
+        workspace,
+        resolver: None,
+        earlier: call.origin.session_files.as_deref(),
+    }
 }
 
 /// The folder that a shell tool runs in according to its arguments. A home is not a project.

@@ -90,7 +90,7 @@ impl Policies {
 
     /// Whether any rule looks at extra input.
     pub fn looks_at_extra(&self) -> bool {
-        self.policies().iter().any(|policy| policy.looks_at_whole_input)
+        self.policies().iter().any(|policy| policy.looks_at.whole_input)
     }
 
     /// The extra input, if any rule looks at it.

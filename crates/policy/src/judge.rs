@@ -236,6 +236,10 @@ impl Policies {
             }
         }
         judgement.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        let mut policies = self.policies_for(&question.call.origin);
+        if policies.any(|policy| policy.looks_at.effects) {
+            judgement.details.files = question.effects.files(&question.name);
+        }
         judgement
     }
 
@@ -272,6 +276,7 @@ impl Judgement {
                 rules: Vec::new(),
                 matched: None,
                 limits: Vec::new(),
+                files: Vec::new(),
             },
             fingerprint: CallFingerprint::of(call),
             cleaners: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::ToolCall;
+use callgate_call::{FileWrite, ToolCall};
 
 use crate::denial::{Denial, Scope, cut};
 use crate::limit::LimitKey;
@@ -82,6 +82,8 @@ pub struct JudgementDetails {
     /// The limits of rules whose other conditions hold. The caller takes a token from each of these
     /// buckets and judges again.
     pub limits: Vec<LimitKey>,
+    /// What the call writes into files, if a rule may depend on it when a later call runs them.
+    pub files: Vec<FileWrite>,
 }
 
 impl std::ops::Deref for Judgement {

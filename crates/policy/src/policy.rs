@@ -28,8 +28,16 @@ pub(crate) struct Policy {
     by_surface: Vec<(Surface, usize)>,
     /// Whether any rule sanitizes. Most policies have no such rule, and skip the search for one.
     sanitizes: bool,
-    /// Whether any rule looks at the whole input. Only then does extra input matter.
-    pub(crate) looks_at_whole_input: bool,
+    pub(crate) looks_at: Evidence,
+}
+
+/// What the rules of a policy look at, in addition to names and single arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evidence {
+    /// The whole input. Only then does extra input matter.
+    pub(crate) whole_input: bool,
+    /// What a call would do.
+    pub(crate) effects: bool,
 }
 
 /// Everything in a policy except its rules.
@@ -80,7 +88,10 @@ impl Policy {
             audience,
             shadow,
             sanitizes: rules.iter().any(|rule| rule.role == RuleRole::Sanitize),
-            looks_at_whole_input: rules.iter().any(Rule::looks_at_whole_input),
+            looks_at: Evidence {
+                whole_input: rules.iter().any(Rule::looks_at_whole_input),
+                effects: rules.iter().any(Rule::looks_at_effects),
+            },
             rules,
             defaults,
             indexes: Vec::new(),
@@ -312,6 +323,11 @@ impl Rule {
     /// Whether it has a condition on findings.
     pub(crate) fn needs_findings(&self) -> bool {
         self.when.as_ref().is_some_and(crate::condition::Condition::needs_findings)
+    }
+
+    /// Whether it depends on what a call would do.
+    pub(crate) fn looks_at_effects(&self) -> bool {
+        self.when.as_ref().is_some_and(crate::condition::Condition::looks_at_effects)
     }
 
     /// Whether it looks at the whole input, or sanitizes the whole input.

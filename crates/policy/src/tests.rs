@@ -20,6 +20,7 @@ mod sanitize;
 mod scope;
 mod sketch;
 mod starter;
+mod steps;
 mod support;
 mod text;
 mod tools;

@@ -720,6 +720,13 @@ impl Shell<'_, '_> {
                 self.opaque(Why::Code, Bound::ALL, span.clone());
                 self.script(language, &field, None);
             }
+            Output::Earlier { file, text } => {
+                self.opaque(Why::Code, Bound::ALL, span.clone());
+                if !file.is_unknown() {
+                    self.read_file(&Field::new(file.clone(), span.clone()), Access::Content);
+                }
+                self.likely_code(language, &Field::new(text.clone(), span.clone()));
+            }
             Output::Network(connections) => {
                 self.opaque(Why::NetworkCode, Bound::ALL, span.clone());
                 for connection in connections {
@@ -765,7 +772,7 @@ impl Shell<'_, '_> {
     /// A script that the text itself has written, or that the resolver can read.
     pub(crate) fn known_script(&mut self, language: Language, field: &Field) {
         let path = self.resolve(&field.word);
-        let Some(path) = path.resolved.text() else { return };
+        let Some(path) = path.resolved.text() else { return self.earlier_script(language, field) };
         if let Some(output) = self.written.get(path).cloned().or_else(|| self.fetched_output(path))
         {
             // A script in another language is as hidden as a file that was there before, unless it
@@ -780,15 +787,17 @@ impl Shell<'_, '_> {
         }
         let script = self.out.ground.resolver.and_then(|resolver| resolver.script(path));
         if let Some(text) = script {
+            // The file counts, not what the session once wrote there.
             let field = Field::new(Word::known(text.into_owned()), field.span.clone());
-            self.code(language, &field);
+            return self.code(language, &field);
         }
+        self.earlier_script(language, field);
     }
 
     /// A file of settings that the text itself has written: opaque if it names something that runs.
     fn known_recipe(&mut self, field: &Field) {
         let output = self.file_output(field);
-        let Some(text) = output.known() else { return };
+        let Some(text) = output.likely() else { return };
         let runs = ["exec", "shell", "command", "/bin/", "system(", "script", "invoke", "hook"];
         let lower = text.to_ascii_lowercase();
         if runs.iter().any(|word| lower.contains(word)) {
@@ -852,7 +861,7 @@ impl Shell<'_, '_> {
         }
         let output = Rc::new(Output::Network(connections));
         for file in files {
-            self.written.insert(file, Rc::clone(&output));
+            self.keep_file(file, Rc::clone(&output));
         }
         Output::unshared(output)
     }

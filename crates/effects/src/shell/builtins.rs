@@ -410,6 +410,7 @@ impl Shell<'_, '_> {
 
     /// Writes and deletes the files of a patch.
     pub(crate) fn patch_files(&mut self, text: &str, span: &std::ops::Range<usize>) {
+        crate::tools::written::keep_patch(self.out, text);
         for (touch, name, _) in crate::patch::targets(text) {
             let field = Field::new(Word::known(name), span.clone());
             match touch {
@@ -517,9 +518,17 @@ impl Shell<'_, '_> {
                 {
                     return Some(Output::Network(connections.clone()));
                 }
-                let text = input.as_deref().and_then(Output::known)?;
-                decode::filter(name, &texts(), Some(text))
-                    .map(|text| Output::Text(Word::known(text)))
+                let input = match input {
+                    Some(input) => Rc::clone(input),
+                    None if decode::is_decoder(name) => self.operand_output(arguments)?,
+                    None => return None,
+                };
+                let text = decode::filter(name, &texts(), input.likely());
+                let text = Word::known(text?);
+                Some(match input.known() {
+                    Some(_) => Output::Text(text),
+                    None => Output::Earlier { file: Word::unknown(), text },
+                })
             }
         }
     }
@@ -575,7 +584,7 @@ impl Shell<'_, '_> {
             })
             .collect();
         for file in files {
-            self.written.insert(file, Rc::clone(input));
+            self.keep_file(file, Rc::clone(input));
         }
     }
 

@@ -752,7 +752,7 @@ impl<'a, 'g> Shell<'a, 'g> {
     pub(crate) fn file_output(&self, field: &Field) -> Rc<Output> {
         let path = self.resolve(&field.word);
         let known = path.resolved.text().and_then(|path| self.written.get(path));
-        known.map_or_else(|| Rc::new(Output::File(field.word.clone())), Rc::clone)
+        known.map_or_else(|| Rc::new(self.earlier_output(field)), Rc::clone)
     }
 
     fn open_output(
@@ -804,10 +804,13 @@ impl<'a, 'g> Shell<'a, 'g> {
                 (Change::Append, Some(old)) => {
                     Rc::new(old.as_ref().clone().then(output.as_ref().clone()))
                 }
-                (Change::Append, None) => Rc::new(Output::Unknown),
+                (Change::Append, None) => {
+                    self.appended(path, &output);
+                    Rc::new(Output::Unknown)
+                }
                 _ => Rc::clone(&output),
             };
-            self.written.insert(path.clone(), whole);
+            self.keep_file(path.clone(), whole);
         }
         Output::Nothing
     }

@@ -17,6 +17,14 @@ pub(crate) enum Output {
     Text(Word),
     /// The content of a file.
     File(Word),
+    /// The content of a file that an earlier call has written. It may have changed since, so this
+    /// text is only likely.
+    Earlier {
+        /// The file; unknown if this was made of one.
+        file: Word,
+        /// The text.
+        text: Word,
+    },
     /// What a host sends.
     Network(Vec<Connection>),
     /// Anything.
@@ -79,6 +87,14 @@ impl Output {
 
     pub(crate) fn unshared(shared: Rc<Self>) -> Self {
         Rc::try_unwrap(shared).unwrap_or_else(|shared| shared.as_ref().clone())
+    }
+
+    /// The text, if all of it is known or likely.
+    pub(crate) fn likely(&self) -> Option<&str> {
+        match self {
+            Self::Earlier { text, .. } => text.text(),
+            other => other.known(),
+        }
     }
 
     /// The text, if all of it is known.

@@ -85,16 +85,17 @@ const HOST_ACCESS: &[&str] = &[
 impl Shell<'_, '_> {
     /// Commands in a file that the text has written and that the program now obeys.
     pub(crate) fn builds_written(&mut self, name: &str, fields: &[Field]) {
-        if self.written.is_empty() {
+        if self.written.is_empty() && self.out.ground.earlier.is_none() {
             return;
         }
         let Some(first) = fields.first() else { return };
         for (file, form) in recipes(name) {
             let output = self.file_output(&Field::new(Word::known(*file), first.span.clone()));
-            if let Some(text) = output.known() {
-                self.obeys(text, *form, first);
+            if let Some(text) = output.likely() {
+                self.followed(&output, |shell| shell.obeys(text, *form, first));
             }
         }
+        self.earlier_tests(name, first);
         // `make -f FILE`
         let is_file = |field: &&Field| matches!(field.text(), Some("-f" | "--file" | "--makefile"));
         let at = fields.iter().position(|field| is_file(&field));
@@ -102,8 +103,8 @@ impl Shell<'_, '_> {
             && let Some(file) = at.and_then(|at| fields.get(at + 1))
         {
             let output = self.file_output(file);
-            if let Some(text) = output.known() {
-                self.obeys(text, Form::Indented, first);
+            if let Some(text) = output.likely() {
+                self.followed(&output, |shell| shell.obeys(text, Form::Indented, first));
             }
         }
     }
@@ -151,7 +152,7 @@ impl Shell<'_, '_> {
         }
         let is_such = |output: &Output| {
             let text = match output {
-                Output::Text(word) => word.known_part(),
+                Output::Text(word) | Output::Earlier { text: word, .. } => word.known_part(),
                 _ => "",
             };
             gives_host(text)

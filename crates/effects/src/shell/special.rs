@@ -804,8 +804,8 @@ impl Shell<'_, '_> {
     /// A patch that is in the text: on standard input, or in a file that the text has written.
     fn patches(&mut self, file: Option<&Field>, context: &Context) {
         let text = match file.filter(|field| field.text() != Some("-")) {
-            Some(field) => self.file_output(field).known().map(str::to_owned),
-            None => context.input.as_deref().and_then(Output::known).map(str::to_owned),
+            Some(field) => self.file_output(field).likely().map(str::to_owned),
+            None => context.input.as_deref().and_then(Output::likely).map(str::to_owned),
         };
         if let Some(text) = text {
             self.patch_files(&text, &context.span);
@@ -912,7 +912,7 @@ impl Shell<'_, '_> {
     /// Statements in a file that the text itself has written.
     pub(crate) fn sql_file(&mut self, file: &Field) {
         let output = self.file_output(file);
-        if let Output::Text(word) = output.as_ref() {
+        if let Output::Text(word) | Output::Earlier { text: word, .. } = output.as_ref() {
             self.sql(&Field::new(word.clone(), file.span.clone()));
         }
     }
@@ -924,7 +924,7 @@ impl Shell<'_, '_> {
             Some(Output::Text(word)) => {
                 !word.text().is_some_and(|text| matches!(text.trim(), "" | "Q" | "QUIT"))
             }
-            Some(Output::File(_) | Output::Unknown) => true,
+            Some(Output::File(_) | Output::Earlier { .. } | Output::Unknown) => true,
             _ => false,
         };
         if sends && let Some(host) = host {
@@ -999,12 +999,12 @@ impl Shell<'_, '_> {
             let from = self.resolve(&source.word).resolved;
             let Some(from) = from.text() else { continue };
             let output = self.written.get(from).cloned().or_else(|| self.fetched_output(from));
-            let Some(output) = output else { continue };
+            let Some(output) = output.or_else(|| self.earlier_file(from)) else { continue };
             let to = self.resolve(&target.word).resolved;
             let Some(to) = to.text() else { continue };
             let name = from.rsplit('/').next().unwrap_or(from);
-            self.written.insert(format!("{}/{name}", to.trim_end_matches('/')), Rc::clone(&output));
-            self.written.insert(to.to_owned(), output);
+            self.keep_file(format!("{}/{name}", to.trim_end_matches('/')), Rc::clone(&output));
+            self.keep_file(to.to_owned(), output);
         }
     }
 
@@ -1220,14 +1220,14 @@ impl Shell<'_, '_> {
             && let Some(path) = self.resolve(&file.word).resolved.text()
         {
             let plan = Output::Text(Word::known(DESTROYING_PLAN));
-            self.written.insert(path.to_owned(), Rc::new(plan));
+            self.keep_file(path.to_owned(), Rc::new(plan));
         }
     }
 
     fn applies(&mut self, line: &Line<'_>, context: &Context) {
         let destroys = line.operands.iter().any(|field| {
             let output = self.file_output(field);
-            output.known() == Some(DESTROYING_PLAN)
+            output.likely() == Some(DESTROYING_PLAN)
         });
         if destroys {
             self.mark(context.run, Mark::Infrastructure);
@@ -1463,7 +1463,7 @@ impl Shell<'_, '_> {
                 url: Some(field.word.clone()),
             };
             if let Some(path) = self.resolve(&path).resolved.text() {
-                self.written.insert(path.to_owned(), Rc::new(Output::Network(vec![connection])));
+                self.keep_file(path.to_owned(), Rc::new(Output::Network(vec![connection])));
             }
         }
     }

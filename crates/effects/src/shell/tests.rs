@@ -4,8 +4,13 @@ use proptest::prelude::*;
 
 use crate::{Action, Effects, Ground, command};
 
-const GROUND: Ground<'_> =
-    Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
+const GROUND: Ground<'_> = Ground {
+    cwd: Some("/w"),
+    home: Some("/home/u"),
+    workspace: Some("/w"),
+    resolver: None,
+    earlier: None,
+};
 
 fn lines(effects: &Effects) -> Vec<String> {
     effects.all().iter().map(|effect| effect.action.to_string()).collect()

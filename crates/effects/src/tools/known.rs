@@ -14,7 +14,7 @@ use crate::path::{Path, working_folder};
 use crate::shell::eval::{Locator, Shell};
 use crate::shell::expand::Field;
 use crate::tools::arguments::{elements, find};
-use crate::tools::{Call, whole};
+use crate::tools::{Call, whole, written};
 use crate::word::Word;
 
 pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
@@ -98,6 +98,7 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         }
     }
     if entry.is(Kind::Edit) || entry.is(Kind::Write) {
+        written::keep(analysis, call, entry);
         package_hooks(analysis, call, entry);
     }
     if entry.is(Kind::Sql) {

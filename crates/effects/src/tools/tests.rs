@@ -4,8 +4,13 @@ use callgate_call::{Arguments, fold};
 
 use crate::{Bound, Catalogue, EffectKind, Effects, Ground, analyse};
 
-const GROUND: Ground<'_> =
-    Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
+const GROUND: Ground<'_> = Ground {
+    cwd: Some("/w"),
+    home: Some("/home/u"),
+    workspace: Some("/w"),
+    resolver: None,
+    earlier: None,
+};
 
 fn effects(name: &str, arguments: &Arguments) -> Effects {
     let catalogue = Catalogue::builtin();

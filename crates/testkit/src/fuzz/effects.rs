@@ -16,6 +16,7 @@ const GROUND: Ground<'_> = Ground {
     home: Some("/home/dev"),
     workspace: Some("/home/dev/app"),
     resolver: None,
+    earlier: None,
 };
 
 /// Tools that read their argument in different languages.

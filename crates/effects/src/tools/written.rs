@@ -1,0 +1,63 @@
+//! What a tool for files writes, for later calls of the session.
+
+use callgate_call::WrittenContent;
+
+use crate::analysis::Analysis;
+use crate::catalogue::{Entry, Role};
+use crate::patch;
+use crate::path::{Path, working_folder};
+use crate::tools::Call;
+use crate::tools::arguments::find;
+use crate::word::Word;
+
+/// Keeps the content that a tool gives its file, or the files of its patch.
+pub(super) fn keep(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
+    let mut paths = entry.roles_of(Role::Path).flat_map(|path| find(call.value, path));
+    let path = paths.find_map(|(_, value)| value.as_str());
+    let contents = entry.roles_of(Role::Content).flat_map(|path| find(call.value, path));
+    let contents: Vec<(String, &str)> =
+        contents.filter_map(|(path, value)| Some((path, value.as_str()?))).collect();
+    for (key, text) in &contents {
+        if !patch::targets(text).is_empty() {
+            keep_patch(analysis, text);
+        } else if let Some(path) = path
+            && !is_old(key)
+        {
+            keep_content(analysis, path, content(key, text, &contents));
+        }
+    }
+}
+
+/// Keeps the new text of every file of a patch.
+pub(crate) fn keep_patch(analysis: &mut Analysis<'_>, text: &str) {
+    for (name, content) in patch::contents(text) {
+        keep_content(analysis, name, content);
+    }
+}
+
+fn keep_content(analysis: &mut Analysis<'_>, path: &str, content: WrittenContent) {
+    let folder = working_folder(analysis.ground);
+    let path = Path::resolve(&Word::known(path), &folder, analysis.ground);
+    if let Some(path) = path.resolved.text().map(str::to_owned) {
+        analysis.wrote(&path, content);
+    }
+}
+
+/// The new text is all of a file, unless there is an old text next to it: `old_string`, `oldText`.
+fn content(key: &str, text: &str, all: &[(String, &str)]) -> WrittenContent {
+    let folder = |key: &str| key.rfind('.').map_or(0, |at| at + 1);
+    let same = |other: &str| other.get(..folder(other)) == key.get(..folder(key));
+    let old = all.iter().find(|(other, _)| is_old(other) && same(other));
+    let own = key.get(folder(key)..).unwrap_or(key);
+    match old {
+        Some((_, old)) => WrittenContent::Replaced { old: (*old).to_owned(), new: text.to_owned() },
+        None if own.contains("new") || own.contains("insert") => {
+            WrittenContent::Appended(text.to_owned())
+        }
+        None => WrittenContent::Whole(text.to_owned()),
+    }
+}
+
+fn is_old(key: &str) -> bool {
+    key.rsplit('.').next().unwrap_or(key).to_ascii_lowercase().starts_with("old")
+}
