@@ -20,6 +20,7 @@ use crate::receipt::Receipt;
 use crate::records::{Records, file_volume};
 use crate::settings::Settings;
 use crate::state::cache::StateCache;
+use crate::state::files::KnownFiles;
 use crate::state::keys::KnownKeys;
 use crate::state::removed::Bindings;
 use crate::state::sessions::KnownSessions;
@@ -36,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) queue: Queue,
     pub(crate) keys: KnownKeys,
     pub(crate) bindings: Bindings,
+    pub(crate) files: KnownFiles,
     pub(crate) turns: CountedTurns,
     pub(crate) sessions: KnownSessions,
     pub(crate) derived: DerivedRecords,
@@ -58,6 +60,7 @@ impl Shared {
             queue: Queue::default(),
             keys: KnownKeys::default(),
             bindings: Bindings::default(),
+            files: KnownFiles::default(),
             turns: CountedTurns::default(),
             sessions: KnownSessions::default(),
             derived: DerivedRecords::default(),
@@ -90,10 +93,11 @@ impl Shared {
         self.records.append(&records).map_err(|fault| Fault::NotRecorded(fault.why()))
     }
 
-    /// Loads keys and removed calls of other processes.
+    /// Loads keys, removed calls and written files of other processes.
     pub(crate) fn look(&self) -> Result<(), Fault> {
         self.keys.load(&self.state)?;
-        self.bindings.look(&self.state)
+        self.bindings.look(&self.state)?;
+        self.files.look(&self.state, &self.cipher)
     }
 
     /// Updates the in-memory data for an entry that was written, before its receipt completes.
@@ -101,6 +105,8 @@ impl Shared {
         match entry {
             StateEntry::Removed(removed) => self.bindings.add(removed.binding),
             StateEntry::Step(step) => self.cache.add_flow(step.key()),
+            // If this fails, the next tick of the maintenance tries again.
+            StateEntry::File(_) => drop(self.files.look(&self.state, &self.cipher)),
         }
     }
 

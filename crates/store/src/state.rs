@@ -1,11 +1,12 @@
 //! Persistent data that is not in records: gateway keys, pins, removed calls, token buckets, steps
-//! of sessions, open sessions and counts of turns. It has its own file, so that rebuilding the
+//! and files of sessions, open sessions and counts of turns. It has its own file, so that rebuilding the
 //! index loses none of it.
 //!
 //! There is one trait for each concern, and SQLite implements them all. No trait knows about
 //! records: a change takes a function ([`BeforeCommit`]) that records it before it is committed.
 
 pub(crate) mod cache;
+pub(crate) mod files;
 pub(crate) mod history;
 pub(crate) mod keys;
 pub(crate) mod meters;
@@ -17,6 +18,7 @@ pub(crate) mod turns;
 
 use crate::database::Fault;
 use crate::write_connection::View;
+use files::{Files, SealedFile};
 use history::{History, SealedStep};
 use keys::Keys;
 use meters::Meters;
@@ -32,7 +34,7 @@ pub(crate) type BeforeCommit<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Fault>;
 
 /// Everything that is stored in addition to the records.
 pub(crate) trait State:
-    Keys + Pins + RemovedCalls + Meters + History + Sessions + Turns
+    Keys + Pins + RemovedCalls + Meters + History + Files + Sessions + Turns
 {
     /// Stores all of these, or none. `now` is in microseconds since 1970.
     fn store(&self, entries: &[&StateEntry], now: i64) -> Result<(), Fault>;
@@ -52,6 +54,8 @@ pub(crate) enum StateEntry {
     Removed(SealedRemoved),
     /// A step of a session.
     Step(SealedStep),
+    /// What a call of a session writes into a file.
+    File(SealedFile),
 }
 
 impl StateEntry {
@@ -60,6 +64,7 @@ impl StateEntry {
         match self {
             Self::Removed(removed) => removed.content.len() + 32 * removed.signs.len() + 256,
             Self::Step(step) => step.size(),
+            Self::File(file) => file.content.len() + 256,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use callgate_audit::{Record, Sealed};
+use callgate_call::FileWrite;
 
 use crate::background::BackgroundThread;
 use crate::derived::{self, Added};
@@ -16,6 +17,7 @@ use crate::reader::Reader;
 use crate::receipt::{AppendError, Receipt};
 use crate::settings::{Indexing, Settings};
 use crate::shared::{Shared, now};
+use crate::state::files::SealedFile;
 use crate::state::history::{FlowName, FlowStep, SealedStep};
 use crate::state::turns::TurnCount;
 use crate::state::{State, StateEntry};
@@ -76,17 +78,25 @@ impl Store {
         if receipt.is_ready() { receipt.wait() } else { Ok(()) }
     }
 
-    /// Appends the data of one call: its steps, each with its session, then its record. If the
-    /// steps cannot be stored, the record is not written. If the record fails after that, the steps
-    /// stay.
+    /// Appends the data of one call: its steps and files, each with its session, then its record. If
+    /// the steps and files cannot be stored, the record is not written. If the record fails after
+    /// that, they stay.
     pub fn append_together(
         &self,
         steps: impl IntoIterator<Item = (FlowName, FlowStep)>,
+        files: impl IntoIterator<Item = (FlowName, FileWrite)>,
         record: Record,
     ) -> Receipt {
-        let sealed = |(session, step)| StateEntry::Step(SealedStep::new(&session, step));
-        let steps = steps.into_iter().map(sealed).collect();
-        self.0.shared.put(steps, vec![Sealed::new(record)])
+        let shared = &self.0.shared;
+        let step = |(session, step)| StateEntry::Step(SealedStep::new(&session, step));
+        let mut entries: Vec<StateEntry> = steps.into_iter().map(step).collect();
+        for (session, write) in files {
+            match SealedFile::new(&session, &write, &shared.cipher) {
+                Ok(sealed) => entries.push(StateEntry::File(sealed)),
+                Err(error) => return Receipt::ready(Err(AppendError::Store(error.to_string()))),
+            }
+        }
+        shared.put(entries, vec![Sealed::new(record)])
     }
 
     /// Appends a derived record. It is written a few milliseconds later in a batch, and lost if the

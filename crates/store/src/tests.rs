@@ -4,6 +4,7 @@ mod appending;
 mod backup;
 mod expiry;
 mod failing;
+mod files;
 mod keeping;
 mod keys;
 mod moving;

@@ -56,6 +56,7 @@ mod restoring;
 mod rewritten;
 mod routes;
 mod servers;
+mod session_files;
 mod strangers;
 mod support;
 mod tools;

@@ -73,3 +73,24 @@ fn one_rule_on_effects_holds_for_a_server_too() {
     assert_eq!(text_of(&answer), "done");
     assert!(!wrapped.end().received.contains("vault"));
 }
+
+#[test]
+fn a_script_that_one_server_writes_is_known_when_another_runs_it() {
+    let policy = "policy: p\nrules:\n  - { id: keep-srv, when: { deletes: [\"/srv/**\"] }, verdict: deny, reason: It is needed. }\n";
+    let place = Place::new(policy, "");
+    let mut answers = simple();
+    answers["tools/list"]["result"]["tools"] =
+        json!([tool("write_file", "Writes."), tool("execute_command", "Runs.")]);
+    let mut files = place.scripted("files", answers.clone());
+    files.hello();
+    let script = json!({ "path": "/w/clean.sh", "content": "rm -rf /srv/data" });
+    assert_eq!(text_of(&files.call("write_file", script)), "done");
+    files.end();
+    let mut shell = place.scripted("shell", answers);
+    shell.hello();
+    let denied = shell.call("execute_command", json!({ "command": "sh /w/clean.sh" }));
+    assert!(text_of(&denied).contains("keep-srv"), "{denied}");
+    let other = shell.call("execute_command", json!({ "command": "sh /w/other.sh" }));
+    assert_eq!(text_of(&other), "done");
+    shell.end();
+}

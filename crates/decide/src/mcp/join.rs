@@ -134,7 +134,7 @@ fn content_key(who: &Who, session: Option<&str>, server: &str, tool: &str) -> Fl
     FlowName { owner: owner(who), name }
 }
 
-fn session_key(origin: &OriginFields) -> FlowName {
+pub(crate) fn session_key(origin: &OriginFields) -> FlowName {
     // All calls without a session count as one session, which is stricter.
     let session = origin.session.as_deref().unwrap_or_default();
     FlowName { owner: owner(&origin.who), name: format!("session\0{session}") }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use callgate_audit::Verdict;
+use callgate_call::FileWrite;
 use callgate_policy::Settled;
 
 use super::{Metered, Resolved};
@@ -20,6 +21,8 @@ pub(crate) struct Judged {
     /// For each extra input, its replacement if a rule changed it.
     pub(crate) extra_replacements: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
+    /// What it writes into files, for later calls of the session.
+    pub(crate) files: Vec<FileWrite>,
     /// How long judging took.
     pub(crate) judged_in: Duration,
 }
@@ -38,6 +41,7 @@ pub(crate) fn judge(metered: Metered) -> Judged {
             denial.reason = explained(Some(&denial.reason), &unreadable_note);
         }
     }
+    let files = judgement.files.clone();
     let (rewritten, extra_replacements) =
         (judgement.rewritten().map(str::to_owned), judgement.rewritten_extra().to_vec());
     let stops = resolved.stops();
@@ -47,5 +51,5 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         (settled, _) => settled,
     };
     let judged_in = resolved.subject.begun.elapsed();
-    Judged { resolved, settled, verdict, rewritten, extra_replacements, steps, judged_in }
+    Judged { resolved, settled, verdict, rewritten, extra_replacements, steps, files, judged_in }
 }

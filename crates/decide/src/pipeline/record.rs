@@ -11,7 +11,7 @@ use super::resolve::Target;
 use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::Inner;
-use crate::mcp::{alias_note, finding_facts};
+use crate::mcp::{alias_note, finding_facts, session_key};
 use crate::observer;
 use crate::record::{self, Input};
 use crate::settings::{OnFailure, Settings};
@@ -37,7 +37,7 @@ pub(crate) struct Decided {
 
 pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     let record = build_record(&answered);
-    let Answered { resolved, answer, extra_replacements, steps, .. } = answered;
+    let Answered { resolved, answer, extra_replacements, steps, files, .. } = answered;
     let call = &resolved.subject.call;
     let permit = match answer {
         Ok(permit) => permit,
@@ -46,7 +46,9 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
     let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
     let seen = inner.observer.copy(&record);
-    let receipt = inner.audit.append_together(steps, record);
+    let session = || session_key(&call.origin);
+    let files = files.into_iter().map(|write| (session(), write));
+    let receipt = inner.audit.append_together(steps, files, record);
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
     let decision = recorded(settings, call, permit, written);

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callgate_audit::{Action, Code, Verdict};
+use callgate_call::FileWrite;
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
 use super::{Judged, Resolved};
@@ -17,6 +18,7 @@ pub(crate) struct Answered {
     pub(crate) rewritten: Option<String>,
     pub(crate) extra_replacements: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
+    pub(crate) files: Vec<FileWrite>,
     /// How long judging took, without waiting for approval.
     pub(crate) judged_in: Duration,
     /// How long it waited for approval, if it had to.
@@ -24,8 +26,8 @@ pub(crate) struct Answered {
 }
 
 pub(crate) async fn wait(judged: Judged) -> Answered {
-    let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, steps, judged_in } =
-        judged;
+    let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, .. } = judged;
+    let (steps, files, judged_in) = (judged.steps, judged.files, judged.judged_in);
     let mut waited = None;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),
@@ -40,7 +42,17 @@ pub(crate) async fn wait(judged: Judged) -> Answered {
             Err(denial)
         }
     };
-    Answered { resolved, answer, verdict, rewritten, extra_replacements, steps, judged_in, waited }
+    Answered {
+        resolved,
+        answer,
+        verdict,
+        rewritten,
+        extra_replacements,
+        steps,
+        files,
+        judged_in,
+        waited,
+    }
 }
 
 /// The place where an approver will be asked. Until then the answer is no, whatever the rule's

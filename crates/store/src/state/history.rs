@@ -151,7 +151,7 @@ impl Glance<'_> {
 
 /// Clients choose the names of sessions, so they are stored as hashes. The first half is that of
 /// the owner, so that all steps of an owner are found together.
-fn key(session: &FlowName) -> FlowKey {
+pub(crate) fn key(session: &FlowName) -> FlowKey {
     let hash = |text: &str| -> [u8; 32] { Sha256::digest(text).into() };
     halves(&hash(&session.owner), &hash(&session.name))
 }

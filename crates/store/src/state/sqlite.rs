@@ -1,5 +1,6 @@
 //! The state in a SQLite file.
 
+mod files;
 mod history;
 mod keys;
 mod maintenance;
@@ -28,7 +29,7 @@ use schema::STATE;
 pub(crate) use snapshot::{StateLock, StateSnapshot};
 #[cfg(test)]
 pub(crate) use {
-    history::prune as prune_history, meters::prune as prune_meters,
+    files::prune as prune_files, history::prune as prune_history, meters::prune as prune_meters,
     removed::prune as prune_removed, sessions::end_idle, turns::expire as expire_turns,
 };
 
@@ -73,6 +74,7 @@ impl State for StateDb {
             entries.iter().try_for_each(|entries| match entries {
                 StateEntry::Removed(removed) => removed::insert(database, removed, now),
                 StateEntry::Step(step) => history::insert(database, step),
+                StateEntry::File(file) => files::insert(database, file, now),
             })
         })
     }

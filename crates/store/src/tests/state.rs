@@ -78,7 +78,7 @@ fn the_state_survives_the_loss_of_the_records() {
     audit.put_pin(&pin()).unwrap();
     audit.keep_removed(entry()).wait().unwrap();
     audit.take_tokens(&[BUCKET]).unwrap();
-    audit.append_together([(session(), step())], call("Bash", "{}")).wait().unwrap();
+    audit.append_together([(session(), step())], [], call("Bash", "{}")).wait().unwrap();
     audit.count_turn(TurnCount::default());
     audit.flush().wait().unwrap();
     assert_eq!(audit.reader().unwrap().stats(&Filter::default()).unwrap().records, 2);
@@ -114,7 +114,7 @@ fn the_file_is_private_and_of_its_own_kind() {
     std::fs::set_permissions(place.state_path(), PermissionsExt::from_mode(0o600)).unwrap();
 
     place.raw_state().pragma_update(None, "user_version", 99).unwrap();
-    assert!(matches!(open(), OpenError::Newer { found: 99, known: 1, .. }));
+    assert!(matches!(open(), OpenError::Newer { found: 99, known: 2, .. }));
     // The other file is not a state file, although callgate wrote it.
     std::fs::copy(place.path(), place.state_path()).unwrap();
     assert!(matches!(open(), OpenError::Foreign { path, .. } if path == place.state_path()));
@@ -209,7 +209,7 @@ fn a_record_fails_with_its_step_and_no_other_does() {
     let audit = place.open(Durability::Process);
     let other = place.raw_state();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let with_step = audit.append_together([(session(), step())], call("Stepped", "{}"));
+    let with_step = audit.append_together([(session(), step())], [], call("Stepped", "{}"));
     let alone = audit.append(call("Bash", "{}"));
     assert!(with_step.wait().is_err());
     alone.wait().unwrap();
@@ -220,11 +220,11 @@ fn a_record_fails_with_its_step_and_no_other_does() {
     };
     assert_eq!(names(&audit), ["Bash"]);
     assert_eq!(audit.flows(&session(), 0).unwrap(), []);
-    audit.append_together([(session(), step())], call("Stepped", "{}")).wait().unwrap();
+    audit.append_together([(session(), step())], [], call("Stepped", "{}")).wait().unwrap();
     assert_eq!(names(&audit), ["Bash", "Stepped"]);
     // The other way round: the step comes first and stays.
     audit.shared().records.faults.fail_after(0);
-    assert!(audit.append_together([(session(), step())], call("Late", "{}")).wait().is_err());
+    assert!(audit.append_together([(session(), step())], [], call("Late", "{}")).wait().is_err());
     heal(audit.shared());
     assert_eq!(names(&audit), ["Bash", "Stepped"]);
     assert_eq!(audit.flows(&session(), 0).unwrap().len(), 2);

@@ -7,11 +7,12 @@ use crate::database::{Database, Fault};
 use crate::error::OpenError;
 use crate::place::{Patience, Place, identity_of};
 use crate::shared::{Shared, now};
+use crate::state::files::FileLimits;
 use crate::state::history::FlowStep;
 use crate::state::meters::Bucket;
 use crate::state::removed::RemovedLimits;
 use crate::state::sqlite::removed::Pruned;
-use crate::state::sqlite::{history, meters, removed, sessions, turns};
+use crate::state::sqlite::{files, history, meters, removed, sessions, turns};
 use crate::wal::Checkpoints;
 
 /// Maintains the file, with its own connection.
@@ -53,12 +54,15 @@ impl StateMaintenance {
         self.checkpoints.run(&self.database)
     }
 
-    /// Removes old counts, removed calls, buckets and steps of sessions.
+    /// Removes old counts, removed calls, buckets, and steps and files of sessions.
     pub(crate) fn expire(&self) -> Result<(), Fault> {
         let (shared, now) = (&self.shared, now());
         turns::expire(&self.database, &shared.settings.retention, now)?;
         if removed::prune(&self.database, &RemovedLimits::DEFAULT, now)? == Pruned::Some {
             shared.bindings.reload(&shared.state)?;
+        }
+        if files::prune(&self.database, &FileLimits::DEFAULT, now)? {
+            shared.files.reload(&shared.state, &shared.cipher)?;
         }
         meters::prune(&self.database, Bucket::MAX_KEPT, now)?;
         history::prune(&self.database, FlowStep::MAX_KEPT, now)
@@ -80,6 +84,7 @@ impl StateMaintenance {
             self.version = None;
             let _ = state.reopen_lookups();
             let _ = self.shared.bindings.reload(state);
+            let _ = self.shared.files.reload(state, &self.shared.cipher);
         }
     }
 

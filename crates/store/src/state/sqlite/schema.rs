@@ -3,7 +3,7 @@
 use crate::schema::Schema;
 
 /// The state file: `CGST` in ASCII.
-pub(crate) static STATE: Schema = Schema { application: 0x4347_5354, steps: &[FIRST] };
+pub(crate) static STATE: Schema = Schema { application: 0x4347_5354, steps: &[FIRST, FILES] };
 
 const FIRST: &str = "
 -- Gateway keys, by the SHA-256 of what is presented. `expires` is when a key expires, and `term` for
@@ -115,4 +115,16 @@ CREATE INDEX sessions_seen ON sessions (seen);
 -- Written after a checkpoint, see the keeper.
 CREATE TABLE touched (one INTEGER PRIMARY KEY CHECK (one = 1), times INTEGER NOT NULL);
 INSERT INTO touched VALUES (1, 0);
+";
+
+const FILES: &str = "
+-- What the calls of a session have written into files, encrypted. Sessions are hashes.
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    nonce BLOB NOT NULL,
+    content BLOB NOT NULL
+);
+CREATE INDEX files_at ON files (at);
 ";
