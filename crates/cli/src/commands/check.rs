@@ -1,12 +1,13 @@
 //! `callgate check`: judge one call, or a file of them.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use callgate_call::ToolCall;
+use callgate_call::{SessionFiles, ToolCall};
 use callgate_control::{CallDescription, CheckOutput, judging};
 use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
 use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
@@ -30,7 +31,8 @@ pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     if let Some(file) = &args.jsonl {
         return many(&checker, file, &args.call);
     }
-    let checked = checker.check(described(&args.call, args.object.as_deref())?, &args.call)?;
+    let given = described(&args.call, args.object.as_deref())?;
+    let checked = checker.check(given, &args.call, None)?;
     let (tool, color) = (checked.call.name.raw(), Color::of(&io::stdout()));
     let text = match (args.json, args.explain, &checked.refusal) {
         (true, ..) => checker.json(&checked)?,
@@ -72,8 +74,20 @@ impl Checked {
 }
 
 impl Checker {
-    fn check(&self, given: CallDescription, flags: &args::Call) -> Result<Checked> {
-        let Strictest { call, judgement } = strictest(&self.judge, given, flags)?;
+    fn check(
+        &self,
+        given: CallDescription,
+        flags: &args::Call,
+        sessions: Option<&mut Sessions>,
+    ) -> Result<Checked> {
+        let mut calls = given.into_calls(&call_defaults(flags))?;
+        if let Some(sessions) = &sessions {
+            calls.iter_mut().for_each(|call| sessions.add_files(call));
+        }
+        let Strictest { call, judgement } = strictest_of(&self.judge, calls)?;
+        if let Some(sessions) = sessions {
+            sessions.keep(&call, &judgement);
+        }
         let refusal = refused_by_lists(&self.lists, &call.name);
         let effects = self.judge.effects(&call);
         Ok(Checked { call, judgement, refusal, effects })
@@ -86,6 +100,36 @@ impl Checker {
             output = output.refused(POLICY, refusal.rule, &refusal.reason, &refusal.hint);
         }
         Ok(report::line(&output)?)
+    }
+}
+
+/// What the sessions of a file of calls have written so far. A line without a session stands for
+/// itself.
+#[derive(Default)]
+struct Sessions(HashMap<SessionName, Arc<SessionFiles>>);
+
+/// The principal, and its name for the session.
+type SessionName = (String, String);
+
+impl Sessions {
+    fn name(call: &ToolCall) -> Option<SessionName> {
+        let session = call.origin.session.clone()?;
+        Some((format!("{:?}", call.origin.who.identity()), session))
+    }
+
+    fn add_files(&self, call: &mut ToolCall) {
+        let files = Self::name(call).and_then(|name| self.0.get(&name).cloned());
+        call.origin = call.origin.clone().with_session_files(files);
+    }
+
+    /// Keeps what an allowed call writes.
+    fn keep(&mut self, call: &ToolCall, judgement: &Judgement) {
+        let Some(name) = Self::name(call) else { return };
+        if judgement.files.is_empty() || !judgement.verdict.passes() {
+            return;
+        }
+        let files = Arc::make_mut(self.0.entry(name).or_default());
+        judgement.files.iter().cloned().for_each(|write| files.apply(write));
     }
 }
 
@@ -104,7 +148,10 @@ pub(crate) fn strictest(
     given: CallDescription,
     flags: &args::Call,
 ) -> Result<Strictest> {
-    let calls = given.into_calls(&call_defaults(flags))?;
+    strictest_of(judge, given.into_calls(&call_defaults(flags))?)
+}
+
+fn strictest_of(judge: &Judge, calls: Vec<ToolCall>) -> Result<Strictest> {
     let found = judging::strictest(calls, |call| judge.dry(call));
     let (call, judgement) = found.context("there is no call to judge")?;
     Ok(Strictest { call, judgement })
@@ -191,6 +238,7 @@ fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
     };
     let mut lines = BufReader::new(input);
     let mut out = io::BufWriter::new(io::stdout());
+    let mut sessions = Sessions::default();
     let (mut exit, mut number, mut line) = (Exit::Success, 0, Vec::new());
     while read_line(&mut lines, &mut line)
         .with_context(|| format!("cannot read line {}", number + 1))?
@@ -199,7 +247,7 @@ fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (text, one) = judge_line(checker, &line, number, flags)?;
+        let (text, one) = judge_line(checker, &mut sessions, &line, number, flags)?;
         exit = exit.or_stricter(one);
         render::written(out.write_all(text.as_bytes()))?;
         // The next line may be there in part only, and its sender may wait for this answer.
@@ -213,13 +261,14 @@ fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
 
 fn judge_line(
     checker: &Checker,
+    sessions: &mut Sessions,
     line: &[u8],
     number: usize,
     flags: &args::Call,
 ) -> Result<(String, Exit)> {
     let checked = std::str::from_utf8(line)
         .context("not UTF-8")
-        .and_then(|text| checker.check(CallDescription::parse(text)?, flags));
+        .and_then(|text| checker.check(CallDescription::parse(text)?, flags, Some(sessions)));
     match checked {
         Ok(checked) => Ok((checker.json(&checked)?, checked.exit())),
         Err(error) => {

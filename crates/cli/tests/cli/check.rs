@@ -267,6 +267,18 @@ fn many_calls_get_one_line_each_and_the_strictest_code() {
 }
 
 #[test]
+fn lines_of_one_session_know_what_earlier_ones_have_written() {
+    let write =
+        r#"{"tool":"Write","session":"a","input":{"file_path":"/w/x.sh","content":"rm -rf ~"}}"#;
+    let run = r#"{"tool":"Bash","session":"a","input":{"command":"sh /w/x.sh"}}"#;
+    let calls = [write, run, &run.replace("\"a\"", "\"b\"")].join("\n");
+    let words = ["check", "--no-disk", "--policy", "builtin:starter", "--jsonl", "-"];
+    let ran = Test::new(&words).stdin(calls.as_str()).run();
+    let verdicts: Vec<_> = ran.json().iter().map(|line| line["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["allow", "deny", "allow"], "{}", ran.stdout);
+}
+
+#[test]
 fn a_line_that_is_not_a_call_is_an_error_and_the_rest_is_judged() {
     let calls = "{\"tool\":\"nuke\"}\nnot json\n{\"tool\":\"Read\"}";
     let ran = check(&["--jsonl", "-"]).stdin(calls).run();
