@@ -38,6 +38,7 @@ pub mod programs;
 pub mod sets;
 mod shell;
 mod sql;
+pub mod statements;
 mod text;
 mod tools;
 mod truth;

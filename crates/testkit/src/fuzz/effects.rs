@@ -2,6 +2,7 @@
 //! text, the same text has the same effects, and there are never too many of them.
 
 use callgate_call::{Arguments, json};
+use callgate_effects::statements::statements;
 use callgate_effects::{
     Action, Catalogue, Effects, Ground, PathSet, Stance, analyse, command, escalating_argument,
     sets,
@@ -48,6 +49,7 @@ pub fn check(data: &[u8]) {
         let entry = CATALOGUE.entry(&tool.to_lowercase());
         look_at(&analyse(tool, entry, &arguments, &GROUND), &GROUND);
     }
+    assert_eq!(statements(text), statements(text), "the same text, other statements");
     let arguments = Arguments::json(text);
     look_at(&analyse("bash", CATALOGUE.entry("bash"), &arguments, &GROUND), &GROUND);
     if let Ok(value) = arguments.value() {
