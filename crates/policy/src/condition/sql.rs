@@ -1,17 +1,23 @@
 //! The condition `sql`: which statements a call would run on a database.
 
+use callgate_effects::statements::{Rows, Statement, statements};
 use callgate_effects::{Action, EffectKind, Run};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
 use crate::diagnostic::Problems;
-use crate::source::read::{Fields, texts};
+use crate::node::{Node, Yaml};
+use crate::pattern::Wildcard;
+use crate::source::read::{At, Fields, texts};
 use crate::tri::Tri;
 
 /// Statements that a call runs.
 #[derive(Debug, Clone)]
 pub(crate) struct SqlCondition {
+    /// Empty for every verb.
     verbs: Vec<String>,
+    /// Empty for every table.
+    tables: Vec<Wildcard>,
     written: String,
 }
 
@@ -51,8 +57,9 @@ const MAX_WORDS: usize = 20_000;
 impl EffectCondition for SqlCondition {
     const KEY: &'static str = "sql";
 
-    const MEANING: &'static str = "a list of verbs, like `insert` or `drop`: the call runs such a \
-        statement; `destructive` stands for `DROP`, `TRUNCATE`, `ALTER … DROP`, and `DELETE` or \
+    const MEANING: &'static str = "a list of verbs, like `insert` or `drop`, or `{ verbs, tables }` with \
+        globs of tables (`users`, `billing.*`): the call runs such a statement, on such a table; \
+        `destructive` stands for `DROP`, `TRUNCATE`, `ALTER … DROP`, and `DELETE` or \
         `UPDATE` without a condition, on anything but a scratch database (`:memory:`, below \
         `/tmp`, or with `test`, `tmp` or `scratch` in its name), `system` for what reaches files \
         or programs on the server (`COPY … PROGRAM`, `pg_read_file`, `\\!`)";
@@ -62,7 +69,10 @@ impl EffectCondition for SqlCondition {
     fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let before = problems.len();
-        let verbs = texts(node, "`sql`", problems);
+        let (verbs, tables) = match &node.value {
+            Yaml::Map(_) => long_form(node, problems)?,
+            _ => (texts(node, "`sql`", problems), Vec::new()),
+        };
         for verb in &verbs {
             if !verb.value.chars().all(|letter| letter.is_ascii_alphabetic()) {
                 problems
@@ -70,25 +80,85 @@ impl EffectCondition for SqlCondition {
                     .hint("one word, like `drop`, `insert` or `destructive`");
             }
         }
-        let lower = verbs.iter().map(|verb| verb.value.to_ascii_lowercase()).collect();
-        (problems.len() == before).then_some(Self { verbs: lower, written: node.to_json() })
+        let verbs = verbs.iter().map(|verb| verb.value.to_ascii_lowercase()).collect();
+        let tables = tables.iter().map(|it| Wildcard::new(&it.value.to_lowercase())).collect();
+        let written = node.to_json();
+        (problems.len() == before).then_some(Self { verbs, tables, written })
     }
 
     fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
         let Action::Sql(text) = found.action() else { return None };
+        let is_scratch = found.run().is_some_and(is_scratch);
+        if !self.tables.is_empty()
+            && let Some(parsed) = statements(text)
+        {
+            let fits = |it: &Statement| self.has_verb(it, is_scratch) && self.names_table(it);
+            return Some(parsed.iter().any(fits).into());
+        }
         let words = words(text);
         let holds = |verb: &String| match verb.as_str() {
-            DESTRUCTIVE => is_destructive(&words) && !found.run().is_some_and(is_scratch),
+            DESTRUCTIVE => !is_scratch && (is_destructive(&words) || destroys(text)),
             SYSTEM => reaches_system(text, &words),
             verb => words.split(|word| word == ";").any(|statement| has_verb(statement, verb)),
         };
-        Some(self.verbs.iter().any(holds).into())
+        let holds = self.verbs.is_empty() || self.verbs.iter().any(holds);
+        Some(match (holds, self.tables.is_empty()) {
+            (false, _) => Tri::False,
+            (true, true) => Tri::True,
+            // Which tables a text names is not known if it cannot be parsed.
+            (true, false) => Tri::Unknown,
+        })
     }
 
     fn operand(&self) -> &str {
         &self.written
     }
 }
+
+impl SqlCondition {
+    fn has_verb(&self, statement: &Statement, is_scratch: bool) -> bool {
+        let destroys = match statement.verb.as_str() {
+            "drop" | "truncate" => true,
+            "delete" | "update" => statement.rows == Rows::All,
+            _ => false,
+        };
+        let is_it = |verb: &String| match verb.as_str() {
+            DESTRUCTIVE => destroys && !is_scratch,
+            verb => verb == statement.verb,
+        };
+        self.verbs.is_empty() || self.verbs.iter().any(is_it)
+    }
+
+    /// A table counts by its own name and with its schema.
+    fn names_table(&self, statement: &Statement) -> bool {
+        statement.tables.iter().any(|table| {
+            let own = table.rsplit('.').next().unwrap_or(table);
+            self.tables.iter().any(|glob| glob.matches(table) || glob.matches(own))
+        })
+    }
+}
+
+/// `{ verbs: [delete], tables: [users] }`
+fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<(Texts, Texts)> {
+    let fields = Fields::of(node, "`sql`", problems)?;
+    fields.check(&["verbs", "tables"], &[], problems);
+    let mut read = |key: &str| {
+        let node = fields.get(key);
+        node.map(|node| texts(node, &format!("`{key}`"), problems)).unwrap_or_default()
+    };
+    let (verbs, tables) = (read("verbs"), read("tables"));
+    if verbs.is_empty() && tables.is_empty() {
+        problems.add(node.span, "`sql` names nothing").hint("write `{ tables: [users] }`");
+    }
+    if let Some(verb) = verbs.iter().find(|verb| verb.value == SYSTEM && !tables.is_empty()) {
+        problems
+            .add(verb.span, "`system` is about files and programs, not about tables")
+            .hint("use a condition of its own: `any: [{ sql: [system] }, …]`");
+    }
+    Some((verbs, tables))
+}
+
+type Texts = Vec<At<String>>;
 
 /// Whether a command works on a database that may be thrown away.
 pub(super) fn is_scratch(run: &Run) -> bool {
@@ -165,6 +235,13 @@ fn reaches_system(text: &str, words: &[String]) -> bool {
     let copies = words.iter().any(|word| word == "copy") && words.iter().any(|it| it == "program");
     let calls = words.iter().any(|word| SYSTEM_FUNCTIONS.contains(&word.as_str()));
     copies || calls || text.contains("\\!") || text.trim_start().starts_with(".shell")
+}
+
+/// Whether a statement changes every row of a table, however its condition hides that.
+fn destroys(text: &str) -> bool {
+    let changes_all =
+        |it: &Statement| it.rows == Rows::All && matches!(it.verb.as_str(), "delete" | "update");
+    statements(text).is_some_and(|found| found.iter().any(changes_all))
 }
 
 fn is_destructive(words: &[String]) -> bool {
@@ -263,6 +340,17 @@ fn has_no_condition(statement: &[String], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_parser_finds_what_words_do_not() {
+        for text in [
+            "DELETE FROM users WHERE id = id OR 1 = 1",
+            "DELETE FROM users WHERE NOT false",
+            "UPDATE users SET a = (SELECT 1 WHERE b = 2)",
+        ] {
+            assert!(!is_destructive(&words(text)) && destroys(text), "{text}");
+        }
+    }
 
     #[test]
     fn destructive_statements_are_found() {
