@@ -25,6 +25,7 @@ mod embedded;
 pub mod json;
 mod name;
 mod origin;
+mod past;
 mod session_files;
 pub mod spell;
 
@@ -33,4 +34,5 @@ pub use call::{CallId, Caller, ToolCall};
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
 pub use origin::{EffectHints, Identity, Origin, OriginFields, Surface, Who};
+pub use past::PastEvent;
 pub use session_files::{FileWrite, SessionFile, SessionFiles, WrittenContent};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::past::PastEvent;
 use crate::session_files::SessionFiles;
 
 /// The place at which a call is seen, and where a rule applies.
@@ -114,6 +115,8 @@ pub struct OriginFields {
     pub effect_hints: EffectHints,
     /// The files that earlier calls of the session have written, if there are any.
     pub session_files: Option<Arc<SessionFiles>>,
+    /// What earlier calls of the session did, if a rule asks for it.
+    pub past: Arc<[PastEvent]>,
 }
 
 /// What an MCP server says one of its tools does, in the annotations of its definition. It can make a
@@ -155,6 +158,7 @@ impl OriginFields {
             model: None,
             effect_hints: EffectHints::default(),
             session_files: None,
+            past: Arc::default(),
         }
     }
 }
@@ -179,6 +183,15 @@ impl Origin {
     pub fn with_session_files(mut self, files: Option<Arc<SessionFiles>>) -> Self {
         if files.is_some() || self.session_files.is_some() {
             Arc::make_mut(&mut self.0).session_files = files;
+        }
+        self
+    }
+
+    /// The same origin, with what earlier calls of the session did.
+    #[must_use]
+    pub fn with_past(mut self, past: Vec<PastEvent>) -> Self {
+        if !past.is_empty() || !self.past.is_empty() {
+            Arc::make_mut(&mut self.0).past = past.into();
         }
         self
     }

@@ -15,7 +15,7 @@ use crate::clock;
 use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
-use crate::mcp::{Launch, McpSession, McpSettings, McpState};
+use crate::mcp::{KeyedStep, Launch, McpSession, McpSettings, McpState};
 use crate::observer::{Decisions, Observer};
 use crate::offer::RecentlyRecorded;
 use crate::record;
@@ -70,6 +70,17 @@ impl Inner {
         if let Err(error) = self.audit.append_soon(record) {
             tracing::error!(%error, "a record was lost");
         }
+    }
+}
+
+impl Inner {
+    /// The same, with what later calls may ask about this one.
+    pub(crate) fn write_with(&self, events: Vec<KeyedStep>, record: Record) {
+        if events.is_empty() {
+            return self.write(record);
+        }
+        self.observer.see(&record);
+        drop(self.audit.append_together(events, [], record));
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) use alias::{Alias, alias_note};
 pub(crate) use call::{ForwardedCall, explained};
 pub(crate) use check::{Check, CheckFailure, CheckFailures};
 pub(crate) use history::HistoryEntry;
-pub(crate) use join::{ArgumentHash, KeyedStep, session_key};
+pub(crate) use join::{ArgumentHash, KeyedStep, before, owner, session_key};
 pub(crate) use named_tool::ResolvedTool;
 pub(crate) use readable::unreadable_note;
 pub(crate) use record::facts as finding_facts;

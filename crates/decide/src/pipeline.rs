@@ -4,7 +4,7 @@
 //! Subject   the call, as a door saw it
 //!    │ resolve   find its tool; check lists, pins, rates
 //! Resolved
-//!    │ effects   what earlier calls have written, for what it would do
+//!    │ effects   what earlier calls have written and done
 //! Analysed
 //!    │ meter     limits and history
 //! Metered
@@ -53,7 +53,7 @@ async fn answer(
     subject: Arc<Subject>,
 ) -> Result<wait::Answered, StoreUnavailable> {
     let resolved = resolve::resolve(inner, subject).await?;
-    let analysed = effects::analyse(inner, resolved);
+    let analysed = effects::analyse(inner, resolved).await?;
     let metered = meter::meter(inner, analysed).await?;
     let judged = judge::judge(metered);
     Ok(wait::wait(judged).await)

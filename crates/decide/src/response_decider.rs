@@ -14,7 +14,8 @@ use callgate_store::TurnCount;
 use crate::clock::now;
 use crate::decider::{Context, Inner};
 use crate::in_force::InForce;
-use crate::mcp::{ResolvedTool, now_micros};
+use crate::mcp::{KeyedStep, ResolvedTool, now_micros};
+use crate::past;
 use crate::pending::Pending;
 use crate::pipeline::{self, CallSource, Subject};
 use crate::record::{self, Input};
@@ -164,8 +165,23 @@ impl ResponseDecider {
         record.timing.judged_us = Some(micros(begun));
         denial.record = Some(record.id.to_string());
         self.denied.push((number, record.id));
-        self.write_later(record);
+        self.recorded += 1;
+        let events = self.denial_events(call, &record);
+        self.inner.write_with(events, record);
         NameDecision::Deny(denial)
+    }
+
+    /// The denial of a rule, for later calls of the session.
+    fn denial_events(&self, call: &ToolCall, record: &Record) -> Vec<KeyedStep> {
+        let verdict = record.verdict.as_ref();
+        let rule = verdict.and_then(|it| Some((it.policy.as_ref()?, it.rule.as_ref()?)));
+        match rule.filter(|_| self.policies.looks_at_history()) {
+            Some((policy, rule)) => {
+                let event = format!("denied {policy}/{rule}");
+                past::steps(&call.origin, now_micros(), record.id, &[event])
+            }
+            None => Vec::new(),
+        }
     }
 
     /// Records the input of a call that was denied by name.

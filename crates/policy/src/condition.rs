@@ -3,10 +3,12 @@
 //! `any`, `all` and `not` join conditions. Every other condition is a [`Leaf`]: a kind with a file of
 //! its own in this folder. `leaf.rs` says what a kind provides, `list.rs` lists them all.
 
+mod after;
 mod argument;
 mod compile;
 mod connects;
 mod deletes;
+mod denied;
 mod effect;
 mod effect_lists;
 mod escalates;
@@ -28,9 +30,11 @@ mod writes;
 use crate::judgement::Matched;
 use crate::tri::{Possible, Tri};
 
+pub(crate) use after::AfterCondition;
 pub(crate) use argument::{ArgumentCondition, regex_hint};
 pub(crate) use compile::compile;
 pub use compile::condition_keys;
+pub(crate) use denied::event_of as denial_event;
 pub(crate) use effect::{argument_text, shown as shown_action};
 use escalates::EscalatesCondition;
 pub use leaf::KeyDoc;
@@ -118,6 +122,32 @@ impl Condition {
     /// Whether any part of it depends on what a call would do.
     pub(crate) fn looks_at_effects(&self) -> bool {
         self.any_evidence(|evidence| evidence == Evidence::Effects)
+    }
+
+    /// Whether every part of it is about what a call does.
+    pub(crate) fn is_about_effects(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().all(Self::is_about_effects),
+            Self::Not(part) => part.is_about_effects(),
+            Self::Leaf(leaf) => leaf.evidence() == Evidence::Effects,
+        }
+    }
+
+    /// Whether any part of it depends on earlier calls.
+    pub(crate) fn looks_at_history(&self) -> bool {
+        self.any_evidence(|evidence| evidence == Evidence::History)
+    }
+
+    /// Every condition on an earlier call in it.
+    pub(crate) fn on_earlier_calls(&self) -> Vec<&AfterCondition> {
+        match self {
+            Self::Any(parts) | Self::All(parts) => {
+                parts.iter().flat_map(Self::on_earlier_calls).collect()
+            }
+            Self::Not(part) => part.on_earlier_calls(),
+            Self::Leaf(Leaf::After(after)) => vec![after],
+            Self::Leaf(_) => Vec::new(),
+        }
     }
 
     /// Whether any part of it depends on what an inspection found.

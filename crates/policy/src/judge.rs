@@ -240,7 +240,32 @@ impl Policies {
         if policies.any(|policy| policy.looks_at.effects) {
             judgement.details.files = question.effects.files(&question.name);
         }
+        judgement.details.events = self.events(question);
         judgement
+    }
+
+    /// What later calls may ask about this one, if it is allowed.
+    fn events(&self, question: &Question<'_>) -> Vec<String> {
+        let policies = self.policies_for(&question.call.origin);
+        let asked = policies.flat_map(|policy| &policy.on_earlier_calls);
+        let mut events: Vec<String> = Vec::new();
+        for event in asked.filter_map(|after| after.event_of(&question.scene())) {
+            if !events.iter().any(|known| known == event) {
+                events.push(event.to_owned());
+            }
+        }
+        events
+    }
+
+    /// Whether a rule asks about earlier calls.
+    pub fn looks_at_history(&self) -> bool {
+        self.policies().iter().any(|policy| policy.looks_at.history)
+    }
+
+    /// The events that rules ask about, apart from denials.
+    pub fn events_asked_for(&self) -> Vec<String> {
+        let asked = self.policies().iter().flat_map(|policy| &policy.on_earlier_calls);
+        asked.map(|after| after.event().to_owned()).collect()
     }
 
     /// The policies that apply to this caller and are not in shadow mode.
@@ -277,6 +302,7 @@ impl Judgement {
                 matched: None,
                 limits: Vec::new(),
                 files: Vec::new(),
+                events: Vec::new(),
             },
             fingerprint: CallFingerprint::of(call),
             cleaners: Vec::new(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::{FileWrite, ToolCall};
 
+use crate::condition::denial_event;
 use crate::denial::{Denial, Scope, cut};
 use crate::limit::LimitKey;
 use crate::permit::{CallFingerprint, NameFingerprint, NamePermit, Permit};
@@ -84,6 +85,18 @@ pub struct JudgementDetails {
     pub limits: Vec<LimitKey>,
     /// What the call writes into files, if a rule may depend on it when a later call runs them.
     pub files: Vec<FileWrite>,
+    /// What later calls may ask about this one: see [`PastEvent::what`](callgate_call::PastEvent).
+    pub events: Vec<String>,
+}
+
+impl Judgement {
+    /// What later calls may ask about this one: what it does if it passes, the rule if it is denied.
+    pub fn later_events(&self) -> Vec<String> {
+        match self.details.verdict.passes() {
+            true => self.details.events.clone(),
+            false => denial_event(&self.details).into_iter().collect(),
+        }
+    }
 }
 
 impl std::ops::Deref for Judgement {

@@ -3,6 +3,7 @@
 use callgate_call::{OriginFields, Surface};
 
 use crate::actors::Actors;
+use crate::condition::{AfterCondition, Condition};
 use crate::index::{Candidate, Index};
 use crate::judgement::RuleHit;
 use crate::rule::{Match, NameCheck, NameMatch, Question, Rule, RuleRole};
@@ -29,6 +30,8 @@ pub(crate) struct Policy {
     /// Whether any rule sanitizes. Most policies have no such rule, and skip the search for one.
     sanitizes: bool,
     pub(crate) looks_at: Evidence,
+    /// What its rules want to know about earlier calls.
+    pub(crate) on_earlier_calls: Vec<AfterCondition>,
 }
 
 /// What the rules of a policy look at, in addition to names and single arguments.
@@ -38,6 +41,8 @@ pub(crate) struct Evidence {
     pub(crate) whole_input: bool,
     /// What a call would do.
     pub(crate) effects: bool,
+    /// What earlier calls did.
+    pub(crate) history: bool,
 }
 
 /// Everything in a policy except its rules.
@@ -79,9 +84,16 @@ pub(crate) struct NameOutcome<'p> {
     pub(crate) may_sanitize: bool,
 }
 
+fn conditions(rules: &[Rule]) -> impl Iterator<Item = &Condition> {
+    rules.iter().filter_map(|rule| rule.when.as_ref())
+}
+
 impl Policy {
     pub(crate) fn new(head: PolicyHeader, rules: Vec<Rule>) -> Self {
         let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
+        let history = conditions(&rules).any(Condition::looks_at_history);
+        let on_earlier_calls =
+            conditions(&rules).flat_map(Condition::on_earlier_calls).cloned().collect();
         let mut policy = Self {
             sketch,
             name,
@@ -91,7 +103,9 @@ impl Policy {
             looks_at: Evidence {
                 whole_input: rules.iter().any(Rule::looks_at_whole_input),
                 effects: rules.iter().any(Rule::looks_at_effects),
+                history,
             },
+            on_earlier_calls,
             rules,
             defaults,
             indexes: Vec::new(),

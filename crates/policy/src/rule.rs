@@ -128,6 +128,15 @@ impl<'c> Question<'c> {
         Self { extra, ..self }
     }
 
+    /// What the conditions of a rule that restricts look at.
+    pub(crate) fn scene(&self) -> Scene<'_> {
+        let Question { call, moment, findings, extra, .. } = *self;
+        let (claims, reading) = (Claims::Believed, EffectReading::Some);
+        let plain_texts = self.name.plain_texts();
+        let effects = SceneEffects::new(&self.effects, &self.name);
+        Scene { call, moment, claims, findings, extra, plain_texts, effects, reading }
+    }
+
     /// The arguments of the call.
     pub(crate) fn input(&self) -> &'c Arguments {
         &self.call.arguments
@@ -223,14 +232,13 @@ impl Rule {
     }
 
     pub(crate) fn scene<'q>(&self, question: &'q Question<'_>) -> Scene<'q> {
-        let (claims, reading) = match self.restricts() {
-            true => (Claims::Believed, EffectReading::Some),
-            false => (Claims::Unknown, EffectReading::Every),
-        };
-        let Question { call, moment, findings, extra, .. } = *question;
-        let plain_texts = question.name.plain_texts();
-        let effects = SceneEffects::new(&question.effects, &question.name);
-        Scene { call, moment, claims, findings, extra, plain_texts, effects, reading }
+        match self.restricts() {
+            true => question.scene(),
+            false => {
+                let (claims, reading) = (Claims::Unknown, EffectReading::Every);
+                Scene { claims, reading, ..question.scene() }
+            }
+        }
     }
 
     /// The bucket from which this call takes a token.

@@ -173,10 +173,35 @@ fn timeout(fields: &Fields<'_>, default: Duration, problems: &mut Problems<'_>) 
     duration(&written).unwrap_or_else(|| {
         problems
             .add(written.span, format!("`{}` is not a valid duration", written.value))
-            .hint("write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`");
+            .hint(DURATION_HINT);
         default
     })
 }
+
+/// The time that a condition on earlier calls looks back.
+pub(crate) fn within(
+    fields: &Fields<'_>,
+    what: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Duration> {
+    let Some(node) = fields.get("within") else {
+        problems
+            .add(fields.start(), format!("`{what}` needs `within`"))
+            .hint("write how far to look back, like `within: 5m`");
+        return None;
+    };
+    let written = text(node, "`within`", problems)?;
+    let found = duration(&written);
+    if found.is_none() {
+        problems
+            .add(written.span, format!("`{}` is not a valid duration", written.value))
+            .hint(DURATION_HINT);
+    }
+    found
+}
+
+const DURATION_HINT: &str =
+    "write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`";
 
 fn duration(written: &At<String>) -> Option<Duration> {
     let units = [('s', 1), ('m', 60), ('h', 3600)];

@@ -149,6 +149,7 @@ impl Judgement {
         extend_new(&mut self.details.errors, inner.errors);
         extend_new(&mut self.details.limits, inner.limits);
         extend_new(&mut self.details.files, inner.files);
+        extend_new(&mut self.details.events, inner.events);
         self.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
 }

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use callgate_call::{SessionFiles, ToolCall};
+use callgate_call::{PastEvent, SessionFiles, ToolCall};
 use callgate_control::{CallDescription, CheckOutput, judging};
 use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
 use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
@@ -82,7 +83,7 @@ impl Checker {
     ) -> Result<Checked> {
         let mut calls = given.into_calls(&call_defaults(flags))?;
         if let Some(sessions) = &sessions {
-            calls.iter_mut().for_each(|call| sessions.add_files(call));
+            calls.iter_mut().for_each(|call| sessions.add_past(call));
         }
         let Strictest { call, judgement } = strictest_of(&self.judge, calls)?;
         if let Some(sessions) = sessions {
@@ -103,13 +104,19 @@ impl Checker {
     }
 }
 
-/// What the sessions of a file of calls have written so far. A line without a session stands for
-/// itself.
+/// What the sessions of a file of calls have written and done so far. A line without a session stands
+/// for itself.
 #[derive(Default)]
-struct Sessions(HashMap<SessionName, Arc<SessionFiles>>);
+struct Sessions(HashMap<SessionName, Session>);
 
 /// The principal, and its name for the session.
 type SessionName = (String, String);
+
+#[derive(Default)]
+struct Session {
+    files: Arc<SessionFiles>,
+    events: Vec<(String, Instant)>,
+}
 
 impl Sessions {
     fn name(call: &ToolCall) -> Option<SessionName> {
@@ -117,21 +124,32 @@ impl Sessions {
         Some((format!("{:?}", call.origin.who.identity()), session))
     }
 
-    fn add_files(&self, call: &mut ToolCall) {
-        let files = Self::name(call).and_then(|name| self.0.get(&name).cloned());
-        call.origin = call.origin.clone().with_session_files(files);
+    /// Adds what earlier lines of the session did.
+    fn add_past(&self, call: &mut ToolCall) {
+        let Some(session) = Self::name(call).and_then(|name| self.0.get(&name)) else { return };
+        let past =
+            |(what, at): &(String, Instant)| PastEvent { what: what.clone(), ago: at.elapsed() };
+        let (files, past) = (Arc::clone(&session.files), session.events.iter().map(past).collect());
+        call.origin = call.origin.clone().with_session_files(Some(files)).with_past(past);
     }
 
-    /// Keeps what an allowed call writes.
+    /// Keeps what later lines of the session may depend on.
     fn keep(&mut self, call: &ToolCall, judgement: &Judgement) {
         let Some(name) = Self::name(call) else { return };
-        if judgement.files.is_empty() || !judgement.verdict.passes() {
-            return;
+        let session = self.0.entry(name).or_default();
+        let now = Instant::now();
+        session.events.extend(judgement.later_events().into_iter().map(|event| (event, now)));
+        let surplus = session.events.len().saturating_sub(MAX_EVENTS);
+        session.events.drain(..surplus);
+        if judgement.verdict.passes() && !judgement.files.is_empty() {
+            let files = Arc::make_mut(&mut session.files);
+            judgement.files.iter().cloned().for_each(|write| files.apply(write));
         }
-        let files = Arc::make_mut(self.0.entry(name).or_default());
-        judgement.files.iter().cloned().for_each(|write| files.apply(write));
     }
 }
+
+/// As many as the store looks at.
+const MAX_EVENTS: usize = 1000;
 
 /// The policy that lists of servers and tools count as.
 const POLICY: &str = "mcp";

@@ -37,6 +37,7 @@ mod guardrails;
 mod guardrails_dialects;
 mod guardrails_requests;
 mod headers;
+mod history;
 mod hosted;
 mod http2;
 mod inbound;

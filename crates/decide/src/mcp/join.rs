@@ -141,7 +141,7 @@ pub(crate) fn session_key(origin: &OriginFields) -> FlowName {
 }
 
 /// Sessions and call ids are unverified, so each principal has its own.
-fn owner(who: &Who) -> String {
+pub(crate) fn owner(who: &Who) -> String {
     match who.identity() {
         Some(Identity::Key(name)) => format!("key\0{name}"),
         Some(Identity::User(name)) => format!("user\0{name}"),

@@ -1,26 +1,55 @@
-//! Adds what earlier calls of the session have written. The policy computes the effects of a call when
-//! a rule needs them, and a script that this call runs may come from an earlier one.
+//! Adds what earlier calls of the session have written and done. The policy computes the effects of a
+//! call when a rule needs them, and a script that this call runs may come from an earlier one.
 
 use std::sync::Arc;
 
-use super::Resolved;
+use callgate_call::Origin;
+
+use super::{Resolved, Subject};
 use crate::decider::Inner;
 use crate::mcp::session_key;
+use crate::past;
+use crate::store_query::StoreUnavailable;
 
-/// A call with the files that its session has written.
+/// A call with what its session has written and done.
 #[derive(Debug)]
 pub(crate) struct Analysed {
     pub(crate) resolved: Resolved,
 }
 
-pub(crate) fn analyse(inner: &Inner, mut resolved: Resolved) -> Analysed {
-    let files = inner.audit.session_files(&session_key(&resolved.subject.call.origin));
-    if files.is_some() {
+pub(crate) async fn analyse(
+    inner: &Arc<Inner>,
+    mut resolved: Resolved,
+) -> Result<Analysed, StoreUnavailable> {
+    let origin = &resolved.subject.call.origin;
+    let files = inner.audit.session_files(&session_key(origin));
+    let mut known = origin.clone().with_session_files(files);
+    if resolved.subject.policies.looks_at_history() {
+        known = with_past(inner, &resolved.subject, known).await?;
+    }
+    if *known != **origin {
         let subject = Arc::make_mut(&mut resolved.subject);
         let others = subject.readings.iter_mut().map(|other| &mut other.call);
         for call in std::iter::once(&mut subject.call).chain(others) {
-            call.origin = call.origin.clone().with_session_files(files.clone());
+            let (files, past) = (known.session_files.clone(), known.past.to_vec());
+            call.origin = call.origin.clone().with_session_files(files).with_past(past);
         }
     }
-    Analysed { resolved }
+    Ok(Analysed { resolved })
+}
+
+/// Without its history, a call that a rule would compare with it cannot be judged.
+async fn with_past(
+    inner: &Arc<Inner>,
+    subject: &Subject,
+    origin: Origin,
+) -> Result<Origin, StoreUnavailable> {
+    let (asked, at) = (subject.policies.events_asked_for(), subject.at);
+    let own = origin.clone();
+    let past = inner.query_store(move |inner| past::read(inner, &own, at, &asked)).await?;
+    let past = past.map_err(|error| {
+        tracing::error!(%error, "the earlier calls of a session cannot be read");
+        StoreUnavailable
+    })?;
+    Ok(origin.with_past(past))
 }

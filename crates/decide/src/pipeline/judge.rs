@@ -23,6 +23,8 @@ pub(crate) struct Judged {
     pub(crate) steps: Vec<KeyedStep>,
     /// What it writes into files, for later calls of the session.
     pub(crate) files: Vec<FileWrite>,
+    /// What later calls may ask about it.
+    pub(crate) events: Vec<String>,
     /// How long judging took.
     pub(crate) judged_in: Duration,
 }
@@ -42,6 +44,10 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         }
     }
     let files = judgement.files.clone();
+    let events = match resolved.subject.policies.looks_at_history() {
+        true => judgement.later_events(),
+        false => Vec::new(),
+    };
     let (rewritten, extra_replacements) =
         (judgement.rewritten().map(str::to_owned), judgement.rewritten_extra().to_vec());
     let stops = resolved.stops();
@@ -51,5 +57,15 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         (settled, _) => settled,
     };
     let judged_in = resolved.subject.begun.elapsed();
-    Judged { resolved, settled, verdict, rewritten, extra_replacements, steps, files, judged_in }
+    Judged {
+        resolved,
+        settled,
+        verdict,
+        rewritten,
+        extra_replacements,
+        steps,
+        files,
+        events,
+        judged_in,
+    }
 }

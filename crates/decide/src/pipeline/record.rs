@@ -11,8 +11,9 @@ use super::resolve::Target;
 use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::Inner;
-use crate::mcp::{alias_note, finding_facts, session_key};
+use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
 use crate::observer;
+use crate::past;
 use crate::record::{self, Input};
 use crate::settings::{OnFailure, Settings};
 
@@ -37,12 +38,14 @@ pub(crate) struct Decided {
 
 pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     let record = build_record(&answered);
-    let Answered { resolved, answer, extra_replacements, steps, files, .. } = answered;
-    let call = &resolved.subject.call;
+    let Answered { resolved, answer, extra_replacements, mut steps, files, events, .. } = answered;
+    let Subject { call, at, record: id, .. } = &*resolved.subject;
+    let events = past::steps(&call.origin, *at, *id, &events);
     let permit = match answer {
         Ok(permit) => permit,
-        Err(denial) => return refused(inner, record, denial),
+        Err(denial) => return refused(inner, record, denial, events),
     };
+    steps.extend(events);
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
     let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
     let seen = inner.observer.copy(&record);
@@ -89,9 +92,9 @@ async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String>
 }
 
 /// Writes the record of a denial without waiting: a lost record does not make a denial unsafe.
-fn refused(inner: &Inner, record: Record, mut denial: Denial) -> Decided {
+fn refused(inner: &Inner, record: Record, mut denial: Denial, events: Vec<KeyedStep>) -> Decided {
     denial.record = Some(record.id.to_string());
-    inner.write(record);
+    inner.write_with(events, record);
     Decided { decision: Decision::Deny(denial), extra_replacements: Vec::new(), uncorrelated: None }
 }
 
@@ -107,7 +110,7 @@ pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
     let mut verdict = record::without_rule(Action::Deny, Code::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
     record.verdict = Some(verdict);
-    refused(inner, record, denial)
+    refused(inner, record, denial, Vec::new())
 }
 
 fn build_record(answered: &Answered) -> Record {

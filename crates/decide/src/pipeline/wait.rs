@@ -19,6 +19,7 @@ pub(crate) struct Answered {
     pub(crate) extra_replacements: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
     pub(crate) files: Vec<FileWrite>,
+    pub(crate) events: Vec<String>,
     /// How long judging took, without waiting for approval.
     pub(crate) judged_in: Duration,
     /// How long it waited for approval, if it had to.
@@ -28,6 +29,7 @@ pub(crate) struct Answered {
 pub(crate) async fn wait(judged: Judged) -> Answered {
     let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, .. } = judged;
     let (steps, files, judged_in) = (judged.steps, judged.files, judged.judged_in);
+    let events = judged.events;
     let mut waited = None;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),
@@ -50,6 +52,7 @@ pub(crate) async fn wait(judged: Judged) -> Answered {
         extra_replacements,
         steps,
         files,
+        events,
         judged_in,
         waited,
     }

@@ -7,7 +7,7 @@ use crate::node::{Node, Yaml};
 use crate::source::read::{Fields, list};
 
 /// Keys of kinds that do not exist yet.
-const LATER: &[&str] = &["after", "denied", "origin"];
+const LATER: &[&str] = &["origin"];
 
 /// The keys that join conditions.
 const JOINS: &[KeyDoc] = &[

@@ -71,12 +71,14 @@ pub(crate) enum Evidence {
     Findings,
     /// What the call would do. The name bounds it, the arguments decide.
     Effects,
+    /// What earlier calls did. It is looked up when the call is complete.
+    History,
 }
 
 impl Evidence {
     pub(crate) fn needs_arguments(self) -> bool {
         match self {
-            Self::Arguments | Self::WholeInput | Self::Effects => true,
+            Self::Arguments | Self::WholeInput | Self::Effects | Self::History => true,
             Self::Context | Self::Findings => false,
         }
     }

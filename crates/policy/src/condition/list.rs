@@ -77,6 +77,8 @@ kinds! {
     Marked(super::marked::MarkedCondition),
     Opaque(super::opaque::OpaqueCondition),
     Escalates(super::escalates::EscalatesCondition),
+    After(super::after::AfterCondition),
+    Denied(super::denied::DeniedCondition),
 }
 
 /// A kind of condition, while a rule file is read.

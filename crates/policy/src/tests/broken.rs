@@ -252,7 +252,7 @@ error: unknown kind `@shel`
 }
 
 #[test]
-fn conditions_of_later_versions_and_an_unknown_operator() {
+fn conditions_on_earlier_calls() {
     check(
         r#"policy: x
 rules:
@@ -261,14 +261,78 @@ rules:
     when:
       any:
         - after: { reads: '@secrets' }
+        - after: { arg: command, contains: x, within: 5m }
+        - after: { runs: curl, within: 5 days }
+        - denied: { within: 10m }
+        - denied: { times: 0, within: 10m, by: rule }"#,
+        r#"
+error: `after` needs `within`
+ --> test.yaml:7:20
+  |
+7 |         - after: { reads: '@secrets' }
+  |                    ^^^^^
+  |
+  = hint: write how far to look back, like `within: 5m`
+
+error: `after` needs a condition on effects
+ --> test.yaml:8:18
+  |
+8 |         - after: { arg: command, contains: x, within: 5m }
+  |                  ^
+  |
+  = hint: write what the earlier call did, like `after: { reads: "@secrets", within: 5m }`
+
+error: `5 days` is not a valid duration
+ --> test.yaml:9:40
+  |
+9 |         - after: { runs: curl, within: 5 days }
+  |                                        ^^^^^^
+  |
+  = hint: write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`
+
+error: `denied` needs `times`
+  --> test.yaml:10:19
+   |
+10 |         - denied: { within: 10m }
+   |                   ^
+   |
+   = hint: write `times: 3`
+
+error: `times` must be a whole number from 1 to 1000
+  --> test.yaml:11:28
+   |
+11 |         - denied: { times: 0, within: 10m, by: rule }
+   |                            ^
+
+error: unknown key `by`
+  --> test.yaml:11:44
+   |
+11 |         - denied: { times: 0, within: 10m, by: rule }
+   |                                            ^^
+   |
+   = hint: known here: times, within
+"#,
+    );
+}
+
+#[test]
+fn conditions_of_later_versions_and_an_unknown_operator() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - origin: { arg: to }
         - arg: command
           contain: x"#,
         r#"
-error: `after` is not available in this version
+error: `origin` is not available in this version
  --> test.yaml:7:11
   |
-7 |         - after: { reads: '@secrets' }
-  |           ^^^^^
+7 |         - origin: { arg: to }
+  |           ^^^^^^
   |
   = hint: remove it: as long as it is here, no part of this file takes effect
 
