@@ -77,25 +77,25 @@ pub(crate) fn server_but(
     })
 }
 
-fn first(script: &str) -> Value {
+pub(crate) fn first(script: &str) -> Value {
     json!({ "role": "user", "content": format!("[script {script} #1] Please.") })
 }
 
-fn body(messages: &[Value], stream: bool) -> Value {
+pub(crate) fn body(messages: &[Value], stream: bool) -> Value {
     json!({ "model": "any", "max_tokens": 64, "stream": stream, "messages": messages })
 }
 
-fn asked(body: &Value) -> Ask {
+pub(crate) fn asked(body: &Value) -> Ask {
     Ask::post(MESSAGES, body.to_string()).header("authorization", "Bearer none")
 }
 
-fn post(gateway: &Gateway, messages: &[Value], stream: bool) -> Reply {
+pub(crate) fn post(gateway: &Gateway, messages: &[Value], stream: bool) -> Reply {
     asked(&body(messages, stream)).send(gateway.address())
 }
 
 /// The message in a reply, read as strictly as a client can.
 #[track_caller]
-fn message(reply: &Reply) -> Value {
+pub(crate) fn message(reply: &Reply) -> Value {
     assert_eq!(reply.status, 200, "{}", reply.text());
     let text = reply.text();
     if text.starts_with('{') {

@@ -20,6 +20,7 @@ mod continuing;
 mod continuing_chat;
 mod continuing_cohere;
 mod continuing_converse;
+mod continuing_failures;
 mod continuing_gemini;
 mod continuing_ollama;
 mod continuing_responses;
