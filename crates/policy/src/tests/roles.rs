@@ -143,6 +143,13 @@ fn a_known_tool_without_such_an_argument_streams() {
 }
 
 #[test]
+fn arguments_that_cannot_be_read_do_not_give_a_known_tool_a_role() {
+    let policies = rules(&[r#"id: r, when: { arg: "@command", contains: rm }, verdict: deny"#]);
+    assert_eq!(policies.verdict("web_search", "[1]"), Verdict::Allow);
+    assert_eq!(policies.verdict("Bash", "[1]"), Verdict::Deny);
+}
+
+#[test]
 fn unknown_roles_are_refused_with_the_known_ones() {
     let text =
         policy_text("p", "", &[r#"id: r, when: { arg: "@comand", contains: rm }, verdict: deny"#]);

@@ -17,6 +17,9 @@ impl ArgumentCondition {
     /// A rule that restricts looks for one that is bad, a rule that allows needs all of them to be
     /// good: a tool may have several paths.
     pub(super) fn holds_in_role(&self, role: Role, scene: &Scene<'_>) -> Tri {
+        if !scene.effects.may_carry(role) {
+            return matches!(self.operator, Operator::Exists(false)).into();
+        }
         let Ok(root) = scene.call.arguments.value() else { return Tri::Unknown };
         let reading = self.reading(scene);
         let holds = |certain: bool| {
