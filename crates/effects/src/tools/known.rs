@@ -217,7 +217,7 @@ fn opaque_command() -> Action {
 }
 
 /// The words of a command as one text, so that spans have something to point at.
-fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str], folder: &Word) {
+pub(super) fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str], folder: &Word) {
     analysis.argument(path, &words.join(" "));
     let mut at = 0;
     let mut fields = Vec::with_capacity(words.len());

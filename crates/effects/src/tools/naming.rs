@@ -234,7 +234,7 @@ const SECRETS: &[&str] = &[
 /// Verbs that show a value. Lists of names do not.
 const SHOWS: &[&str] = &[
     "get", "read", "fetch", "show", "reveal", "retrieve", "export", "dump", "print", "view",
-    "decrypt",
+    "decrypt", "values",
 ];
 
 /// Protections that people set up for others.
@@ -298,7 +298,8 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     let is_schedule =
         ["cron", "crontab", "scheduled", "schedule", "launchd", "autostart", "startup"];
     let sets = ["create", "add", "set", "register", "install", "update", "enable", "write"];
-    if has(&words, &is_schedule) && has(&words, &sets) {
+    let has_schedule = members(call.value).any(|(key, _)| is_schedule.contains(&key));
+    if (has(&words, &is_schedule) || has_schedule && runs_something(call)) && has(&words, &sets) {
         marks.insert(Mark::Schedules);
     }
     if pushes_by_force(call, &words) {
@@ -441,6 +442,8 @@ fn destroys(words: &[&str]) -> Option<Mark> {
 
 /// What even a gentle verb takes away from others.
 const SHARED: &[&str] = &[
+    "chart",
+    "helm",
     "repository",
     "repo",
     "project",
@@ -481,6 +484,11 @@ fn pushes_by_force(call: &Call<'_>, words: &[&str]) -> bool {
         keys.contains(&key.to_ascii_lowercase().as_str()) && matches!(value, Value::Bool(true))
     });
     is_forced && has(words, &["push", "ref", "refs", "branch", "tag", "sync", "rebase", "mirror"])
+}
+
+/// Whether an argument is a command, whatever the tool is called.
+fn runs_something(call: &Call<'_>) -> bool {
+    ["command", "cmd", "script", "code", "program"].iter().any(|key| call.text(key).is_some())
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -624,7 +632,8 @@ fn weakens(key: &str, value: &Value, words: &[&str]) -> Option<Mark> {
 }
 
 fn shows_secret(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
-    let is_alert = has(words, &["alert", "alerts", "scanning", "list", "names", "scan", "policy"]);
+    let is_alert = has(words, &["alert", "alerts", "scanning", "names", "scan", "policy"])
+        || has(words, &["list"]) && !has(words, &["values"]);
     let is_key = has(words, &["key", "keys", "token", "tokens"])
         && has(
             words,

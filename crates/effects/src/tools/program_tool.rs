@@ -1,0 +1,73 @@
+//! Tools that are called like a program: `kubectl {"args": ["delete", "ns", "prod"]}` runs it.
+
+use callgate_call::json::Value;
+
+use crate::analysis::Analysis;
+use crate::path::working_folder;
+use crate::programs;
+use crate::tools::Call;
+use crate::tools::arguments::find;
+use crate::tools::known::run_words;
+
+/// Words of a tool's name that say that it runs the program.
+const RUNS: &[&str] = &["run", "exec", "execute", "command", "cli", "call", "cmd", "raw", "tool"];
+
+/// Arguments that carry the words after the program.
+const KEYS: &[&str] = &["args", "arguments", "argv", "command", "cmd", "subcommand"];
+
+pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let Some(program) = program(call) else { return };
+    let folder = working_folder(analysis.ground);
+    let mut words: Vec<&str> = Vec::new();
+    let found = KEYS.iter().flat_map(|key| find(call.value, key));
+    let mut first = None;
+    for (path, value) in found {
+        first.get_or_insert(path);
+        match value {
+            Value::Array(items) => words.extend(items.iter().filter_map(Value::as_str)),
+            Value::String(text) => words.extend(text.split_whitespace()),
+            _ => {}
+        }
+    }
+    if words.first() == Some(&program.as_str()) {
+        words.remove(0);
+    }
+    if let Some(path) = first.filter(|_| !words.is_empty()) {
+        let words: Vec<&str> = std::iter::once(program.as_str()).chain(words).collect();
+        run_words(analysis, &path, &words, &folder);
+    }
+}
+
+/// The program, if the tool's name is one, apart from words such as `run`.
+fn program(call: &Call<'_>) -> Option<String> {
+    let mut words = call.name.split(['_', '-', '.']).filter(|word| !RUNS.contains(word));
+    let name = words.next().filter(|_| words.next().is_none())?;
+    programs::find(name).map(|_| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_call::Arguments;
+
+    use crate::{Ground, analyse};
+
+    fn runs(tool: &str, arguments: &str) -> Vec<String> {
+        let found = analyse(tool, None, &Arguments::json(arguments), &Ground::default());
+        let shown = found.all().iter().map(|effect| effect.action.to_string());
+        shown.filter(|line| line.starts_with("runs")).collect()
+    }
+
+    #[test]
+    fn a_tool_with_the_name_of_a_program_runs_it() {
+        for (tool, arguments) in [
+            ("kubectl", r#"{"args":["delete","ns","prod"]}"#),
+            ("run_kubectl", r#"{"args":"delete ns prod"}"#),
+            ("kubectl_command", r#"{"command":"kubectl delete ns prod"}"#),
+        ] {
+            let found = runs(tool, arguments);
+            assert!(found.contains(&"runs kubectl delete ns prod".to_owned()), "{tool}: {found:?}");
+        }
+        assert!(runs("note", r#"{"args":["delete"]}"#).is_empty());
+        assert!(runs("kubectl_help", r#"{"args":["delete"]}"#).is_empty());
+    }
+}
