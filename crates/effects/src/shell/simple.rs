@@ -136,6 +136,7 @@ impl Shell<'_, '_> {
                 self.installs_download(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
+                self.shell_of_reader(name, &first.span);
                 match self.written_program(name).filter(|_| !is_path(&first.word)) {
                     Some(written) => {
                         self.run_output(Language::Shell, &written, &first.span);
@@ -244,6 +245,18 @@ impl Shell<'_, '_> {
                 return self.mark(run, Mark::Privilege);
             }
             above = command.parent;
+        }
+    }
+
+    /// A shell that an editor, a pager or an archiver starts: it gets around rules on commands.
+    fn shell_of_reader(&mut self, name: &str, span: &Span) {
+        let command = |at: usize| self.out.effects.commands.get(at);
+        let above = self.parent.and_then(command).and_then(|own| own.parent).and_then(command);
+        let is_reader = above
+            .and_then(|above| above.program.text())
+            .is_some_and(|name| READERS.contains(&name));
+        if is_reader && is_shell(name) {
+            self.opaque(Why::Code, Bound::ALL, span.clone());
         }
     }
 
@@ -392,6 +405,13 @@ fn looks_like_path(word: &Word) -> bool {
 }
 
 /// The model of a program; names are tried in lower case too, because macOS finds `/bin/RM`.
+/// Programs for texts and files that have no need of a shell.
+const READERS: &[&str] = &[
+    "cpio", "ed", "emacs", "ex", "ftp", "gdb", "less", "lldb", "man", "more", "most", "mysql",
+    "nano", "nvim", "pg", "psql", "rsync", "rvim", "scp", "sftp", "sqlite3", "tar", "vi", "view",
+    "vim", "vimdiff", "zip", "unzip",
+];
+
 /// Programs that builds get through a variable of their name.
 const IN_VARIABLES: &[&str] = &[
     "bash", "cargo", "cc", "clang", "cmake", "docker", "gcc", "git", "go", "java", "make", "node",

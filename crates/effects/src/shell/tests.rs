@@ -685,3 +685,13 @@ fn a_file_that_hides_a_program_runs_later() {
         assert!(!is_marked(text, schedules), "{text}");
     }
 }
+
+#[test]
+fn a_shell_that_an_editor_or_a_pager_starts_is_opaque() {
+    for text in ["vim -c ':!sh'", "man -P 'sh -c id' ls", "rsync -e 'sh -c x' a:b c"] {
+        assert!(lines_of(text).contains(&"opaque code".to_owned()), "{text}");
+    }
+    for text in ["find . -exec sh -c 'cat x' {} +", "make test", "xargs sh -c 'cat x'"] {
+        assert!(!lines_of(text).contains(&"opaque code".to_owned()), "{text}");
+    }
+}

@@ -483,7 +483,13 @@ fn pushes_by_force(call: &Call<'_>, words: &[&str]) -> bool {
     let is_forced = members(call.value).any(|(key, value)| {
         keys.contains(&key.to_ascii_lowercase().as_str()) && matches!(value, Value::Bool(true))
     });
-    is_forced && has(words, &["push", "ref", "refs", "branch", "tag", "sync", "rebase", "mirror"])
+    let is_flag = |value: &Value| matches!(value.as_str(), Some("--force" | "-f" | "--mirror"));
+    let has_flag = members(call.value).any(|(_, value)| match value {
+        Value::Array(items) => items.iter().any(is_flag),
+        value => is_flag(value),
+    });
+    (is_forced || has_flag)
+        && has(words, &["push", "ref", "refs", "branch", "tag", "sync", "rebase", "mirror"])
 }
 
 /// Whether an argument is a command, whatever the tool is called.

@@ -125,10 +125,25 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
             | "commandtext"
             | "input"
             | "code"
+            | "keys"
     );
     let is_runner = call.name_has(&[
-        "shell", "exec", "run", "bash", "terminal", "command", "cmd", "ssh", "process", "script",
-        "call_aws", "kubectl", "cli", "console",
+        "shell",
+        "exec",
+        "run",
+        "bash",
+        "terminal",
+        "command",
+        "cmd",
+        "ssh",
+        "process",
+        "script",
+        "call_aws",
+        "kubectl",
+        "cli",
+        "console",
+        "send_keys",
+        "tmux",
     ]);
     is_key && is_runner
 }

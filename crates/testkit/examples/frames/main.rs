@@ -87,7 +87,7 @@ fn many(rounds: usize) {
         r#"{{"id":"m","type":"message","role":"assistant","model":"m","content":[{parts}],"stop_reason":"end_turn","usage":{{"input_tokens":1,"output_tokens":2}}}}"#
     );
     for _ in 0..rounds {
-        let mut settings = drive::settings(OnDeny::Explain);
+        let mut settings = drive::settings(OnDeny::Continue);
         settings.text = policies.text_guard(Direction::Response, &settings.origin);
         let run = drive::run(Dialect::Anthropic, settings, &policies, [body.as_bytes()]);
         black_box(&run.out);
@@ -103,7 +103,7 @@ fn time(stream: &Stream, mask: Option<&str>, rounds: usize) -> f64 {
 /// A stream of text, this many frames to a push; a round is as many pushes as make a batch.
 fn flow(stream: &Stream, mask: Option<&str>, at_once: usize, rounds: usize) {
     let policies = mask.map_or_else(drive::allow_all, drive::policies);
-    let mut settings = drive::settings(OnDeny::Explain);
+    let mut settings = drive::settings(OnDeny::Continue);
     settings.text = policies.text_guard(Direction::Response, &settings.origin);
     let mut gate = Gate::new(stream.dialect, settings.clone());
     let mut run = empty();
@@ -236,7 +236,7 @@ fn calls(pieces: &str, rounds: usize) {
 }
 
 fn gate(dialect: Dialect) -> Gate {
-    Gate::new(dialect, drive::settings(OnDeny::Explain))
+    Gate::new(dialect, drive::settings(OnDeny::Continue))
 }
 
 fn empty() -> Run {
