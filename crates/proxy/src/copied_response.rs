@@ -11,25 +11,19 @@ use crate::upstream::{Progress, UpstreamBody, UpstreamError};
 /// The provider's bytes. Everything that has arrived is sent in one write.
 pub(crate) struct CopiedResponse {
     upstream: UpstreamBody,
-    /// The error of the upstream, to be reported after the bytes before it.
-    failed: Option<UpstreamError>,
     ended: bool,
     _open: OpenStream,
 }
 
 impl CopiedResponse {
     pub(crate) fn new(upstream: UpstreamBody, open: OpenStream) -> Self {
-        Self { upstream, failed: None, ended: false, _open: open }
+        Self { upstream, ended: false, _open: open }
     }
 
     pub(crate) fn poll_chunk(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, UpstreamError>>> {
-        if let Some(error) = self.failed.take() {
-            self.ended = true;
-            return Poll::Ready(Some(Err(error)));
-        }
         if self.ended {
             return Poll::Ready(None);
         }
@@ -40,17 +34,16 @@ impl CopiedResponse {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(Progress::More)) => {}
             Poll::Ready(Ok(Progress::End)) => self.ended = true,
-            Poll::Ready(Err(error)) if chunk.is_empty() => {
+            Poll::Ready(Err(error)) => {
                 self.ended = true;
                 return Poll::Ready(Some(Err(error)));
             }
-            Poll::Ready(Err(error)) => self.failed = Some(error),
         }
         if chunk.is_empty() { Poll::Ready(None) } else { Poll::Ready(Some(Ok(chunk.freeze()))) }
     }
 
     pub(crate) fn is_end(&self) -> bool {
-        self.failed.is_none() && (self.ended || self.upstream.is_end_stream())
+        self.ended || self.upstream.is_end_stream()
     }
 
     pub(crate) fn size_hint(&self) -> SizeHint {

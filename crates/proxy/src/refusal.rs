@@ -192,7 +192,9 @@ impl From<ClientBodyError> for Refusal {
     fn from(error: ClientBodyError) -> Self {
         match error {
             ClientBodyError::Stalled(limit) => Self::Stalled(limit),
-            ClientBodyError::Broken(error) => Self::BadRequest(error.to_string()),
+            ClientBodyError::Broken(_) | ClientBodyError::WrongLength => {
+                Self::BadRequest(error.to_string())
+            }
         }
     }
 }

@@ -15,7 +15,6 @@ mod error;
 mod h1;
 mod h2;
 mod idle_timer;
-mod poll_waker;
 mod pool;
 mod prepare;
 mod request_body;
@@ -44,11 +43,11 @@ pub(crate) use self::tls::Tls;
 pub use self::tls::system_roots;
 
 use self::connect::Protocol;
-use self::h1::{Answer, H1Connection};
+use self::h1::{ExchangeError, H1Connection};
 use self::h2::{H2Connection, H2Slot};
 use self::idle_timer::IdleTimer;
 use self::pool::Pool;
-use self::response_body::ResponseConnection;
+use self::response_body::BodySource;
 
 /// How long each step may take.
 #[derive(Clone, Copy, Debug)]
@@ -152,9 +151,18 @@ impl Upstreams {
         mut connection: Box<H1Connection>,
     ) -> Result<Response<UpstreamBody>, Failure> {
         let request = prepare::for_h1(request, target);
+        let at = target.origin();
         let answer = self.in_time(target, connection.exchange(request)).await?;
-        let connection = ResponseConnection::H1 { connection, pool: Arc::clone(pool) };
-        self.response(target, answer, connection)
+        let response = answer.map_err(|failed| {
+            let error = |error| UpstreamError::from_h1(error, at, Stage::Head);
+            match failed {
+                ExchangeError::Unsent(request, it) => Failure::Unsent(Box::new(request), error(it)),
+                ExchangeError::Failed(it) => Failure::Final(error(it)),
+            }
+        })?;
+        let (head, ()) = response.into_parts();
+        let source = BodySource::H1 { connection, pool: Arc::clone(pool) };
+        self.response(target, Response::from_parts(head, source))
     }
 
     async fn send_on_h2(
@@ -166,17 +174,24 @@ impl Upstreams {
     ) -> Result<Response<UpstreamBody>, Failure> {
         let request = prepare::for_h2(request, target).map_err(Failure::Final)?;
         let answer = self.in_time(target, slot.exchange(request)).await?;
-        if answer.as_ref().is_err_and(|failed| failed.message().is_some()) {
-            pool.retire(&slot);
-        }
-        self.response(target, answer, ResponseConnection::H2 { _slot: slot })
+        let response = answer.map_err(|mut failed| {
+            let error = UpstreamError::from_hyper(failed.error(), target.origin(), Stage::Head);
+            match failed.take_message() {
+                Some(request) => {
+                    pool.retire(&slot);
+                    Failure::Unsent(Box::new(request), error)
+                }
+                None => Failure::Final(error),
+            }
+        })?;
+        self.response(target, response.map(|incoming| BodySource::H2 { incoming, _slot: slot }))
     }
 
-    async fn in_time(
+    async fn in_time<T>(
         &self,
         target: &Target,
-        answer: impl Future<Output = Answer>,
-    ) -> Result<Answer, Failure> {
+        answer: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
         let limit = self.shared.timeouts.head;
         let at = || Arc::clone(target.origin());
         timeout(limit, answer).await.map_err(|_elapsed| {
@@ -187,27 +202,15 @@ impl Upstreams {
     fn response(
         &self,
         target: &Target,
-        answer: Answer,
-        connection: ResponseConnection,
+        response: Response<BodySource>,
     ) -> Result<Response<UpstreamBody>, Failure> {
         let at = target.origin();
-        match answer {
-            Ok(response) => {
-                // Before the connection is returned to the pool: a refused head closes it.
-                prepare::check(&response, at).map_err(Failure::Final)?;
-                Ok(response.map(|incoming| {
-                    let idle_timer = IdleTimer::new(self.shared.timeouts.idle);
-                    UpstreamBody::new(incoming, connection, idle_timer, Arc::clone(at))
-                }))
-            }
-            Err(mut failed) => {
-                let error = UpstreamError::from_hyper(failed.error(), at, Stage::Head);
-                Err(match failed.take_message() {
-                    Some(request) => Failure::Unsent(Box::new(request), error),
-                    None => Failure::Final(error),
-                })
-            }
-        }
+        // Before the connection is returned to the pool: a refused head closes it.
+        prepare::check(&response, at).map_err(Failure::Final)?;
+        Ok(response.map(|source| {
+            let idle_timer = IdleTimer::new(self.shared.timeouts.idle);
+            UpstreamBody::new(source, idle_timer, Arc::clone(at))
+        }))
     }
 
     /// An existing connection, or a new one.
@@ -251,9 +254,7 @@ impl Upstreams {
         pool.set_protocol(opened.protocol);
         let failed = |error| UpstreamError::from_hyper(&error, target.origin(), Stage::Head);
         let connection = match opened.protocol {
-            Protocol::H1 => PooledConnection::H1(Box::new(
-                H1Connection::new(opened.stream).await.map_err(failed)?,
-            )),
+            Protocol::H1 => PooledConnection::H1(Box::new(H1Connection::new(opened.stream))),
             Protocol::H2 => {
                 let connection = H2Connection::new(opened.stream).await.map_err(failed)?;
                 PooledConnection::H2(pool.add_h2_connection(connection))

@@ -54,6 +54,8 @@ pub(crate) enum ClientBodyError {
     Stalled(Duration),
     /// It was interrupted, or is not valid HTTP.
     Broken(hyper::Error),
+    /// It is longer or shorter than its head says.
+    WrongLength,
 }
 
 impl ClientBody {
@@ -205,6 +207,7 @@ impl fmt::Display for ClientBodyError {
                 )
             }
             Self::Broken(error) => error.fmt(f),
+            Self::WrongLength => f.write_str("the body does not have the length that it announced"),
         }
     }
 }
@@ -212,7 +215,7 @@ impl fmt::Display for ClientBodyError {
 impl std::error::Error for ClientBodyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Stalled(_) => None,
+            Self::Stalled(_) | Self::WrongLength => None,
             Self::Broken(error) => error.source(),
         }
     }

@@ -1,10 +1,11 @@
 //! Errors between callgate and a provider.
 
-use std::error::Error as _;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+
+use super::h1::H1Error;
 
 /// Why there is no response, or only a part of it. Messages contain only the origin: no path, query
 /// or password.
@@ -62,27 +63,29 @@ impl UpstreamError {
         matches!(self, Self::Timeout { .. })
     }
 
-    /// Converts an error of hyper, sorted by whose fault it is.
+    /// Converts an error of an HTTP/1.1 connection, sorted by whose fault it is.
+    pub(super) fn from_h1(error: H1Error, at: &Arc<str>, stage: Stage) -> Self {
+        let at = Arc::clone(at);
+        let why = error.to_string();
+        match error {
+            H1Error::Client(_) => Self::Upload { at, why },
+            H1Error::Head(_) | H1Error::Body(_) => Self::Protocol { at, why },
+            H1Error::EndOfFile | H1Error::Io(_) => Self::Reset { at, stage, why },
+        }
+    }
+
+    /// Converts an error of an HTTP/2 connection, sorted by whose fault it is.
     pub(super) fn from_hyper(error: &hyper::Error, at: &Arc<str>, stage: Stage) -> Self {
         let at = Arc::clone(at);
         let why = chain(error);
         if error.is_user() {
             Self::Upload { at, why }
-        } else if error.is_parse() || is_malformed(error) {
+        } else if error.is_parse() {
             Self::Protocol { at, why }
         } else {
             Self::Reset { at, stage, why }
         }
     }
-}
-
-/// hyper reports a broken chunk as an I/O error; its kind distinguishes it from a broken
-/// connection.
-fn is_malformed(error: &hyper::Error) -> bool {
-    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    source.is_some_and(|source| {
-        matches!(source.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
-    })
 }
 
 /// An error and its causes, without repetitions.

@@ -1,198 +1,236 @@
 //! One HTTP/1.1 connection, polled by the task that waits for it.
 //!
-//! hyper gives a connection as two halves: a sender, and a future that does the work. The usual way is to spawn the
-//! future; then every chunk of a response crosses from one task to another, which costs more than reading it. Here
-//! the future stays with the exchange: it is polled while the head is awaited, then inside the body.
+//! There is no second task and no channel between the socket and the reader of a body: a poll reads what the
+//! socket has, finds the body in it (`framing`), and passes it on from the buffer of the thread. So an idle
+//! connection has no buffer, and chunks that arrived together are read together.
+//!
+//! ```text
+//!   exchange:   Upload ──► socket ──► head (interim answers are skipped) ──► Response
+//!   poll_body:  Upload ──► socket ──► BodyReader ──► the reader's bytes
+//! ```
 
-use std::future::Future;
-use std::io::{self, IoSlice};
+mod framing;
+mod head;
+mod upload;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
-use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
-use hyper::client::conn::http1::{Builder, Connection, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use http::{Method, Request, Response, StatusCode};
+use tokio::io::{AsyncRead, ReadBuf};
 
-use super::poll_waker::PollWaker;
+use self::framing::BodyReader;
+use self::head::{ConnectionReuse, InvalidHead, ResponseHead};
+use self::upload::{Upload, UploadError};
+use super::client_body::ClientBodyError;
 use super::request_body::RequestBody;
+use super::response_body::Progress;
 use super::stream::Stream;
 
 /// A connection that carries one exchange at a time.
 pub(super) struct H1Connection {
-    sender: SendRequest<RequestBody>,
-    /// `None` once it has ended. Dropping it notifies the body and the sender.
-    connection: Option<Connection<TokioIo<TolerantStream>, RequestBody>>,
-    poll_waker: Arc<PollWaker>,
-    waker: Waker,
+    stream: Stream,
+    upload: Upload,
+    body: BodyReader,
+    /// What arrived and nobody has read yet: an incomplete head, or the beginning of a body.
+    unread: Vec<u8>,
+    reuse: ConnectionReuse,
 }
 
-/// hyper's answer to a request: the response, or an error with the request if nothing was sent.
-pub(super) type Answer = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
+/// Why an exchange failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum H1Error {
+    /// The client did not send all of its body.
+    #[error("{0}")]
+    Client(ClientBodyError),
+    /// The response is not valid HTTP.
+    #[error("{0}")]
+    Head(#[from] InvalidHead),
+    #[error("{0}")]
+    Body(&'static str),
+    #[error("the response ended early")]
+    EndOfFile,
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Why there is no head.
+pub(super) enum ExchangeError {
+    /// Nothing was sent, so the request can be sent on another connection.
+    Unsent(Request<RequestBody>, H1Error),
+    Failed(H1Error),
+}
 
 impl H1Connection {
-    pub(super) async fn new(stream: Stream) -> Result<Self, hyper::Error> {
-        let io = TokioIo::new(TolerantStream { stream, writing: Writing::Open });
-        let (sender, connection) = Builder::new().max_buf_size(MAX_BUFFER).handshake(io).await?;
-        let poll_waker = PollWaker::new();
-        let waker = Waker::from(Arc::clone(&poll_waker));
-        Ok(Self { sender, connection: Some(connection), poll_waker, waker })
+    pub(super) fn new(stream: Stream) -> Self {
+        Self {
+            stream,
+            upload: Upload::Sent,
+            body: BodyReader::empty(),
+            unread: Vec::new(),
+            reuse: ConnectionReuse::Possible,
+        }
     }
 
-    /// Sends the request and waits for the head, while driving the connection.
-    pub(super) async fn exchange(&mut self, request: Request<RequestBody>) -> Answer {
-        let answer = self.sender.try_send_request(request);
-        let mut answer = std::pin::pin!(answer);
-        std::future::poll_fn(|cx| {
-            if self.is_idle(cx) {
-                return Poll::Pending;
+    /// Sends the request and waits for the head of its response. The rest of the request is sent while
+    /// the body is polled.
+    pub(super) async fn exchange(
+        &mut self,
+        request: Request<RequestBody>,
+    ) -> Result<Response<()>, ExchangeError> {
+        let method = request.method().clone();
+        self.upload = Upload::new(request);
+        poll_fn(|cx| {
+            if let Poll::Ready(Err(error)) = self.upload.poll(&mut self.stream, cx) {
+                return Poll::Ready(Err(error.into()));
             }
-            self.poll_until(cx, |inner| answer.as_mut().poll(inner))
+            self.poll_head(&method, cx).map_err(ExchangeError::Failed)
         })
         .await
     }
 
-    /// Whether nothing has changed since `poll_until` was last pending. Registers the calling task
-    /// to be woken.
-    pub(super) fn is_idle(&self, cx: &Context<'_>) -> bool {
-        self.poll_waker.is_idle(cx.waker())
-    }
-
-    /// Polls the connection and `next`, which it feeds, in turn: until `next` is ready, or neither
-    /// makes progress. Call it unless `rests` returns true.
-    pub(super) fn poll_until<T>(
+    fn poll_head(
         &mut self,
-        cx: &Context<'_>,
-        mut next: impl FnMut(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
-        // Only the connection feeds `next`, and it is polled right before, so `next` need not wake
-        // the task.
-        let mut no_wake = Context::from_waker(Waker::noop());
-        for _ in 0..MAX_TURNS {
-            self.poll_connection();
-            let polled = next(&mut no_wake);
-            if polled.is_ready() || self.poll_waker.finish() {
-                return polled;
+        method: &Method,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Response<()>, H1Error>> {
+        loop {
+            if let Some(response) = self.take_head(method)? {
+                return Poll::Ready(Ok(response));
+            }
+            let Self { stream, unread, .. } = self;
+            let count = ready!(poll_read(stream, cx, |bytes| unread.extend_from_slice(bytes)))?;
+            if count == 0 {
+                return Poll::Ready(Err(H1Error::EndOfFile));
             }
         }
-        // It keeps being woken without progress: let other tasks run.
-        cx.waker().wake_by_ref();
-        Poll::Pending
     }
 
-    /// The waker that `poll_until` uses, for timers.
-    pub(super) fn waker(&self) -> &Waker {
-        &self.waker
-    }
-
-    /// Whether another exchange can follow. Checked at the end of an exchange and before the next:
-    /// the peer may have closed the connection or sent unsolicited bytes.
-    pub(super) fn is_free(&mut self) -> bool {
-        self.poll_connection();
-        self.connection.is_some() && self.sender.is_ready()
-    }
-
-    /// Prepares it for the idle list: no task is woken for it.
-    pub(super) fn detach_task(&self) {
-        self.poll_waker.forget();
-    }
-
-    fn poll_connection(&mut self) {
-        let Some(connection) = &mut self.connection else { return };
-        self.poll_waker.begin();
-        let mut cx = Context::from_waker(&self.waker);
-        if let Poll::Ready(end) = Pin::new(connection).poll(&mut cx) {
-            if let Err(error) = end {
-                tracing::debug!(%error, "a connection to a provider ended");
+    /// The head, if all of it has arrived. Interim answers are dropped, except one that switches
+    /// protocols, which the caller refuses.
+    fn take_head(&mut self, method: &Method) -> Result<Option<Response<()>>, H1Error> {
+        while let Some(head) = head::read_response(&self.unread, method)? {
+            let ResponseHead { response, body, reuse, length } = head;
+            self.unread.drain(..length);
+            let status = response.status();
+            if status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS {
+                continue;
             }
-            self.connection = None;
+            self.body = body;
+            self.reuse = reuse;
+            return Ok(Some(response));
         }
+        Ok(None)
     }
-}
 
-/// The limit of the read buffer, and so of a response head. hyper starts with 8 KiB (its minimum)
-/// for reading and the same for writing, and doubles it while reads fill the buffer; a quiet stream
-/// stays at the minimum. Reads larger than 64 KiB bring no further gain.
-const MAX_BUFFER: usize = 64 << 10;
-/// Maximum rounds without progress in one poll. One is usual; two if a wake came in the meantime.
-const MAX_TURNS: usize = 4;
-
-/// The stream as hyper sees it. A provider may respond, and close, before it has read the request.
-/// The write that then fails must not hide the response, which is waiting to be read. So the
-/// failure is hidden from hyper, later writes are discarded, and reading reports how it ended.
-struct TolerantStream {
-    stream: Stream,
-    writing: Writing,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Writing {
-    Open,
-    Failed,
-}
-
-impl TolerantStream {
-    fn written(&mut self, result: io::Result<usize>, offered: usize) -> io::Result<usize> {
-        result.or_else(|error| {
-            tracing::debug!(%error, "a provider stopped reading the request");
-            self.writing = Writing::Failed;
-            Ok(offered)
+    /// Passes on the next bytes of the body, as many as one read of the socket brings.
+    pub(super) fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut impl FnMut(&[u8]),
+    ) -> Poll<Result<Progress, H1Error>> {
+        if let Poll::Ready(Err(error)) = self.upload.poll(&mut self.stream, cx) {
+            return Poll::Ready(Err(error.into()));
+        }
+        if self.body.is_ended() {
+            return Poll::Ready(Ok(Progress::End));
+        }
+        let Self { stream, body, unread, reuse, .. } = self;
+        let mut feed = |bytes: &[u8]| {
+            let count = body.read(bytes, take).map_err(H1Error::Body)?;
+            if count < bytes.len() {
+                // Bytes that nobody asked for: the next response would begin with them.
+                *reuse = ConnectionReuse::Closes;
+            }
+            Ok(if body.is_ended() { Progress::End } else { Progress::More })
+        };
+        if !unread.is_empty() {
+            return Poll::Ready(feed(&std::mem::take(unread)));
+        }
+        let mut fed = Ok(Progress::More);
+        let count = ready!(poll_read(stream, cx, |bytes| fed = feed(bytes)))?;
+        Poll::Ready(match count {
+            0 if body.close() => Ok(Progress::End),
+            0 => Err(H1Error::EndOfFile),
+            _ => fed,
         })
     }
-}
 
-impl AsyncRead for TolerantStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    /// Whether the body is complete and read.
+    pub(super) fn is_body_ended(&self) -> bool {
+        self.body.is_ended()
+    }
+
+    /// The rest of the body's length, if the head named one.
+    pub(super) fn remaining(&self) -> Option<u64> {
+        self.body.remaining()
+    }
+
+    /// Whether another exchange can follow. Checked at the end of an exchange and before the next: the
+    /// peer may have closed the connection or sent unsolicited bytes. No task is woken for it.
+    pub(super) fn is_free(&mut self) -> bool {
+        self.reuse == ConnectionReuse::Possible
+            && self.body.is_ended()
+            && self.upload.is_sent()
+            && self.unread.is_empty()
+            && self.is_quiet()
+    }
+
+    fn is_quiet(&mut self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut byte = [0];
+        Pin::new(&mut self.stream).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
     }
 }
 
-impl AsyncWrite for TolerantStream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        if self.writing == Writing::Failed {
-            return Poll::Ready(Ok(bytes.len()));
+/// Reads once into the buffer of this thread, and passes on what was read. Returns the number of
+/// bytes: zero at the end of the stream.
+fn poll_read(
+    stream: &mut Stream,
+    cx: &mut Context<'_>,
+    take: impl FnOnce(&[u8]),
+) -> Poll<io::Result<usize>> {
+    // Taken out, so that whatever `take` does cannot meet a buffer in use.
+    let mut bytes = READ_BUFFER.take();
+    bytes.resize(READ_SIZE, 0);
+    let mut buffer = ReadBuf::new(&mut bytes);
+    let polled = Pin::new(stream).poll_read(cx, &mut buffer);
+    let count = buffer.filled().len();
+    if count > 0 {
+        take(buffer.filled());
+    }
+    READ_BUFFER.set(bytes);
+    polled.map_ok(|()| count)
+}
+
+thread_local! {
+    /// One read at a time happens on a thread, so its streams share the buffer.
+    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+impl From<UploadError> for ExchangeError {
+    fn from(error: UploadError) -> Self {
+        match error {
+            UploadError::Client(error) => Self::Failed(H1Error::Client(error)),
+            UploadError::Unsent(request, error) => Self::Unsent(request, H1Error::Io(error)),
         }
-        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        polled.map(|result| self.written(result, bytes.len()))
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let offered = slices.iter().map(|slice| slice.len()).sum();
-        if self.writing == Writing::Failed {
-            return Poll::Ready(Ok(offered));
-        }
-        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        polled.map(|result| self.written(result, offered))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.writing == Writing::Failed {
-            return Poll::Ready(Ok(()));
-        }
-        let polled = Pin::new(&mut self.stream).poll_flush(cx);
-        polled.map(|result| self.written(result.map(|()| 0), 0).map(|_| ()))
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+impl From<UploadError> for H1Error {
+    fn from(error: UploadError) -> Self {
+        match error {
+            UploadError::Client(error) => Self::Client(error),
+            UploadError::Unsent(_, error) => Self::Io(error),
+        }
+    }
+}
+
+/// How much one read takes at most. Larger reads bring no further gain.
+const READ_SIZE: usize = 64 << 10;

@@ -7,15 +7,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::Request;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http2::{Builder, Connection, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::h1::Answer;
 use super::request_body::RequestBody;
 use super::stream::Stream;
+
+/// hyper's answer to a request: the response, or an error with the request if nothing was sent.
+pub(super) type Answer = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
 
 /// A shared connection. Dropping the last clone closes it once its exchanges are over.
 #[derive(Clone)]

@@ -75,7 +75,6 @@ impl Pool {
         if !connection.is_free() {
             return;
         }
-        connection.detach_task();
         let mut idle = self.idle.lock();
         if idle.len() >= MAX_IDLE_CONNECTIONS {
             idle.pop_front();

@@ -47,8 +47,8 @@ pub(super) fn check<B>(response: &Response<B>, at: &Arc<str>) -> Result<(), Upst
     Err(UpstreamError::Protocol { at: Arc::clone(at), why: why.to_owned() })
 }
 
-/// hyper prefers `Transfer-Encoding` to a length, and reads an unknown coding to the end of the
-/// connection. Both allow response smuggling.
+/// Two readers that disagree about the framing allow response smuggling: one prefers `Transfer-Encoding`
+/// to a length, another reads an unknown coding to the end of the connection.
 fn framing(headers: &HeaderMap) -> Result<(), &'static str> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     match codings.next() {
@@ -75,7 +75,7 @@ fn clean(request: &mut Request<RequestBody>) {
     headers.remove(EXPECT);
     headers.remove(CONTENT_LENGTH);
     if empty && usual {
-        // hyper sends no length for an empty body, and some servers then wait for one.
+        // No length is sent for an empty body otherwise, and some servers then wait for one.
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
 }

@@ -2,9 +2,9 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
@@ -23,24 +23,26 @@ use super::pool::Pool;
 ///
 /// Bytes of the request body are sent only while this body is polled.
 pub(crate) struct UpstreamBody {
-    incoming: Incoming,
-    connection: ResponseConnection,
+    source: BodySource,
     idle_timer: IdleTimer,
     at: Arc<str>,
 }
 
-/// The connection that the body arrives on.
-pub(super) enum ResponseConnection {
+/// Where the bytes come from.
+pub(super) enum BodySource {
     H1 {
         connection: Box<H1Connection>,
         pool: Arc<Pool>,
     },
-    /// Kept only to be dropped with the body.
     H2 {
+        incoming: Incoming,
+        /// Kept only to be dropped with the body.
         _slot: H2Slot,
     },
-    /// Returned to the pool, or closed after an error.
-    Gone,
+    /// The next poll reports this.
+    Failed(UpstreamError),
+    /// Nothing follows: the body is complete, or its error was reported.
+    Ended,
 }
 
 /// The result of `poll_ready_chunks`.
@@ -53,16 +55,9 @@ pub(crate) enum Progress {
 }
 
 impl UpstreamBody {
-    pub(super) fn new(
-        incoming: Incoming,
-        connection: ResponseConnection,
-        idle_timer: IdleTimer,
-        at: Arc<str>,
-    ) -> Self {
-        let mut body = Self { incoming, connection, idle_timer, at };
-        if body.incoming.is_end_stream() {
-            body.release();
-        }
+    pub(super) fn new(source: BodySource, idle_timer: IdleTimer, at: Arc<str>) -> Self {
+        let mut body = Self { source, idle_timer, at };
+        body.release_if_ended();
         body
     }
 
@@ -70,8 +65,7 @@ impl UpstreamBody {
     /// write. One call passes on about `MAX_READY` bytes at most: a fast provider must not
     /// monopolize the task.
     ///
-    /// Pending means that nothing was passed on. After an error, what was passed on before stays
-    /// valid.
+    /// Pending, or an error, means that nothing was passed on.
     pub(crate) fn poll_ready_chunks(
         &mut self,
         cx: &mut Context<'_>,
@@ -79,94 +73,111 @@ impl UpstreamBody {
     ) -> Poll<Result<Progress, UpstreamError>> {
         let mut taken = 0_usize;
         loop {
-            match self.poll_data(cx) {
-                Poll::Ready(Some(Ok(bytes))) => {
-                    taken = taken.saturating_add(bytes.len());
-                    take(&bytes);
-                    if taken >= MAX_READY {
-                        return Poll::Ready(Ok(Progress::More));
-                    }
-                }
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error)),
-                Poll::Ready(None) => return Poll::Ready(Ok(Progress::End)),
-                Poll::Pending if taken > 0 => return Poll::Ready(Ok(Progress::More)),
-                Poll::Pending => return Poll::Pending,
+            let before = taken;
+            let polled = self.source.poll(cx, &self.at, &mut |bytes: &[u8]| {
+                taken = taken.saturating_add(bytes.len());
+                take(bytes);
+            });
+            if taken > before {
+                self.idle_timer.reset();
             }
-        }
-    }
-
-    /// The next bytes, never empty.
-    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
-        loop {
-            let polled = match &mut self.connection {
-                ResponseConnection::Gone => Poll::Ready(None),
-                ResponseConnection::H2 { .. } => Pin::new(&mut self.incoming).poll_frame(cx),
-                // The silence was checked in that poll too.
-                ResponseConnection::H1 { connection, .. } if connection.is_idle(cx) => {
-                    return Poll::Pending;
-                }
-                ResponseConnection::H1 { connection, .. } => connection
-                    .poll_until(cx, |inner| Pin::new(&mut self.incoming).poll_frame(inner)),
-            };
             match polled {
-                Poll::Pending => return self.poll_idle(cx),
-                Poll::Ready(None) => {
+                Poll::Ready(Ok(Progress::More)) if taken < MAX_READY => {}
+                Poll::Ready(Ok(Progress::End)) => {
                     self.release();
-                    return Poll::Ready(None);
+                    return Poll::Ready(Ok(Progress::End));
                 }
-                Poll::Ready(Some(Err(error))) => {
-                    let error = UpstreamError::from_hyper(&error, &self.at, Stage::Body);
-                    return Poll::Ready(Some(Err(self.fail(error))));
+                Poll::Pending if taken == 0 => return self.poll_idle(cx),
+                Poll::Ready(Ok(Progress::More)) | Poll::Pending => {
+                    return Poll::Ready(Ok(Progress::More));
                 }
-                Poll::Ready(Some(Ok(frame))) => {
-                    self.idle_timer.reset();
-                    match frame.into_data() {
-                        Ok(bytes) if !bytes.is_empty() => return Poll::Ready(Some(Ok(bytes))),
-                        Ok(_) | Err(_) => {}
-                    }
+                Poll::Ready(Err(error)) if taken > 0 => {
+                    self.source = BodySource::Failed(error);
+                    return Poll::Ready(Ok(Progress::More));
                 }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             }
         }
     }
 
     /// No bytes now: an error once that has lasted too long.
-    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
-        let too_long = match &self.connection {
-            // The waker that `poll_until` uses. With another one, it would ignore the timer.
-            ResponseConnection::H1 { connection, .. } => {
-                self.idle_timer.poll_expired(&mut Context::from_waker(connection.waker()))
-            }
-            ResponseConnection::H2 { .. } | ResponseConnection::Gone => {
-                self.idle_timer.poll_expired(cx)
-            }
-        };
-        too_long.map(|()| {
-            let (at, limit) = (Arc::clone(&self.at), self.idle_timer.limit());
-            Some(Err(self.fail(UpstreamError::Timeout { at, which: TimeoutKind::Idle, limit })))
-        })
-    }
-
-    /// Closes the connection; nothing follows an error.
-    fn fail(&mut self, error: UpstreamError) -> UpstreamError {
-        self.connection = ResponseConnection::Gone;
-        error
+    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<Progress, UpstreamError>> {
+        ready!(self.idle_timer.poll_expired(cx));
+        self.source = BodySource::Ended;
+        let (at, limit) = (Arc::clone(&self.at), self.idle_timer.limit());
+        Poll::Ready(Err(UpstreamError::Timeout { at, which: TimeoutKind::Idle, limit }))
     }
 
     /// Returns the connection to the pool, because the body is complete.
     fn release(&mut self) {
-        match std::mem::replace(&mut self.connection, ResponseConnection::Gone) {
-            ResponseConnection::H1 { connection, pool } => pool.put_back(connection),
-            ResponseConnection::H2 { .. } | ResponseConnection::Gone => {}
+        match std::mem::replace(&mut self.source, BodySource::Ended) {
+            BodySource::H1 { connection, pool } => pool.put_back(connection),
+            BodySource::H2 { .. } | BodySource::Failed(_) | BodySource::Ended => {}
         }
     }
+
+    fn release_if_ended(&mut self) {
+        if self.source.is_ended() {
+            self.release();
+        }
+    }
+}
+
+impl BodySource {
+    /// Passes on what one read brings. An error ends the source.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: &Arc<str>,
+        take: &mut impl FnMut(&[u8]),
+    ) -> Poll<Result<Progress, UpstreamError>> {
+        let error = match self {
+            Self::H1 { connection, .. } => match ready!(connection.poll_body(cx, take)) {
+                Ok(progress) => return Poll::Ready(Ok(progress)),
+                Err(error) => UpstreamError::from_h1(error, at, Stage::Body),
+            },
+            Self::H2 { incoming, .. } => match ready!(poll_incoming(incoming, cx, take)) {
+                Ok(progress) => return Poll::Ready(Ok(progress)),
+                Err(error) => UpstreamError::from_hyper(&error, at, Stage::Body),
+            },
+            Self::Failed(_) | Self::Ended => match std::mem::replace(self, Self::Ended) {
+                Self::Failed(error) => error,
+                _ => return Poll::Ready(Ok(Progress::End)),
+            },
+        };
+        *self = Self::Ended;
+        Poll::Ready(Err(error))
+    }
+
+    fn is_ended(&self) -> bool {
+        match self {
+            Self::H1 { connection, .. } => connection.is_body_ended(),
+            Self::H2 { incoming, .. } => incoming.is_end_stream(),
+            Self::Failed(_) => false,
+            Self::Ended => true,
+        }
+    }
+}
+
+fn poll_incoming(
+    incoming: &mut Incoming,
+    cx: &mut Context<'_>,
+    take: &mut impl FnMut(&[u8]),
+) -> Poll<Result<Progress, hyper::Error>> {
+    Poll::Ready(match ready!(Pin::new(incoming).poll_frame(cx)) {
+        None => Ok(Progress::End),
+        Some(Err(error)) => Err(error),
+        Some(Ok(frame)) => {
+            frame.data_ref().into_iter().for_each(|data| take(data));
+            Ok(Progress::More)
+        }
+    })
 }
 
 impl Drop for UpstreamBody {
     /// A reader that knows the length does not poll again after the last byte.
     fn drop(&mut self) {
-        if self.incoming.is_end_stream() {
-            self.release();
-        }
+        self.release_if_ended();
     }
 }
 
@@ -178,15 +189,32 @@ impl Body for UpstreamBody {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, UpstreamError>>> {
-        self.get_mut().poll_data(cx).map(|next| next.map(|result| result.map(Frame::data)))
+        let this = self.get_mut();
+        let mut bytes = BytesMut::new();
+        loop {
+            let polled = this.poll_ready_chunks(cx, &mut |piece| bytes.extend_from_slice(piece));
+            return Poll::Ready(match ready!(polled) {
+                Ok(_) if !bytes.is_empty() => Some(Ok(Frame::data(bytes.freeze()))),
+                Ok(Progress::More) => continue,
+                Ok(Progress::End) => None,
+                Err(error) => Some(Err(error)),
+            });
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.connection, ResponseConnection::Gone) || self.incoming.is_end_stream()
+        self.source.is_ended()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        match &self.source {
+            BodySource::H1 { connection, .. } => {
+                connection.remaining().map(SizeHint::with_exact).unwrap_or_default()
+            }
+            BodySource::H2 { incoming, .. } => incoming.size_hint(),
+            BodySource::Failed(_) => SizeHint::default(),
+            BodySource::Ended => SizeHint::with_exact(0),
+        }
     }
 }
 

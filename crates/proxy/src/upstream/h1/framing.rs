@@ -1,0 +1,246 @@
+//! Finds the body of a response among the received bytes (RFC 9112, sections 6 and 7). No I/O.
+//!
+//! ```text
+//!  Size ──► Extension ──► SizeEnd ──► Data ──► DataCr ──► DataLf ──► Size …
+//!                            │ size 0
+//!                            ▼
+//!                        TrailerStart ──► Trailer ──► TrailerEnd ──► TrailerStart …
+//!                            └──► LastLf ──► Ended
+//! ```
+//!
+//! Lines must end with CRLF: a reader that accepts a bare LF can be made to see another body than one that
+//! does not.
+
+/// Reads a body, piece by piece.
+#[derive(Debug)]
+pub(super) struct BodyReader(State);
+
+#[derive(Debug)]
+enum State {
+    /// This many bytes are left.
+    Length(u64),
+    /// Everything until the peer closes.
+    UntilClose,
+    Chunked(Chunk),
+    Ended,
+}
+
+/// A position in a chunked body.
+#[derive(Debug)]
+struct Chunk {
+    at: ChunkState,
+    /// The size of the chunk, and then how much of it is left.
+    left: u64,
+    /// Bytes of extensions and trailers so far.
+    ignored: usize,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChunkState {
+    /// The first digit of a size.
+    SizeStart,
+    /// Another digit, or the end of the size.
+    Size,
+    /// Ignored text until CR.
+    Extension,
+    /// The LF after a size.
+    SizeEnd,
+    Data,
+    /// The CR after the data.
+    DataCr,
+    /// The LF after the data.
+    DataLf,
+    /// A trailer, or the CR of the last line.
+    TrailerStart,
+    /// Ignored text until CR.
+    Trailer,
+    /// The LF after a trailer.
+    TrailerEnd,
+    /// The LF of the last line.
+    LastLf,
+}
+
+impl BodyReader {
+    pub(super) fn empty() -> Self {
+        Self(State::Ended)
+    }
+
+    pub(super) fn of_length(length: u64) -> Self {
+        Self(if length == 0 { State::Ended } else { State::Length(length) })
+    }
+
+    pub(super) fn chunked() -> Self {
+        Self(State::Chunked(Chunk { at: ChunkState::SizeStart, left: 0, ignored: 0 }))
+    }
+
+    pub(super) fn until_close() -> Self {
+        Self(State::UntilClose)
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.0, State::Ended)
+    }
+
+    /// The rest of the length, if the head named one.
+    pub(super) fn remaining(&self) -> Option<u64> {
+        match self.0 {
+            State::Ended => Some(0),
+            State::Length(left) => Some(left),
+            State::UntilClose | State::Chunked(_) => None,
+        }
+    }
+
+    /// The peer has closed. Whether the body is complete.
+    pub(super) fn close(&mut self) -> bool {
+        if matches!(self.0, State::UntilClose) {
+            self.0 = State::Ended;
+        }
+        self.is_ended()
+    }
+
+    /// Passes on the bytes of the body in `bytes`. Returns how many bytes it read: fewer than all
+    /// only if the body ends among them.
+    pub(super) fn read(
+        &mut self,
+        bytes: &[u8],
+        take: &mut impl FnMut(&[u8]),
+    ) -> Result<usize, &'static str> {
+        match &mut self.0 {
+            State::Ended => Ok(0),
+            State::UntilClose => {
+                take(bytes);
+                Ok(bytes.len())
+            }
+            State::Length(left) => {
+                let count = take_up_to(bytes, left, take);
+                if *left == 0 {
+                    self.0 = State::Ended;
+                }
+                Ok(count)
+            }
+            State::Chunked(chunk) => {
+                let (count, progress) = chunk.read(bytes, take)?;
+                if progress == ChunkProgress::LastChunk {
+                    self.0 = State::Ended;
+                }
+                Ok(count)
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChunkProgress {
+    NeedMore,
+    LastChunk,
+}
+
+impl Chunk {
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        take: &mut impl FnMut(&[u8]),
+    ) -> Result<(usize, ChunkProgress), &'static str> {
+        let mut rest = bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            if self.at == ChunkState::Data {
+                let count = take_up_to(rest, &mut self.left, take);
+                rest = rest.get(count..).unwrap_or_default();
+                if self.left == 0 {
+                    self.at = ChunkState::DataCr;
+                }
+                continue;
+            }
+            rest = after;
+            if self.at == ChunkState::LastLf {
+                expect(byte, b'\n', "the last chunk does not end with CRLF")?;
+                return Ok((bytes.len() - rest.len(), ChunkProgress::LastChunk));
+            }
+            self.at = self.step(byte)?;
+        }
+        Ok((bytes.len(), ChunkProgress::NeedMore))
+    }
+
+    /// The state after `byte`, which is not part of the data.
+    fn step(&mut self, byte: u8) -> Result<ChunkState, &'static str> {
+        Ok(match self.at {
+            ChunkState::SizeStart => {
+                self.left = 0;
+                self.digit(byte)?
+            }
+            ChunkState::Size => match byte {
+                b'\r' => ChunkState::SizeEnd,
+                b';' | b' ' | b'\t' => self.ignore(ChunkState::Extension)?,
+                _ => self.digit(byte)?,
+            },
+            ChunkState::Extension => match byte {
+                b'\r' => ChunkState::SizeEnd,
+                b'\n' => return Err("the size of a chunk does not end with CRLF"),
+                _ => self.ignore(ChunkState::Extension)?,
+            },
+            ChunkState::SizeEnd => {
+                expect(byte, b'\n', "the size of a chunk does not end with CRLF")?;
+                if self.left == 0 { ChunkState::TrailerStart } else { ChunkState::Data }
+            }
+            ChunkState::DataCr => {
+                expect(byte, b'\r', "a chunk is longer than its size")?;
+                ChunkState::DataLf
+            }
+            ChunkState::DataLf => {
+                expect(byte, b'\n', "a chunk does not end with CRLF")?;
+                ChunkState::SizeStart
+            }
+            ChunkState::TrailerStart => match byte {
+                b'\r' => ChunkState::LastLf,
+                b'\n' => return Err("a trailer does not end with CRLF"),
+                _ => self.ignore(ChunkState::Trailer)?,
+            },
+            ChunkState::Trailer => match byte {
+                b'\r' => ChunkState::TrailerEnd,
+                b'\n' => return Err("a trailer does not end with CRLF"),
+                _ => self.ignore(ChunkState::Trailer)?,
+            },
+            ChunkState::TrailerEnd => {
+                expect(byte, b'\n', "a trailer does not end with CRLF")?;
+                ChunkState::TrailerStart
+            }
+            // `read` handles these two.
+            state @ (ChunkState::Data | ChunkState::LastLf) => state,
+        })
+    }
+
+    fn digit(&mut self, byte: u8) -> Result<ChunkState, &'static str> {
+        let digit = char::from(byte).to_digit(16).ok_or("the size of a chunk is not a number")?;
+        if self.left > MAX_CHUNK >> 4 {
+            return Err("the size of a chunk is too large");
+        }
+        self.left = (self.left << 4) | u64::from(digit);
+        Ok(ChunkState::Size)
+    }
+
+    fn ignore(&mut self, next: ChunkState) -> Result<ChunkState, &'static str> {
+        self.ignored += 1;
+        match self.ignored > MAX_IGNORED {
+            true => Err("its chunk extensions and trailers are too long"),
+            false => Ok(next),
+        }
+    }
+}
+
+/// Passes on the first `left` bytes, and counts them.
+fn take_up_to(bytes: &[u8], left: &mut u64, take: &mut impl FnMut(&[u8])) -> usize {
+    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+    take(bytes.get(..count).unwrap_or_default());
+    *left -= count as u64;
+    count
+}
+
+fn expect(byte: u8, expected: u8, why: &'static str) -> Result<(), &'static str> {
+    if byte == expected { Ok(()) } else { Err(why) }
+}
+
+/// Far above any real chunk, and far below an overflow.
+const MAX_CHUNK: u64 = 1 << 48;
+/// How much of a response may consist of extensions and trailers, which nobody reads.
+const MAX_IGNORED: usize = 16 << 10;
