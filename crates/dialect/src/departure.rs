@@ -27,6 +27,21 @@ pub struct Orders<'a> {
     pub fates: &'a [Fate],
 }
 
+impl Orders<'_> {
+    /// Whether a frame without calls leaves exactly as it came. With calls, a writer may have to
+    /// number them again.
+    pub fn keep_all(&self, reading: &Reading) -> bool {
+        let is_regular = !reading.irregular && !reading.skipped_by_some_clients;
+        let has_calls = reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
+        is_regular
+            && !has_calls
+            && reading.rename.is_none()
+            && self.departure.rest == Rest::All
+            && self.departure.masks.is_empty()
+            && self.fates.iter().all(|fate| matches!(fate, Fate::Keep))
+    }
+}
+
 /// What is left to write of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rest {

@@ -150,6 +150,13 @@ impl Core {
         }
         let fates = self.fates(entry, body);
         let orders = Orders { departure: &entry.departure, fates: &fates };
+        if orders.keep_all(&entry.reading) {
+            debug_assert_eq!(
+                self.writer.write_body(body, &entry.reading, orders).as_ref(),
+                Some(body)
+            );
+            return Some(body.clone());
+        }
         let text = self.writer.write_body(body, &entry.reading, orders)?;
         self.holds_only(&text, &entry.reading, &fates).then_some(text)
     }

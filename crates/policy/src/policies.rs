@@ -1,7 +1,7 @@
 //! All policies in force, and how they are loaded.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use callgate_call::{OriginFields, Surface, ToolCall};
 use callgate_effects::{Catalogue, Entry, Resolver};
@@ -30,6 +30,8 @@ pub struct Policies {
     pub(crate) tools: Vec<Entry>,
     pub(crate) digest: String,
     disk: Option<Disk>,
+    /// Whether they concern tools that requests offer. Asked for each request.
+    concern_offers: OnceLock<bool>,
 }
 
 /// Looks at the disk of the agent's machine.
@@ -180,7 +182,10 @@ impl Policies {
             true => {
                 let tools = catalogue.extra().to_vec();
                 let digest = Self::digest_of(&policies, &tools);
-                Ok((Self { policies, texts, servers, tools, digest, disk: None }, warnings))
+                let concern_offers = OnceLock::new();
+                let disk = None;
+                let loaded = Self { policies, texts, servers, tools, digest, disk, concern_offers };
+                Ok((loaded, warnings))
             }
             false => Err(diagnostics),
         }
@@ -224,6 +229,13 @@ impl Policies {
 
     /// Whether any policy has a rule or a default other than allow for this surface.
     pub fn concern(&self, surface: Surface) -> bool {
+        match surface {
+            Surface::Inbound => *self.concern_offers.get_or_init(|| self.has_rules_at(surface)),
+            _ => self.has_rules_at(surface),
+        }
+    }
+
+    fn has_rules_at(&self, surface: Surface) -> bool {
         let concerned = |policy: &Policy| {
             policy.at(surface).next().is_some() || policy.default_at(surface) != Verdict::Allow
         };

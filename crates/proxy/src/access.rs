@@ -175,6 +175,10 @@ pub(crate) fn contains_gateway_key(headers: &HeaderMap, path: &str, query: Optio
 const CODINGS: usize = 3;
 
 fn contains_key(text: &str, codings: usize) -> bool {
+    // No encoding makes a key shorter.
+    if text.len() < KEY_PREFIX.len() + KEY_LENGTH {
+        return false;
+    }
     let in_clear = text.match_indices(KEY_PREFIX).any(|(at, _)| {
         let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
         rest.bytes().take_while(|byte| is_of_key(*byte)).count() >= KEY_LENGTH

@@ -2,6 +2,7 @@
 
 mod apis;
 mod path;
+mod recent;
 mod table;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use url::form_urlencoded;
 use crate::settings::{Provider, Settings};
 use crate::upstream::{Target, TargetError};
 
+use self::recent::RecentRoutes;
 use apis::Api;
 pub(crate) use apis::is_of;
 pub(crate) use path::is_plain;
@@ -23,6 +25,7 @@ pub(crate) use table::{TextFormat, Treatment};
 pub(crate) struct Routes {
     sites: Vec<Arc<ProviderSite>>,
     passthrough: Vec<String>,
+    recent: RecentRoutes,
 }
 
 /// A provider, with what is derived from its address.
@@ -109,7 +112,8 @@ impl Routes {
             Ok(Arc::new(ProviderSite::new(provider.clone(), target)))
         };
         let sites = settings.providers.iter().map(site).collect::<Result<_, _>>()?;
-        Ok(Self { sites, passthrough: settings.passthrough.clone() })
+        let passthrough = settings.passthrough.clone();
+        Ok(Self { sites, passthrough, recent: RecentRoutes::default() })
     }
 
     /// The targets of all providers.
@@ -120,6 +124,17 @@ impl Routes {
     /// Where a request goes. `versioned` means that it has an `anthropic-version` header, which
     /// distinguishes the few paths that two APIs share and that never carry calls.
     pub(crate) fn find(&self, method: &Method, path: &str, versioned: bool) -> Route {
+        if let Some(route) = self.recent.get(method, path, versioned) {
+            return Route::Provider(route);
+        }
+        let route = self.look_up(method, path, versioned);
+        if let Route::Provider(route) = &route {
+            self.recent.add(method, path, versioned, route);
+        }
+        route
+    }
+
+    fn look_up(&self, method: &Method, path: &str, versioned: bool) -> Route {
         if !is_plain(path) {
             return Route::Refused(NoRoute::AmbiguousPath, None);
         }

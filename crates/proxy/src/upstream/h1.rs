@@ -22,6 +22,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
+use bytes::{Buf as _, BytesMut};
 use http::{Method, Request, Response, StatusCode};
 use tokio::io::{AsyncRead, ReadBuf};
 
@@ -39,7 +40,7 @@ pub(super) struct H1Connection {
     upload: Upload,
     body: BodyReader,
     /// What arrived and nobody has read yet: an incomplete head, or the beginning of a body.
-    unread: Vec<u8>,
+    unread: BytesMut,
     reuse: ConnectionReuse,
 }
 
@@ -73,7 +74,7 @@ impl H1Connection {
             stream,
             upload: Upload::Sent,
             body: BodyReader::empty(),
-            unread: Vec::new(),
+            unread: BytesMut::new(),
             reuse: ConnectionReuse::Possible,
         }
     }
@@ -117,7 +118,7 @@ impl H1Connection {
     fn take_head(&mut self, method: &Method) -> Result<Option<Response<()>>, H1Error> {
         while let Some(head) = head::read_response(&self.unread, method)? {
             let ResponseHead { response, body, reuse, length } = head;
-            self.unread.drain(..length);
+            self.unread.advance(length);
             let status = response.status();
             if status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS {
                 continue;
@@ -138,20 +139,23 @@ impl H1Connection {
         if let Poll::Ready(Err(error)) = self.upload.poll(&mut self.stream, cx) {
             return Poll::Ready(Err(error.into()));
         }
+        // Reports what was wrong with the bytes before.
+        self.body.read(&mut []).map_err(H1Error::Body)?;
         if self.body.is_ended() {
             return Poll::Ready(Ok(Progress::End));
         }
         let Self { stream, body, unread, reuse, .. } = self;
-        let mut feed = |bytes: &[u8]| {
-            let count = body.read(bytes, take).map_err(H1Error::Body)?;
-            if count < bytes.len() {
+        let mut feed = |bytes: &mut [u8]| {
+            let taken = body.read(bytes).map_err(H1Error::Body)?;
+            if taken.read < bytes.len() && body.is_ended() {
                 // Bytes that nobody asked for: the next response would begin with them.
                 *reuse = ConnectionReuse::Closes;
             }
+            take(bytes.get(..taken.body).unwrap_or_default());
             Ok(if body.is_ended() { Progress::End } else { Progress::More })
         };
         if !unread.is_empty() {
-            return Poll::Ready(feed(&std::mem::take(unread)));
+            return Poll::Ready(feed(&mut std::mem::take(unread)));
         }
         let mut fed = Ok(Progress::More);
         let count = ready!(poll_read(stream, cx, |bytes| fed = feed(bytes)))?;
@@ -194,7 +198,7 @@ impl H1Connection {
 fn poll_read(
     stream: &mut Stream,
     cx: &mut Context<'_>,
-    take: impl FnOnce(&[u8]),
+    take: impl FnOnce(&mut [u8]),
 ) -> Poll<io::Result<usize>> {
     // Taken out, so that whatever `take` does cannot meet a buffer in use.
     let mut bytes = READ_BUFFER.take();
@@ -203,7 +207,7 @@ fn poll_read(
     let polled = Pin::new(stream).poll_read(cx, &mut buffer);
     let count = buffer.filled().len();
     if count > 0 {
-        take(buffer.filled());
+        take(buffer.filled_mut());
     }
     READ_BUFFER.set(bytes);
     polled.map_ok(|()| count)

@@ -23,6 +23,17 @@ enum State {
     UntilClose,
     Chunked(Chunk),
     Ended,
+    /// It is invalid from here on.
+    Broken(&'static str),
+}
+
+/// What was read of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// How many of them were read: fewer than all only if the body ends among them.
+    pub(super) read: usize,
+    /// How many of them belong to the body. They now come first.
+    pub(super) body: usize,
 }
 
 /// A position in a chunked body.
@@ -87,7 +98,7 @@ impl BodyReader {
         match self.0 {
             State::Ended => Some(0),
             State::Length(left) => Some(left),
-            State::UntilClose | State::Chunked(_) => None,
+            State::UntilClose | State::Chunked(_) | State::Broken(_) => None,
         }
     }
 
@@ -99,32 +110,32 @@ impl BodyReader {
         self.is_ended()
     }
 
-    /// Passes on the bytes of the body in `bytes`. Returns how many bytes it read: fewer than all
-    /// only if the body ends among them.
-    pub(super) fn read(
-        &mut self,
-        bytes: &[u8],
-        take: &mut impl FnMut(&[u8]),
-    ) -> Result<usize, &'static str> {
+    /// Moves the bytes of the body to the front of `bytes`, so that they can be passed on together.
+    /// What came before an invalid byte is valid; the next call returns the error.
+    pub(super) fn read(&mut self, bytes: &mut [u8]) -> Result<Taken, &'static str> {
+        let whole = Taken { read: bytes.len(), body: bytes.len() };
         match &mut self.0 {
-            State::Ended => Ok(0),
-            State::UntilClose => {
-                take(bytes);
-                Ok(bytes.len())
-            }
+            State::Ended => Ok(Taken { read: 0, body: 0 }),
+            State::Broken(why) => Err(why),
+            State::UntilClose => Ok(whole),
             State::Length(left) => {
-                let count = take_up_to(bytes, left, take);
+                let count = up_to(left, bytes.len());
                 if *left == 0 {
                     self.0 = State::Ended;
                 }
-                Ok(count)
+                Ok(Taken { read: count, body: count })
             }
             State::Chunked(chunk) => {
-                let (count, progress) = chunk.read(bytes, take)?;
-                if progress == ChunkProgress::LastChunk {
-                    self.0 = State::Ended;
+                let (taken, progress) = chunk.read(bytes);
+                match progress {
+                    ChunkProgress::NeedMore => {}
+                    ChunkProgress::LastChunk => self.0 = State::Ended,
+                    ChunkProgress::Broken(why) => self.0 = State::Broken(why),
                 }
-                Ok(count)
+                match progress {
+                    ChunkProgress::Broken(why) if taken.body == 0 => Err(why),
+                    _ => Ok(taken),
+                }
             }
         }
     }
@@ -134,32 +145,35 @@ impl BodyReader {
 enum ChunkProgress {
     NeedMore,
     LastChunk,
+    Broken(&'static str),
 }
 
 impl Chunk {
-    fn read(
-        &mut self,
-        bytes: &[u8],
-        take: &mut impl FnMut(&[u8]),
-    ) -> Result<(usize, ChunkProgress), &'static str> {
-        let mut rest = bytes;
-        while let Some((&byte, after)) = rest.split_first() {
+    fn read(&mut self, bytes: &mut [u8]) -> (Taken, ChunkProgress) {
+        let (mut read, mut body) = (0, 0);
+        while let Some(&byte) = bytes.get(read) {
             if self.at == ChunkState::Data {
-                let count = take_up_to(rest, &mut self.left, take);
-                rest = rest.get(count..).unwrap_or_default();
+                let count = up_to(&mut self.left, bytes.len() - read);
+                if body != read {
+                    bytes.copy_within(read..read + count, body);
+                }
+                (read, body) = (read + count, body + count);
                 if self.left == 0 {
                     self.at = ChunkState::DataCr;
                 }
                 continue;
             }
-            rest = after;
-            if self.at == ChunkState::LastLf {
-                expect(byte, b'\n', "the last chunk does not end with CRLF")?;
-                return Ok((bytes.len() - rest.len(), ChunkProgress::LastChunk));
+            let is_last = self.at == ChunkState::LastLf;
+            match self.step(byte) {
+                Ok(next) => self.at = next,
+                Err(why) => return (Taken { read, body }, ChunkProgress::Broken(why)),
             }
-            self.at = self.step(byte)?;
+            read += 1;
+            if is_last {
+                return (Taken { read, body }, ChunkProgress::LastChunk);
+            }
         }
-        Ok((bytes.len(), ChunkProgress::NeedMore))
+        (Taken { read, body }, ChunkProgress::NeedMore)
     }
 
     /// The state after `byte`, which is not part of the data.
@@ -205,8 +219,12 @@ impl Chunk {
                 expect(byte, b'\n', "a trailer does not end with CRLF")?;
                 ChunkState::TrailerStart
             }
-            // `read` handles these two.
-            state @ (ChunkState::Data | ChunkState::LastLf) => state,
+            ChunkState::LastLf => {
+                expect(byte, b'\n', "the last chunk does not end with CRLF")?;
+                ChunkState::LastLf
+            }
+            // `read` handles it.
+            ChunkState::Data => ChunkState::Data,
         })
     }
 
@@ -228,10 +246,9 @@ impl Chunk {
     }
 }
 
-/// Passes on the first `left` bytes, and counts them.
-fn take_up_to(bytes: &[u8], left: &mut u64, take: &mut impl FnMut(&[u8])) -> usize {
-    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-    take(bytes.get(..count).unwrap_or_default());
+/// How many of `available` bytes are among the `left` ones, which are counted down.
+fn up_to(left: &mut u64, available: usize) -> usize {
+    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(available);
     *left -= count as u64;
     count
 }

@@ -15,9 +15,16 @@ fn read(
 ) -> Result<(Vec<u8>, usize, BodyReader), &'static str> {
     let (mut body, mut consumed) = (Vec::new(), 0);
     for piece in pieces {
-        consumed += reader.read(piece, &mut |bytes| body.extend_from_slice(bytes))?;
+        let mut bytes = piece.to_vec();
+        let mut taken = reader.read(&mut bytes)?;
+        consumed += taken.read;
+        body.extend_from_slice(&bytes[..taken.body]);
         if reader.is_ended() {
             break;
+        }
+        if taken.read < piece.len() {
+            taken = reader.read(&mut [])?;
+            assert_eq!(taken.read, 0);
         }
     }
     Ok((body, consumed, reader))
@@ -54,6 +61,15 @@ fn chunks_that_readers_disagree_about_are_refused() {
     }
     let endless = [b"5;".to_vec(), vec![b'x'; 20 << 10]].concat();
     assert_eq!(chunked(&endless), Err("its chunk extensions and trailers are too long"));
+}
+
+#[test]
+fn what_comes_before_an_invalid_byte_is_passed_on() {
+    let mut reader = BodyReader::chunked();
+    let mut bytes = b"5\r\nhello\r\n6\r\n world\r\nx".to_vec();
+    let taken = reader.read(&mut bytes).unwrap();
+    assert_eq!(&bytes[..taken.body], b"hello world");
+    assert_eq!(reader.read(&mut []), Err("the size of a chunk is not a number"));
 }
 
 #[test]
@@ -112,7 +128,7 @@ proptest! {
         let at = at.index(wire.len());
         wire[at] = byte;
         if let Ok((body, consumed, _)) = read(BodyReader::chunked(), &[&wire]) {
-            prop_assert!(consumed <= wire.len() && body.len() <= wire.len());
+            prop_assert!(body.len() <= consumed && consumed <= wire.len());
         }
     }
 
