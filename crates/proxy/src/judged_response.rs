@@ -168,9 +168,11 @@ impl JudgedResponse {
 
     /// Reads what has arrived.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { upstream, decoder, gate, response_context, .. } = self;
+        let Self { upstream, decoder, gate, response_context, out, .. } = self;
         let continuation = &mut response_context.continuation;
         let mut push = |bytes: &[u8]| {
+            // Most of it leaves at once.
+            out.reserve(bytes.len());
             if let Some(continuation) = continuation {
                 continuation.add(bytes);
             }

@@ -414,6 +414,11 @@ impl Parts {
         }
     }
 
+    /// Whether the lines so far have only named the event.
+    pub(crate) fn is_only_name(&self) -> bool {
+        self.event.is_some() && matches!(self.data, Data::None)
+    }
+
     pub(crate) fn line_end(&mut self, end: LineEnd) {
         self.line_end.get_or_insert(end);
     }

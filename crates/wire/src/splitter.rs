@@ -36,6 +36,8 @@ pub struct Splitter {
     scanned: usize,
     /// What is known from the lines before `line`.
     parts: Parts,
+    /// How the frame before began. Nearly all frames of a stream have the same name.
+    opening: Opening,
     /// The data of a frame that has several data lines, or that is encoded. Kept for reuse.
     joined: Vec<u8>,
     framing: Framing,
@@ -60,6 +62,7 @@ impl Splitter {
             line: 0,
             scanned: 0,
             parts: Parts::new(framing),
+            opening: Opening::default(),
             joined: Vec::new(),
             framing,
             place: array::ArrayPosition::default(),
@@ -180,6 +183,10 @@ impl Splitter {
 
     fn scan_events(&mut self, rest: Rest) -> Option<usize> {
         let frame = self.buf.get(self.start..)?;
+        if self.scanned == 0 && self.opening.begins(frame) {
+            (self.parts, self.line) = (self.opening.parts, self.opening.line.len());
+            self.scanned = self.line;
+        }
         let mut seek = self.scanned;
         loop {
             let unseen = frame.get(seek..)?;
@@ -209,6 +216,9 @@ impl Splitter {
                 return Some(seek);
             }
             self.parts.line(frame, line, &mut self.joined);
+            if self.line == 0 && self.parts.is_only_name() {
+                self.opening.remember(frame.get(..seek).unwrap_or_default(), self.parts);
+            }
             self.line = seek;
         }
     }
@@ -272,6 +282,38 @@ impl Splitter {
         error
     }
 }
+
+/// The first line of a frame, with its end, and what it says: a name. The same bytes at the start of
+/// another frame say the same.
+#[derive(Debug)]
+struct Opening {
+    /// Empty until a frame begins with a short name.
+    line: Vec<u8>,
+    parts: Parts,
+}
+
+impl Default for Opening {
+    fn default() -> Self {
+        Self { line: Vec::new(), parts: Parts::new(Framing::Sse) }
+    }
+}
+
+impl Opening {
+    fn begins(&self, frame: &[u8]) -> bool {
+        !self.line.is_empty() && frame.starts_with(&self.line)
+    }
+
+    fn remember(&mut self, line: &[u8], parts: Parts) {
+        if line.len() <= MAX_OPENING && line.ends_with(b"\n") {
+            self.line.clear();
+            self.line.extend_from_slice(line);
+            self.parts = parts;
+        }
+    }
+}
+
+/// Longer than the names of events.
+const MAX_OPENING: usize = 64;
 
 /// A stream that cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

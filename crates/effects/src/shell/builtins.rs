@@ -475,7 +475,7 @@ impl Shell<'_, '_> {
             "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "egrep" | "git" => {
                 self.prints_names(name, arguments).or_else(|| passed_names(name, arguments, input))
             }
-            _ if prints_setup(name, &texts())
+            _ if prints_setup(name, arguments)
                 && !fields.first().is_some_and(|it| is_path(&it.word)) =>
             {
                 Some(Output::Nothing)
@@ -685,8 +685,9 @@ fn passed_names(name: &str, arguments: &[Field], input: &Input) -> Option<Output
 }
 
 /// Programs that print settings for the shell which is to read them: `eval "$(ssh-agent -s)"`.
-fn prints_setup(name: &str, arguments: &[&str]) -> bool {
-    let first = arguments.first().copied().unwrap_or_default();
+fn prints_setup(name: &str, arguments: &[Field]) -> bool {
+    let word = |at: usize| arguments.get(at).and_then(Field::text).unwrap_or_default();
+    let first = word(0);
     match name {
         "ssh-agent" | "dircolors" | "lesspipe" | "register-python-argcomplete" => true,
         "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "starship" | "zoxide" | "atuin" => {
@@ -698,7 +699,7 @@ fn prints_setup(name: &str, arguments: &[&str]) -> bool {
         "mise" | "rtx" => matches!(first, "activate" | "hook-env"),
         "conda" | "mamba" | "micromamba" => first.starts_with("shell"),
         "minikube" => matches!(first, "docker-env" | "podman-env"),
-        "poetry" => arguments.starts_with(&["env", "activate"]),
+        "poetry" => first == "env" && word(1) == "activate",
         "fzf" => matches!(first, "--bash" | "--zsh"),
         "kubectl" | "helm" | "gh" | "npm" | "docker" | "kind" | "rustup" | "pip" | "uv"
         | "just" => {

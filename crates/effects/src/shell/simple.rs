@@ -373,6 +373,9 @@ pub(crate) fn is_shell(name: &str) -> bool {
 fn inner_command(fields: &[Field]) -> Option<usize> {
     (1..fields.len().min(16)).find(|at| {
         let Some(text) = fields.get(*at).and_then(Field::text) else { return false };
+        if text.len() > LONGEST_INNER && !text.contains('/') {
+            return false;
+        }
         let name = text.rsplit('/').next().unwrap_or(text);
         let next = fields.get(at + 1).and_then(Field::text);
         if is_shell(name) {
@@ -386,6 +389,9 @@ fn inner_command(fields: &[Field]) -> Option<usize> {
         acts && next.is_some()
     })
 }
+
+/// The length of `python3`, the longest name above.
+const LONGEST_INNER: usize = 7;
 
 /// Whether a text is neither a path nor a URL, nor has one after `=` or `@`. Most words are like
 /// that.

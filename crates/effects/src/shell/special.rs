@@ -127,17 +127,13 @@ const DROPPING_TASKS: &[&str] = &[
     "ef:drop",
 ];
 
-/// The length of the shortest of them.
-const SHORTEST_TASK: usize = {
-    let (mut shortest, mut rest) = (usize::MAX, DROPPING_TASKS);
-    while let [first, more @ ..] = rest {
-        if first.len() < shortest {
-            shortest = first.len();
-        }
-        rest = more;
-    }
-    shortest
-};
+/// Whether a word is one of these tasks. Hardly any word has their punctuation or their capitals.
+fn is_dropping_task(word: &str) -> bool {
+    let may_be = word
+        .bytes()
+        .any(|byte| matches!(byte, b':' | b'.' | b'-' | b'_') || byte.is_ascii_uppercase());
+    may_be && DROPPING_TASKS.contains(&word)
+}
 
 /// Programs that have a console for code, and the names of such consoles.
 const CONSOLES: &[&str] =
@@ -425,8 +421,7 @@ impl Shell<'_, '_> {
     pub(crate) fn tasks(&mut self, fields: &[Field], run: usize, input: &Input) {
         self.task_code(fields, input);
         let mut words = fields.iter().skip(1).filter_map(Field::text);
-        let is_task = |word: &str| word.len() >= SHORTEST_TASK && DROPPING_TASKS.contains(&word);
-        if words.any(is_task) && !self.is_in_test() {
+        if words.any(is_dropping_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
         }
         let is_django = |field: &Field| {
