@@ -155,7 +155,7 @@ fn input(call: &ToolCall) -> Option<Box<RawValue>> {
         (
             ArgumentsForm::Json(text) | ArgumentsForm::Text(text) | ArgumentsForm::Oversize(text),
             _,
-        ) => callgate_call::json::quote(text),
+        ) => callgate_json::quote(text),
     };
     RawValue::from_string(json).ok()
 }

@@ -14,7 +14,7 @@ mod request;
 mod view;
 mod write;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;

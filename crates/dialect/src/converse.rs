@@ -51,5 +51,5 @@ pub(crate) fn error_events(blame: Blame, message: &str) -> Vec<AddedEvent> {
 
 /// The error body. The status tells the kind of error.
 pub(crate) fn error_body(_: Blame, message: &str) -> String {
-    format!("{{\"message\":{}}}", callgate_call::json::quote(message))
+    format!("{{\"message\":{}}}", callgate_json::quote(message))
 }

@@ -313,7 +313,7 @@ impl Reader {
     }
 
     /// The whole texts that a user sees in a frame or a body, raw between their quotes.
-    pub fn texts(&self, data: &str) -> Vec<callgate_call::json::Span> {
+    pub fn texts(&self, data: &str) -> Vec<callgate_json::Span> {
         self.dialect.texts(data)
     }
 
@@ -399,7 +399,7 @@ impl Writer {
     }
 
     /// The replacements for other content, when a text frame is repeated with another text.
-    pub fn text_alone(&self, data: &str) -> Vec<(callgate_call::json::Span, String)> {
+    pub fn text_alone(&self, data: &str) -> Vec<(callgate_json::Span, String)> {
         self.dialect.text_alone(data)
     }
 

@@ -41,7 +41,7 @@ mod tools;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Reader, Span, Text};
+use callgate_json::{Error, Kind, Reader, Span, Text};
 
 pub use canonical::{call_digest, calls_digest};
 pub use client_turn::{ClientCall, ClientTurn, signature_hash};

@@ -21,7 +21,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_wire::Framings;
 
 pub(crate) use request::{shown_as, states};

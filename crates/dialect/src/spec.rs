@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use callgate_call::json::{Error, Span};
+use callgate_json::{Error, Span};
 use callgate_wire::{Frame, Framings};
 
 use crate::continued::ContinueSpec;

@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use callgate_call::json::quote;
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
+use callgate_json::quote;
 use callgate_policy::diagnostic::{Problems, Span};
 use callgate_policy::yaml::At;
 use callgate_policy::{

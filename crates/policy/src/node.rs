@@ -76,7 +76,7 @@ impl Node {
 
     /// Recursion is bounded: the parser's budget limits the depth.
     fn write_json(&self, out: &mut String) {
-        use callgate_call::json::quote;
+        use callgate_json::quote;
         let (open, close) = match &self.value {
             Yaml::List(_) => ('[', ']'),
             Yaml::Map(_) => ('{', '}'),

@@ -7,7 +7,7 @@ mod unmerge;
 
 use std::collections::{BTreeMap, HashSet};
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use unmerge::unmerge;
 

@@ -1,6 +1,6 @@
 //! Writes a Messages stream: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Span, quote};
+use callgate_json::{Span, quote};
 use callgate_wire::Frame;
 
 use super::continued::{is_thinking, set_usage, usage_of};

@@ -1,6 +1,6 @@
 //! Writes a Cohere stream or body: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Kind, Span, quote};
+use callgate_json::{Kind, Span, quote};
 use callgate_wire::Frame;
 
 use super::PLAN;

@@ -1,6 +1,6 @@
 //! Reads events of a ConverseStream, and whole responses.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event, Keys};
 use crate::event::{
@@ -333,7 +333,7 @@ fn message_stop(event: &Event<'_>) -> Reading {
 /// not include cached tokens.
 fn tally(
     usage: Option<Span>,
-    stop_reason: Option<callgate_call::json::Text<'_>>,
+    stop_reason: Option<callgate_json::Text<'_>>,
     data: &str,
 ) -> Option<Box<Tally>> {
     const USAGE: [&str; 4] =

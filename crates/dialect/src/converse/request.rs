@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use super::continued::is_thinking;
 use super::view::Keys;

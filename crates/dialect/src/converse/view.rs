@@ -1,6 +1,6 @@
 //! The fields of Converse that the gate acts on.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, CallKind, Host, Piece, PieceRole, Slot, Unreadable};
 use crate::json::{decode, index, text_or_null};

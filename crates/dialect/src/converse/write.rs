@@ -1,6 +1,6 @@
 //! Writes a Converse stream or response: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Span, Value, quote};
+use callgate_json::{Span, Value, quote};
 use callgate_wire::Frame;
 
 use super::continued::{is_thinking, usage_of};

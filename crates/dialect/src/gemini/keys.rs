@@ -1,6 +1,6 @@
 //! Keys with both spellings that clients know.
 
-use callgate_call::json::{Error, Problem, Text};
+use callgate_json::{Error, Problem, Text};
 
 /// The fields of one object that the gate acts on, in camel case and in snake case. One client
 /// reads both, the others only the first, and some programs ignore case; so a duplicate key, or one
@@ -77,7 +77,7 @@ fn is_alike(key: &[u8], name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callgate_call::json::Reader;
+    use callgate_json::Reader;
 
     use super::*;
 

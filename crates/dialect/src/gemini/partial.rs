@@ -3,7 +3,7 @@
 //! Clients that join them split the path in a simple way and append text to text. If clients would
 //! disagree on a piece, the call is refused.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Text, decode_into, quote};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Text, decode_into, quote};
 
 use super::keys::{Keys, Name};
 use crate::json::{decode, text_or_null};

@@ -1,6 +1,6 @@
 //! The parts of a response that the gate acts on, with their spans.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::keys::{Keys, Name};
 use crate::event::Lane;

@@ -1,6 +1,6 @@
 //! Writes a Gemini stream or response: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Reader as Json, Span, quote};
+use callgate_json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::error_kind;

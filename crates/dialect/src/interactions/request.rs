@@ -9,7 +9,7 @@ mod input;
 
 use std::collections::{BTreeMap, HashSet};
 
-use callgate_call::json::{Error, quote};
+use callgate_json::{Error, quote};
 
 use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};

@@ -1,6 +1,6 @@
 //! Writes an interaction: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Span, quote};
+use callgate_json::{Span, quote};
 use callgate_wire::Frame;
 
 use crate::departure::Orders;

@@ -3,7 +3,7 @@
 //! Anything that looks like a call is judged; a value of an unknown form under a key for calls is
 //! refused.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;

@@ -1,6 +1,6 @@
 //! Writes InvokeModel: in the form of the model's own API, in the same envelope.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 use callgate_wire::Frame;
 
 use super::flavour::Flavour;

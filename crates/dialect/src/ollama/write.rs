@@ -1,6 +1,6 @@
 //! Writes an Ollama stream or body: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Kind, Span, Text, Value, escape_into, quote};
+use callgate_json::{Kind, Span, Text, Value, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::continued::{counts, set_counts};

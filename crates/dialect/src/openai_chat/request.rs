@@ -7,7 +7,7 @@ mod unmerge;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quote};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text, quote};
 
 use unmerge::unmerge;
 

@@ -1,6 +1,6 @@
 //! Writes a Chat stream or completion: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
+use callgate_json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::continued::usage_of;

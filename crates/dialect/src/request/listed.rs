@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
     Decoded, MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall,

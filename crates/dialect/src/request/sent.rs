@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use callgate_call::json::Error;
+use callgate_json::Error;
 use sha2::{Digest, Sha256};
 
 use super::text::records;

@@ -17,7 +17,7 @@ mod strip;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span};
+use callgate_json::{Error, Kind, Problem, Reader, Span};
 
 use crate::Dialect;
 use crate::event::Host;

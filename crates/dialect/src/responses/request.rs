@@ -9,7 +9,7 @@ mod history;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Reader as Json, Span};
+use callgate_json::{Error, Reader as Json, Span};
 
 use crate::json::{Edits, Fields, document, elements, member, string_member};
 use crate::request::{

@@ -1,6 +1,6 @@
 //! Writes a Responses stream: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Reader as Json, Span, quote};
+use callgate_json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callgate_call::Who;
-use callgate_call::json::{Span, elements, member};
 use callgate_decide::mcp::McpSession;
+use callgate_json::{Span, elements, member};
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;

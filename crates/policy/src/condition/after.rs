@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use sha2::{Digest, Sha256};
 
 use super::{Condition, Evidence, KeyDoc, LeafCondition, Scene, compile};

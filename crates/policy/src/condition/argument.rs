@@ -5,9 +5,9 @@ mod explain;
 mod role;
 mod unknown;
 
-use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson};
 use callgate_effects::Role;
+use callgate_json::Value;
 
 use super::{Claims, Evidence, IndexHint, KeyDoc, LeafCondition, Scene};
 use crate::diagnostic::{Problems, Span};

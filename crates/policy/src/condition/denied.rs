@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
 use crate::diagnostic::Problems;

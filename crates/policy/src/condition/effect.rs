@@ -2,10 +2,10 @@
 //! file asks it about every effect of the call.
 
 use callgate_call::Arguments;
-use callgate_call::json::{Value, quote};
 use callgate_effects::{
     Action, Bound, Effect, EffectKind, Effects, Knowledge, Opaque, Run, Truth, Why,
 };
+use callgate_json::{Value, quote};
 
 use super::{Claims, EffectReading, Evidence, KeyDoc, LeafCondition, Scene};
 use crate::denial::cut;

@@ -1,7 +1,7 @@
 //! The condition `escalates`: calls that leave the sandbox of their agent or skip its questions.
 
-use callgate_call::json::quote;
 use callgate_effects::{Action, EffectKind, Effects, Mark, escalating_argument};
+use callgate_json::quote;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
 use crate::diagnostic::Problems;

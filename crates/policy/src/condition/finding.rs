@@ -1,6 +1,6 @@
 //! The condition `finding`: whether an inspection of an MCP server's texts found something.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_scan::inspect::{Class, Finding, Severity};
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};

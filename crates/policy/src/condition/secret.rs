@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Unreadable};
+use callgate_json::quote;
 use callgate_scan::Set;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};

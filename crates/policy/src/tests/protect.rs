@@ -34,7 +34,7 @@ fn protected(text: &str) -> Policies {
 const NOTHING: &str = "policy: nothing\nrules: []\n";
 
 fn bash(policies: &Policies, command: &str) -> (Verdict, Option<String>) {
-    let input = format!("{{\"command\":{}}}", callgate_call::json::quote(command));
+    let input = format!("{{\"command\":{}}}", callgate_json::quote(command));
     let judgement = policies.ask(&call("Bash", &input));
     (judgement.verdict, judgement.rule.clone())
 }

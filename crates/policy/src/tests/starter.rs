@@ -71,7 +71,7 @@ fn daily_work_passes() {
         "git clone git@example.com:a/b.git",
         "cat ~/.gitconfig",
     ] {
-        let input = format!("{{\"command\":{}}}", callgate_call::json::quote(command));
+        let input = format!("{{\"command\":{}}}", callgate_json::quote(command));
         let judgement = policies.ask(&call("Bash", &input));
         if judgement.verdict != Verdict::Allow {
             disturbed.push((command, judgement.rule.clone()));
@@ -155,7 +155,7 @@ fn relaxed(entry: &str) -> (Option<Policies>, Vec<String>) {
 }
 
 fn bash(policies: &Policies, command: &str) -> Verdict {
-    policies.verdict("Bash", &format!("{{\"command\":{}}}", callgate_call::json::quote(command)))
+    policies.verdict("Bash", &format!("{{\"command\":{}}}", callgate_json::quote(command)))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use callgate_call::json::Reader;
+use callgate_json::Reader;
 
 use crate::base64;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The parts of a request's contents that are needed to find and restore removed calls.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::super::keys::{Keys, Name};
 use crate::request::text_or_skip;

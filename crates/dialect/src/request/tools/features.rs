@@ -1,7 +1,7 @@
 //! What a provider runs because of members outside of the tool lists: a table with one row for each
 //! feature.
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
+use callgate_json::{Error, Kind, Problem, Reader, Span, Value};
 
 use super::common::{BuiltIn, CODE_EXECUTION, WEB_FETCH, WEB_SEARCH, common};
 use super::groups::Item;
