@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
+use callgate_document::{At, Fields, Node, Problems, Source, Yaml, did_you_mean, list, parse};
 use callgate_effects::Entry;
 use callgate_gate::{Malformed, OnDeny};
-use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
-use callgate_policy::{POLICY_KEYS, Relaxation, Source};
+use callgate_policy::{POLICY_KEYS, Relaxation};
 use callgate_proxy::{Inbound, Mode};
 use callgate_store::Durability;
 use url::Url;
@@ -208,7 +208,7 @@ fn policies(node: &Node, problems: &mut Problems<'_>) -> At<Vec<WrittenPolicy>> 
             }
             Yaml::Map(_) => value.push(WrittenPolicy::Inline(item.clone())),
             _ => value.extend(
-                callgate_policy::yaml::text(item, "an entry of `policies`", problems)
+                callgate_document::text(item, "an entry of `policies`", problems)
                     .map(WrittenPolicy::Named),
             ),
         }

@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+use callgate_document::{At, Problems, Span};
 use callgate_effects::Catalogue;
 use callgate_json::quote;
-use callgate_policy::diagnostic::{Problems, Span};
-use callgate_policy::yaml::At;
 use callgate_policy::{
     Document, Moment, Policies, Protection, Relaxation, SpentLimits, Weekday, starter,
 };

@@ -4,14 +4,15 @@
 use super::crates::Member;
 
 /// Every crate, in the order data flows, and what it may use. Test code is free.
-const TABLE: [(&str, May); 20] = [
+const TABLE: [(&str, May); 21] = [
     ("json", May::Use(&[])),
+    ("document", May::Use(&["json"])),
     ("call", May::Use(&["json"])),
     ("wire", May::Use(&[])),
     ("dialect", May::Use(&["json", "call", "wire"])),
     ("effects", May::Use(&["json", "call"])),
     ("scan", May::Use(&["json"])),
-    ("policy", May::Use(&["json", "call", "effects", "scan"])),
+    ("policy", May::Use(&["json", "document", "call", "effects", "scan"])),
     ("gate", May::Use(&["json", "call", "wire", "dialect", "policy"])),
     ("audit", May::Use(&["call", "scan"])),
     ("store", May::Use(&["call", "policy", "scan", "audit"])),
@@ -35,8 +36,9 @@ const TABLE: [(&str, May); 20] = [
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.
-const PURE: [&str; 9] =
-    ["json", "call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry"];
+const PURE: [&str; 10] = [
+    "json", "document", "call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry",
+];
 
 /// Libraries that would bring those.
 const IMPURE: [&str; 12] = [

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use callgate_document::{At, Problems};
 use callgate_gate::Notice;
-use callgate_policy::yaml::{At, Problems};
 use callgate_proxy::ContinueSettings;
 
 use super::read::Section;

@@ -1,6 +1,6 @@
 //! Readers for lists, flags and hashes in a section.
 
-use callgate_policy::yaml::{At, Fields, Key, Node, Problems, Yaml, list, text, wrong};
+use callgate_document::{At, Fields, Key, Node, Problems, Yaml, list, text, wrong};
 
 use super::read::{Section, Wrong, variable, wrong_as};
 use crate::fields::{ANY, ENTRY};

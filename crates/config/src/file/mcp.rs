@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use callgate_decide::mcp::{CheckAction, Globs, ServerKind, Severity};
-use callgate_policy::Span;
-use callgate_policy::yaml::{At, Key, Problems};
+use callgate_document::{At, Key, Problems, Span};
 use url::Url;
 
 use super::read::{Section, wrong_as};

@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use callgate_policy::Span;
-use callgate_policy::yaml::{
-    At, Fields, Key, Node, Problems, Yaml, integer, list, text, word, wrong,
+use callgate_document::{
+    At, Fields, Key, Node, Problems, Span, Yaml, integer, list, text, word, wrong,
 };
 use url::Url;
 

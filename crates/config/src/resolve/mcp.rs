@@ -7,7 +7,7 @@ use callgate_decide::mcp::{
     Burst, CheckAction, FlowSettings, Globs, InspectSettings, McpSettings, PinSettings, Rate,
     ServerEntry, ServerKind, ToolRule,
 };
-use callgate_policy::yaml::At;
+use callgate_document::At;
 use url::Url;
 
 use super::or;

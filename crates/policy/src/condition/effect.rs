@@ -2,6 +2,7 @@
 //! file asks it about every effect of the call.
 
 use callgate_call::Arguments;
+use callgate_document::{Fields, Problems};
 use callgate_effects::{
     Action, Bound, Effect, EffectKind, Effects, Knowledge, Opaque, Run, Truth, Why,
 };
@@ -9,11 +10,9 @@ use callgate_json::{Value, quote};
 
 use super::{Claims, EffectReading, Evidence, KeyDoc, LeafCondition, Scene};
 use crate::denial::cut;
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::path::{Path, PathItem};
-use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
 /// A condition on one kind of effects.

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use callgate_call::Surface;
+use callgate_document::{Problems, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
-use crate::diagnostic::Problems;
-use crate::yaml::parse;
 use crate::{Document, Policies, Protection, Source, Verdict};
 
 fn installation() -> Protection {

@@ -3,13 +3,11 @@
 use std::time::Instant;
 
 use callgate_call::Surface;
+use callgate_document::{At, Problems, Span, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
-use crate::diagnostic::Problems;
-use crate::source::read::At;
-use crate::yaml::parse;
-use crate::{Document, Policies, Relaxation, Span, Verdict, builtin, builtins, starter};
+use crate::{Document, Policies, Relaxation, Verdict, builtin, builtins, starter};
 
 #[test]
 fn the_starter_loads_without_a_warning() {
