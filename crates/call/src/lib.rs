@@ -34,6 +34,6 @@ pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
-pub use origin::{EffectHints, Identity, Origin, OriginFields, Surface, Who};
+pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Surface, Who};
 pub use past::PastEvent;
 pub use session_files::{FileWrite, SessionFile, SessionFiles, WrittenContent};
