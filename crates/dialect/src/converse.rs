@@ -15,7 +15,8 @@ pub(crate) mod write;
 
 use callgate_wire::Framings;
 
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, HttpSpec, Signing, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Converse API.
@@ -30,6 +31,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: true,
     text_follows_calls: false,
     blocks_continue: true,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Fail,
+    form: None,
     error_events,
     error_body,
     blocked_body: write::blocked_body,
@@ -37,7 +42,33 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
+    states: no_states,
+    tools: ToolPlaces {
+        walks: &[Walk::Converse],
+        features: &[FeatureGroup::Extensions, FeatureGroup::Models],
+        calls_need_tools: true,
+    },
+    http: HTTP,
 };
+
+/// The HTTP side of both Bedrock APIs.
+pub(crate) const HTTP: HttpSpec = HttpSpec {
+    error_header: Some(("x-amzn-errortype", error_type)),
+    signing: Signing::Amazon,
+    ..HttpSpec::bearer(|error| error_body(Blame::Refused, error.message))
+};
+
+/// The kind of an error, by its status.
+fn error_type(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "AccessDeniedException",
+        404 => "ResourceNotFoundException",
+        408 => "RequestTimeoutException",
+        500 => "InternalServerException",
+        502 | 504 => "ServiceUnavailableException",
+        _ => "ValidationException",
+    }
+}
 
 /// The exception that ends a stream. Clients decide by its name whether to retry: not after a
 /// refusal.

@@ -6,6 +6,7 @@ use callgate_wire::Frame;
 use super::error_kind;
 use super::form::{is_one_line, leave};
 use super::view::{self, Call, Candidate, Part as Said, View};
+use crate::ApiError;
 use crate::Blame;
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
@@ -373,6 +374,21 @@ pub(super) fn error_body(blame: Blame, message: &str) -> String {
          \"domain\":\"callgate\"}}]}}}}",
         quote(message)
     )
+}
+
+/// A refused request.
+pub(super) fn refusal(error: &ApiError<'_>) -> String {
+    let word = match error.status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        408 | 504 => "DEADLINE_EXCEEDED",
+        500 => "INTERNAL",
+        502 => "UNAVAILABLE",
+        _ => "INVALID_ARGUMENT",
+    };
+    let (code, message) = (error.status, quote(error.message));
+    format!("{{\"error\":{{\"code\":{code},\"message\":{message},\"status\":\"{word}\"}}}}")
 }
 
 /// A removed call as the provider has it: the part it came in, with nothing else in it.

@@ -8,6 +8,7 @@ use super::later::{FIRST_ONLY, LaterAnswer};
 use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
 };
+use crate::ApiError;
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
@@ -428,6 +429,16 @@ pub(super) fn error_body(kind: &str, message: &str) -> String {
         "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":\"firewall_blocked\"}}}}",
         quote(message),
         quote(kind)
+    )
+}
+
+/// A refused request.
+pub(crate) fn refusal(error: &ApiError<'_>) -> String {
+    format!(
+        "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":{}}}}}",
+        quote(error.message),
+        quote(error.kind),
+        quote(error.code)
     )
 }
 

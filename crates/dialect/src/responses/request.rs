@@ -42,7 +42,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 
 /// The ids in `request` from the provider's memory: of the response and the conversation that it
 /// continues, and of items that it only refers to.
-pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
+pub(super) fn states(request: &str) -> Result<Vec<String>, Error> {
     Ok(Request::read(request)?.states())
 }
 
