@@ -9,7 +9,7 @@ use crate::base64;
 use crate::detector::Sample;
 use crate::detector::{Candidate, Detector, Edge, Open, SECRET};
 
-pub(super) static DETECTORS: [Detector; 2] = [
+pub(super) static DETECTORS: &[Detector] = &[
     // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
     // text if it is truncated.
     Detector {
