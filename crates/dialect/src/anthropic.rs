@@ -11,7 +11,7 @@ mod write;
 
 use callgate_wire::Framings;
 
-use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
@@ -39,8 +39,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     blocked_body: write::blocked_body,
     original: |block, call| write::original(block.unwrap_or("{}"), &call.arguments),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| block_lists::restore::<request::Message<'_>>(request, turns),
+    seen: |request| block_lists::seen::<request::Message<'_>>(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[Walk::LISTS, Walk::LEGACY, Walk::Messages],

@@ -10,7 +10,6 @@
 
 mod continued;
 mod form;
-mod keys;
 mod partial;
 mod read;
 mod request;

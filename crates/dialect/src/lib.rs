@@ -20,6 +20,7 @@
 
 mod anthropic;
 mod assemble;
+mod blocks;
 mod clean;
 mod cohere;
 mod continued;
@@ -55,6 +56,7 @@ pub use event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Canonical, Carrier, Fate, Finish,
     FollowedBy, Host, Lane, Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
+use leave::stray_is_denied;
 pub use responses::read_again;
 pub use side_text::{Channel, Delivery, SideText};
 pub use spec::{ApiError, HttpSpec, Signing};
@@ -388,6 +390,9 @@ impl Writer {
         orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        if stray_is_denied(reading, orders.fates) && self.dialect.leaves_out(data, reading) {
+            return frame.leave_out(out);
+        }
         self.dialect.write(frame, data, reading, orders, out);
     }
 
@@ -436,6 +441,9 @@ impl Writer {
         reading: &Reading,
         orders: Orders<'_>,
     ) -> Option<String> {
+        if stray_is_denied(reading, orders.fates) && self.dialect.leaves_out(data, reading) {
+            return None;
+        }
         self.dialect.write_body(data, reading, orders)
     }
 }

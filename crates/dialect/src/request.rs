@@ -28,6 +28,7 @@
 //! &[turn]).unwrap(); assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+pub(crate) mod block_lists;
 mod canonical;
 mod client_turn;
 pub(crate) mod listed;

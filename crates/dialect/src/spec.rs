@@ -173,6 +173,12 @@ pub(crate) trait Write: Debug + Send {
     /// Ends those blocks.
     fn close_blocks(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
+    /// Whether a frame or a body with a denied call in an unexpected place is left out. If not, the
+    /// dialect itself removes that call.
+    fn leaves_out(&mut self, _data: &str, _reading: &Reading) -> bool {
+        true
+    }
+
     /// Writes one frame, each part according to its fate.
     fn write(
         &mut self,

@@ -11,7 +11,7 @@ use crate::Blame;
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
-use crate::leave::{finish_body, stray_is_denied};
+use crate::leave::finish_body;
 use crate::spec::Write;
 use crate::usage::{overlay, sum};
 
@@ -137,9 +137,6 @@ impl Writer {
         form: GeminiDocument,
     ) -> Option<Edits> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let found = view::view(data).ok()?;
         let fates = Fates { reading, departure, fates };
         let mut edits = Edits::default();

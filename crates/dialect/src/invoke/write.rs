@@ -59,6 +59,13 @@ impl Write for Writer {
         }
     }
 
+    fn leaves_out(&mut self, data: &str, reading: &Reading) -> bool {
+        match &mut self.inner {
+            Some(inner) => inner.leaves_out(data, reading),
+            None => new_writer(data).leaves_out(data, reading),
+        }
+    }
+
     fn write(
         &mut self,
         frame: &Frame<'_>,
