@@ -16,7 +16,7 @@ pub(crate) mod write;
 use callgate_wire::Framings;
 
 use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
-use crate::spec::{Comments, DialectSpec, HttpSpec, Signing, no_states};
+use crate::spec::{Comments, DialectSpec, ErrorHeader, HttpSpec, Signing, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Converse API.
@@ -53,7 +53,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
 
 /// The HTTP side of both Bedrock APIs.
 pub(crate) const HTTP: HttpSpec = HttpSpec {
-    error_header: Some(("x-amzn-errortype", error_type)),
+    error_header: Some(ErrorHeader { name: "x-amzn-errortype", kind: error_type }),
     signing: Signing::Amazon,
     ..HttpSpec::bearer(|error| error_body(Blame::Refused, error.message))
 };

@@ -59,7 +59,7 @@ pub use event::{
 use leave::stray_is_denied;
 pub use responses::read_again;
 pub use side_text::{Channel, Delivery, SideText};
-pub use spec::{ApiError, HttpSpec, Signing};
+pub use spec::{ApiError, ErrorHeader, HttpSpec, Signing};
 use spec::{Comments, DialectSpec, Read, Write};
 use stray::DocumentKind;
 pub use tally::Tally;

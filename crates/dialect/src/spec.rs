@@ -17,7 +17,7 @@ use crate::stray::{DocumentKind, SkippedMembers};
 use crate::template::Pieces;
 use crate::{AddedEvent, Blame, Dialect};
 
-pub use http::{ApiError, HttpSpec, Signing};
+pub use http::{ApiError, ErrorHeader, HttpSpec, Signing};
 
 /// One dialect.
 #[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]

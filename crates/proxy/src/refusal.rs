@@ -207,9 +207,9 @@ pub(crate) fn mark_refused(headers: &mut HeaderMap, dialect: Dialect) {
 
 /// Some clients read the kind of an error from a header.
 fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
-    if let Some((name, kind)) = dialect.http().error_header {
-        let kind = HeaderValue::from_static(kind(status.as_u16()));
-        headers.insert(HeaderName::from_static(name), kind);
+    if let Some(header) = &dialect.http().error_header {
+        let kind = HeaderValue::from_static((header.kind)(status.as_u16()));
+        headers.insert(HeaderName::from_static(header.name), kind);
     }
 }
 

@@ -10,12 +10,21 @@ pub struct HttpSpec {
     pub compatible_key_header: &'static str,
     /// The body of a refusal.
     pub refusal: fn(&ApiError<'_>) -> String,
-    /// The header from which clients read the kind of an error, and its value for each status.
-    pub error_header: Option<(&'static str, fn(u16) -> &'static str)>,
+    /// The header from which clients read the kind of an error, if they do.
+    pub error_header: Option<ErrorHeader>,
     /// Who signs requests.
     pub signing: Signing,
     /// Whether a request with this path asks the model for a turn. Some show earlier turns.
     pub asks_for_turn: fn(&str) -> bool,
+}
+
+/// The header from which clients read the kind of an error.
+#[derive(Debug)]
+pub struct ErrorHeader {
+    /// Its name.
+    pub name: &'static str,
+    /// The kind for each status.
+    pub kind: fn(u16) -> &'static str,
 }
 
 /// Who signs requests.
