@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::embedded::{EmbeddedArguments, EmbeddedJson};
-use crate::json::{self, Value};
+use callgate_json::Value;
 
 /// The arguments of a call: their text exactly as the model wrote it, and its value, parsed
 /// strictly and at most once.
@@ -33,7 +33,7 @@ pub enum ArgumentsForm {
 pub enum Unreadable {
     /// Not one strict JSON document: truncated, two documents, a duplicate key, `NaN`.
     #[error("the arguments are not one strict JSON document: {0}")]
-    NotJson(json::Error),
+    NotJson(callgate_json::Error),
     /// A JSON document, but not an object.
     #[error("the arguments are JSON, but not an object")]
     NotAnObject,

@@ -2,7 +2,7 @@
 //! an argument as JSON if the tool expects anything but a string, because some models write lists
 //! and objects as strings.
 
-use crate::json::{Problem, Value};
+use callgate_json::{Problem, Value};
 
 /// The JSON in the text of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +119,7 @@ mod tests {
     use crate::Arguments;
 
     fn of(argument: &str) -> Option<EmbeddedJson> {
-        let quoted = crate::json::quote(argument);
+        let quoted = callgate_json::quote(argument);
         let arguments = Arguments::json(format!(r#"{{"n":1,"a":{quoted}}}"#));
         let argument = arguments.value().unwrap().get("a").unwrap();
         let found = arguments.embedded_json(argument);

@@ -4,8 +4,8 @@
 //! [`Arguments`], with the [`Origin`] where it was seen. Doors build it, policies judge it, records
 //! describe it.
 //!
-//! [`json`] is the project's only JSON reader, and it is strict. It lives here because arguments
-//! are JSON, and because the gate and a policy must never read the same text differently.
+//! Arguments are read by `callgate_json`, like everything else, so that the gate and a policy never
+//! read the same text differently.
 //!
 //! ```
 //! use callgate_call::{Arguments, ToolName};
@@ -22,17 +22,18 @@
 mod arguments;
 mod call;
 mod embedded;
-pub mod json;
 mod name;
 mod origin;
 mod past;
 mod session_files;
 pub mod spell;
 
+pub use callgate_json as json;
+
 pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
-pub use origin::{EffectHints, Identity, Origin, OriginFields, Surface, Who};
+pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Surface, Who};
 pub use past::PastEvent;
 pub use session_files::{FileWrite, SessionFile, SessionFiles, WrittenContent};

@@ -62,6 +62,19 @@ pub struct Who {
     pub key: Option<String>,
 }
 
+/// What a listener knows about the client of one request.
+#[derive(Debug, Clone)]
+pub struct ClientInfo {
+    /// The principal.
+    pub who: Who,
+    /// The agent that the client names. Unverified.
+    pub agent: Option<String>,
+    /// The session that the client names. Unverified.
+    pub session: Option<String>,
+    /// The id of the request, which is also a header of the response.
+    pub request: String,
+}
+
 /// What identifies a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Identity<'a> {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use callgate_config::{Error, PolicySet, Protect, Resolved, StartSettings, Watch, Watched};
 use callgate_decide::mcp::McpSettings;
 use callgate_decide::{Decider, InForce, PolicyFile, PolicySource, login};
-use callgate_policy::Source;
+use callgate_document::Source;
 
 /// A command that takes changes over while it runs.
 pub(crate) trait Running: Send + 'static {

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_config::Exposed;
 use callgate_control::{JudgementOutput, id, one_line};
+use callgate_document::Diagnostic;
 use callgate_gate::RemovedCall;
-use callgate_policy::{Diagnostic, TextHit};
+use callgate_policy::TextHit;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -155,7 +156,7 @@ fn input(call: &ToolCall) -> Option<Box<RawValue>> {
         (
             ArgumentsForm::Json(text) | ArgumentsForm::Text(text) | ArgumentsForm::Oversize(text),
             _,
-        ) => callgate_call::json::quote(text),
+        ) => callgate_json::quote(text),
     };
     RawValue::from_string(json).ok()
 }

@@ -463,9 +463,7 @@ fn the_limits_are_those_of_the_code() {
         ("how long they are kept", format!("{} days", RemovedEntry::MAX_DAYS)),
         ("turns that look like one turn of a request", RemovedEntry::MAX_ALIKE.to_string()),
         ("turns that are compared with one request", RemovedEntry::MAX_FOUND.to_string()),
-        ("the nesting depth of an MCP message", {
-            format!("{} levels", callgate_call::json::MAX_DEPTH)
-        }),
+        ("the nesting depth of an MCP message", { format!("{} levels", callgate_json::MAX_DEPTH) }),
     ] {
         let row = format!("| {what} | {number} |");
         assert!(page.text.contains(&row), "docs/reference/limits.md lacks `{row}`");

@@ -1,6 +1,6 @@
 //! The credentials for signing requests to Amazon, from the variables that Amazon's own tools read.
 
-use callgate_dialect::Dialect;
+use callgate_dialect::{Dialect, Signing};
 use callgate_proxy::AwsAccess;
 use url::{Host, Url};
 
@@ -38,7 +38,7 @@ pub(crate) fn check(
     dialect: Option<Dialect>,
     base_url: Option<&Url>,
 ) -> Result<(), (&'static str, &'static str)> {
-    if !matches!(dialect, None | Some(Dialect::Converse | Dialect::Invoke)) {
+    if dialect.is_some_and(|dialect| dialect.http().signing != Signing::Amazon) {
         return Err((
             "only requests to Amazon Bedrock are signed",
             "leave it out, or set `dialect: bedrock-converse`",

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use callgate_policy::{Diagnostic, Source, render};
+use callgate_document::{Diagnostic, Source, render};
 
 use crate::exposed::Exposed;
 use crate::watch::Watched;

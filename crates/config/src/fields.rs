@@ -1,9 +1,9 @@
-//! Every setting, once: its place in the file, what it takes, its default and its meaning. The
-//! reader knows no other keys; the schema and the reference page are made from this table.
+//! Every setting, once: its place in the file, what it takes, where its value goes, its default and
+//! its meaning. The reader, the schema and the reference page are made from this table.
 
-mod mcp;
-
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
@@ -13,6 +13,7 @@ use callgate_store::Durability;
 
 use crate::protect::Protect;
 use crate::resolve::{McpServer, Resolved};
+use crate::values::Values;
 use crate::words::{Sign, words_of};
 
 /// One setting.
@@ -56,6 +57,8 @@ pub(crate) enum Users {
 /// The value of a setting, for comparison. It is never shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value {
+    /// The value that the row sets.
+    AsSet,
     One(fn(&Resolved) -> String),
     /// That of a declared MCP server; `None` if it is not set there.
     OfServer(fn(&McpServer) -> Option<String>),
@@ -65,7 +68,37 @@ fn shown(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
 }
 
-/// What a setting takes.
+/// Puts a value in its place.
+pub(crate) type Set<T> = fn(&mut Values, T);
+pub(crate) type SetWord = fn(&mut Values, &str);
+pub(crate) type SetWordOrNone = fn(&mut Values, Option<&str>);
+
+/// A setting that is one of the words of a type, and its place among the [`Values`].
+macro_rules! words {
+    ($type:ty, $($place:ident).+) => {
+        Kind::Words(
+            crate::words::words_of::<$type>,
+            Some(|it, word| {
+                if let Some(value) = crate::words::value_of::<$type>(word) {
+                    it.$($place).+ = value;
+                }
+            }),
+        )
+    };
+}
+
+/// The same, or `none`.
+macro_rules! words_or_none {
+    ($type:ty, $($place:ident).+) => {
+        Kind::WordsOrNone(
+            crate::words::words_of::<$type>,
+            |it, word| it.$($place).+ = word.and_then(crate::words::value_of::<$type>),
+        )
+    };
+}
+
+/// What a setting takes, and for a setting that is one value at a fixed place of the file, what sets
+/// it. The others are parts of something that is read as a whole.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     /// A mapping of further settings.
@@ -74,7 +107,7 @@ pub(crate) enum Kind {
     Named(&'static str),
     /// A list of sections.
     Each,
-    Address,
+    Address(Set<SocketAddr>),
     Store,
     /// A path of a Unix socket, or `off`.
     Socket,
@@ -86,11 +119,11 @@ pub(crate) enum Kind {
     /// A list of those.
     Variables,
     /// `true` or `false`.
-    Flag,
+    Flag(Set<bool>),
     /// One of a few words.
-    Words(fn() -> Vec<&'static str>),
+    Words(fn() -> Vec<&'static str>, Option<SetWord>),
     /// One of a few words, or `none`.
-    WordsOrNone(fn() -> Vec<&'static str>),
+    WordsOrNone(fn() -> Vec<&'static str>, SetWordOrNone),
     /// A SHA-256, in hexadecimal digits.
     Sha256,
     /// The hash of a definition, as `callgate mcp pins list` shows it.
@@ -105,17 +138,17 @@ pub(crate) enum Kind {
     Line,
     /// A text with places to fill in.
     Template,
-    Size,
+    Size(Set<usize>),
     /// A size, or `none`.
-    SizeOrNone,
-    Duration,
+    SizeOrNone(Set<Option<u64>>),
+    Duration(Option<Set<Duration>>),
     /// A duration, or `none`.
-    DurationOrNone,
-    Count(Counts),
+    DurationOrNone(Set<Option<Duration>>),
+    Count(Counts, Option<Set<usize>>),
     /// A number within the range, or `none`.
-    CountOrNone(Counts),
+    CountOrNone(Counts, Set<Option<u64>>),
     /// A list of URL paths.
-    Paths,
+    Paths(Set<Vec<String>>),
     /// Files, globs, built-in policies and inline ones.
     Policies,
     /// One or more kinds of tools.
@@ -125,6 +158,8 @@ pub(crate) enum Kind {
     /// One or more effects, or `none`.
     Effects,
 }
+
+mod mcp;
 
 /// The smallest and the largest number.
 #[derive(Debug, Clone, Copy)]
@@ -179,7 +214,7 @@ const RECORDS: Counts = Counts(1, 1_000_000_000_000);
 const FIELDS: &[Field] = &[
     Field {
         path: "listen",
-        kind: Kind::Address,
+        kind: Kind::Address(|it, value| it.proxy.listen = value),
         default: "127.0.0.1:8484",
         example: "0.0.0.0:9000",
         doc: "Where the gateway listens. Any address other than loopback requires gateway keys (`callgate keys add`).",
@@ -211,7 +246,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "providers.*.dialect",
-        kind: Kind::Words(words_of::<Dialect>),
+        kind: Kind::Words(words_of::<Dialect>, None),
         default: "",
         example: "openai-chat",
         doc: "The format the API uses. It covers every path of that API, including those with another format: `openai-chat` and `openai-responses` are one API, `gemini` and `gemini-interactions`, and `bedrock-converse` and `bedrock-invoke`.",
@@ -227,7 +262,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "providers.*.sign",
-        kind: Kind::Words(words_of::<Sign>),
+        kind: Kind::Words(words_of::<Sign>, None),
         default: "",
         example: "aws",
         doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, or else AWS_REGION. Only in the dialects of Bedrock, over https (or to this machine), and instead of `api_key_env`. The variables are read when the gateway starts; credential files are not read.",
@@ -243,7 +278,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "protect",
-        kind: Kind::Words(words_of::<Protect>),
+        kind: words!(Protect, protect),
         default: "on",
         example: "off",
         doc: "[Self-protection](policy.md#self-protection): agents cannot change callgate's files or stop it, whatever the policies say. `off` also makes `policies: []` judge nothing.",
@@ -283,7 +318,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "on_deny",
-        kind: Kind::Words(words_of::<OnDeny>),
+        kind: words!(OnDeny, proxy.on_deny),
         default: "continue",
         example: "explain",
         doc: "What happens after a denial. `continue` asks the model for another way if no other call is left in the turn, and behaves like `explain` where that is not possible. `explain` replaces the call with a notice for the model and the user. `silent` removes it without a trace.",
@@ -299,7 +334,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "continue.rounds",
-        kind: Kind::Count(ROUNDS),
+        kind: Kind::Count(ROUNDS, Some(|it, value| it.proxy.continuing.rounds = value)),
         default: "3",
         example: "1",
         doc: "How often the provider is asked again in one turn.",
@@ -307,7 +342,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "continue.tokens",
-        kind: Kind::Count(RECORDS),
+        kind: Kind::Count(RECORDS, Some(|it, value| it.proxy.continuing.tokens = value as u64)),
         default: "1000000",
         example: "50000",
         doc: "The provider is not asked again once the answers of a turn have used this many tokens, input and output.",
@@ -315,7 +350,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "continue.time",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.continuing.time = value)),
         default: "10m",
         example: "2m",
         doc: "The provider is not asked again once a turn has taken this long.",
@@ -323,7 +358,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "continue.notice",
-        kind: Kind::Words(words_of::<Notice>),
+        kind: words!(Notice, proxy.continuing.notice),
         default: "line",
         example: "none",
         doc: "How a denied call is shown in a continued turn: as one line, or not at all.",
@@ -371,7 +406,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "inbound",
-        kind: Kind::Words(words_of::<Inbound>),
+        kind: words!(Inbound, proxy.inbound),
         default: "reject",
         example: "strip",
         doc: "What to do with a request that offers a tool denied by a rule on the surface `inbound`: refuse it before it reaches the provider, or forward it without the tool.",
@@ -379,7 +414,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "malformed",
-        kind: Kind::Words(words_of::<Malformed>),
+        kind: words!(Malformed, proxy.malformed),
         default: "withhold",
         example: "pass",
         doc: "What to do with parts of a response that cannot be read.",
@@ -387,7 +422,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "oversize",
-        kind: Kind::Words(words_of::<Oversize>),
+        kind: words!(Oversize, decide.oversize),
         default: "judge",
         example: "deny",
         doc: "What to do with a call whose arguments are larger than `limits.arguments`: judge it with all arguments unknown, allow it unless its name is denied, or deny it.",
@@ -395,7 +430,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "arguments",
-        kind: Kind::Words(words_of::<OddArguments>),
+        kind: words!(OddArguments, decide.arguments),
         default: "judge",
         example: "deny",
         doc: "What to do with a call whose arguments are not one JSON object: judge it with all arguments unknown, or deny it.",
@@ -411,7 +446,10 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.arguments",
-        kind: Kind::Size,
+        kind: Kind::Size(|it, value| {
+            it.proxy.limits.arguments = value;
+            it.decide.max_arguments = value;
+        }),
         default: "1MiB",
         example: "64KB",
         doc: "The largest arguments of one call.",
@@ -419,7 +457,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.frame",
-        kind: Kind::Size,
+        kind: Kind::Size(|it, value| it.proxy.limits.frame = value),
         default: "16MiB",
         example: "1MiB",
         doc: "The largest event of a stream.",
@@ -427,7 +465,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.body",
-        kind: Kind::Size,
+        kind: Kind::Size(|it, value| it.proxy.limits.body = value),
         default: "32MiB",
         example: "8MiB",
         doc: "The largest response that is not streamed.",
@@ -435,7 +473,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.held",
-        kind: Kind::Size,
+        kind: Kind::Size(|it, value| it.proxy.limits.held = value),
         default: "64MiB",
         example: "16MiB",
         doc: "The most bytes of one response that are held back at any time.",
@@ -443,7 +481,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.calls",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, Some(|it, value| it.proxy.limits.calls = value)),
         default: "256",
         example: "12",
         doc: "The most calls in one response.",
@@ -451,7 +489,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.request",
-        kind: Kind::Size,
+        kind: Kind::Size(|it, value| it.proxy.request_body = value),
         default: "32MiB",
         example: "4MiB",
         doc: "The largest request that is read in order to restore removed calls in it.",
@@ -459,14 +497,11 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "limits.connections",
-        kind: Kind::Count(CONNECTIONS),
+        kind: Kind::Count(CONNECTIONS, Some(|it, value| it.proxy.max_connections = value)),
         default: "10000",
         example: "100",
         doc: "The most client connections at a time; further ones wait to be accepted.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.max_connections)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway",
@@ -478,7 +513,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "gateway.mode",
-        kind: Kind::Words(words_of::<Mode>),
+        kind: words!(Mode, proxy.mode),
         default: "full",
         example: "off",
         doc: "How much of a response is inspected. `calls-only` judges calls and ignores text; `off` copies responses and records them as unjudged.",
@@ -486,7 +521,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "gateway.passthrough",
-        kind: Kind::Paths,
+        kind: Kind::Paths(|it, value| it.proxy.passthrough = value),
         default: "[]",
         example: "[/v1/embeddings]",
         doc: "Paths that are forwarded although callgate does not know them.",
@@ -494,88 +529,67 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "gateway.workers",
-        kind: Kind::Count(WORKERS),
+        kind: Kind::Count(WORKERS, Some(|it, value| it.proxy.workers = value)),
         default: "",
         example: "3",
         doc: "The number of worker threads. Without it: one per processor, at most 4.",
-        applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.proxy.workers))),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.connect_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.connect = value)),
         default: "10s",
         example: "2s",
         doc: "How long connecting to a provider may take.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.connect)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.head_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.head = value)),
         default: "10m",
         example: "90s",
         doc: "How long a provider may take from the end of the request to the head of its response.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.head)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.idle_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.idle = value)),
         default: "10m",
         example: "90s",
         doc: "The longest pause between two bytes of a response.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.idle)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.client_head_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.client_head = value)),
         default: "30s",
         example: "5s",
         doc: "How long a client may take to send the head of a request.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.client_head)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.client_body_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.client_body = value)),
         default: "1m",
         example: "5s",
         doc: "The longest pause between two bytes of a client's request body, also for MCP servers on the network.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.client_body)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.client_body_total_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.client_body_total = value)),
         default: "10m",
         example: "5m",
         doc: "How long a client may take to send a whole request body. Every 16 KiB received adds one second.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.client_body_total)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "gateway.shutdown_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.proxy.timeouts.shutdown = value)),
         default: "30s",
         example: "5s",
         doc: "How long streams may take to finish after the gateway is asked to stop.",
-        applies: Applies::AtRestart(
-            Users::Gateway,
-            Value::One(|it| shown(&it.proxy.timeouts.shutdown)),
-        ),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
     Field {
         path: "api",
@@ -603,15 +617,15 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "audit.durability",
-        kind: Kind::Words(words_of::<Durability>),
+        kind: words!(Durability, audit.durability),
         default: "disk",
         example: "process",
         doc: "What a record must survive before its call is released: a power cut (`disk`), or the end of the process (`process`).",
-        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.durability))),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
     Field {
         path: "audit.on_failure",
-        kind: Kind::Words(words_of::<OnFailure>),
+        kind: words!(OnFailure, decide.on_failure),
         default: "deny",
         example: "allow",
         doc: "What to do with a call whose record cannot be written.",
@@ -619,11 +633,11 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "audit.session_idle",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.audit.session_idle = value)),
         default: "30m",
         example: "2h",
         doc: "A session ends after this long without a record.",
-        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.session_idle))),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
     Field {
         path: "audit.retention",
@@ -635,29 +649,26 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "audit.retention.age",
-        kind: Kind::DurationOrNone,
+        kind: Kind::DurationOrNone(|it, value| it.audit.retention.age = value),
         default: "90d",
         example: "7d",
         doc: "The age after which a record is deleted.",
-        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.retention.age))),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
     Field {
         path: "audit.retention.records",
-        kind: Kind::CountOrNone(RECORDS),
+        kind: Kind::CountOrNone(RECORDS, |it, value| it.audit.retention.records = value),
         default: "none",
         example: "1000000",
         doc: "The most records that are kept.",
-        applies: Applies::AtRestart(
-            Users::Both,
-            Value::One(|it| shown(&it.audit.retention.records)),
-        ),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
     Field {
         path: "audit.retention.size",
-        kind: Kind::SizeOrNone,
+        kind: Kind::SizeOrNone(|it, value| it.audit.retention.bytes = value),
         default: "2GiB",
         example: "100MB",
         doc: "The size above which the oldest records are deleted.",
-        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.retention.bytes))),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
 ];

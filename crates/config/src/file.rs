@@ -1,31 +1,22 @@
 //! `callgate.yaml` as written: every setting optional, every value with its place.
 
-mod continuing;
 mod denial;
 mod lists;
 pub(crate) mod mcp;
-mod read;
+pub(crate) mod read;
 pub(crate) mod tools;
 
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
+use callgate_document::{At, Fields, Node, Problems, Source, Yaml, did_you_mean, list, parse};
 use callgate_effects::Entry;
-use callgate_gate::{Malformed, OnDeny};
-use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
-use callgate_policy::{POLICY_KEYS, Relaxation, Source};
-use callgate_proxy::{Inbound, Mode};
-use callgate_store::Durability;
+use callgate_policy::{POLICY_KEYS, Relaxation};
 use url::Url;
 
 use crate::aws;
 use crate::fields::{self, ANY};
-use crate::protect::Protect;
 use crate::providers;
+use crate::values::Values;
 use crate::words::Sign;
-use continuing::WrittenContinue;
 use denial::WrittenDenial;
 use mcp::WrittenMcp;
 use read::Section;
@@ -33,7 +24,8 @@ use read::Section;
 /// A config file.
 #[derive(Debug, Default)]
 pub struct Written {
-    pub(crate) listen: Option<At<SocketAddr>>,
+    /// The settings that are one value each.
+    pub(crate) values: Values,
     pub(crate) store: Option<At<WrittenStore>>,
     /// `api.listen`.
     pub(crate) api_listen: Option<At<WrittenListen>>,
@@ -41,16 +33,6 @@ pub struct Written {
     pub(crate) policies: Option<At<Vec<WrittenPolicy>>>,
     /// The policy that shares the file with the settings.
     pub(crate) own_policy: Option<Node>,
-    pub(crate) protect: Option<At<Protect>>,
-    pub(crate) inbound: Option<At<Inbound>>,
-    pub(crate) on_deny: Option<At<OnDeny>>,
-    pub(crate) continuing: WrittenContinue,
-    pub(crate) malformed: Option<At<Malformed>>,
-    pub(crate) oversize: Option<At<Oversize>>,
-    pub(crate) arguments: Option<At<OddArguments>>,
-    pub(crate) limits: WrittenLimits,
-    pub(crate) gateway: WrittenGateway,
-    pub(crate) audit: WrittenAudit,
     pub(crate) mcp: WrittenMcp,
     /// Tools for the catalogue.
     pub(crate) tools: Vec<Entry>,
@@ -92,44 +74,6 @@ pub(crate) enum WrittenPolicy {
     Inline(Node),
 }
 
-/// `limits`.
-#[derive(Debug, Default)]
-pub(crate) struct WrittenLimits {
-    pub(crate) arguments: Option<At<u64>>,
-    pub(crate) frame: Option<At<u64>>,
-    pub(crate) body: Option<At<u64>>,
-    pub(crate) held: Option<At<u64>>,
-    pub(crate) calls: Option<At<u64>>,
-    pub(crate) request: Option<At<u64>>,
-    pub(crate) connections: Option<At<u64>>,
-}
-
-/// `gateway`.
-#[derive(Debug, Default)]
-pub(crate) struct WrittenGateway {
-    pub(crate) mode: Option<At<Mode>>,
-    pub(crate) passthrough: Option<At<Vec<String>>>,
-    pub(crate) workers: Option<At<u64>>,
-    pub(crate) connect_timeout: Option<At<Duration>>,
-    pub(crate) head_timeout: Option<At<Duration>>,
-    pub(crate) idle_timeout: Option<At<Duration>>,
-    pub(crate) client_head_timeout: Option<At<Duration>>,
-    pub(crate) client_body_timeout: Option<At<Duration>>,
-    pub(crate) client_body_total_timeout: Option<At<Duration>>,
-    pub(crate) shutdown_timeout: Option<At<Duration>>,
-}
-
-/// `audit`. `Some(None)` is the word `none`.
-#[derive(Debug, Default)]
-pub(crate) struct WrittenAudit {
-    pub(crate) durability: Option<At<Durability>>,
-    pub(crate) on_failure: Option<At<OnFailure>>,
-    pub(crate) session_idle: Option<At<Duration>>,
-    pub(crate) age: Option<At<Option<Duration>>>,
-    pub(crate) records: Option<At<Option<u64>>>,
-    pub(crate) size: Option<At<Option<u64>>>,
-}
-
 /// Reads a config file. Reports every problem and reads on.
 pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Written> {
     let root = parse(source, problems)?;
@@ -145,26 +89,18 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
     let policies = fields.get("policies").map(|node| policies(node, problems));
     let own_policy = own_policy(&fields, policies.is_some(), problems);
     let file = Section::root(&fields);
+    let mut values = Values::default();
+    values.read(&file, problems);
     Some(Written {
-        listen: file.address("listen", problems),
+        values,
         store: file.store("store", problems),
-        api_listen: file.section("api", problems).socket("listen", problems),
+        api_listen: file.inside("api").socket("listen", problems),
         providers: fields.get("providers").map(|n| read_providers(n, problems)).unwrap_or_default(),
         policies,
         own_policy,
-        protect: file.word("protect", problems),
-        inbound: file.word("inbound", problems),
-        on_deny: file.word("on_deny", problems),
-        continuing: continuing::continuing(&file.section("continue", problems), problems),
-        malformed: file.word("malformed", problems),
-        oversize: file.word("oversize", problems),
-        arguments: file.word("arguments", problems),
-        limits: limits(&file.section("limits", problems), problems),
-        gateway: gateway(&file.section("gateway", problems), problems),
-        audit: audit(&file.section("audit", problems), problems),
-        mcp: mcp::mcp(&file.section("mcp", problems), problems),
+        mcp: mcp::mcp(&file.inside("mcp"), problems),
         tools: tools::tools(&file, problems),
-        denial: denial::denial(&file.section("denial", problems), problems),
+        denial: denial::denial(&file.inside("denial"), problems),
     })
 }
 
@@ -208,7 +144,7 @@ fn policies(node: &Node, problems: &mut Problems<'_>) -> At<Vec<WrittenPolicy>> 
             }
             Yaml::Map(_) => value.push(WrittenPolicy::Inline(item.clone())),
             _ => value.extend(
-                callgate_policy::yaml::text(item, "an entry of `policies`", problems)
+                callgate_document::text(item, "an entry of `policies`", problems)
                     .map(WrittenPolicy::Named),
             ),
         }
@@ -257,45 +193,6 @@ fn check_signing(provider: &WrittenProvider, problems: &mut Problems<'_>) {
         problems
             .add(variable.span, format!("`providers.{name}` has both `api_key_env` and `sign`"))
             .hint("remove one of them: a request carries either a key or a signature");
-    }
-}
-
-fn limits(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenLimits {
-    WrittenLimits {
-        arguments: section.size("arguments", problems),
-        frame: section.size("frame", problems),
-        body: section.size("body", problems),
-        held: section.size("held", problems),
-        calls: section.count("calls", problems),
-        request: section.size("request", problems),
-        connections: section.count("connections", problems),
-    }
-}
-
-fn gateway(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenGateway {
-    WrittenGateway {
-        mode: section.word("mode", problems),
-        passthrough: section.paths("passthrough", problems),
-        workers: section.count("workers", problems),
-        connect_timeout: section.duration("connect_timeout", problems),
-        head_timeout: section.duration("head_timeout", problems),
-        idle_timeout: section.duration("idle_timeout", problems),
-        client_head_timeout: section.duration("client_head_timeout", problems),
-        client_body_timeout: section.duration("client_body_timeout", problems),
-        client_body_total_timeout: section.duration("client_body_total_timeout", problems),
-        shutdown_timeout: section.duration("shutdown_timeout", problems),
-    }
-}
-
-fn audit(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenAudit {
-    let retention = section.section("retention", problems);
-    WrittenAudit {
-        durability: section.word("durability", problems),
-        on_failure: section.word("on_failure", problems),
-        session_idle: section.duration("session_idle", problems),
-        age: retention.or_none("age", problems, Section::duration),
-        records: retention.or_none("records", problems, Section::count),
-        size: retention.or_none("size", problems, Section::size),
     }
 }
 

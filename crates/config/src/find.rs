@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use callgate_policy::Source;
+use callgate_document::Source;
 
 use crate::env;
 use crate::error::Error;

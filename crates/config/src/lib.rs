@@ -38,6 +38,7 @@ mod reference;
 mod resolve;
 mod restart;
 mod schema;
+mod values;
 mod watch;
 mod words;
 

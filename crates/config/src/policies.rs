@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use callgate_call::Surface;
+use callgate_document::{At, Diagnostic, Node, Problems, Source, Span, Warning};
 use callgate_effects::{Catalogue, Entry};
-use callgate_policy::yaml::{At, Node, Problems};
-use callgate_policy::{
-    Diagnostic, Document, Policies, Relaxation, Source, Span, Warning, builtin, builtins,
-};
+use callgate_policy::{Document, Policies, Relaxation, builtin, builtins};
 
 use crate::error::{Error, Rejected};
 use crate::exposed::{self, Exposed};

@@ -1,8 +1,7 @@
 //! The providers behind the gateway: the built-in ones, and the checks of others.
 
 use callgate_dialect::Dialect;
-use callgate_policy::Span;
-use callgate_policy::yaml::Problems;
+use callgate_document::{Problems, Span};
 use url::Url;
 
 /// A built-in provider.

@@ -3,6 +3,7 @@
 
 mod mcp;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +12,8 @@ use std::time::Duration;
 use callgate_call::Surface;
 use callgate_control::Listen;
 use callgate_decide::mcp::McpSettings;
-use callgate_policy::yaml::{At, Problems};
-use callgate_policy::{Diagnostic, Source, Span};
-use callgate_proxy::{ApiKey, Provider, Timeouts};
+use callgate_document::{At, Diagnostic, Problems, Source, Span};
+use callgate_proxy::{ApiKey, Provider};
 use callgate_store::Location;
 use url::Url;
 
@@ -25,6 +25,7 @@ use crate::find;
 use crate::policies::{Gathered, PolicySet, no_rules, relative_to};
 use crate::protect::{self, Protect};
 use crate::providers::KNOWN;
+use crate::values::Values;
 use crate::watch::Watched;
 use crate::words::Sign;
 pub use mcp::McpServer;
@@ -59,6 +60,8 @@ pub struct Resolved {
     /// Variables that the file names and that are not set. If there are any, the gateway must not
     /// start.
     pub missing: Vec<MissingVariable>,
+    /// The value of each setting that is one value, for comparison with another version of the file.
+    pub(crate) set: BTreeMap<&'static str, String>,
 }
 
 /// An environment variable that should contain a provider's key or a server's token.
@@ -115,7 +118,10 @@ pub fn record_settings(named: Option<&Path>) -> Result<(callgate_store::Settings
 /// commands that need nothing else.
 pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), Error> {
     let (written, path) = written(named)?;
-    Ok((mcp::settings(&written.mcp), mcp::servers(&written.mcp, path.as_deref())))
+    Ok((
+        mcp::settings(&written.mcp, &written.values.mcp),
+        mcp::servers(&written.mcp, path.as_deref()),
+    ))
 }
 
 /// The config as written, if nothing is wrong with it; and its file, if there is one.
@@ -251,7 +257,7 @@ fn key_from(variable: &str) -> Option<ApiKey> {
 }
 
 fn resolve(
-    mut written: Written,
+    written: Written,
     path: Option<&Path>,
     mut policies: PolicySet,
     missing: Vec<MissingVariable>,
@@ -262,21 +268,27 @@ fn resolve(
     let declared: Vec<String> =
         written.mcp.servers.iter().map(|server| server.id.value.clone()).collect();
     let (audit, api) = (audit(&written, path), api(&written, path));
-    let protect = or(written.protect.clone(), Protect::On);
+    let mcp = mcp::settings(&written.mcp, &written.values.mcp);
+    let mcp_servers = mcp::servers(&written.mcp, path);
+    let Values { mut proxy, mut decide, protect, set, .. } = written.values;
+    proxy.listen = listen_of_environment()?.unwrap_or(proxy.listen);
+    proxy.providers = providers(written.providers);
+    decide.denial = Arc::new(written.denial.resolved());
     let mut resolved = Resolved {
         path: path.map(Path::to_owned),
         audit,
         api,
         protect,
-        decide: decide(&mut written),
-        mcp: mcp::settings(&written.mcp),
-        mcp_servers: mcp::servers(&written.mcp, path),
-        mcp_list_timeout: mcp::list_timeout(&written.mcp),
-        mcp_message_limit: mcp::message_limit(&written.mcp),
-        mcp_conversations: mcp::conversations(&written.mcp),
-        proxy: proxy(written)?,
+        decide,
+        mcp,
+        mcp_servers,
+        mcp_list_timeout: written.values.mcp_list_timeout,
+        mcp_message_limit: written.values.mcp_message_limit,
+        mcp_conversations: written.values.mcp_conversations,
+        proxy,
         policies,
         missing,
+        set,
     };
     if protect == Protect::On {
         resolved.protect_itself()?;
@@ -339,19 +351,7 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_store::Settings {
         }
         None => Location::Sqlite(find::default_store()),
     };
-    let audit = &written.audit;
-    let standard = callgate_store::Retention::default();
-    callgate_store::Settings {
-        store,
-        durability: or(audit.durability.clone(), callgate_store::Durability::Disk),
-        retention: callgate_store::Retention {
-            age: or(audit.age.clone(), standard.age),
-            records: or(audit.records.clone(), standard.records),
-            bytes: or(audit.size.clone(), standard.bytes),
-        },
-        session_idle: or(audit.session_idle.clone(), callgate_store::Settings::SESSION_IDLE),
-        indexing: callgate_store::Indexing::ByReaders,
-    }
+    callgate_store::Settings { store, ..written.values.audit.clone() }
 }
 
 fn api(written: &Written, path: Option<&Path>) -> Listen {
@@ -369,68 +369,6 @@ fn api(written: &Written, path: Option<&Path>) -> Listen {
             }
         }
     }
-}
-
-fn decide(written: &mut Written) -> callgate_decide::Settings {
-    let standard = callgate_decide::Settings::default();
-    callgate_decide::Settings {
-        on_failure: or(written.audit.on_failure.clone(), standard.on_failure),
-        oversize: or(written.oversize.clone(), standard.oversize),
-        max_arguments: number(written.limits.arguments.clone(), standard.max_arguments),
-        arguments: or(written.arguments.clone(), standard.arguments),
-        denial: Arc::new(std::mem::take(&mut written.denial).resolved()),
-        ..standard
-    }
-}
-
-fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
-    let (limits, gateway) = (written.limits, written.gateway);
-    let bounds = callgate_gate::Limits::default();
-    let timeouts = Timeouts::default();
-    Ok(callgate_proxy::Settings {
-        listen: listen_of_environment()?.unwrap_or_else(|| or(written.listen, DEFAULT_LISTEN)),
-        providers: providers(written.providers),
-        mode: or(gateway.mode, callgate_proxy::Mode::Full),
-        inbound: or(written.inbound, callgate_proxy::Inbound::Reject),
-        on_deny: or(written.on_deny, callgate_gate::OnDeny::Continue),
-        continuing: written.continuing.resolved(),
-        malformed: or(written.malformed, callgate_gate::Malformed::Withhold),
-        limits: callgate_gate::Limits {
-            frame: number(limits.frame, bounds.frame),
-            body: number(limits.body, bounds.body),
-            held: number(limits.held, bounds.held),
-            arguments: number(limits.arguments, bounds.arguments),
-            calls: number(limits.calls, bounds.calls),
-        },
-        request_body: number(limits.request, DEFAULT_REQUEST),
-        passthrough: or(gateway.passthrough, Vec::new()),
-        workers: number(gateway.workers, default_workers()),
-        timeouts: Timeouts {
-            connect: or(gateway.connect_timeout, timeouts.connect),
-            head: or(gateway.head_timeout, timeouts.head),
-            idle: or(gateway.idle_timeout, timeouts.idle),
-            client_head: or(gateway.client_head_timeout, timeouts.client_head),
-            client_body: or(gateway.client_body_timeout, timeouts.client_body),
-            client_body_total: or(gateway.client_body_total_timeout, timeouts.client_body_total),
-            shutdown: or(gateway.shutdown_timeout, timeouts.shutdown),
-        },
-        max_connections: number(limits.connections, DEFAULT_CONNECTIONS),
-    })
-}
-
-/// This machine only, on a port that nothing else is known for.
-const DEFAULT_LISTEN: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8484);
-
-/// Providers themselves take at most about this much.
-const DEFAULT_REQUEST: usize = 32 << 20;
-
-/// With two descriptors each, they stay well below what systems allow a service.
-const DEFAULT_CONNECTIONS: usize = 10_000;
-
-/// A gateway waits more than it computes: four threads carry thousands of streams.
-fn default_workers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(4)
 }
 
 fn listen_of_environment() -> Result<Option<SocketAddr>, Error> {
@@ -475,11 +413,6 @@ fn providers(written: Vec<WrittenProvider>) -> Vec<Provider> {
 
 fn or<T>(written: Option<At<T>>, standard: T) -> T {
     written.map_or(standard, |at| at.value)
-}
-
-/// The reader has checked that it fits.
-fn number(written: Option<At<u64>>, standard: usize) -> usize {
-    written.map_or(standard, |at| usize::try_from(at.value).unwrap_or(standard))
 }
 
 #[cfg(test)]

@@ -33,6 +33,10 @@ impl StartSettings {
                 continue;
             }
             match value {
+                Value::AsSet => {
+                    let value = resolved.set.get(field.path).cloned();
+                    values.insert(field.path.to_owned(), value.unwrap_or_default());
+                }
                 Value::One(read) => {
                     values.insert(field.path.to_owned(), read(resolved));
                 }

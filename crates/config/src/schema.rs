@@ -52,11 +52,16 @@ fn value(written: &str, kind: Kind) -> Option<Value> {
     let number = |text: &str| text.parse::<i64>().ok().map(Value::from);
     match (written, kind) {
         ("", _) => None,
-        (text, Kind::Count(_) | Kind::CountOrNone(_)) => number(text).or(Some(text.into())),
-        (flag, Kind::Flag) => flag.parse::<bool>().ok().map(Value::from),
+        (text, Kind::Count(..) | Kind::CountOrNone(..)) => number(text).or(Some(text.into())),
+        (flag, Kind::Flag(_)) => flag.parse::<bool>().ok().map(Value::from),
         (
             list,
-            Kind::Paths | Kind::Policies | Kind::Globs | Kind::Texts | Kind::Variables | Kind::Each,
+            Kind::Paths(_)
+            | Kind::Policies
+            | Kind::Globs
+            | Kind::Texts
+            | Kind::Variables
+            | Kind::Each,
         ) => {
             let items = list.trim_matches(['[', ']']).split(',');
             let items = items.map(|item| item.trim().trim_matches('"'));
@@ -70,7 +75,7 @@ fn value(written: &str, kind: Kind) -> Option<Value> {
 
 /// Whether the schema lists every value of this kind, so that it needs no example.
 fn is_enum(kind: Kind) -> bool {
-    matches!(kind, Kind::Words(_) | Kind::WordsOrNone(_) | Kind::Flag)
+    matches!(kind, Kind::Words(..) | Kind::WordsOrNone(..) | Kind::Flag(_))
 }
 
 const SIZE: &str = "^[0-9]+ *([kKmMgGtT]?[bB]|[kKmMgGtT][iI][bB])?$";
@@ -98,7 +103,7 @@ fn kind(field: &Field) -> Value {
             "type": "array",
             "items": object(&format!("{}.{ENTRY}", field.path)),
         }),
-        Kind::Address => json!({ "type": "string" }),
+        Kind::Address(_) => json!({ "type": "string" }),
         Kind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
         Kind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
         Kind::Command | Kind::Glob | Kind::Line | Kind::Template | Kind::Socket => {
@@ -108,19 +113,21 @@ fn kind(field: &Field) -> Value {
         Kind::Variables => {
             json!({ "type": "array", "items": { "type": "string", "pattern": VARIABLE } })
         }
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Words(words) => json!({ "enum": words() }),
-        Kind::WordsOrNone(words) => or_none(json!({ "enum": words() })),
+        Kind::Flag(_) => json!({ "type": "boolean" }),
+        Kind::Words(words, _) => json!({ "enum": words() }),
+        Kind::WordsOrNone(words, _) => or_none(json!({ "enum": words() })),
         Kind::Sha256 => json!({ "type": "string", "pattern": SHA256 }),
         Kind::DefinitionHash => json!({ "type": "string", "pattern": "^v[0-9]+:[0-9a-f]{64}$" }),
         Kind::Globs | Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Size => size(),
-        Kind::SizeOrNone => or_none(size()),
-        Kind::Duration => json!({ "type": "string", "pattern": DURATION }),
-        Kind::DurationOrNone => or_none(json!({ "type": "string", "pattern": DURATION })),
-        Kind::Count(counts) => count(counts.range()),
-        Kind::CountOrNone(counts) => or_none(count(counts.range())),
-        Kind::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
+        Kind::Size(_) => size(),
+        Kind::SizeOrNone(_) => or_none(size()),
+        Kind::Duration(_) => json!({ "type": "string", "pattern": DURATION }),
+        Kind::DurationOrNone(_) => or_none(json!({ "type": "string", "pattern": DURATION })),
+        Kind::Count(counts, _) => count(counts.range()),
+        Kind::CountOrNone(counts, _) => or_none(count(counts.range())),
+        Kind::Paths(_) => {
+            json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } })
+        }
         Kind::ToolKinds => one_or_more(kinds().iter().map(ToString::to_string).collect()),
         Kind::ArgumentRoles => json!({
             "type": "object",

@@ -21,6 +21,11 @@ pub(crate) fn words_of<W: Word>() -> Vec<&'static str> {
     W::words().into_iter().map(|(word, _)| word).collect()
 }
 
+/// The value for a word.
+pub(crate) fn value_of<W: Word>(word: &str) -> Option<W> {
+    W::words().into_iter().find(|(known, _)| *known == word).map(|(_, value)| value)
+}
+
 /// The word for a value.
 pub fn word_for<W: Word + PartialEq>(value: W) -> &'static str {
     W::words().into_iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)

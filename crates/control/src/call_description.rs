@@ -2,9 +2,9 @@
 
 use std::env;
 
-use callgate_call::json::{Error as JsonError, Kind, Reader};
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
 use callgate_decide::login;
+use callgate_json::{Error as JsonError, Kind, Reader};
 
 use crate::problem::Problem;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
 use callgate_decide::mcp::{ArgumentReadings, readable};
 use callgate_decide::{OddArguments, Oversize, now};
+use callgate_json::quote;
 use callgate_policy::{DenialText, EffectReport, Judgement, Policies, SpentLimits};
 
 use crate::call_description::{CallDefaults, CallDescription};

@@ -1,7 +1,7 @@
 //! Judgements for programs, with the keys of callgate's records.
 
 use callgate_call::ToolCall;
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_policy::{
     ArgumentEffects, DenialText, EffectReport, Judgement, Matched, ReportedEffect, RuleError,
     RuleHit, Scope, Verdict,

@@ -11,7 +11,8 @@ mod write;
 
 use callgate_wire::Framings;
 
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
+use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Messages API.
@@ -26,6 +27,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: true,
     text_follows_calls: false,
     blocks_continue: true,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Skipped,
+    form: None,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         vec![AddedEvent { name: Some("error"), data }]
@@ -34,8 +39,19 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     blocked_body: write::blocked_body,
     original: |block, call| write::original(block.unwrap_or("{}"), &call.arguments),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| block_lists::restore::<request::Message<'_>>(request, turns),
+    seen: |request| block_lists::seen::<request::Message<'_>>(request),
+    states: no_states,
+    tools: ToolPlaces {
+        walks: &[Walk::LISTS, Walk::LEGACY, Walk::Messages],
+        features: &[FeatureGroup::Extensions, FeatureGroup::Models],
+        calls_need_tools: true,
+    },
+    http: HttpSpec {
+        key_header: "x-api-key",
+        compatible_key_header: "x-api-key",
+        ..HttpSpec::bearer(|error| write::error_body(error.kind, error.message))
+    },
 };
 
 /// The type of an error. Clients decide by it whether to retry.

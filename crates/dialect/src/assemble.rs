@@ -4,8 +4,8 @@ mod arguments;
 
 use std::borrow::Cow;
 
-use callgate_call::json::decode_into;
 use callgate_call::{Arguments, CallId, Caller, NameError, Origin, ToolCall, ToolName};
+use callgate_json::decode_into;
 
 use crate::event::{ArgumentsPiece, CallKind, Canonical, Piece};
 use crate::json::{document, member, string_member};

@@ -4,7 +4,7 @@
 //! include the model's output in it: the text of a call that they rejected, or whole calls. Some
 //! clients run those, and they were never judged; so they are removed, and the rest stays.
 
-use callgate_call::json::{Error, Kind, Reader, Span, quote};
+use callgate_json::{Error, Kind, Reader, Span, quote};
 
 use crate::json::{Edits, may_hold_a_call};
 use crate::vocabulary::{

@@ -14,11 +14,12 @@ mod request;
 mod view;
 mod write;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
 /// The spec of the Cohere API.
 pub(crate) static SPEC: DialectSpec = DialectSpec {
@@ -32,6 +33,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: false,
     text_follows_calls: false,
     blocks_continue: true,
+    mixes_lanes: false,
+    plan_lane: Some(PLAN),
+    comments: Comments::KeepAlive,
+    form: None,
     error_events: |_, message| {
         let data = format!(
             "{{\"type\":\"message-end\",\"delta\":{{\"finish_reason\":\"ERROR\",\"error\":{}}}}}",
@@ -40,7 +45,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         let done = AddedEvent { name: None, data: "[DONE]".to_owned() };
         vec![AddedEvent { name: Some("message-end"), data }, done]
     },
-    error_body: |_, message| format!("{{\"message\":{}}}", quote(message)),
+    error_body: |_, message| error_body(message),
     blocked_body: |text| {
         format!(
             "{{\"id\":\"callgate\",\"finish_reason\":\"ERROR\",\"message\":{{\"role\":\"assistant\",\
@@ -52,13 +57,24 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
+    states: no_states,
+    tools: ToolPlaces {
+        walks: &[Walk::STRICT_LISTS, Walk::LEGACY],
+        features: &[FeatureGroup::Extensions, FeatureGroup::Models],
+        calls_need_tools: false,
+    },
+    http: HttpSpec::bearer(|error| error_body(error.message)),
 };
+
+fn error_body(message: &str) -> String {
+    format!("{{\"message\":{}}}", quote(message))
+}
 
 /// The lane of the message.
 const LANE: u32 = 0;
 
 /// The lane of the plan.
-pub(crate) const PLAN: u32 = 1;
+const PLAN: u32 = 1;
 
 /// The types of events that clients act on. The name of an event equals the type in its data.
 const EVENTS: [&str; 11] = [

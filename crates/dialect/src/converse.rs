@@ -15,7 +15,8 @@ pub(crate) mod write;
 
 use callgate_wire::Framings;
 
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
+use crate::spec::{Comments, DialectSpec, ErrorHeader, HttpSpec, Signing, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Converse API.
@@ -30,14 +31,44 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: true,
     text_follows_calls: false,
     blocks_continue: true,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Fail,
+    form: None,
     error_events,
     error_body,
     blocked_body: write::blocked_body,
     original: write::original,
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| block_lists::restore::<request::Message<'_>>(request, turns),
+    seen: |request| block_lists::seen::<request::Message<'_>>(request),
+    states: no_states,
+    tools: ToolPlaces {
+        walks: &[Walk::Converse],
+        features: &[FeatureGroup::Extensions, FeatureGroup::Models],
+        calls_need_tools: true,
+    },
+    http: HTTP,
 };
+
+/// The HTTP side of both Bedrock APIs.
+pub(crate) const HTTP: HttpSpec = HttpSpec {
+    error_header: Some(ErrorHeader { name: "x-amzn-errortype", kind: error_type }),
+    signing: Signing::Amazon,
+    ..HttpSpec::bearer(|error| error_body(Blame::Refused, error.message))
+};
+
+/// The kind of an error, by its status.
+fn error_type(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "AccessDeniedException",
+        404 => "ResourceNotFoundException",
+        408 => "RequestTimeoutException",
+        500 => "InternalServerException",
+        502 | 504 => "ServiceUnavailableException",
+        _ => "ValidationException",
+    }
+}
 
 /// The exception that ends a stream. Clients decide by its name whether to retry: not after a
 /// refusal.
@@ -51,5 +82,5 @@ pub(crate) fn error_events(blame: Blame, message: &str) -> Vec<AddedEvent> {
 
 /// The error body. The status tells the kind of error.
 pub(crate) fn error_body(_: Blame, message: &str) -> String {
-    format!("{{\"message\":{}}}", callgate_call::json::quote(message))
+    format!("{{\"message\":{}}}", callgate_json::quote(message))
 }

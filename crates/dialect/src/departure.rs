@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use crate::event::{Fate, Reading, What};
 use crate::json::Edits;

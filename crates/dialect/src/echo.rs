@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use callgate_call::json::{Error, Kind, Reader, Span, has_escape};
+use callgate_json::{Error, Kind, Reader, Span, has_escape};
 use memchr::memmem::Finder;
 
 /// The replacement of every such member: an empty value of the same type.

@@ -1,7 +1,7 @@
 //! The meaning of a frame: the few things that the gate must understand. Everything else passes
 //! unchanged.
 
-use callgate_call::json::{Span, Text};
+use callgate_json::{Span, Text};
 
 use crate::side_text::SideText;
 use crate::tally::Tally;
@@ -336,7 +336,7 @@ pub enum Unreadable {
     Foreign,
     /// Some client might read something in it.
     #[error("{0}")]
-    Json(#[from] callgate_call::json::Error),
+    Json(#[from] callgate_json::Error),
     /// Not UTF-8.
     #[error("not UTF-8")]
     NotUtf8,

@@ -10,7 +10,6 @@
 
 mod continued;
 mod form;
-mod keys;
 mod partial;
 mod read;
 mod request;
@@ -19,9 +18,8 @@ mod write;
 
 use callgate_wire::Framings;
 
-pub(crate) use form::{is_bare_error, reads_alike};
-
-use crate::spec::DialectSpec;
+use crate::request::{ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, FrameForm, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Gemini API.
@@ -37,6 +35,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: false,
     text_follows_calls: true,
     blocks_continue: false,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Fail,
+    form: Some(FrameForm { reads_alike: form::reads_alike, is_bare_error: form::is_bare_error }),
     error_events: |blame, message| {
         vec![AddedEvent { name: None, data: write::error_body(blame, message) }]
     },
@@ -46,6 +48,9 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
+    states: no_states,
+    tools: ToolPlaces { walks: &[Walk::Gemini], features: &[], calls_need_tools: false },
+    http: HttpSpec { key_header: "x-goog-api-key", ..HttpSpec::bearer(write::refusal) },
 };
 
 /// The code and the status of an error. Clients decide by them whether to retry.

@@ -12,10 +12,9 @@ mod write;
 
 use callgate_wire::Framings;
 
-pub(crate) use request::states;
-
 use crate::gemini;
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, HttpSpec};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Interactions API.
@@ -30,6 +29,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: true,
     text_follows_calls: false,
     blocks_continue: true,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Fail,
+    form: None,
     error_events: |blame, message| {
         let data = write::error_event(error_code(blame), message);
         vec![AddedEvent { name: Some("error"), data }]
@@ -40,6 +43,13 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: None,
     restore: request::restore,
     seen: request::seen,
+    states: request::states,
+    tools: ToolPlaces {
+        walks: &[Walk::Lists(&["tools"], &["tool_choice"]), Walk::GenerationConfig],
+        features: &[FeatureGroup::StoredAgent],
+        calls_need_tools: false,
+    },
+    http: HttpSpec { key_header: "x-goog-api-key", ..HttpSpec::bearer(gemini::SPEC.http.refusal) },
 };
 
 /// The code of an error in a stream.

@@ -12,7 +12,8 @@ mod write;
 
 use callgate_wire::Framings;
 
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, no_states};
 use crate::{anthropic, converse};
 
 /// The spec of the InvokeModel API.
@@ -28,6 +29,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: true,
     text_follows_calls: false,
     blocks_continue: false,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Fail,
+    form: None,
     error_events: converse::error_events,
     error_body: converse::error_body,
     // The model is unknown here. Most are of this API.
@@ -36,4 +41,12 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: None,
     restore: request::restore,
     seen: request::seen,
+    states: no_states,
+    tools: ToolPlaces {
+        // Whichever model's format the request has.
+        walks: &[Walk::LISTS, Walk::LEGACY, Walk::Converse, Walk::Messages],
+        features: &[FeatureGroup::Extensions, FeatureGroup::Models],
+        calls_need_tools: true,
+    },
+    http: converse::HTTP,
 };

@@ -1,8 +1,8 @@
 //! Reads the few relevant fields strictly, and edits by splicing.
 
-use callgate_call::json::{Error, Kind, Reader, Span, Text, quote};
+use callgate_json::{Error, Kind, Reader, Span, Text, quote};
 
-pub(crate) use callgate_call::json::{Edits, Fields, Member, document, elements, member, members};
+pub(crate) use callgate_json::{Edits, Fields, Member, document, elements, member, members};
 
 /// A string, or `None` for `null`. Any other type is an error: clients disagree about those.
 pub(crate) fn text_or_null<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {

@@ -20,6 +20,7 @@
 
 mod anthropic;
 mod assemble;
+mod blocks;
 mod clean;
 mod cohere;
 mod continued;
@@ -55,36 +56,57 @@ pub use event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Canonical, Carrier, Fate, Finish,
     FollowedBy, Host, Lane, Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
+use leave::stray_is_denied;
 pub use responses::read_again;
 pub use side_text::{Channel, Delivery, SideText};
-use spec::{DialectSpec, Read, Write};
+pub use spec::{ApiError, ErrorHeader, HttpSpec, Signing};
+use spec::{Comments, DialectSpec, Read, Write};
 use stray::DocumentKind;
 pub use tally::Tally;
 pub use template::PieceFrame;
 use template::Template;
 
-/// The dialects that callgate supports. To add one: a folder next to these with its `SPEC`, and
-/// a line in `Dialect::spec`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
+/// Defines [`Dialect`]: each row is a dialect and the module with its `SPEC`.
+macro_rules! dialects {
+    ($($(#[$doc:meta])+ $name:ident: $module:ident,)+) => {
+        /// The dialects that callgate supports.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Dialect {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl Dialect {
+            /// Every dialect.
+            pub const ALL: [Self; [$(stringify!($name)),+].len()] = [$(Self::$name),+];
+
+            fn spec(self) -> &'static DialectSpec {
+                match self {
+                    $(Self::$name => &$module::SPEC,)+
+                }
+            }
+        }
+    };
+}
+
+dialects! {
     /// Anthropic Messages.
-    Anthropic,
+    Anthropic: anthropic,
     /// OpenAI Chat Completions.
-    OpenAiChat,
+    OpenAiChat: openai_chat,
     /// OpenAI Responses.
-    Responses,
+    Responses: responses,
     /// Gemini `generateContent`, streamed or not, and its Code Assist envelope.
-    Gemini,
+    Gemini: gemini,
     /// Gemini Interactions.
-    Interactions,
+    Interactions: interactions,
     /// Ollama's own chat.
-    Ollama,
+    Ollama: ollama,
     /// Cohere, version 2.
-    Cohere,
+    Cohere: cohere,
     /// Bedrock `Converse` and `ConverseStream`.
-    Converse,
+    Converse: converse,
     /// Bedrock `InvokeModel` and `InvokeModelWithResponseStream`: a model's own API in an envelope.
-    Invoke,
+    Invoke: invoke,
 }
 
 /// The bounds of a reader.
@@ -133,33 +155,6 @@ pub struct AddedEvent {
 }
 
 impl Dialect {
-    /// Every dialect.
-    pub const ALL: [Self; 9] = [
-        Self::Anthropic,
-        Self::OpenAiChat,
-        Self::Responses,
-        Self::Gemini,
-        Self::Interactions,
-        Self::Ollama,
-        Self::Cohere,
-        Self::Converse,
-        Self::Invoke,
-    ];
-
-    fn spec(self) -> &'static DialectSpec {
-        match self {
-            Self::Anthropic => &anthropic::SPEC,
-            Self::OpenAiChat => &openai_chat::SPEC,
-            Self::Responses => &responses::SPEC,
-            Self::Gemini => &gemini::SPEC,
-            Self::Interactions => &interactions::SPEC,
-            Self::Ollama => &ollama::SPEC,
-            Self::Cohere => &cohere::SPEC,
-            Self::Converse => &converse::SPEC,
-            Self::Invoke => &invoke::SPEC,
-        }
-    }
-
     /// The word used on the command line and in records.
     pub fn as_str(self) -> &'static str {
         self.spec().word
@@ -223,37 +218,42 @@ impl Dialect {
     /// The lane of the model's plan for the calls of a turn, in APIs that separate it from the
     /// text.
     pub fn plan_lane(self) -> Option<Lane> {
-        (self == Self::Cohere).then_some(cohere::PLAN)
+        self.spec().plan_lane
     }
 
     /// Whether all clients skip comments in a stream. Some of the others fail on them.
     pub fn accepts_comments(self) -> bool {
-        matches!(self, Self::Anthropic | Self::OpenAiChat | Self::Responses)
+        self.spec().comments == Comments::Skipped
     }
 
     /// Whether a comment keeps a stream alive. Records are announced in fewer APIs.
     pub fn comments_keep_alive(self) -> bool {
-        self.accepts_comments() || self == Self::Cohere
+        self.spec().comments != Comments::Fail
     }
 
     /// Whether some clients take the calls of all lanes for one list.
     pub fn mixes_lanes(self) -> bool {
-        self == Self::OpenAiChat
+        self.spec().mixes_lanes
     }
 
     /// Whether every client reads the lines of the frame the same way, so that it may leave
     /// unchanged.
     #[inline]
     pub fn reads_alike(self, frame: &Frame<'_>) -> bool {
-        match self {
-            Self::Gemini => gemini::reads_alike(frame),
-            _ => frame.clean(),
+        match &self.spec().form {
+            None => frame.clean(),
+            Some(form) => (form.reads_alike)(frame),
         }
     }
 
     /// Whether lines that are not an event report a failure nevertheless.
     pub fn is_bare_error(self, lines: &[u8]) -> bool {
-        self == Self::Gemini && gemini::is_bare_error(lines)
+        self.spec().form.as_ref().is_some_and(|form| (form.is_bare_error)(lines))
+    }
+
+    /// The HTTP side of the API.
+    pub fn http(self) -> &'static HttpSpec {
+        &self.spec().http
     }
 
     /// The events that end a stream with an error.
@@ -313,7 +313,7 @@ impl Reader {
     }
 
     /// The whole texts that a user sees in a frame or a body, raw between their quotes.
-    pub fn texts(&self, data: &str) -> Vec<callgate_call::json::Span> {
+    pub fn texts(&self, data: &str) -> Vec<callgate_json::Span> {
         self.dialect.texts(data)
     }
 
@@ -390,6 +390,9 @@ impl Writer {
         orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
+        if stray_is_denied(reading, orders.fates) && self.dialect.leaves_out(data, reading) {
+            return frame.leave_out(out);
+        }
         self.dialect.write(frame, data, reading, orders, out);
     }
 
@@ -399,7 +402,7 @@ impl Writer {
     }
 
     /// The replacements for other content, when a text frame is repeated with another text.
-    pub fn text_alone(&self, data: &str) -> Vec<(callgate_call::json::Span, String)> {
+    pub fn text_alone(&self, data: &str) -> Vec<(callgate_json::Span, String)> {
         self.dialect.text_alone(data)
     }
 
@@ -438,6 +441,9 @@ impl Writer {
         reading: &Reading,
         orders: Orders<'_>,
     ) -> Option<String> {
+        if stray_is_denied(reading, orders.fates) && self.dialect.leaves_out(data, reading) {
+            return None;
+        }
         self.dialect.write_body(data, reading, orders)
     }
 }

@@ -9,11 +9,12 @@ mod request;
 mod view;
 mod write;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
-use crate::spec::DialectSpec;
+use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
 /// The spec of the Ollama API.
 pub(crate) static SPEC: DialectSpec = DialectSpec {
@@ -27,6 +28,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: false,
     text_follows_calls: true,
     blocks_continue: false,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Fail,
+    form: None,
     error_events: |_, message| vec![AddedEvent { name: None, data: error_body(message) }],
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
@@ -34,6 +39,13 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
+    states: no_states,
+    tools: ToolPlaces {
+        walks: &[Walk::STRICT_LISTS, Walk::LEGACY],
+        features: &[FeatureGroup::Extensions],
+        calls_need_tools: false,
+    },
+    http: HttpSpec::bearer(|error| error_body(error.message)),
 };
 
 fn error_body(message: &str) -> String {

@@ -15,7 +15,10 @@ mod write;
 
 use callgate_wire::Framings;
 
-use crate::spec::DialectSpec;
+pub(crate) use write::refusal;
+
+use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Chat Completions API.
@@ -30,6 +33,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: false,
     text_follows_calls: false,
     blocks_continue: false,
+    mixes_lanes: true,
+    plan_lane: None,
+    comments: Comments::Skipped,
+    form: None,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         let done = AddedEvent { name: None, data: "[DONE]".to_owned() };
@@ -41,6 +48,13 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
+    states: no_states,
+    tools: ToolPlaces {
+        walks: &[Walk::STRICT_LISTS, Walk::LEGACY],
+        features: &[FeatureGroup::Extensions, FeatureGroup::Models],
+        calls_need_tools: false,
+    },
+    http: HttpSpec::bearer(write::refusal),
 };
 
 /// The type of an error. Clients decide by it whether to retry.

@@ -28,6 +28,7 @@
 //! &[turn]).unwrap(); assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+pub(crate) mod block_lists;
 mod canonical;
 mod client_turn;
 pub(crate) mod listed;
@@ -41,7 +42,7 @@ mod tools;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Reader, Span, Text};
+use callgate_json::{Error, Kind, Reader, Span, Text};
 
 pub use canonical::{call_digest, calls_digest};
 pub use client_turn::{ClientCall, ClientTurn, signature_hash};
@@ -53,6 +54,7 @@ pub use tools::{Advertised, CannotRemove, Tool, advertised};
 pub(crate) use places::{CallPlaces, PlacedBlock, put_back_blocks};
 pub(crate) use recognise::{MessageTraits, SentCall, TurnMatch, recognise};
 pub(crate) use text::{Decoded, ShownNotice, rest, shown};
+pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, Walk};
 
 use crate::Dialect;
 use crate::json::Fields;

@@ -21,14 +21,16 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_wire::Framings;
 
-pub(crate) use request::{shown_as, states};
+pub(crate) use request::shown_as;
 pub use stored::read_again;
 pub(crate) use stored::{message_ids, shown_message_ids};
 
-use crate::spec::DialectSpec;
+use crate::openai_chat;
+use crate::request::{FeatureGroup, SERVERS, ToolPlaces, Walk};
+use crate::spec::{Comments, DialectSpec, HttpSpec};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Responses API.
@@ -43,6 +45,10 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     counts_blocks: true,
     text_follows_calls: false,
     blocks_continue: false,
+    mixes_lanes: false,
+    plan_lane: None,
+    comments: Comments::Skipped,
+    form: None,
     error_events,
     error_body: |blame, message| {
         let kind = error_kind(blame);
@@ -67,6 +73,20 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     continues: Some(&continued::CONTINUES),
     restore: request::restore,
     seen: request::seen,
+    states: request::states,
+    tools: ToolPlaces {
+        walks: &[
+            Walk::Lists(&["tools", SERVERS], &["tool_choice", "parallel_tool_calls"]),
+            Walk::LEGACY,
+            Walk::Input,
+        ],
+        features: &[FeatureGroup::Extensions, FeatureGroup::StoredPrompt, FeatureGroup::Models],
+        calls_need_tools: false,
+    },
+    http: HttpSpec {
+        asks_for_turn: |path| path.ends_with("/responses"),
+        ..HttpSpec::bearer(openai_chat::refusal)
+    },
 };
 
 /// An `error`, at which the official clients raise, and then the failed response, which others wait

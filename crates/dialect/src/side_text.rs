@@ -8,7 +8,7 @@
 mod place;
 mod word;
 
-use callgate_call::json::{Error, Kind, Reader, Span};
+use callgate_json::{Error, Kind, Reader, Span};
 
 use crate::event::Lane;
 use crate::json::{document, inside, member};

@@ -1,18 +1,23 @@
-//! The spec of a dialect: its reader, its writer, and the few facts that the gate needs.
+//! The spec of a dialect: its reader, its writer, and every fact about the API that another part of
+//! callgate needs.
+
+mod http;
 
 use std::fmt::Debug;
 
-use callgate_call::json::{Error, Span};
+use callgate_json::{Error, Span};
 use callgate_wire::{Frame, Framings};
 
 use crate::continued::ContinueSpec;
 use crate::departure::Orders;
-use crate::event::{Canonical, Reading, Slot, Unreadable};
-use crate::request::{MessageTraits, RemovedTurn, Restored};
+use crate::event::{Canonical, Lane, Reading, Slot, Unreadable};
+use crate::request::{MessageTraits, RemovedTurn, Restored, ToolPlaces};
 use crate::side_text::TextNames;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::template::Pieces;
 use crate::{AddedEvent, Blame, Dialect};
+
+pub use http::{ApiError, ErrorHeader, HttpSpec, Signing};
 
 /// One dialect.
 #[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
@@ -37,6 +42,14 @@ pub(crate) struct DialectSpec {
     pub(crate) text_follows_calls: bool,
     /// See [`Dialect::blocks_continue`](crate::Dialect::blocks_continue).
     pub(crate) blocks_continue: bool,
+    /// See [`Dialect::mixes_lanes`](crate::Dialect::mixes_lanes).
+    pub(crate) mixes_lanes: bool,
+    /// See [`Dialect::plan_lane`](crate::Dialect::plan_lane).
+    pub(crate) plan_lane: Option<Lane>,
+    /// What clients do with comments in a stream.
+    pub(crate) comments: Comments,
+    /// What else its streams contain than frames of the usual form, if anything.
+    pub(crate) form: Option<FrameForm>,
     /// The events that end a stream with an error.
     pub(crate) error_events: fn(Blame, &str) -> Vec<AddedEvent>,
     /// The error body.
@@ -51,6 +64,36 @@ pub(crate) struct DialectSpec {
     pub(crate) restore: fn(&str, &[RemovedTurn]) -> Result<Restored, Error>,
     /// The assistant's messages of a request.
     pub(crate) seen: for<'a> fn(&'a str) -> Result<Vec<MessageTraits<'a>>, Error>,
+    /// The ids of stored responses and conversations that a request continues.
+    pub(crate) states: fn(&str) -> Result<Vec<String>, Error>,
+    /// Where requests have tools.
+    pub(crate) tools: ToolPlaces,
+    /// The HTTP side.
+    pub(crate) http: HttpSpec,
+}
+
+/// What clients do with comments in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comments {
+    /// Some fail on them.
+    Fail,
+    /// They keep a stream alive, but some clients fail on those with text.
+    KeepAlive,
+    /// All clients skip them.
+    Skipped,
+}
+
+/// How clients read the lines of a stream, where they differ in more than the usual points.
+pub(crate) struct FrameForm {
+    /// See [`Dialect::reads_alike`](crate::Dialect::reads_alike).
+    pub(crate) reads_alike: fn(&Frame<'_>) -> bool,
+    /// See [`Dialect::is_bare_error`](crate::Dialect::is_bare_error).
+    pub(crate) is_bare_error: fn(&[u8]) -> bool,
+}
+
+/// For APIs in which nothing is stored.
+pub(crate) fn no_states(_request: &str) -> Result<Vec<String>, Error> {
+    Ok(Vec::new())
 }
 
 /// Reads the frames of one response.
@@ -129,6 +172,12 @@ pub(crate) trait Write: Debug + Send {
 
     /// Ends those blocks.
     fn close_blocks(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
+
+    /// Whether a frame or a body with a denied call in an unexpected place is left out. If not, the
+    /// dialect itself removes that call.
+    fn leaves_out(&mut self, _data: &str, _reading: &Reading) -> bool {
+        true
+    }
 
     /// Writes one frame, each part according to its fate.
     fn write(

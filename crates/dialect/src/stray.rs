@@ -14,7 +14,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{
     ArgumentsPiece, CallKind, Carrier, FollowedBy, Order, Part, Piece, PieceRole, Reading, Slot,

@@ -3,7 +3,7 @@
 //! Only records use these numbers. A field that is not a count is treated as missing, and is never
 //! a reason to refuse a frame.
 
-use callgate_call::json::{Span, Text};
+use callgate_json::{Span, Text};
 
 use crate::json::members;
 

@@ -7,7 +7,7 @@
 //! checked now. Any other frame in between may change the meaning of an index, so a template
 //! applies only from one such frame to the next.
 
-use callgate_call::json::{Span, string_end};
+use callgate_json::{Span, string_end};
 
 use crate::event::{
     After, ArgumentsPiece, Block, BlockStep, Carrier, FollowedBy, Host, Lane, Order, Part, Piece,

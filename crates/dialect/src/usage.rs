@@ -1,6 +1,6 @@
 //! The usage of several answers as one.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 
 use crate::json::{document, elements, members};
 

@@ -38,7 +38,7 @@ fn main() {
     let sets: Vec<_> = names.iter().filter_map(|name| sets::path_set(name, [])).collect();
     println!("{:<12} {:>8.1} us", "load sets", started.elapsed().as_secs_f64() * 1e6);
     for (name, text) in TEXTS {
-        let json = callgate_call::json::quote(text);
+        let json = callgate_json::quote(text);
         let arguments = Arguments::json(format!("{{\"command\":{json}}}"));
         let analysis = best(|| drop(black_box(analyse("Bash", entry, &arguments, &ground))));
         let effects = analyse("Bash", entry, &arguments, &ground);

@@ -12,12 +12,12 @@
 
 use std::path::PathBuf;
 
-use callgate_call::json::Value;
 use callgate_call::{Arguments, fold};
 use callgate_effects::{
     Access, Action, Bound, Catalogue, Effects, Ground, HostSet, Mark, Path, PathSet, Purpose,
     Scope, Stance, Truth, analyse, sets,
 };
+use callgate_json::Value;
 
 fn main() {
     let lists_missed = std::env::args().nth(1).is_some_and(|word| word == "missed");
@@ -191,7 +191,7 @@ fn read(file: &str) -> String {
 
 /// A value as JSON text again.
 fn show(value: Option<&Value>) -> String {
-    let quote = callgate_call::json::quote;
+    let quote = callgate_json::quote;
     match value {
         None | Some(Value::Null) => "null".to_owned(),
         Some(Value::Bool(value)) => value.to_string(),

@@ -4,7 +4,7 @@
 //! Flags of agents that a command starts (`claude --dangerously-skip-permissions`) are in the models
 //! of these programs, as [`Mark::Escalates`](crate::Mark::Escalates).
 
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::tools::find_argument;
 

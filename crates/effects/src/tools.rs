@@ -1,7 +1,7 @@
 //! From a call to its effects.
 
-use callgate_call::json::Value;
 use callgate_call::{Arguments, ArgumentsForm, fold};
+use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};

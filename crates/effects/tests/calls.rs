@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use callgate_call::Arguments;
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 const WORDS: [&str; 9] =
     ["runs", "reads", "writes", "deletes", "lists", "connects", "sets", "sql", "secret"];

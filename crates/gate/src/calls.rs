@@ -1,10 +1,10 @@
 //! The calls of a response: how each is opened, extended, asked about and answered.
 
-use callgate_call::json::Value;
 use callgate_dialect::{
     Added, After, ArgumentsPiece, Assembly, Blame, COPIES_DIFFER, CallKind, Carrier, Host, Lane,
     Part, Piece, PieceRole, Reading, Slot, What,
 };
+use callgate_json::Value;
 use callgate_policy::Denial;
 
 use crate::core::{Core, Stream, Turn};

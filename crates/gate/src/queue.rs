@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use callgate_call::json::Span;
 use callgate_dialect::{
     After, Assembly, BlockStep, Carrier, Departure, Lane, Order, Piece, Reading, Rest, Slot, What,
 };
+use callgate_json::Span;
 use callgate_wire::OwnedFrame;
 
 use crate::core::{Core, Turn};

@@ -1,10 +1,10 @@
 //! Writes frames: allowed parts as they came, denied ones not at all.
 
-use callgate_call::json::decode_into;
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{
     Carrier, Departure, Fate, Finish, Host, Lane, Orders, Part, Piece, Reading, Rest, Slot, What,
 };
+use callgate_json::decode_into;
 use callgate_wire::Frame;
 
 use crate::core::Core;

@@ -11,11 +11,11 @@ mod side_texts;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{
     After, Blame, Block, BlockStep, Carrier, Channel, Delivery, Departure, Host, Lane, Order, Part,
     Reading, Rest, Slot, What,
 };
+use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
 

@@ -1,6 +1,6 @@
 //! Messages that callgate sends in place of a peer.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use crate::message::Id;
 

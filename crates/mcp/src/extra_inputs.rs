@@ -5,8 +5,8 @@
 //! place.
 
 use callgate_call::Arguments;
-use callgate_call::json::{Edits, Member, Span, document, members};
 use callgate_decide::mcp::ExtraInput;
+use callgate_json::{Edits, Member, Span, document, members};
 
 use crate::message::Outcome;
 use crate::params::{self, CAPABILITIES, CLIENT, REVISION};

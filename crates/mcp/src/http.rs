@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_call::Who;
+use callgate_call::ClientInfo;
 use callgate_decide::Decider;
 use http::header::{ALLOW, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
@@ -102,19 +102,6 @@ impl Default for HttpSettings {
     }
 }
 
-/// What the listener knows about the client.
-#[derive(Debug, Clone)]
-pub struct McpClient {
-    /// The principal.
-    pub who: Who,
-    /// The agent that the client names. Unverified.
-    pub agent: Option<String>,
-    /// The session that the client names. Unverified.
-    pub session: Option<String>,
-    /// The id of the request.
-    pub request: String,
-}
-
 /// The door for declared servers on the network.
 pub struct Door {
     sites: HashMap<String, Arc<Site>>,
@@ -159,7 +146,7 @@ impl Door {
     }
 
     /// Answers any request.
-    pub async fn answer(&self, client: McpClient, request: Request<Incoming>) -> Response<Body> {
+    pub async fn answer(&self, client: ClientInfo, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let (id, rest) = split(&path);
         let Some(site) = self.sites.get(id).map(Arc::clone) else {

@@ -24,7 +24,7 @@ mod serve;
 mod session;
 mod stdio;
 
-pub use http::{Body, Door, HttpServer, HttpSettings, McpClient, PATH, ServerType, refusal};
+pub use http::{Body, Door, HttpServer, HttpSettings, PATH, ServerType, refusal};
 pub use serve::{
     About, CallResult, ChangeListener, Changes, Host, Http, Resource, Service, Tool, serve_pipe,
 };

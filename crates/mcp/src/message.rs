@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use callgate_call::json::{Error, Fields, Kind as JsonKind, Reader, Span, Text, quote};
+use callgate_json::{Error, Fields, Kind as JsonKind, Reader, Span, Text, quote};
 
 pub(crate) use unfit::{Unfit, UnfitReason};
 
@@ -266,7 +266,7 @@ impl SeenKeys {
         };
         match is_new {
             true => Ok(()),
-            false => Err(Error::new(callgate_call::json::Problem::DuplicateKey, key.span().start)),
+            false => Err(Error::new(callgate_json::Problem::DuplicateKey, key.span().start)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Fields, Kind, Member, Problem, Reader, Span, Text, member};
+use callgate_json::{Error, Fields, Kind, Member, Problem, Reader, Span, Text, member};
 
 use crate::answers::Era;
 
@@ -157,7 +157,7 @@ fn search(reader: &mut Reader<'_>, is_it: &impl Fn(&str) -> bool) -> Result<bool
 
 #[cfg(test)]
 mod tests {
-    use callgate_call::json::document;
+    use callgate_json::document;
 
     use super::*;
 

@@ -24,7 +24,7 @@ mod writer;
 
 use std::sync::Arc;
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 pub use changes::{ChangeListener, Changes};
 pub use host::{About, CallResult, Host, Resource, Tool};
@@ -151,7 +151,6 @@ pub(crate) fn broken_reply(line: &[u8]) -> Reply {
 /// Handles the only notification that matters.
 fn cancelled(method: &str, text: &str, params: Option<Span>) -> Reply {
     let off = params.filter(|_| method == "notifications/cancelled");
-    let id = off
-        .and_then(|params| Id::at(text, callgate_call::json::member(text, params, "requestId")?));
+    let id = off.and_then(|params| Id::at(text, callgate_json::member(text, params, "requestId")?));
     id.map_or(Reply::Nothing, Reply::Cancelled)
 }

@@ -25,11 +25,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use callgate_call::Arguments;
-use callgate_call::json::{Edits, Span, member};
 use callgate_decide::mcp::{
     CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, Place,
 };
 use callgate_decide::{Denial, Permit, Recorded};
+use callgate_json::{Edits, Span, member};
 
 use parking_lot::Mutex;
 
@@ -573,7 +573,7 @@ fn call_key(tool: &str, arguments: &str) -> u64 {
     hash.finish()
 }
 
-fn invalid_params(id: &Id, error: &callgate_call::json::Error) -> Step {
+fn invalid_params(id: &Id, error: &callgate_json::Error) -> Step {
     let why = format!("callgate did not forward this request: its params: {error}");
     to_client(answers::error(Some(id), -32602, &why))
 }

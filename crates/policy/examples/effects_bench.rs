@@ -7,11 +7,10 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use callgate_call::json::quote;
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+use callgate_document::{At, Problems, Span};
 use callgate_effects::Catalogue;
-use callgate_policy::diagnostic::{Problems, Span};
-use callgate_policy::yaml::At;
+use callgate_json::quote;
 use callgate_policy::{
     Document, Moment, Policies, Protection, Relaxation, SpentLimits, Weekday, starter,
 };

@@ -1,9 +1,9 @@
 //! Which callers a rule or a policy applies to: agents and principals, by globs.
 
 use callgate_call::{OriginFields, Who, fold};
+use callgate_document::At;
 
 use crate::pattern::Wildcard;
-use crate::source::read::At;
 use crate::tri::Tri;
 
 /// A field of the principal.

@@ -4,17 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use callgate_call::{Surface, fold};
+use callgate_document::{At, Problems, did_you_mean};
 use callgate_effects::{Catalogue, Kind};
 
 use crate::actors::Actors;
 use crate::condition::{self, Condition};
-use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
 use crate::names::{Compare, Names, Tools};
 use crate::pattern::Wildcard;
 use crate::policy::{Policy, PolicyHeader};
 use crate::rule::{Limit, Rule, RuleRole};
-use crate::source::read::At;
 use crate::source::{LimitSource, Mode, PolicySource, RuleSource};
 use crate::{Verdict, sanitize, terms};
 

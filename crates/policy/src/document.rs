@@ -1,7 +1,7 @@
 //! A file that contains policies: a policy file, or a config file with policies in it.
 
-use crate::source::Source;
-use crate::yaml::Node;
+use callgate_document::Node;
+use callgate_document::Source;
 
 /// A file with policies in it.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::fmt;
 
-use callgate_call::json::Value;
 use callgate_call::{FileWrite, Surface, ToolCall};
 use callgate_effects::{
     Bound, EffectKind, Effects, Entry, Fill, Ground, Path, PreparedPath, Resolver, Role, Word,
     analyse_whole,
 };
+use callgate_json::Value;
 
 use crate::names::Name;
 use crate::roles::{self, Carrier};

@@ -2,13 +2,12 @@
 //! rule is loaded.
 
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_document::{Problems, Span, Yaml};
 use callgate_scan::inspect::Finding;
 
-use crate::diagnostic::{Problems, Span};
 use crate::finding::Findings;
 use crate::limit::SpentLimits;
 use crate::moment::{Moment, Weekday};
-use crate::node::Yaml;
 use crate::policy::Policy;
 use crate::rule::{Match, NameCheck, Question, Rule};
 use crate::source::{ExampleSource, PolicySource, RuleSource};

@@ -8,7 +8,7 @@ mod arguments;
 mod names;
 
 use callgate_call::Arguments;
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::condition::Condition;
 use crate::names::Name;

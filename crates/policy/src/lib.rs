@@ -48,7 +48,6 @@ mod actors;
 mod compile;
 mod condition;
 mod denial;
-pub mod diagnostic;
 mod document;
 mod effect_report;
 mod effects;
@@ -64,7 +63,6 @@ mod limit;
 mod lint;
 mod moment;
 mod names;
-mod node;
 mod number;
 mod operator;
 mod packs;
@@ -80,7 +78,6 @@ mod rule;
 mod sanitize;
 mod server_offer;
 mod sketch;
-mod slip;
 mod source;
 mod spelling;
 mod terms;
@@ -91,14 +88,14 @@ mod ticket;
 mod tri;
 mod verdict;
 mod wrapper;
-pub mod yaml;
 
+// What `Policies::compile` takes and returns.
+pub use callgate_document::{Diagnostic, Source, Warning};
 pub use condition::{KeyDoc, condition_keys};
 pub use denial::{
     CALL_PLACES, CONTENT_PLACES, Denial, DenialText, DenialTextParts, Scope, Template,
     TemplateError,
 };
-pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
 pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect};
 pub use explain::{
@@ -119,7 +116,7 @@ pub use policies::{DefaultInfo, ExampleCount, Policies, RuleInfo};
 pub use protect::{NAME as SELF_PROTECTION, Protection};
 pub use relax::Relaxation;
 pub use sketch::PolicyChanges;
-pub use source::{POLICY_KEYS, Source};
+pub use source::POLICY_KEYS;
 pub use spelling::{NameReader, NameReadings};
 pub use terms::{AskTerms, Fallback, ReviewTerms, Terms, Unattended};
 pub use text::{

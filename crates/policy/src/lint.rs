@@ -5,10 +5,9 @@ mod arguments;
 use std::collections::HashMap;
 
 use callgate_call::Surface;
+use callgate_document::{Diagnostic, Source, Span, Warning};
 use callgate_scan::inspect::plain_name;
 
-use crate::Source;
-use crate::diagnostic::{Diagnostic, Span, Warning};
 use crate::names::Tools;
 use crate::policy::Policy;
 use crate::rule::{Rule, RuleRole};

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use callgate_call::json::{each_spelling, printed};
+use callgate_json::{each_spelling, printed};
 
 use crate::denial::cut;
 use crate::tri::Tri;

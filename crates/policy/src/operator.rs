@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use callgate_call::json::{Value, each_spelling};
+use callgate_json::{Value, each_spelling};
 use globset::GlobMatcher;
 
 use crate::lazy_regex::Pattern;

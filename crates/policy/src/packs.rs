@@ -1,6 +1,6 @@
 //! The policies that come with callgate.
 
-use crate::Source;
+use callgate_document::{Problems, Source};
 
 /// The prefix of their names.
 const PREFIX: &str = "builtin:";
@@ -30,10 +30,11 @@ pub fn builtin(name: &str) -> Option<Source> {
     Some(Source { name: name.to_owned(), text: (*text).to_owned() })
 }
 
-/// Whether a policy is a built-in one, unchanged.
-pub(crate) fn is_builtin(source: &Source) -> bool {
+/// Collects the problems of a policy file, which may be a built-in one, unchanged.
+pub(crate) fn problems(source: &Source) -> Problems<'_> {
     let bare = source.name.strip_prefix(PREFIX);
-    PACKS.iter().any(|(name, text)| bare == Some(*name) && source.text == *text)
+    let is_builtin = PACKS.iter().any(|(name, text)| bare == Some(*name) && source.text == *text);
+    if is_builtin { Problems::of_builtin(source) } else { Problems::new(source) }
 }
 
 /// The whole names of all built-in policies.

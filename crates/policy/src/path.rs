@@ -1,8 +1,8 @@
 //! The path to an argument: `command`, `options.path`, `items[0].name`, `items[*].name`, `$`, and
 //! the fields of the call's context: `context.cwd`. `@command` is whatever argument has that role.
 
-use callgate_call::json::{Value, equal_ignoring_case};
 use callgate_effects::Role;
+use callgate_json::{Value, equal_ignoring_case};
 
 use crate::tri::Tri;
 

@@ -4,20 +4,19 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use callgate_call::{OriginFields, Surface, ToolCall};
+use callgate_document::{At, Diagnostic, Source, Warning};
 use callgate_effects::{Catalogue, Entry, Resolver};
 
 use crate::condition::Condition;
-use crate::diagnostic::{Diagnostic, Problems, Warning};
 use crate::document::Document;
 use crate::limit::{LimitBy, Rate, SpentLimits};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rule::{Question, Rule, RuleRole};
-use crate::source::read::At;
-use crate::source::{self, Source};
+use crate::source;
 use crate::spelling::Servers;
 use crate::text::{self, Direction, Guards, TextGuard, TextRule, TextRuleInfo};
-use crate::{Verdict, compile, example, lint, protect};
+use crate::{Verdict, compile, example, lint, packs, protect};
 
 /// Compiled policies. Each judges on its own and the strictest result counts, so one policy can
 /// tighten another but never relax it.
@@ -144,7 +143,7 @@ impl Policies {
         let (mut diagnostics, mut warnings) = (Vec::new(), Vec::new());
         for document in documents {
             let source = document.source();
-            let mut problems = Problems::new(source);
+            let mut problems = packs::problems(source);
             for mut written in source::policies(document, &mut problems) {
                 let known = policies.iter().any(|known| {
                     written.name.as_ref().is_some_and(|name| name.value == known.name)
@@ -325,7 +324,7 @@ impl TextRules {
                 // Each rule compiled on its own, so together they are too large.
                 diagnostics.push(Diagnostic {
                     source: String::new(),
-                    span: crate::Span::default(),
+                    span: callgate_document::Span::default(),
                     message: format!("the text rules cannot be used together: {error}"),
                     label: String::new(),
                     hint: Some("use fewer or smaller patterns".to_owned()),

@@ -3,11 +3,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use callgate_document::{Diagnostic, Node, Problems, Yaml, parse};
 use callgate_effects::Catalogue;
 
-use crate::diagnostic::{Diagnostic, Problems};
 use crate::document::Document;
-use crate::node::{Node, Yaml, parse};
 use crate::policies::Policies;
 use crate::relax::without_examples;
 use crate::{Source, compile, source};

@@ -1,11 +1,11 @@
 //! A built-in policy with some of its rules disabled, or with exceptions:
 //! `{ use: builtin:starter, disable: [no-shutdown], except: [{ rule: no-sending, when: { connects: ci.example.com } }] }`.
 
-use crate::Source;
+use callgate_document::{
+    At, Fields, Key, Node, Problems, Source, Span, Yaml, did_you_mean, list, parse, text, texts,
+};
+
 use crate::condition;
-use crate::diagnostic::{Problems, Span, did_you_mean};
-use crate::node::{Key, Node, Yaml, parse};
-use crate::source::read::{At, Fields, list, text, texts};
 
 /// What is taken away from a built-in policy.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 //! of Codex', and the words of a list, joined.
 
 use callgate_call::ToolCall;
-use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson};
 use callgate_effects::{Entry, Kind, Role};
+use callgate_json::Value;
 
 use crate::effects::Tool;
 use crate::names::Name;

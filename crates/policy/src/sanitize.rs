@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
+use callgate_document::Problems;
 use callgate_scan::Set;
 
-use crate::diagnostic::Problems;
 use crate::judgement::{Judgement, RuleHit};
 use crate::rule::{Rule, RuleRole};
 use crate::source::RuleSource;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use callgate_call::Surface;
+use callgate_document::Fields;
 use callgate_effects::Entry;
 use sha2::{Digest, Sha256};
 
 use crate::policies::Policies;
 use crate::policy::Policy;
 use crate::rule::{Rule, RuleRole};
-use crate::source::read::Fields;
 use crate::text::{TextAction, TextRule};
 use crate::verdict::Verdict;
 

@@ -1,31 +1,21 @@
 //! A rule file as written: every field optional, every value with its span.
 
 pub(crate) mod finding;
-pub(crate) mod read;
 mod text;
 
 use callgate_call::Surface;
+use callgate_document::{
+    At, Fields, Node, Problems, Source, Span, Yaml, integer, list, text, texts, word,
+};
 use callgate_scan::inspect::Finding;
 
 use crate::Verdict;
 use crate::actors::{WhoField, WhoGlobs};
-use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
 use crate::limit::LimitBy;
-use crate::node::{self, Node, Yaml};
 use crate::sketch::{PolicySketch, RuleSketch};
 use crate::terms::{self, TermsSource};
-use read::{At, Fields, integer, list, text, texts, word};
 pub(crate) use text::TextRuleSource;
-
-/// A rule file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// The path shown in messages.
-    pub name: String,
-    /// The text, YAML or JSON.
-    pub text: String,
-}
 
 /// One policy.
 #[derive(Debug)]
@@ -124,7 +114,7 @@ pub(crate) fn policies(document: &Document<'_>, problems: &mut Problems<'_>) -> 
 }
 
 fn policies_of_file(source: &Source, problems: &mut Problems<'_>) -> Vec<PolicySource> {
-    let Some(root) = node::parse(source, problems) else { return Vec::new() };
+    let Some(root) = callgate_document::parse(source, problems) else { return Vec::new() };
     let Some(fields) = Fields::of(&root, "a policy file", problems) else { return Vec::new() };
     match fields.get("policies") {
         None => vec![policy(&fields, problems)],
@@ -323,7 +313,7 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
 
 /// Reads the principals and agents that a policy applies to.
 fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<Vec<At<String>>>) {
-    if !matches!(node.value, node::Yaml::Map(_)) {
+    if !matches!(node.value, Yaml::Map(_)) {
         problems.add(node.span, "`for` must be a mapping").hint(
             "name the callers, like `for: { team: payments }` or `for: { user: [ann, bob] }`",
         );

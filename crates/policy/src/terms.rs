@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use crate::diagnostic::Problems;
-use crate::node::Node;
+use callgate_document::{At, Fields, Node, Problems, text, texts, word};
+
 use crate::source::RuleSource;
-use crate::source::read::{At, Fields, text, texts, word};
 use crate::verdict::Verdict;
 
 /// How a call waits.

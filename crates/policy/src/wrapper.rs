@@ -3,8 +3,8 @@
 
 mod layout;
 
-use callgate_call::json::{Value, quote};
 use callgate_call::{ToolCall, ToolName};
+use callgate_json::{Value, quote};
 
 use crate::denial::Scope;
 use crate::judgement::{Judgement, RuleError, RuleHit};

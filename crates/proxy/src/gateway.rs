@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
-use callgate_call::{Origin, OriginFields, Surface};
+use callgate_call::{ClientInfo, Origin, OriginFields, Surface};
 use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
@@ -17,7 +17,7 @@ use crate::client_response;
 use crate::headers;
 use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
-use crate::mount::{ClientInfo, Mount, Mounts};
+use crate::mount::{Mount, Mounts};
 use crate::outgoing::Outgoing;
 use crate::provider_request;
 use crate::refusal::{REQUEST_ID, Refusal, json};

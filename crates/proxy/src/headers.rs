@@ -148,15 +148,13 @@ pub(crate) fn swap_key(headers: &mut HeaderMap, route: &ProviderRoute, key: &Api
 }
 
 /// The header for the key. It depends on the provider and not on the path, because a provider that
-/// serves the API of another uses its own kind of key. Only Google expects a different header for
-/// its OpenAI-compatible API.
+/// serves the API of another uses its own kind of key.
 fn key_header(provider: &Provider, dialect: Dialect) -> &'static str {
-    let is_google = |dialect| matches!(dialect, Dialect::Gemini | Dialect::Interactions);
-    match provider.dialect {
-        _ if is_of(provider.base_url.host_str().unwrap_or_default(), "azure.com") => "api-key",
-        Dialect::Anthropic => "x-api-key",
-        own if is_google(own) && is_google(dialect) => "x-goog-api-key",
-        _ => "authorization",
+    let own = provider.dialect.http();
+    match provider.base_url.host_str() {
+        Some(host) if is_of(host, "azure.com") => "api-key",
+        _ if provider.supports(dialect) => own.key_header,
+        _ => own.compatible_key_header,
     }
 }
 

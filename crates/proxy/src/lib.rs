@@ -35,7 +35,7 @@ mod stored_response;
 mod texts;
 mod upstream;
 
-pub use mount::{ClientInfo, Mount, MountBody, Mounts};
+pub use mount::{Mount, MountBody, Mounts};
 pub use reload::{PreparedSettings, Reloader};
 pub use server::{Server, StartError};
 pub use settings::{

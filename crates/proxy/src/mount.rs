@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callgate_call::Who;
+use callgate_call::ClientInfo;
 use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Incoming;
@@ -26,19 +26,6 @@ pub trait Mount: Send + Sync {
 
     /// The JSON body of an access refusal, in the form that clients of this door expect.
     fn refusal(&self, text: &str) -> String;
-}
-
-/// What is known about the client.
-#[derive(Debug, Clone)]
-pub struct ClientInfo {
-    /// The principal.
-    pub who: Who,
-    /// The agent that the client names. Unverified.
-    pub agent: Option<String>,
-    /// The session that the client names. Unverified.
-    pub session: Option<String>,
-    /// The id of the request, which is also a header of the response.
-    pub request: String,
 }
 
 /// The mounted doors with their paths.

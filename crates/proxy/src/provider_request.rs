@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 use callgate_decide::TextGuard;
-use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
 use callgate_wire::{CodingError, Decoder};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -104,7 +103,7 @@ fn may_continue(inner: &Inner, exchange: &Exchange) -> bool {
 
 /// Whether the request asks a model for a turn. Some others of the same API show turns as well.
 fn asks_for_turn(exchange: &Exchange) -> bool {
-    exchange.route.dialect != Dialect::Responses || exchange.route.path.ends_with("/responses")
+    (exchange.route.dialect.http().asks_for_turn)(&exchange.route.path)
 }
 
 /// What is kept of a request.

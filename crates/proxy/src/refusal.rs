@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use callgate_dialect::Dialect;
+use callgate_dialect::{ApiError, Dialect};
 use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
@@ -161,7 +161,8 @@ impl Refusal {
     /// The response, in the provider's error format if the provider is known.
     pub(crate) fn into_response(self, dialect: Option<Dialect>) -> Response<Outgoing> {
         let (status, kind, code) = self.row();
-        let body = error_body(dialect, status, kind, code, &self.message());
+        let error = ApiError { status: status.as_u16(), kind, code, message: &self.message() };
+        let body = error_body(dialect, &error);
         let mut response = self.marked(json(status, body));
         let headers = response.headers_mut();
         match dialect {
@@ -206,21 +207,12 @@ pub(crate) fn mark_refused(headers: &mut HeaderMap, dialect: Dialect) {
     mark_error(headers, dialect, StatusCode::BAD_REQUEST);
 }
 
-/// Amazon's clients read the kind of an error from a header.
+/// Some clients read the kind of an error from a header.
 fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
-    if !matches!(dialect, Dialect::Converse | Dialect::Invoke) {
-        return;
+    if let Some(header) = &dialect.http().error_header {
+        let kind = HeaderValue::from_static((header.kind)(status.as_u16()));
+        headers.insert(HeaderName::from_static(header.name), kind);
     }
-    let kind = match status.as_u16() {
-        401 | 403 => "AccessDeniedException",
-        404 => "ResourceNotFoundException",
-        408 => "RequestTimeoutException",
-        500 => "InternalServerException",
-        502 | 504 => "ServiceUnavailableException",
-        _ => "ValidationException",
-    };
-    let name = HeaderName::from_static("x-amzn-errortype");
-    headers.insert(name, HeaderValue::from_static(kind));
 }
 
 fn no_route(nowhere: NoRoute) -> String {
@@ -248,48 +240,16 @@ fn no_route(nowhere: NoRoute) -> String {
 }
 
 /// An error in the format of the dialect's SDKs; without a dialect, in the most common one.
-fn error_body(
-    dialect: Option<Dialect>,
-    status: StatusCode,
-    kind: &str,
-    code: &str,
-    message: &str,
-) -> String {
+fn error_body(dialect: Option<Dialect>, error: &ApiError<'_>) -> String {
+    if let Some(dialect) = dialect {
+        return (dialect.http().refusal)(error);
+    }
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let ApiError { kind, code, message, .. } = error;
     let (kind, code, message) = (quoted(kind), quoted(code), quoted(message));
-    match dialect {
-        Some(Dialect::Anthropic) => {
-            format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
-        }
-        Some(Dialect::OpenAiChat | Dialect::Responses) => format!(
-            r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":{code}}}}}"#
-        ),
-        Some(Dialect::Gemini | Dialect::Interactions) => {
-            let (number, word) = (status.as_u16(), google_status(status));
-            format!(r#"{{"error":{{"code":{number},"message":{message},"status":"{word}"}}}}"#)
-        }
-        Some(Dialect::Ollama) => format!(r#"{{"error":{message}}}"#),
-        Some(Dialect::Cohere | Dialect::Converse | Dialect::Invoke) => {
-            format!(r#"{{"message":{message}}}"#)
-        }
-        None => format!(
-            r#"{{"type":"error","error":{{"type":{kind},"message":{message},"param":null,"code":{code}}}}}"#
-        ),
-    }
-}
-
-/// Google's name for a status.
-fn google_status(status: StatusCode) -> &'static str {
-    match status.as_u16() {
-        401 => "UNAUTHENTICATED",
-        403 => "PERMISSION_DENIED",
-        404 => "NOT_FOUND",
-        408 => "DEADLINE_EXCEEDED",
-        500 => "INTERNAL",
-        502 => "UNAVAILABLE",
-        504 => "DEADLINE_EXCEEDED",
-        _ => "INVALID_ARGUMENT",
-    }
+    format!(
+        r#"{{"type":"error","error":{{"type":{kind},"message":{message},"param":null,"code":{code}}}}}"#
+    )
 }
 
 pub(crate) fn json(status: StatusCode, body: String) -> Response<Outgoing> {

@@ -7,7 +7,7 @@ mod table;
 
 use std::sync::Arc;
 
-use callgate_dialect::Dialect;
+use callgate_dialect::{Dialect, Signing};
 use http::Method;
 use url::form_urlencoded;
 
@@ -33,7 +33,7 @@ pub(crate) struct Routes {
 pub(crate) struct ProviderSite {
     pub(crate) provider: Provider,
     pub(crate) target: Target,
-    api: Api,
+    api: &'static Api,
     /// The path of the base URL, without a trailing slash.
     base: String,
 }
@@ -97,7 +97,7 @@ impl Route {
 impl ProviderRoute {
     /// The model, if the path names it and responses do not: Amazon's.
     pub(crate) fn model(&self) -> Option<String> {
-        let is_amazon = matches!(self.dialect, Dialect::Converse | Dialect::Invoke);
+        let is_amazon = self.dialect.http().signing == Signing::Amazon;
         let (_, rest) = self.path.split_once("/model/").filter(|_| is_amazon)?;
         let id = rest.split('/').next()?;
         Some(path::with_colons(id).replace("%2F", "/").replace("%2f", "/"))
@@ -149,7 +149,7 @@ impl Routes {
         match apis::usual(&path::with_colons(path), versioned) {
             Some((api, name)) => match self.serving(api, name) {
                 Some(site) => self.at(site, method, path),
-                None => Route::Refused(NoRoute::NoProvider, Some(api.dialect())),
+                None => Route::Refused(NoRoute::NoProvider, api.dialect()),
             },
             None => self.passed_through(method, path, versioned),
         }
@@ -157,8 +157,8 @@ impl Routes {
 
     /// The provider for requests without a prefix: the one with the usual name, otherwise the first
     /// of that API.
-    fn serving(&self, api: Api, name: &str) -> Option<&Arc<ProviderSite>> {
-        let mut serving = self.sites.iter().filter(|site| site.api == api);
+    fn serving(&self, api: &Api, name: &str) -> Option<&Arc<ProviderSite>> {
+        let mut serving = self.sites.iter().filter(|site| *site.api == *api);
         let first = serving.clone().next();
         serving.find(|site| site.provider.name == name).or(first)
     }
@@ -192,7 +192,8 @@ impl Routes {
         requested: &str,
         query: Option<&str>,
     ) -> Option<NoRoute> {
-        let is_looked_up = route.site.api == Api::Google && route.treatment == Treatment::Pass;
+        let is_looked_up =
+            *route.site.api == apis::google::API && route.treatment == Treatment::Pass;
         let mut pairs = form_urlencoded::parse(query?.as_bytes());
         let downloads = pairs.any(|(name, value)| {
             name.trim_start_matches('$').eq_ignore_ascii_case("alt")
@@ -205,8 +206,11 @@ impl Routes {
 
     /// Routes a path that the operator opened to the provider of its kind.
     fn passed_through(&self, method: &Method, path: &str, versioned: bool) -> Route {
-        let (api, name) =
-            if versioned { (Api::Anthropic, "anthropic") } else { (Api::OpenAi, "openai") };
+        let (api, name) = if versioned {
+            (&apis::anthropic::API, "anthropic")
+        } else {
+            (&apis::openai::API, "openai")
+        };
         match self.serving(api, name).or(self.sites.first()) {
             Some(site) if self.is_opened(path) => self.at(site, method, path),
             _ => Route::Refused(NoRoute::Unknown, None),

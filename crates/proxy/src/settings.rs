@@ -1,6 +1,6 @@
 //! The resolved settings of the gateway, with all defaults filled in.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use callgate_dialect::Dialect;
@@ -36,6 +36,31 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Maximum number of client connections. More wait to be accepted.
     pub max_connections: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // A gateway waits more than it computes: four threads carry thousands of streams.
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        Self {
+            // This machine only, on a port that nothing else is known for.
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8484)),
+            providers: Vec::new(),
+            mode: Mode::Full,
+            inbound: Inbound::Reject,
+            on_deny: OnDeny::Continue,
+            continuing: ContinueSettings::default(),
+            malformed: Malformed::Withhold,
+            limits: Limits::default(),
+            // Providers themselves take at most about this much.
+            request_body: 32 << 20,
+            passthrough: Vec::new(),
+            workers,
+            timeouts: Timeouts::default(),
+            // With two descriptors each, they stay well below what systems allow a service.
+            max_connections: 10_000,
+        }
+    }
 }
 
 /// A provider's API.

@@ -7,7 +7,7 @@ use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign as signature};
 use aws_sigv4::sign::v4;
 use bytes::Bytes;
-use callgate_dialect::Dialect;
+use callgate_dialect::Signing;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method};
@@ -43,7 +43,7 @@ pub(crate) async fn sign(
     body: RequestBody,
 ) -> Result<RequestBody, Refusal> {
     let Some(access) = credentials.and_then(ApiKey::signs) else {
-        let is_amazon = matches!(signing.route.dialect, Dialect::Converse | Dialect::Invoke);
+        let is_amazon = signing.route.dialect.http().signing == Signing::Amazon;
         return match is_amazon && is_signed(headers, signing.path) {
             true => Err(Refusal::Signed),
             false => Ok(body),

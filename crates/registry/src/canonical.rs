@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use callgate_call::json::{self, Kind, Problem, Reader, Value};
+use callgate_json::{Kind, Problem, Reader, Value};
 
 use crate::definition::{Flaw, Unpinnable};
 use crate::path::DefinitionPath;
@@ -112,7 +112,7 @@ impl StrictReader<'_> {
         Ok(Value::Object(members))
     }
 
-    fn fault(&self, error: json::Error) -> Unpinnable {
+    fn fault(&self, error: callgate_json::Error) -> Unpinnable {
         let flaw = match error.what {
             Problem::LoneSurrogate => Flaw::LoneSurrogate,
             Problem::TooDeep => Flaw::TooDeep,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use callgate_call::json::{self, Value};
 use callgate_call::{NameError, ToolName};
+use callgate_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::canonical;
@@ -209,7 +209,7 @@ fn at(path: &str) -> String {
 pub enum Flaw {
     /// It is not strict JSON.
     #[error("it cannot be read: {0}")]
-    Unreadable(json::Error),
+    Unreadable(callgate_json::Error),
     /// An object has a duplicate key.
     #[error("a key occurs twice in one object, and clients differ in which one they keep")]
     DuplicateKey,
@@ -223,7 +223,7 @@ pub enum Flaw {
     #[error("a text contains half of a surrogate pair, which is not a character")]
     LoneSurrogate,
     /// Nested too deeply.
-    #[error("it is nested more than {} levels deep", json::MAX_DEPTH)]
+    #[error("it is nested more than {} levels deep", callgate_json::MAX_DEPTH)]
     TooDeep,
     /// Longer than [`Definition::MAX_LEN`].
     #[error("it is longer than {} bytes", Definition::MAX_LEN)]

@@ -5,7 +5,7 @@ mod words;
 use std::collections::HashMap;
 use std::fmt;
 
-use callgate_call::json::{Value, quote};
+use callgate_json::{Value, quote};
 
 use crate::path::{DefinitionPath, visible};
 use crate::pin::{Pin, PinState, Version};

@@ -18,12 +18,12 @@ use crate::detector::{Detector, Group};
 pub(crate) fn all() -> impl Iterator<Item = &'static Detector> {
     format::DETECTORS
         .iter()
-        .chain(&vendor::DETECTORS)
-        .chain(&http::DETECTORS)
-        .chain(&assignment::DETECTORS)
-        .chain(&personal::DETECTORS)
-        .chain(&national::DETECTORS)
-        .chain(&address::DETECTORS)
+        .chain(vendor::DETECTORS)
+        .chain(http::DETECTORS)
+        .chain(assignment::DETECTORS)
+        .chain(personal::DETECTORS)
+        .chain(national::DETECTORS)
+        .chain(address::DETECTORS)
 }
 
 /// What a name selects.

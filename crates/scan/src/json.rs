@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Kind, Reader, Span, Text, decode_into, quote};
+use callgate_json::{Error, Kind, Reader, Span, Text, decode_into, quote};
 
 use crate::redact::{mark, redact};
 use crate::{name, value};

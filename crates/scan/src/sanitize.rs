@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::json::{Error, Span, each_spelling};
+use callgate_json::{Error, Span, each_spelling};
 
 use crate::json::{Cleaner, FIELD, Field, edits, splice};
 use crate::replace::write;

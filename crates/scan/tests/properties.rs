@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Value, quote};
+use callgate_json::{Value, quote};
 use callgate_scan::{redact, redact_json, secrets};
 use proptest::prelude::*;
 use support::{border, noise, secret};

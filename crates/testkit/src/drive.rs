@@ -2,10 +2,11 @@
 
 use callgate_call::{Origin, Surface, ToolCall};
 use callgate_dialect::Dialect;
+use callgate_document::Source;
 use callgate_effects::Catalogue;
 use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
 use callgate_policy::{
-    Judgement, Moment, NameJudgement, Policies, Recorded, Settled, Source, SpentLimits, Weekday,
+    Judgement, Moment, NameJudgement, Policies, Recorded, Settled, SpentLimits, Weekday,
 };
 
 /// What a run gave.

@@ -4,24 +4,29 @@
 use super::crates::Member;
 
 /// Every crate, in the order data flows, and what it may use. Test code is free.
-const TABLE: [(&str, May); 19] = [
-    ("call", May::Use(&[])),
+const TABLE: [(&str, May); 21] = [
+    ("json", May::Use(&[])),
+    ("document", May::Use(&["json"])),
+    ("call", May::Use(&["json"])),
     ("wire", May::Use(&[])),
-    ("dialect", May::Use(&["call", "wire"])),
-    ("effects", May::Use(&["call"])),
-    ("scan", May::Use(&["call"])),
-    ("policy", May::Use(&["call", "effects", "scan"])),
-    ("gate", May::Use(&["call", "wire", "dialect", "policy"])),
+    ("dialect", May::Use(&["json", "call", "wire"])),
+    ("effects", May::Use(&["json", "call"])),
+    ("scan", May::Use(&["json"])),
+    ("policy", May::Use(&["json", "document", "call", "effects", "scan"])),
+    ("gate", May::Use(&["json", "call", "wire", "dialect", "policy"])),
     ("audit", May::Use(&["call", "scan"])),
     ("store", May::Use(&["call", "policy", "scan", "audit"])),
-    ("registry", May::Use(&["call", "scan"])),
-    ("decide", May::Use(&["call", "effects", "scan", "policy", "audit", "store", "registry"])),
+    ("registry", May::Use(&["json", "call", "scan"])),
+    (
+        "decide",
+        May::Use(&["json", "call", "effects", "scan", "policy", "audit", "store", "registry"]),
+    ),
     ("proxy", May::Use(&["call", "wire", "dialect", "gate", "scan", "decide"])),
-    ("mcp", May::Use(&["call", "wire", "scan", "decide"])),
+    ("mcp", May::Use(&["json", "call", "wire", "scan", "decide"])),
     ("hook", May::Use(&["call", "decide"])),
     ("egress", May::Use(&["call", "decide"])),
     // It reads the calls that it is asked about (call), and redacts their secrets (scan).
-    ("control", May::Use(&["call", "scan", "policy", "audit", "store", "decide"])),
+    ("control", May::Use(&["json", "call", "scan", "policy", "audit", "store", "decide"])),
     ("config", May::UseAll),
     ("cli", May::UseAll),
     ("testkit", May::UseAll),
@@ -31,8 +36,9 @@ const TABLE: [(&str, May); 19] = [
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.
-const PURE: [&str; 8] =
-    ["call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry"];
+const PURE: [&str; 10] = [
+    "json", "document", "call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry",
+];
 
 /// Libraries that would bring those.
 const IMPURE: [&str; 12] = [

@@ -69,7 +69,7 @@ fn show_warnings(resolved: &Resolved) {
     for found in warnings.chain(missing) {
         let sources = &resolved.policies.sources;
         if let Some(source) = sources.iter().find(|source| source.name == found.source) {
-            let warning = callgate_policy::Warning(found.clone());
+            let warning = callgate_document::Warning(found.clone());
             talk(&format!("{}\n\n", warning.render(source, color)));
         }
     }

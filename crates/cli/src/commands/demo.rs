@@ -14,9 +14,10 @@ use callgate_audit::{Filter, Kind, Order};
 use callgate_call::Surface;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
+use callgate_document::Source;
 use callgate_effects::Catalogue;
 use callgate_gate::{Limits, Malformed, OnDeny};
-use callgate_policy::{Policies, Source};
+use callgate_policy::Policies;
 use callgate_proxy::{
     ContinueSettings, Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts,
 };

@@ -23,7 +23,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.enforce",
-        kind: Kind::Flag,
+        kind: Kind::Flag(|it, value| it.mcp.enforce = value),
         default: "true",
         example: "false",
         doc: "Whether the settings below are enforced. With `false` they are only recorded; the rules of policies are enforced in any case.",
@@ -39,7 +39,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.servers.*.type",
-        kind: Kind::Words(words_of::<ServerKind>),
+        kind: Kind::Words(words_of::<ServerKind>, None),
         default: "",
         example: "sse",
         doc: "How callgate talks to it: as a program (`stdio`), by streamable HTTP (`http`), or by the older HTTP with server-sent events (`sse`). Without it: `stdio` if it has a `command`, `http` if it has a `url`.",
@@ -133,7 +133,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.servers.*.rate.calls",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "60",
         doc: "The number of calls allowed per period.",
@@ -141,7 +141,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.servers.*.rate.per",
-        kind: Kind::Words(words_of::<Period>),
+        kind: Kind::Words(words_of::<Period>, None),
         default: "minute",
         example: "hour",
         doc: "The period.",
@@ -149,7 +149,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.servers.*.rate.burst",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "10",
         doc: "The most calls at once. Without it: the same as `calls`.",
@@ -237,7 +237,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.fail_closed",
-        kind: Kind::Flag,
+        kind: Kind::Flag(|it, value| it.mcp.fail_closed = value),
         default: "false",
         example: "true",
         doc: "Whether to refuse servers that are not declared above and tools that no server has listed. It applies to names that look like MCP tools or are unknown, not to an agent's own tools.",
@@ -253,7 +253,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.rate.calls",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "600",
         doc: "The number of calls allowed per period, for each gateway key or user and each server. Without `mcp.rate`: no limit.",
@@ -261,7 +261,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.rate.per",
-        kind: Kind::Words(words_of::<Period>),
+        kind: Kind::Words(words_of::<Period>, None),
         default: "minute",
         example: "hour",
         doc: "The period.",
@@ -269,7 +269,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.rate.burst",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "50",
         doc: "The most calls at once. Without it: the same as `calls`.",
@@ -285,7 +285,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.rates.*.calls",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "60",
         doc: "The number of calls allowed per period.",
@@ -293,7 +293,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.rates.*.per",
-        kind: Kind::Words(words_of::<Period>),
+        kind: Kind::Words(words_of::<Period>, None),
         default: "minute",
         example: "hour",
         doc: "The period.",
@@ -301,7 +301,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.rates.*.burst",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "10",
         doc: "The most calls at once. Without it: the same as `calls`.",
@@ -317,7 +317,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.pins.on_change",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: words!(CheckAction, mcp.pins.on_change),
         default: "block",
         example: "alert",
         doc: "What to do with a definition that differs from the trusted one: hide and refuse it until `callgate mcp pins trust` (`block`), record it (`alert`), or let it pass (`allow`).",
@@ -325,7 +325,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.pins.auto_trust_first",
-        kind: Kind::Flag,
+        kind: Kind::Flag(|it, value| it.mcp.pins.auto_trust_first = value),
         default: "true",
         example: "false",
         doc: "Whether to trust the first definition that is seen. Otherwise it waits for `callgate mcp pins trust`.",
@@ -333,7 +333,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.sampling",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: words!(CheckAction, mcp.sampling),
         default: "block",
         example: "allow",
         doc: "What to do when a server asks the client's model for a completion.",
@@ -341,7 +341,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.elicitation",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: words!(CheckAction, mcp.elicitation),
         default: "alert",
         example: "block",
         doc: "What to do when a server asks the user something.",
@@ -349,7 +349,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.roots",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: words!(CheckAction, mcp.roots),
         default: "allow",
         example: "block",
         doc: "What to do when a server asks for the client's folders.",
@@ -365,7 +365,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.inspect.block_at",
-        kind: Kind::WordsOrNone(words_of::<Severity>),
+        kind: words_or_none!(Severity, mcp.inspect.block_at),
         default: "high",
         example: "none",
         doc: "The severity from which a finding blocks: the definition is hidden, the result withheld. Less severe findings are recorded.",
@@ -373,7 +373,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.inspect.strip",
-        kind: Kind::Flag,
+        kind: Kind::Flag(|it, value| it.mcp.inspect.strip = value),
         default: "true",
         example: "false",
         doc: "Whether invisible characters and terminal control sequences are removed from the text of servers.",
@@ -389,7 +389,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.read_then_send",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: words!(CheckAction, mcp.flows.read_then_send),
         default: "alert",
         example: "block",
         doc: "A tool of one server reads private data, then a tool of another server sends data.",
@@ -397,7 +397,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.window",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.mcp.flows.window = value)),
         default: "10m",
         example: "1h",
         doc: "The longest time between the two calls.",
@@ -413,7 +413,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.burst.calls",
-        kind: Kind::Count(CALLS),
+        kind: Kind::Count(CALLS, None),
         default: "",
         example: "20",
         doc: "The most calls of one session within `window`. Without `mcp.flows.burst`: no limit.",
@@ -421,7 +421,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.burst.window",
-        kind: Kind::Duration,
+        kind: Kind::Duration(None),
         default: "10s",
         example: "1m",
         doc: "The time in which the calls are counted.",
@@ -429,7 +429,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.burst.then",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: Kind::Words(words_of::<CheckAction>, None),
         default: "alert",
         example: "block",
         doc: "What to do with further calls.",
@@ -437,7 +437,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.take_over",
-        kind: Kind::Words(words_of::<CheckAction>),
+        kind: words!(CheckAction, mcp.flows.take_over),
         default: "alert",
         example: "block",
         doc: "What to do when a server offers a tool whose name another server used first.",
@@ -445,7 +445,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.join_window",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.mcp.join_window = value)),
         default: "10m",
         example: "1h",
         doc: "The longest time between a model's call and its execution if only their arguments show that they belong together.",
@@ -453,26 +453,26 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.list_timeout",
-        kind: Kind::Duration,
+        kind: Kind::Duration(Some(|it, value| it.mcp_list_timeout = value)),
         default: "30s",
         example: "2m",
         doc: "How long a server may take to list its tools before a call. After that, callgate judges the call without the list.",
-        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.mcp_list_timeout))),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
     Field {
         path: "mcp.message_limit",
-        kind: Kind::Size,
+        kind: Kind::Size(|it, value| it.mcp_message_limit = value),
         default: "64MiB",
         example: "16MiB",
         doc: "The largest message to or from a server. Larger ones are refused.",
-        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.mcp_message_limit))),
+        applies: Applies::AtRestart(Users::Both, Value::AsSet),
     },
     Field {
         path: "mcp.conversations",
-        kind: Kind::Count(CONVERSATIONS),
+        kind: Kind::Count(CONVERSATIONS, Some(|it, value| it.mcp_conversations = value)),
         default: "4096",
         example: "100",
         doc: "The most sessions that callgate remembers per server on the network. A client that starts another one loses its session that has been idle longest.",
-        applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.mcp_conversations))),
+        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
     },
 ];

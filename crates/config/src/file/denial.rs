@@ -1,6 +1,6 @@
 //! `denial`: how denials are worded.
 
-use callgate_policy::yaml::{At, Problems};
+use callgate_document::{At, Problems};
 use callgate_policy::{DenialText, DenialTextParts, Template, TemplateError};
 
 use super::read::Section;

@@ -1,12 +1,12 @@
 //! Readers for lists, flags and hashes in a section.
 
-use callgate_policy::yaml::{At, Fields, Key, Node, Problems, Yaml, list, text, wrong};
+use callgate_document::{At, Fields, Key, Node, Problems, Yaml, list, text, wrong};
 
 use super::read::{Section, Wrong, variable, wrong_as};
 use crate::fields::{ANY, ENTRY};
 
 impl<'n> Section<'n> {
-    pub(super) fn flag(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<bool>> {
+    pub(crate) fn flag(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<bool>> {
         let node = self.node(key)?;
         match node.value {
             Yaml::Bool(value) => Some(At { value, span: node.span }),

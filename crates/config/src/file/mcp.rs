@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use callgate_decide::mcp::{CheckAction, Globs, ServerKind, Severity};
-use callgate_policy::Span;
-use callgate_policy::yaml::{At, Key, Problems};
+use callgate_decide::mcp::{CheckAction, Globs, ServerKind};
+use callgate_document::{At, Key, Problems, Span};
 use url::Url;
 
 use super::read::{Section, wrong_as};
@@ -14,29 +13,16 @@ use crate::words::Period;
 /// `mcp`.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenMcp {
-    pub(crate) enforce: Option<At<bool>>,
     pub(crate) servers: Vec<WrittenServer>,
     pub(crate) allow_servers: Option<At<Vec<String>>>,
     pub(crate) deny_servers: Option<At<Vec<String>>>,
     pub(crate) allow_tools: Option<Vec<WrittenTool>>,
     pub(crate) deny_tools: Option<Vec<WrittenTool>>,
-    pub(crate) fail_closed: Option<At<bool>>,
     pub(crate) rate: Option<WrittenRate>,
     /// Patterns of servers' names, and their rates.
     pub(crate) rates: Vec<(String, WrittenRate)>,
-    pub(crate) on_change: Option<At<CheckAction>>,
-    pub(crate) auto_trust_first: Option<At<bool>>,
-    pub(crate) sampling: Option<At<CheckAction>>,
-    pub(crate) elicitation: Option<At<CheckAction>>,
-    pub(crate) roots: Option<At<CheckAction>>,
-    /// `Some(None)` is the word `none`.
-    pub(crate) block_at: Option<At<Option<Severity>>>,
-    pub(crate) strip: Option<At<bool>>,
-    pub(crate) flows: WrittenFlows,
-    pub(crate) join_window: Option<At<Duration>>,
-    pub(crate) list_timeout: Option<At<Duration>>,
-    pub(crate) message_limit: Option<At<u64>>,
-    pub(crate) conversations: Option<At<u64>>,
+    /// `flows.burst`.
+    pub(crate) burst: Option<WrittenBurst>,
 }
 
 /// A server that is declared.
@@ -73,15 +59,6 @@ pub(crate) struct WrittenRate {
     pub(crate) burst: Option<At<u64>>,
 }
 
-/// `mcp.flows`.
-#[derive(Debug, Default)]
-pub(crate) struct WrittenFlows {
-    pub(crate) read_then_send: Option<At<CheckAction>>,
-    pub(crate) window: Option<At<Duration>>,
-    pub(crate) burst: Option<WrittenBurst>,
-    pub(crate) take_over: Option<At<CheckAction>>,
-}
-
 /// `mcp.flows.burst`.
 #[derive(Debug)]
 pub(crate) struct WrittenBurst {
@@ -91,30 +68,16 @@ pub(crate) struct WrittenBurst {
 }
 
 pub(super) fn mcp(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenMcp {
-    let pins = section.section("pins", problems);
-    let inspect = section.section("inspect", problems);
+    let rate_at = section.key_span("rate");
     WrittenMcp {
-        enforce: section.flag("enforce", problems),
         servers: servers(section, problems),
         allow_servers: section.globs("allow_servers", problems),
         deny_servers: section.globs("deny_servers", problems),
         allow_tools: tools(section, "allow_tools", problems),
         deny_tools: tools(section, "deny_tools", problems),
-        fail_closed: section.flag("fail_closed", problems),
-        rate: section_rate(section, problems),
+        rate: rate_at.and_then(|at| rate(&section.inside("rate"), at, problems)),
         rates: rates(section, problems),
-        on_change: pins.word("on_change", problems),
-        auto_trust_first: pins.flag("auto_trust_first", problems),
-        sampling: section.word("sampling", problems),
-        elicitation: section.word("elicitation", problems),
-        roots: section.word("roots", problems),
-        block_at: inspect.or_none("block_at", problems, Section::word),
-        strip: inspect.flag("strip", problems),
-        flows: flows(&section.section("flows", problems), problems),
-        join_window: section.duration("join_window", problems),
-        list_timeout: section.duration("list_timeout", problems),
-        message_limit: section.size("message_limit", problems),
-        conversations: section.count("conversations", problems),
+        burst: burst(&section.inside("flows"), problems),
     }
 }
 
@@ -258,7 +221,7 @@ fn tools(
     Some(read.collect())
 }
 
-/// The rate of a section that may have one.
+/// The rate of a server that has one of its own.
 fn section_rate(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<WrittenRate> {
     let span = section.key_span("rate")?;
     let entry = section.section("rate", problems);
@@ -286,16 +249,10 @@ fn needs_calls(section: &Section<'_>, at: Span, hint: &str, problems: &mut Probl
     }
 }
 
-fn flows(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenFlows {
-    WrittenFlows {
-        read_then_send: section.word("read_then_send", problems),
-        window: section.duration("window", problems),
-        burst: section.key_span("burst").and_then(|at| {
-            let burst = section.section("burst", problems);
-            needs_calls(&burst, at, "write it like `{ calls: 20, window: 10s }`", problems);
-            let (window, then) = (burst.duration("window", problems), burst.word("then", problems));
-            Some(WrittenBurst { calls: burst.count("calls", problems)?.value, window, then })
-        }),
-        take_over: section.word("take_over", problems),
-    }
+fn burst(flows: &Section<'_>, problems: &mut Problems<'_>) -> Option<WrittenBurst> {
+    let at = flows.key_span("burst")?;
+    let burst = flows.inside("burst");
+    needs_calls(&burst, at, "write it like `{ calls: 20, window: 10s }`", problems);
+    let (window, then) = (burst.duration("window", problems), burst.word("then", problems));
+    Some(WrittenBurst { calls: burst.count("calls", problems)?.value, window, then })
 }

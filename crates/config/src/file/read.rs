@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use callgate_policy::Span;
-use callgate_policy::yaml::{
-    At, Fields, Key, Node, Problems, Yaml, integer, list, text, word, wrong,
+use callgate_document::{
+    At, Fields, Key, Node, Problems, Span, Yaml, integer, list, text, word, wrong,
 };
 use url::Url;
 
@@ -17,7 +16,7 @@ use crate::words::Word;
 
 /// A mapping of settings. A missing mapping has no settings.
 #[derive(Debug)]
-pub(super) struct Section<'n> {
+pub(crate) struct Section<'n> {
     /// Its path in the table of fields.
     path: String,
     /// The same path as the operator wrote it.
@@ -50,8 +49,30 @@ impl<'n> Section<'n> {
         Self { path: path.to_owned(), shown: shown.to_owned(), fields }
     }
 
+    /// A section with nothing but these entries, for the defaults.
+    pub(crate) fn alone(path: &str, entries: &'n [(Key, Node)]) -> Self {
+        let fields = Some(Fields { entries, span: Span::default() });
+        Self { path: path.to_owned(), shown: path.to_owned(), fields }
+    }
+
+    /// Its path in the table of fields.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The section under a key, without a check: [`Values::read`](crate::values::Values::read)
+    /// checks every section at a fixed place.
+    pub(super) fn inside(&self, key: &str) -> Self {
+        let (path, shown) = self.below(key);
+        let fields = self.node(key).and_then(|node| match &node.value {
+            Yaml::Map(entries) => Some(Fields { entries, span: node.span }),
+            _ => None,
+        });
+        Self { path, shown, fields }
+    }
+
     /// The section under a key.
-    pub(super) fn section(&self, key: &str, problems: &mut Problems<'_>) -> Self {
+    pub(crate) fn section(&self, key: &str, problems: &mut Problems<'_>) -> Self {
         let (path, shown) = self.below(key);
         match self.node(key) {
             Some(node) => Self::named(&path, &shown, node, problems),
@@ -135,7 +156,7 @@ impl<'n> Section<'n> {
         }
     }
 
-    pub(super) fn address(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<SocketAddr>> {
+    pub(crate) fn address(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<SocketAddr>> {
         let hint = "write an IP address and a port, like `127.0.0.1:8484` or `[::1]:8484`";
         self.parsed(key, problems, |text| text.parse().map_err(|_| wrong_as("an address", hint)))
     }
@@ -209,24 +230,42 @@ impl<'n> Section<'n> {
         word(&text, &format!("value for `{shown}`:"), &W::words(), &[], problems)
     }
 
-    pub(super) fn size(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
+    /// One of these words.
+    pub(crate) fn one_of(
+        &self,
+        key: &str,
+        words: &[&'static str],
+        problems: &mut Problems<'_>,
+    ) -> Option<At<&'static str>> {
+        let text = self.text(key, problems)?;
+        let shown = join(&self.shown, key);
+        let known: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
+        word(&text, &format!("value for `{shown}`:"), &known, &[], problems)
+    }
+
+    pub(crate) fn size(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<usize>> {
         self.parsed(key, problems, |text| {
-            quantity::size(text)
-                .filter(|bytes| usize::try_from(*bytes).is_ok())
-                .ok_or_else(|| wrong_as("a size", SIZE_HINT))
+            let size = quantity::size(text).and_then(|bytes| usize::try_from(bytes).ok());
+            size.ok_or_else(|| wrong_as("a size", SIZE_HINT))
         })
     }
 
-    pub(super) fn duration(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Duration>> {
+    /// A size that no memory has to hold.
+    pub(crate) fn large_size(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
+        let at = self.size(key, problems)?;
+        Some(At { value: u64::try_from(at.value).ok()?, span: at.span })
+    }
+
+    pub(crate) fn duration(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Duration>> {
         self.parsed(key, problems, |text| {
             quantity::duration(text).ok_or_else(|| wrong_as("a duration", DURATION_HINT))
         })
     }
 
-    pub(super) fn count(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
+    pub(crate) fn count(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
         let node = self.node(key)?;
         let range = match self.field(key)?.kind {
-            Kind::Count(counts) | Kind::CountOrNone(counts) => counts.range(),
+            Kind::Count(counts, _) | Kind::CountOrNone(counts, _) => counts.range(),
             _ => 1..=i64::MAX,
         };
         let value = integer(node, &self.what(key), range, problems)?;
@@ -234,7 +273,7 @@ impl<'n> Section<'n> {
     }
 
     /// A value, or the word `none`.
-    pub(super) fn or_none<T>(
+    pub(crate) fn or_none<T>(
         &self,
         key: &str,
         problems: &mut Problems<'_>,
@@ -247,7 +286,7 @@ impl<'n> Section<'n> {
         read(self, key, problems).map(|at| At { value: Some(at.value), span: at.span })
     }
 
-    pub(super) fn paths(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Vec<String>>> {
+    pub(crate) fn paths(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Vec<String>>> {
         let node = self.node(key)?;
         let what = self.what(key);
         let mut value = Vec::new();

@@ -1,6 +1,6 @@
 mod mcp;
 
-use callgate_policy::render;
+use callgate_document::render;
 
 use super::*;
 use crate::fields::ENTRY;

@@ -1,8 +1,8 @@
 //! `tools`, as written: tools that the operator adds to the catalogue.
 
 use callgate_call::{ToolName, fold};
+use callgate_document::{At, Fields, Key, Node, Problems, Yaml, text, word, wrong};
 use callgate_effects::{Bound, Catalogue, EffectKind, Entry, Kind, Role};
-use callgate_policy::yaml::{At, Fields, Key, Node, Problems, Yaml, text, word, wrong};
 
 use super::read::Section;
 

@@ -4,14 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use callgate_decide::mcp::{
-    Burst, CheckAction, FlowSettings, Globs, InspectSettings, McpSettings, PinSettings, Rate,
-    ServerEntry, ServerKind, ToolRule,
+    Burst, CheckAction, Globs, McpSettings, Rate, ServerEntry, ServerKind, ToolRule,
 };
-use callgate_policy::yaml::At;
+use callgate_document::At;
 use url::Url;
 
 use super::or;
-use crate::file::mcp::{WrittenFlows, WrittenMcp, WrittenRate, WrittenServer, WrittenTool};
+use crate::file::mcp::{WrittenMcp, WrittenRate, WrittenServer, WrittenTool};
 use crate::policies::relative_to;
 use crate::words::Period;
 
@@ -39,71 +38,27 @@ pub struct McpServer {
     pub tls_fingerprint: Option<String>,
 }
 
-/// More than the largest known results need. A message is held in memory until it is judged.
-const DEFAULT_MESSAGE_LIMIT: usize = 64 << 20;
-
-/// More than one machine's agents have at once.
-const DEFAULT_CONVERSATIONS: usize = 4096;
-
-/// Servers that are started by a package manager may download themselves first.
-const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// More calls than a person could have asked for one by one.
 const DEFAULT_BURST_WINDOW: Duration = Duration::from_secs(10);
 
-pub(super) fn list_timeout(written: &WrittenMcp) -> Duration {
-    or(written.list_timeout.clone(), DEFAULT_LIST_TIMEOUT)
-}
-
-pub(super) fn message_limit(written: &WrittenMcp) -> usize {
-    super::number(written.message_limit.clone(), DEFAULT_MESSAGE_LIMIT)
-}
-
-pub(super) fn conversations(written: &WrittenMcp) -> usize {
-    super::number(written.conversations.clone(), DEFAULT_CONVERSATIONS)
-}
-
-pub(super) fn settings(written: &WrittenMcp) -> McpSettings {
-    let standard = McpSettings::default();
-    McpSettings {
-        enforce: or(written.enforce.clone(), standard.enforce),
+/// The settings, from those that are one value each.
+pub(super) fn settings(written: &WrittenMcp, values: &McpSettings) -> McpSettings {
+    let mut settings = McpSettings {
         servers: written.servers.iter().filter_map(entry).collect(),
         allow_servers: written.allow_servers.as_ref().map(globs),
         deny_servers: written.deny_servers.as_ref().map(globs).unwrap_or_default(),
         allow_tools: written.allow_tools.as_deref().map(tools),
         deny_tools: written.deny_tools.as_deref().map(tools).unwrap_or_default(),
-        fail_closed: or(written.fail_closed.clone(), standard.fail_closed),
         default_rate: written.rate.as_ref().map(rate),
         rates: written.rates.iter().map(|(name, of)| (Globs::new([name]), rate(of))).collect(),
-        pins: PinSettings {
-            on_change: or(written.on_change.clone(), standard.pins.on_change),
-            auto_trust_first: or(written.auto_trust_first.clone(), standard.pins.auto_trust_first),
-        },
-        sampling: or(written.sampling.clone(), standard.sampling),
-        elicitation: or(written.elicitation.clone(), standard.elicitation),
-        roots: or(written.roots.clone(), standard.roots),
-        inspect: InspectSettings {
-            block_at: or(written.block_at.clone(), standard.inspect.block_at),
-            strip: or(written.strip.clone(), standard.inspect.strip),
-        },
-        flows: flows(&written.flows, standard.flows),
-        join_window: or(written.join_window.clone(), standard.join_window),
-        ..standard
-    }
-}
-
-fn flows(written: &WrittenFlows, standard: FlowSettings) -> FlowSettings {
-    let burst = written.burst.as_ref().map(|burst| Burst {
+        ..values.clone()
+    };
+    settings.flows.burst = written.burst.as_ref().map(|burst| Burst {
         calls: count(burst.calls),
         window: or(burst.window.clone(), DEFAULT_BURST_WINDOW),
         then: or(burst.then.clone(), CheckAction::Alert),
     });
-    FlowSettings {
-        read_then_send: or(written.read_then_send.clone(), standard.read_then_send),
-        window: or(written.window.clone(), standard.window),
-        burst: burst.or(standard.burst),
-        take_over: or(written.take_over.clone(), standard.take_over),
-    }
+    settings
 }
 
 fn entry(server: &WrittenServer) -> Option<ServerEntry> {

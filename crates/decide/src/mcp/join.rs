@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use callgate_audit::RecordId;
-use callgate_call::json::{Value, quote};
 use callgate_call::{Arguments, Identity, OriginFields, Who};
+use callgate_json::{Value, quote};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 

@@ -1,8 +1,8 @@
 //! Makes arguments with lone surrogates readable for rules, and explains arguments that are
 //! unreadable.
 
-use callgate_call::json::{Edits, Span};
 use callgate_call::{Arguments, ArgumentsForm, Unreadable};
+use callgate_json::{Edits, Span};
 use callgate_policy::Judgement;
 
 /// Arguments in the one or two ways they may be read.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use callgate_audit::RecordId;
-use callgate_call::{EffectHints, fold, json::Value};
+use callgate_call::{EffectHints, fold};
 use callgate_effects::Catalogue;
+use callgate_json::Value;
 use callgate_policy::NameReader;
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinStatus, Registry, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};

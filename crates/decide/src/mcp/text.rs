@@ -1,8 +1,8 @@
 //! Inspects what a server sends to the client: results, texts and requests.
 
 use callgate_audit::{Action, Code, Kind};
-use callgate_call::json::quote;
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
+use callgate_json::quote;
 use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, SpentLimits};
 use callgate_scan::inspect::{Context, Finding, Place, inspect_json, strip};
 

@@ -4,7 +4,7 @@
 mod join;
 mod turn;
 
-use callgate_call::json::{Span, Text};
+use callgate_json::{Span, Text};
 
 use super::request::error_result;
 use crate::AddedEvent;

@@ -1,6 +1,6 @@
 //! Reads frames of a Messages stream, and whole messages.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{

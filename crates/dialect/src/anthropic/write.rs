@@ -1,16 +1,17 @@
 //! Writes a Messages stream: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Span, quote};
+use callgate_json::{Span, quote};
 use callgate_wire::Frame;
 
 use super::continued::{is_thinking, set_usage, usage_of};
 use super::read::{input_edits, with_input};
+use crate::blocks::{OpenBlocks, Progress, call_of, is_call, is_number};
 use crate::departure::Orders;
 use crate::event::{
-    ArgumentsPiece, BlockStep, Carrier, Fate, Finish, Part, Piece, Reading, Slot, What,
+    ArgumentsPiece, Block, BlockStep, Fate, Finish, Part, Piece, Reading, Slot, What,
 };
 use crate::json::{Edits, document, elements, member, string_member};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::spec::Write;
 use crate::usage::{overlay, sum};
 
@@ -18,12 +19,8 @@ use crate::usage::{overlay, sum};
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// How many blocks have left.
-    left: u32,
-    /// Blocks that have left and not ended: slot, and the index that they left with.
-    open: Vec<(Slot, u32)>,
-    /// The open block that is a call. Some clients add every piece of arguments to the call that
-    /// began last, so the next block waits until this one has ended.
-    open_call: Option<Slot>,
+    left: u64,
+    open: OpenBlocks,
     /// Set once the turn continues with another answer.
     later: Option<Box<LaterAnswer>>,
 }
@@ -39,33 +36,21 @@ struct LaterAnswer {
     progress: Progress,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Progress {
-    /// It is being read.
-    Reading,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    GivenUp,
-}
-
 impl Write for Writer {
     /// Whether the start of this block has left and its end has not.
     fn is_out(&self, slot: Slot) -> bool {
-        self.open.iter().any(|(open, _)| *open == slot)
+        self.open.is_out(slot)
     }
 
     /// The call whose start has left and whose end has not.
     fn open_call(&self) -> Option<Slot> {
-        self.open_call
+        self.open.call()
     }
 
     /// Whether a text frame can leave unchanged.
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return self.later.is_none() };
-        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
-        match (block.does, out, block.index) {
-            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
-            _ => false,
-        }
+        self.open.has_index_of(&block, data)
     }
 
     /// Writes one frame.
@@ -78,21 +63,21 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let Orders { departure, fates } = orders;
-        if reading.irregular || stray_is_denied(reading, fates) {
+        if reading.irregular {
             return;
         }
         if self.later.is_some() && self.is_left_out(data, reading) {
             return;
         }
         if let Some(block) = reading.block {
-            let call = reading.parts.iter().position(is_call);
+            let call = call_of(reading);
             let fate = call.and_then(|place| fates.get(place));
             match fate {
                 Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
                 Some(Fate::Drop) => return,
                 _ => {}
             }
-            let Some(number) = self.number(block.slot, block.does, call.is_some()) else { return };
+            let Some(number) = self.number(&block, call.is_some()) else { return };
             let mut edits = Edits::default();
             match block.index {
                 Some(index) if is_number(index.of(data), number) => {}
@@ -144,8 +129,7 @@ impl Write for Writer {
             usage: "{}".to_owned(),
             progress: Progress::Reading,
         }));
-        self.open.clear();
-        self.open_call = None;
+        self.open = OpenBlocks::default();
     }
 
     fn give_up_answer(&mut self) {
@@ -157,9 +141,6 @@ impl Write for Writer {
     /// Writes a whole message.
     fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let mut edits = Edits::default();
         self.edit_blocks(data, reading, fates, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
@@ -175,8 +156,7 @@ impl Write for Writer {
     /// Ends the message as the API does when its own filter stops it.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         Self::begin(frame, out);
-        self.open_call = None;
-        for (_, number) in std::mem::take(&mut self.open) {
+        for number in self.open.end_all() {
             stop(frame, number, out);
         }
         self.write_text(frame, text, out);
@@ -188,19 +168,16 @@ impl Write for Writer {
 
     /// Ends the open call, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let Some(slot) = self.open_call.take() else { return };
-        let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
-        let (_, number) = self.open.swap_remove(place);
+        let Some(number) = self.open.end_call() else { return };
         stop(frame, number, out);
     }
 
     fn has_open_block(&self) -> bool {
-        self.open.iter().any(|(slot, _)| Some(*slot) != self.open_call)
+        self.open.has_others()
     }
 
     fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let call = self.open_call;
-        for (_, number) in self.open.extract_if(.., |(slot, _)| Some(*slot) != call) {
+        for number in self.open.end_others() {
             stop(frame, number, out);
         }
     }
@@ -267,26 +244,11 @@ impl Writer {
     }
 
     /// The index with which a block's frame leaves.
-    fn number(&mut self, slot: Slot, does: BlockStep, is_call: bool) -> Option<u32> {
-        match does {
-            BlockStep::Open => {
-                let number = self.left;
-                self.left += 1;
-                self.open.push((slot, number));
-                if is_call {
-                    self.open_call = Some(slot);
-                }
-                Some(number)
-            }
-            BlockStep::Add => self.open.iter().find(|(open, _)| *open == slot).map(|(_, n)| *n),
-            BlockStep::Close => {
-                let place = self.open.iter().position(|(open, _)| *open == slot)?;
-                if self.open_call == Some(slot) {
-                    self.open_call = None;
-                }
-                Some(self.open.swap_remove(place).1)
-            }
-        }
+    fn number(&mut self, block: &Block, is_call: bool) -> Option<u64> {
+        self.open.number(block, is_call, || {
+            self.left += 1;
+            self.left - 1
+        })
     }
 
     /// Edits the whole blocks in a message.
@@ -319,7 +281,7 @@ impl Writer {
             }
         }
         edits.remove(&blocks, gone);
-        self.left += u32::try_from(left).unwrap_or(u32::MAX);
+        self.left += u64::try_from(left).unwrap_or(u64::MAX);
         for (part, fate) in reading.parts.iter().zip(fates) {
             if let (What::Finish(_), Fate::Ordinary(Some(text))) = (&part.what, fate) {
                 let comma = if left > 0 { "," } else { "" };
@@ -353,13 +315,13 @@ fn message(content: &str, stop_reason: &str) -> String {
 }
 
 /// The end of a block.
-fn stop(frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
+fn stop(frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
     let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
     frame.another(Some("content_block_stop"), &stop, out);
 }
 
 /// All arguments of a call in one piece, after its start.
-fn arguments(frame: &Frame<'_>, number: u32, arguments: &str, out: &mut Vec<u8>) {
+fn arguments(frame: &Frame<'_>, number: u64, arguments: &str, out: &mut Vec<u8>) {
     let delta = format!(
         "{{\"type\":\"content_block_delta\",\"index\":{number},\
          \"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{}}}}}",
@@ -380,18 +342,4 @@ pub(super) fn original(block: &str, arguments: &str) -> String {
 
 fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
-}
-
-/// Whether the part is a call in a regular place.
-fn is_call(part: &Part) -> bool {
-    match &part.what {
-        What::Piece(piece) => piece.carrier == Carrier::Listed,
-        What::End(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether every client reads the index as `number`: as an integer, or as `1.0`.
-fn is_number(text: &str, number: u32) -> bool {
-    text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }

@@ -1,7 +1,7 @@
 //! The text of a call's arguments, as it arrives.
 
 use callgate_call::Arguments;
-use callgate_call::json::decode_into;
+use callgate_json::decode_into;
 use memchr::memchr2;
 use sha2::{Digest, Sha256};
 

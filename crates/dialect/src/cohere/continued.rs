@@ -6,7 +6,7 @@
 mod join;
 mod turn;
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::request::error_result;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};

@@ -1,6 +1,6 @@
 //! Reads events of a Cohere stream, and whole bodies.
 
-use callgate_call::json::{Kind, Span, Text};
+use callgate_json::{Kind, Span, Text};
 
 use super::view::{Document, Entry, Message, Turn, view};
 use super::{EVENTS, LANE, PLAN};

@@ -1,6 +1,6 @@
 //! Puts removed calls back into a Cohere request.
 
-use callgate_call::json::{Error, quote};
+use callgate_json::{Error, quote};
 
 use crate::request::listed::{Emptied, Listed};
 use crate::request::{MessageTraits, RemovedCall, RemovedTurn, Restored};

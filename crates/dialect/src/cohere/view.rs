@@ -3,7 +3,7 @@
 //! The `delta` of an event has the same members as a body: a message, a finish reason, and token
 //! counts. Both are read in either place, because a call in the wrong one is still a call.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use crate::json::{Fields, index, text_or_null};
 

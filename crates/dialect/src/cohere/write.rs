@@ -1,15 +1,16 @@
 //! Writes a Cohere stream or body: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Kind, Span, quote};
+use callgate_json::{Kind, Span, quote};
 use callgate_wire::Frame;
 
 use super::PLAN;
 use super::continued::usage_of;
 use super::view::{Message, view};
+use crate::blocks::{OpenBlocks, Progress, call_of, is_number};
 use crate::departure::Orders;
-use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
+use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member, members, string_member};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::spec::Write;
 use crate::usage::sum;
 
@@ -17,16 +18,12 @@ use crate::usage::sum;
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// How many calls have left.
-    calls: u32,
+    calls: u64,
     /// How many contents have left.
-    contents: u32,
-    /// Those that have left and not ended: slot, and the index that they left with.
-    open: Vec<(Slot, u32)>,
-    /// The open call. Some clients add every piece of arguments to the call that began last, so the
-    /// next call waits until this one has ended.
-    open_call: Option<Slot>,
+    contents: u64,
+    open: OpenBlocks,
     /// The content that began last: its original index, and the index that it left with.
-    last_content: Option<(u32, u32)>,
+    last_content: Option<(u64, u64)>,
     /// Whether a part of the plan has left.
     plan: bool,
     /// Set once the turn continues with another answer.
@@ -44,21 +41,13 @@ struct LaterAnswer {
     needs_gap: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Progress {
-    /// It is being read.
-    Reading,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    GivenUp,
-}
-
 impl Write for Writer {
     fn is_out(&self, slot: Slot) -> bool {
-        self.open.iter().any(|(open, _)| *open == slot)
+        self.open.is_out(slot)
     }
 
     fn open_call(&self) -> Option<Slot> {
-        self.open_call
+        self.open.call()
     }
 
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
@@ -66,11 +55,7 @@ impl Write for Writer {
             let is_first = self.later.is_none() && (self.plan || reading.text_lane != PLAN);
             return is_first && self.last_content.is_none_or(|(came, left)| came == left);
         };
-        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
-        match (block.does, out, block.index) {
-            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
-            _ => false,
-        }
+        self.open.has_index_of(&block, data)
     }
 
     fn write(
@@ -82,9 +67,6 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return frame.leave_out(out);
-        }
         if reading.block.is_some() {
             return self.write_block(frame, data, reading, orders, out);
         }
@@ -114,9 +96,6 @@ impl Write for Writer {
 
     fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let mut edits = Edits::default();
         if let Some(message) = view(data).ok()?.own.message {
             edit_message(data, &message, reading, fates, &mut edits);
@@ -131,8 +110,7 @@ impl Write for Writer {
     fn next_answer(&mut self, spent: &str) {
         let (spent, progress, needs_gap) = (spent.to_owned(), Progress::Reading, self.plan);
         self.later = Some(Box::new(LaterAnswer { spent, progress, needs_gap }));
-        self.open.clear();
-        (self.open_call, self.last_content) = (None, None);
+        (self.open, self.last_content) = (OpenBlocks::default(), None);
     }
 
     fn give_up_answer(&mut self) {
@@ -144,12 +122,8 @@ impl Write for Writer {
     /// Ends the message with an error: the API has no finish reason for a filter. An open call is
     /// not ended, so that no client runs it.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let call = self.open_call.take();
-        for (slot, number) in std::mem::take(&mut self.open) {
-            if Some(slot) != call {
-                end_content(frame, number, out);
-            }
-        }
+        self.close_blocks(frame, out);
+        self.open = OpenBlocks::default();
         self.write_text(frame, text, out);
         let end = "{\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"ERROR\"}}";
         frame.another(Some("message-end"), end, out);
@@ -158,26 +132,23 @@ impl Write for Writer {
 
     /// Ends the open call, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let Some(slot) = self.open_call.take() else { return };
-        let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
-        let (_, number) = self.open.swap_remove(place);
+        let Some(number) = self.open.end_call() else { return };
         let end = format!("{{\"type\":\"tool-call-end\",\"index\":{number}}}");
         frame.another(Some("tool-call-end"), &end, out);
     }
 
     fn has_open_block(&self) -> bool {
-        self.open.iter().any(|(slot, _)| Some(*slot) != self.open_call)
+        self.open.has_others()
     }
 
     fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let call = self.open_call;
-        for (_, number) in self.open.extract_if(.., |(slot, _)| Some(*slot) != call) {
+        for number in self.open.end_others() {
             end_content(frame, number, out);
         }
     }
 }
 
-fn end_content(frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
+fn end_content(frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
     let end = format!("{{\"type\":\"content-end\",\"index\":{number}}}");
     frame.another(Some("content-end"), &end, out);
 }
@@ -194,14 +165,14 @@ impl Writer {
     ) {
         let Orders { departure, fates } = orders;
         let Some(block) = reading.block else { return };
-        let call = reading.parts.iter().position(is_call);
+        let call = call_of(reading);
         let fate = call.and_then(|place| fates.get(place));
         match fate {
             Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
             Some(Fate::Drop) => return frame.leave_out(out),
             _ => {}
         }
-        let Some(number) = self.number(block.slot, block.does, call.is_some()) else { return };
+        let Some(number) = self.number(&block, call.is_some()) else { return };
         let mut edits = Edits::default();
         match block.index {
             Some(index) if is_number(index.of(data), number) => {}
@@ -209,8 +180,8 @@ impl Writer {
             None => edits.insert(document(data).start + 1, format!("\"index\":{number},")),
         }
         if block.does == BlockStep::Open && call.is_none() {
-            let came = block.index.and_then(|index| index.of(data).parse().ok());
-            self.last_content = Some((came.unwrap_or(number), number));
+            let came = block.index.and_then(|index| index.of(data).parse::<u32>().ok());
+            self.last_content = Some((came.map_or(number, u64::from), number));
         }
         let Some(Fate::Whole(whole)) = fate else {
             return leave(frame, data, reading, departure, edits, out);
@@ -269,27 +240,12 @@ impl Writer {
     }
 
     /// The index with which a frame leaves.
-    fn number(&mut self, slot: Slot, does: BlockStep, is_call: bool) -> Option<u32> {
-        match does {
-            BlockStep::Open => {
-                let left = if is_call { &mut self.calls } else { &mut self.contents };
-                let number = *left;
-                *left += 1;
-                self.open.push((slot, number));
-                if is_call {
-                    self.open_call = Some(slot);
-                }
-                Some(number)
-            }
-            BlockStep::Add => self.open.iter().find(|(open, _)| *open == slot).map(|(_, n)| *n),
-            BlockStep::Close => {
-                let place = self.open.iter().position(|(open, _)| *open == slot)?;
-                if self.open_call == Some(slot) {
-                    self.open_call = None;
-                }
-                Some(self.open.swap_remove(place).1)
-            }
-        }
+    fn number(&mut self, block: &Block, is_call: bool) -> Option<u64> {
+        let left = if is_call { &mut self.calls } else { &mut self.contents };
+        self.open.number(block, is_call, || {
+            *left += 1;
+            *left - 1
+        })
     }
 
     /// Renumbers the index of the content that a citation quotes.
@@ -417,18 +373,4 @@ fn add_text_to_body(message: &Message<'_>, said: &[&str], has_members: bool, edi
         }
         Some((at, _)) => edits.replace(at, format!("[{blocks}]")),
     }
-}
-
-/// Whether the part is a call in a regular place.
-fn is_call(part: &Part) -> bool {
-    match &part.what {
-        What::Piece(piece) => piece.carrier == Carrier::Listed,
-        What::End(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether every client reads the index as `number`: as an integer, or as `1.0`.
-fn is_number(text: &str, number: u32) -> bool {
-    text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }

@@ -1,13 +1,13 @@
 //! Reads events of a ConverseStream, and whole responses.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 
-use super::view::{self, Event, Keys};
+use super::view::{self, Event};
 use crate::event::{
     After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Order, Part, Piece, Reading, Slot,
     Unreadable, What,
 };
-use crate::json::{document, inside};
+use crate::json::{Fields, document, inside};
 use crate::spec::Read;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -287,10 +287,10 @@ pub(crate) const EVENTS: [&str; 6] = [
 /// The event whose name is a key of the data, and the span of its value.
 fn named(data: &str) -> Result<(&'static str, Span), Unreadable> {
     let mut json = Json::new(data);
-    let (mut seen, mut found) = (0, None);
+    let (mut keys, mut found) = (Fields::mixed(&EVENTS), None);
     let mut object = json.object()?;
     while let Some(key) = object.next(&mut json)? {
-        match Keys(EVENTS).find(&key, &mut seen)?.and_then(|place| EVENTS.get(place)) {
+        match keys.find(&key)?.and_then(|place| EVENTS.get(place)) {
             Some(name) if json.kind()? == Kind::Object => {
                 if found.replace((*name, json.skip()?)).is_some() {
                     return Err(Unreadable::Ambiguous("two events in one"));
@@ -333,7 +333,7 @@ fn message_stop(event: &Event<'_>) -> Reading {
 /// not include cached tokens.
 fn tally(
     usage: Option<Span>,
-    stop_reason: Option<callgate_call::json::Text<'_>>,
+    stop_reason: Option<callgate_json::Text<'_>>,
     data: &str,
 ) -> Option<Box<Tally>> {
     const USAGE: [&str; 4] =

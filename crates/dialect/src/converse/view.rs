@@ -1,9 +1,9 @@
 //! The fields of Converse that the gate acts on.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, CallKind, Host, Piece, PieceRole, Slot, Unreadable};
-use crate::json::{decode, index, text_or_null};
+use crate::json::{Fields, decode, index, text_or_null};
 
 /// The data of one event.
 #[derive(Default)]
@@ -82,12 +82,11 @@ impl Call<'_> {
 
 /// Reads the data of an event.
 pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>, Error> {
-    const KEYS: Keys<5> = Keys(["contentBlockIndex", "start", "delta", "stopReason", "usage"]);
+    let mut keys = Fields::mixed(&["contentBlockIndex", "start", "delta", "stopReason", "usage"]);
     let mut event = Event::default();
-    let mut seen = 0;
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(0) => event.index = Some(index(json, data)?),
             Some(1) => event.start = block(json)?,
             Some(2) => event.delta = delta(json)?,
@@ -103,13 +102,13 @@ pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>,
 
 /// Parses a whole response.
 pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
-    const KEYS: Keys<4> = Keys(["output", "stopReason", "usage", "message"]);
+    let mut keys = Fields::mixed(&["output", "stopReason", "usage", "message"]);
     let mut json = Json::new(data);
     let mut body = Body::default();
-    let (mut seen, mut output, mut error) = (0, false, false);
+    let (mut output, mut error) = (false, false);
     let mut object = json.object()?;
     while let Some(key) = object.next(&mut json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(0) => {
                 output = true;
                 read_output(&mut json, &mut body)?;
@@ -131,11 +130,10 @@ pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
 }
 
 fn read_output<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error> {
-    const KEYS: Keys<1> = Keys(["message"]);
-    let mut seen = 0;
+    let mut keys = Fields::mixed(&["message"]);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(_) => read_message(json, body)?,
             None => {
                 json.skip()?;
@@ -146,11 +144,10 @@ fn read_output<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error
 }
 
 fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error> {
-    const KEYS: Keys<1> = Keys(["content"]);
-    let mut seen = 0;
+    let mut keys = Fields::mixed(&["content"]);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        if KEYS.find(&key, &mut seen)?.is_none() {
+        if keys.find(&key)?.is_none() {
             json.skip()?;
             continue;
         }
@@ -168,16 +165,15 @@ fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Erro
 
 /// A block: an object whose one member determines its kind. `None` for `null`.
 fn block<'a>(json: &mut Json<'a>) -> Result<Option<Block<'a>>, Error> {
-    const KEYS: Keys<4> = Keys(["toolUse", "text", "reasoningContent", "toolResult"]);
+    let mut keys = Fields::mixed(&["toolUse", "text", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
         return json.skip().map(|_| None);
     }
     let mut found = Block::default();
     let start = json.position();
-    let mut seen = 0;
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(0) => set_call(&mut found, call(json)?, json)?,
             Some(1) => found.text = text_or_null(json)?,
             Some(2) => found.signature = reasoning(json)?,
@@ -214,14 +210,13 @@ fn set_call<'a>(block: &mut Block<'a>, call: Call<'a>, json: &Json<'_>) -> Resul
 }
 
 fn call<'a>(json: &mut Json<'a>) -> Result<Call<'a>, Error> {
-    const KEYS: Keys<5> = Keys(["toolUseId", "name", "input", "type", "id"]);
+    let mut keys = Fields::mixed(&["toolUseId", "name", "input", "type", "id"]);
     json.kind()?;
     let start = json.position();
     let mut call = Call::default();
-    let mut seen = 0;
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(0) => call.id = text_or_null(json)?,
             Some(1) => call.name = text_or_null(json)?,
             Some(2) => {
@@ -262,15 +257,14 @@ fn reasoning<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
 }
 
 fn delta<'a>(json: &mut Json<'a>) -> Result<Option<Delta<'a>>, Error> {
-    const KEYS: Keys<4> = Keys(["text", "toolUse", "reasoningContent", "toolResult"]);
+    let mut keys = Fields::mixed(&["text", "toolUse", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
         return json.skip().map(|_| None);
     }
     let mut delta = Delta::default();
-    let mut seen = 0;
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(0) => delta.text = text_or_null(json)?,
             Some(1) => delta.call = Some(piece_of_input(json)?),
             Some(2) => delta.signature = reasoning(json)?,
@@ -286,11 +280,11 @@ fn delta<'a>(json: &mut Json<'a>) -> Result<Option<Delta<'a>>, Error> {
 }
 
 fn piece_of_input<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
-    const KEYS: Keys<1> = Keys(["input"]);
-    let (mut seen, mut input) = (0, None);
+    let mut keys = Fields::mixed(&["input"]);
+    let mut input = None;
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match KEYS.find(&key, &mut seen)? {
+        match keys.find(&key)? {
             Some(_) => input = Some(json.string()?),
             None => {
                 json.skip()?;
@@ -298,27 +292,6 @@ fn piece_of_input<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
         }
     }
     Ok(input)
-}
-
-/// The keys of one object that the gate acts on. A duplicate key, or one in another case, makes the
-/// object ambiguous: see [`Fields`](crate::json::Fields), which is for keys without capitals.
-pub(super) struct Keys<const N: usize>(pub(super) [&'static str; N]);
-
-impl<const N: usize> Keys<N> {
-    pub(super) fn find(&self, key: &Text<'_>, seen: &mut u32) -> Result<Option<usize>, Error> {
-        let text = key.decode()?;
-        let folded = text.to_uppercase().to_lowercase();
-        let Some(place) = self.0.iter().position(|name| name.to_lowercase() == folded) else {
-            return Ok(None);
-        };
-        let bit = 1 << place;
-        let is_exact = self.0.get(place).is_some_and(|name| *name == text);
-        if !is_exact || *seen & bit != 0 {
-            return Err(Error::new(Problem::DuplicateKey, key.span().start));
-        }
-        *seen |= bit;
-        Ok(Some(place))
-    }
 }
 
 fn wrong_type(json: &Json<'_>) -> Error {

@@ -1,14 +1,15 @@
 //! Writes a Converse stream or response: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Span, Value, quote};
+use callgate_json::{Span, Value, quote};
 use callgate_wire::Frame;
 
 use super::continued::{is_thinking, usage_of};
 use super::read::EventNames;
+use crate::blocks::{OpenBlocks, Progress, call_of, is_call, is_number};
 use crate::departure::Orders;
-use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
+use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::spec::Write;
 use crate::usage::sum;
 
@@ -17,14 +18,10 @@ use crate::usage::sum;
 pub(crate) struct Writer {
     names: EventNames,
     /// One more than the index of the last block that has left.
-    left: u32,
+    left: u64,
     /// How many blocks were left out.
-    dropped: u32,
-    /// Blocks that have left and not ended: slot, and the index that they left with.
-    open: Vec<(Slot, u32)>,
-    /// The open block that is a call: the next block waits until it has ended, because some clients
-    /// add every piece of arguments to the call that began last.
-    open_call: Option<Slot>,
+    dropped: u64,
+    open: OpenBlocks,
     /// Set once the turn continues with another answer.
     later: Option<LaterAnswer>,
 }
@@ -36,41 +33,29 @@ struct LaterAnswer {
     /// The usage of the answers before it.
     spent: String,
     /// The index of its first block.
-    base: u32,
+    base: u64,
     progress: Progress,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Progress {
-    /// It is being read.
-    Reading,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    GivenUp,
 }
 
 impl Writer {
     /// A writer at the start of a response.
     pub(crate) fn new(names: EventNames) -> Self {
-        Self { names, left: 0, dropped: 0, open: Vec::new(), open_call: None, later: None }
+        Self { names, left: 0, dropped: 0, open: OpenBlocks::default(), later: None }
     }
 }
 
 impl Write for Writer {
     fn is_out(&self, slot: Slot) -> bool {
-        self.open.iter().any(|(open, _)| *open == slot)
+        self.open.is_out(slot)
     }
 
     fn open_call(&self) -> Option<Slot> {
-        self.open_call
+        self.open.call()
     }
 
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return self.later.is_none() };
-        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
-        match (block.does, out, block.index) {
-            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
-            _ => false,
-        }
+        self.open.has_index_of(&block, data)
     }
 
     fn write(
@@ -82,7 +67,7 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let Orders { departure, fates } = orders;
-        if reading.irregular || stray_is_denied(reading, fates) {
+        if reading.irregular {
             return;
         }
         if self.later.is_some() && frame.event() == Some(b"messageStart") {
@@ -110,9 +95,6 @@ impl Write for Writer {
 
     fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let mut edits = Edits::default();
         edit_blocks(data, reading, fates, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
@@ -132,8 +114,7 @@ impl Write for Writer {
     fn next_answer(&mut self, spent: &str) {
         let (spent, base) = (spent.to_owned(), self.left);
         self.later = Some(LaterAnswer { spent, base, progress: Progress::Reading });
-        (self.dropped, self.open_call) = (0, None);
-        self.open.clear();
+        (self.dropped, self.open) = (0, OpenBlocks::default());
     }
 
     fn give_up_answer(&mut self) {
@@ -151,8 +132,7 @@ impl Write for Writer {
             // The frame that would have begun it does not leave.
             self.event(frame, "messageStart", "{\"role\":\"assistant\"}", out);
         }
-        self.open_call = None;
-        for (_, number) in std::mem::take(&mut self.open) {
+        for number in self.open.end_all() {
             self.stop(frame, number, out);
         }
         self.write_text(frame, text, out);
@@ -160,21 +140,16 @@ impl Write for Writer {
     }
 
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let Some(slot) = self.open_call.take() else { return };
-        let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
-        let (_, number) = self.open.swap_remove(place);
+        let Some(number) = self.open.end_call() else { return };
         self.stop(frame, number, out);
     }
 
     fn has_open_block(&self) -> bool {
-        self.open.iter().any(|(slot, _)| Some(*slot) != self.open_call)
+        self.open.has_others()
     }
 
     fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let call = self.open_call;
-        let ended: Vec<(Slot, u32)> =
-            self.open.extract_if(.., |(slot, _)| Some(*slot) != call).collect();
-        for (_, number) in ended {
+        for number in self.open.end_others() {
             self.stop(frame, number, out);
         }
     }
@@ -191,12 +166,12 @@ impl Writer {
     ) {
         let Orders { departure, fates } = orders;
         let Some(block) = reading.block else { return };
-        let call = reading.parts.iter().position(is_call);
+        let call = call_of(reading);
         let fate = call.and_then(|place| fates.get(place));
         match fate {
             Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
             Some(Fate::Drop) => {
-                self.dropped += u32::from(block.does == BlockStep::Open);
+                self.dropped += u64::from(block.does == BlockStep::Open);
                 return;
             }
             _ => {}
@@ -207,11 +182,7 @@ impl Writer {
             self.dropped += 1;
             return;
         }
-        let claimed = block.index.and_then(|index| index.of(data).parse().ok());
-        let opens = (block.does == BlockStep::Open).then(|| self.claim(claimed));
-        let Some(number) = self.number(block.slot, block.does, opens, call.is_some()) else {
-            return;
-        };
+        let Some(number) = self.number(&block, data, call.is_some()) else { return };
         let mut edits = Edits::default();
         if let Some(index) = block.index.filter(|index| !is_number(index.of(data), number)) {
             edits.replace(index, number.to_string());
@@ -246,7 +217,7 @@ impl Writer {
         self.stop(frame, number, out);
     }
 
-    fn stop(&self, frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
+    fn stop(&self, frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
         let stop = format!("{{\"contentBlockIndex\":{number}}}");
         self.event(frame, "contentBlockStop", &stop, out);
     }
@@ -259,40 +230,15 @@ impl Writer {
     }
 
     /// The index for a block that begins. Gaps that the model left stay; removed blocks leave none.
-    fn claim(&mut self, claimed: Option<u32>) -> u32 {
+    fn number(&mut self, block: &Block, data: &str, is_call: bool) -> Option<u64> {
+        let claimed = block.index.and_then(|index| index.of(data).parse::<u32>().ok());
         let base = self.later.as_ref().map_or(0, |later| later.base);
-        let moved = claimed.and_then(|claimed| claimed.checked_sub(self.dropped));
-        let moved = moved.map(|moved: u32| moved.saturating_add(base));
-        let number = moved.unwrap_or(self.left).max(self.left);
-        self.left = number.saturating_add(1);
-        number
-    }
-
-    /// The index with which a block's event leaves.
-    fn number(
-        &mut self,
-        slot: Slot,
-        does: BlockStep,
-        opens: Option<u32>,
-        is_call: bool,
-    ) -> Option<u32> {
-        let place = self.open.iter().position(|(open, _)| *open == slot);
-        match does {
-            BlockStep::Open => {
-                self.open.push((slot, opens?));
-                if is_call {
-                    self.open_call = Some(slot);
-                }
-                opens
-            }
-            BlockStep::Add => self.open.get(place?).map(|(_, number)| *number),
-            BlockStep::Close => {
-                if self.open_call == Some(slot) {
-                    self.open_call = None;
-                }
-                Some(self.open.swap_remove(place?).1)
-            }
-        }
+        let moved = claimed.and_then(|claimed| u64::from(claimed).checked_sub(self.dropped));
+        self.open.number(block, is_call, || {
+            let number = moved.map_or(self.left, |moved| (moved + base).max(self.left));
+            self.left = number + 1;
+            number
+        })
     }
 }
 
@@ -371,18 +317,4 @@ pub(crate) fn original(opened: Option<&str>, call: &Canonical) -> String {
 
 fn text_block(text: &str) -> String {
     format!("{{\"text\":{}}}", quote(text))
-}
-
-/// Whether the part is a call in a regular place.
-fn is_call(part: &Part) -> bool {
-    match &part.what {
-        What::Piece(piece) => piece.carrier == Carrier::Listed,
-        What::End(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether every client reads the index as `number`.
-fn is_number(text: &str, number: u32) -> bool {
-    text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }

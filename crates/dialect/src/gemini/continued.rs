@@ -4,7 +4,7 @@
 mod join;
 mod turn;
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 
 use super::request::error_result;
 use crate::AddedEvent;

@@ -1,6 +1,6 @@
 //! The one event format that every client reads.
 
-use callgate_call::json::{Kind, Reader as Json};
+use callgate_json::{Kind, Reader as Json};
 use callgate_wire::Frame;
 
 use crate::departure::{Departure, Rest};

@@ -3,10 +3,9 @@
 //! Clients that join them split the path in a simple way and append text to text. If clients would
 //! disagree on a piece, the call is refused.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Text, decode_into, quote};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Text, decode_into, quote};
 
-use super::keys::{Keys, Name};
-use crate::json::{decode, text_or_null};
+use crate::json::{Fields, decode, text_or_null};
 
 /// Arguments that are being joined.
 #[derive(Debug, Default)]
@@ -92,11 +91,11 @@ impl Partial {
     fn piece(&mut self, json: &mut Json<'_>, list: &str) -> Result<bool, Error> {
         let (mut path, mut found, mut continues) = (None, Vec::new(), false);
         let mut null = false;
-        let mut keys = Keys::new(&PIECE);
+        let mut keys = Fields::camel_or_snake(&PIECE);
         let mut object = json.object()?;
         while let Some(key) = object.next(json)? {
             let kind = json.kind()?;
-            match keys.find(&key)?.map(|found| found.place) {
+            match keys.find(&key)? {
                 Some(0) => path = decode(text_or_null(json)?)?,
                 Some(1) if kind != Kind::Null => {
                     let text: Text<'_> = json.string()?;
@@ -143,14 +142,8 @@ impl Partial {
     }
 }
 
-const PIECE: [Name; 6] = [
-    ("jsonPath", "json_path"),
-    ("stringValue", "string_value"),
-    ("numberValue", "number_value"),
-    ("boolValue", "bool_value"),
-    ("nullValue", "null_value"),
-    ("willContinue", "will_continue"),
-];
+const PIECE: [&str; 6] =
+    ["jsonPath", "stringValue", "numberValue", "boolValue", "nullValue", "willContinue"];
 
 /// The steps of a path such as `$.list[0].name`. Clients disagree on quoted keys.
 fn steps(path: &str) -> Option<Vec<Step>> {

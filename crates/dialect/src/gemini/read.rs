@@ -1,6 +1,6 @@
 //! Reads chunks of a Gemini stream, and whole responses.
 
-use callgate_call::json::{Reader as Json, Span};
+use callgate_json::{Reader as Json, Span};
 
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};

@@ -9,7 +9,7 @@ mod unmerge;
 
 use std::collections::{BTreeMap, HashSet};
 
-use callgate_call::json::{Error, Reader as Json, Span, quote};
+use callgate_json::{Error, Reader as Json, Span, quote};
 
 use self::contents::{Content, Part, contents};
 use self::unmerge::unmerge;

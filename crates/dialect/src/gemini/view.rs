@@ -1,10 +1,9 @@
 //! The parts of a response that the gate acts on, with their spans.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
-use super::keys::{Keys, Name};
 use crate::event::Lane;
-use crate::json::{index, text_or_null};
+use crate::json::{Fields, index, text_or_null};
 
 /// A chunk, or a whole response.
 #[derive(Default)]
@@ -94,14 +93,14 @@ pub(super) struct Call<'a> {
     pub(super) has_snake: bool,
 }
 
-const ROOT: [Name; 7] = [
-    ("candidates", "candidates"),
-    ("response", "response"),
-    ("usageMetadata", "usage_metadata"),
-    ("modelVersion", "model_version"),
-    ("promptFeedback", "prompt_feedback"),
-    ("responseId", "response_id"),
-    ("error", "error"),
+const ROOT: [&str; 7] = [
+    "candidates",
+    "response",
+    "usageMetadata",
+    "modelVersion",
+    "promptFeedback",
+    "responseId",
+    "error",
 ];
 
 /// Parses a document. The candidates are in it, or in the `response` of an envelope.
@@ -114,11 +113,11 @@ pub(super) fn view(data: &str) -> Result<View<'_>, Error> {
 }
 
 fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<(), Error> {
-    let mut keys = Keys::new(&ROOT);
+    let mut keys = Fields::camel_or_snake(&ROOT);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         view.is_empty = false;
-        let place = keys.find(&key)?.map(|found| found.place);
+        let place = keys.find(&key)?;
         let kind = json.kind()?;
         match place {
             Some(0) if kind == Kind::Array => {
@@ -168,8 +167,7 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
     Ok(())
 }
 
-const CANDIDATE: [Name; 3] =
-    [("content", "content"), ("finishReason", "finish_reason"), ("index", "index")];
+const CANDIDATE: [&str; 3] = ["content", "finishReason", "index"];
 
 /// The most candidates a response may have.
 const MOST: i64 = 128;
@@ -179,11 +177,11 @@ fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Can
     let start = json.position();
     let mut candidate =
         Candidate { lane: Lane::try_from(place).unwrap_or(Lane::MAX), ..Candidate::default() };
-    let mut keys = Keys::new(&CANDIDATE);
+    let mut keys = Fields::camel_or_snake(&CANDIDATE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         let kind = json.kind()?;
-        match keys.find(&key)?.map(|found| found.place) {
+        match keys.find(&key)? {
             Some(0) if kind != Kind::Null => {
                 candidate.content = Some(content(json, data)?);
             }
@@ -205,13 +203,13 @@ fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Can
     Ok(candidate)
 }
 
-const CONTENT: [Name; 1] = [("parts", "parts")];
+const CONTENT: [&str; 1] = ["parts"];
 
 fn content<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Content<'a>, Error> {
     json.kind()?;
     let start = json.position();
     let mut content = Content::default();
-    let mut keys = Keys::new(&CONTENT);
+    let mut keys = Fields::camel_or_snake(&CONTENT);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         if keys.find(&key)?.is_none() {
@@ -233,14 +231,8 @@ fn content<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Content<'a>, Error>
     Ok(content)
 }
 
-const PART: [Name; 6] = [
-    ("text", "text"),
-    ("functionCall", "function_call"),
-    ("thought", "thought"),
-    ("thoughtSignature", "thought_signature"),
-    ("executableCode", "executable_code"),
-    ("toolCall", "tool_call"),
-];
+const PART: [&str; 6] =
+    ["text", "functionCall", "thought", "thoughtSignature", "executableCode", "toolCall"];
 
 /// Reads one part.
 pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, Error> {
@@ -250,12 +242,12 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
         return Ok(part);
     }
     let start = json.position();
-    let mut keys = Keys::new(&PART);
+    let mut keys = Fields::camel_or_snake(&PART);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         let found = keys.find(&key)?;
         let kind = json.kind()?;
-        match found.map(|found| found.place) {
+        match found {
             Some(0) if kind == Kind::String => {
                 let text = json.string()?;
                 part.has_more |= !text.is_empty();
@@ -264,7 +256,7 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
             Some(1) if kind != Kind::Null => {
                 let mut call = call(json, data)?;
                 call.key = key.span();
-                call.is_snake = found.is_some_and(|found| found.is_snake);
+                call.is_snake = found.is_some_and(|place| keys.is_snake(place, &key));
                 part.call = Some(call);
             }
             Some(2) => part.is_thought = json.skip()?.of(data) == "true",
@@ -288,26 +280,20 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
     Ok(part)
 }
 
-const CALL: [Name; 5] = [
-    ("name", "name"),
-    ("args", "args"),
-    ("id", "id"),
-    ("partialArgs", "partial_args"),
-    ("willContinue", "will_continue"),
-];
+const CALL: [&str; 5] = ["name", "args", "id", "partialArgs", "willContinue"];
 
 /// Reads a call.
 pub(super) fn call<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Call<'a>, Error> {
     json.kind()?;
     let start = json.position();
     let mut call = Call::default();
-    let mut keys = Keys::new(&CALL);
+    let mut keys = Fields::camel_or_snake(&CALL);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         let found = keys.find(&key)?;
-        call.has_snake |= found.is_some_and(|found| found.is_snake);
+        call.has_snake |= found.is_some_and(|place| keys.is_snake(place, &key));
         let kind = json.kind()?;
-        match found.map(|found| found.place) {
+        match found {
             Some(0) => call.name = text_or_null(json)?.filter(|name| !name.is_empty()),
             Some(1) if kind != Kind::Null => call.args = Some(json.skip()?),
             Some(2) => call.id = text_or_null(json)?,

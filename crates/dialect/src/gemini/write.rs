@@ -1,16 +1,17 @@
 //! Writes a Gemini stream or response: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Reader as Json, Span, quote};
+use callgate_json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::error_kind;
 use super::form::{is_one_line, leave};
 use super::view::{self, Call, Candidate, Part as Said, View};
+use crate::ApiError;
 use crate::Blame;
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
-use crate::leave::{finish_body, stray_is_denied};
+use crate::leave::finish_body;
 use crate::spec::Write;
 use crate::usage::{overlay, sum};
 
@@ -136,9 +137,6 @@ impl Writer {
         form: GeminiDocument,
     ) -> Option<Edits> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let found = view::view(data).ok()?;
         let fates = Fates { reading, departure, fates };
         let mut edits = Edits::default();
@@ -373,6 +371,21 @@ pub(super) fn error_body(blame: Blame, message: &str) -> String {
          \"domain\":\"callgate\"}}]}}}}",
         quote(message)
     )
+}
+
+/// A refused request.
+pub(super) fn refusal(error: &ApiError<'_>) -> String {
+    let word = match error.status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        408 | 504 => "DEADLINE_EXCEEDED",
+        500 => "INTERNAL",
+        502 => "UNAVAILABLE",
+        _ => "INVALID_ARGUMENT",
+    };
+    let (code, message) = (error.status, quote(error.message));
+    format!("{{\"error\":{{\"code\":{code},\"message\":{message},\"status\":\"{word}\"}}}}")
 }
 
 /// A removed call as the provider has it: the part it came in, with nothing else in it.

@@ -1,6 +1,6 @@
 //! The data of an event, and a whole interaction.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::step::Step;
 use crate::json::{Fields, index, text_or_null};

@@ -1,6 +1,6 @@
 //! Reads events of an interaction, and whole ones.
 
-use callgate_call::json::{Kind, Span, Text};
+use callgate_json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{

@@ -9,7 +9,7 @@ mod input;
 
 use std::collections::{BTreeMap, HashSet};
 
-use callgate_call::json::{Error, quote};
+use callgate_json::{Error, quote};
 
 use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};
@@ -52,7 +52,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 }
 
 /// The interaction that `request` continues.
-pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
+pub(super) fn states(request: &str) -> Result<Vec<String>, Error> {
     Ok(meaning(Request::read(request)?.previous).filter(|id| !id.is_empty()).into_iter().collect())
 }
 

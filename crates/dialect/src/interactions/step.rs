@@ -1,6 +1,6 @@
 //! One step: its kind, and the spans of its parts.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, CallKind, Host, Piece, PieceRole, Slot, Unreadable};
 use crate::json::{Fields, decode, members, text_or_null};

@@ -1,12 +1,13 @@
 //! Writes an interaction: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Span, quote};
+use callgate_json::{Span, quote};
 use callgate_wire::Frame;
 
+use crate::blocks::{OpenBlocks, call_of, is_call, is_number};
 use crate::departure::Orders;
-use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Reading, Slot, What};
+use crate::event::{Block, BlockStep, Canonical, Fate, Reading, Slot, What};
 use crate::json::{Edits, elements, member, members};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::request::whole_object;
 use crate::spec::Write;
 
@@ -17,22 +18,17 @@ pub(super) struct Writer {
     gone: u64,
     /// One more than the index of the last step that has left.
     next: u64,
-    /// Steps that have left and not stopped: slot, and the index that they left with.
-    open: Vec<(Slot, u64)>,
+    open: OpenBlocks,
 }
 
 impl Write for Writer {
     fn is_out(&self, slot: Slot) -> bool {
-        self.open.iter().any(|(open, _)| *open == slot)
+        self.open.is_out(slot)
     }
 
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return true };
-        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
-        match (block.does, out, block.index) {
-            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
-            _ => false,
-        }
+        self.open.has_index_of(&block, data)
     }
 
     /// Writes one event.
@@ -45,9 +41,6 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return frame.leave_out(out);
-        }
         if reading.block.is_some() {
             return self.write_step(frame, data, reading, orders, out);
         }
@@ -71,7 +64,7 @@ impl Write for Writer {
 
     /// Ends the interaction as the API does when it stops early.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        for (_, number) in std::mem::take(&mut self.open) {
+        for number in self.open.end_all() {
             let stop = format!("{{\"index\":{number},\"event_type\":\"step.stop\"}}");
             frame.another(Some("step.stop"), &stop, out);
         }
@@ -85,9 +78,6 @@ impl Write for Writer {
     /// Writes a whole interaction.
     fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let mut edits = Edits::default();
         edit_steps(data, reading, fates, &mut edits);
         for (part, fate) in reading.parts.iter().zip(fates) {
@@ -116,7 +106,7 @@ impl Writer {
         let Orders { departure, fates } = orders;
         let Some((block, index)) = reading.block.and_then(|b| Some((b, b.index?))) else { return };
         let claimed = index.of(data).trim_matches('"').parse::<f64>().unwrap_or(0.0) as u64;
-        let call = reading.parts.iter().position(is_call);
+        let call = call_of(reading);
         let fate = call.and_then(|place| fates.get(place));
         match (fate, block.does) {
             (Some(Fate::Notice(text)), _) => {
@@ -129,7 +119,7 @@ impl Writer {
             (Some(Fate::Drop), _) => return frame.leave_out(out),
             _ => {}
         }
-        let Some(number) = self.number(block.slot, block.does, claimed) else {
+        let Some(number) = self.number(&block, claimed) else {
             return frame.leave_out(out);
         };
         let mut edits = Edits::default();
@@ -165,20 +155,12 @@ impl Writer {
     }
 
     /// The index with which a step's event leaves.
-    fn number(&mut self, slot: Slot, does: BlockStep, claimed: u64) -> Option<u64> {
-        match does {
-            BlockStep::Open => {
-                let number = claimed.saturating_sub(self.gone);
-                self.next = self.next.max(number + 1);
-                self.open.push((slot, number));
-                Some(number)
-            }
-            BlockStep::Add => self.open.iter().find(|(open, _)| *open == slot).map(|(_, n)| *n),
-            BlockStep::Close => {
-                let place = self.open.iter().position(|(open, _)| *open == slot)?;
-                Some(self.open.swap_remove(place).1)
-            }
-        }
+    fn number(&mut self, block: &Block, claimed: u64) -> Option<u64> {
+        self.open.number(block, false, || {
+            let number = claimed.saturating_sub(self.gone);
+            self.next = self.next.max(number + 1);
+            number
+        })
     }
 }
 
@@ -267,18 +249,4 @@ fn text_step(text: &str) -> String {
         "{{\"type\":\"model_output\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
         quote(text)
     )
-}
-
-/// Whether the part is a call in a regular place.
-fn is_call(part: &Part) -> bool {
-    match &part.what {
-        What::Piece(piece) => piece.carrier == Carrier::Listed,
-        What::End(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether every client reads the index as `number`: as an integer, or as `1.0`.
-fn is_number(text: &str, number: u64) -> bool {
-    text.parse() == Ok(number) || text.parse() == Ok(number as f64)
 }

@@ -1,6 +1,6 @@
 //! Detects which model's API a document belongs to.
 
-use callgate_call::json::{Kind, Reader as Json};
+use callgate_json::{Kind, Reader as Json};
 
 use crate::converse;
 use crate::event::Unreadable;

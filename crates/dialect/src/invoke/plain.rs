@@ -3,14 +3,14 @@
 //! Anything that looks like a call is judged; a value of an unknown form under a key for calls is
 //! refused.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
 use crate::departure::Orders;
 use crate::event::{Finish, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::side_text::TextNames;
 use crate::spec::{Read, Write};
 use crate::stray::{DocumentKind, SkippedMembers};
@@ -159,15 +159,10 @@ impl Write for Writer {
         orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
-        let Orders { departure, fates } = orders;
-        if !stray_is_denied(reading, fates) {
-            leave(frame, data, reading, departure, Edits::default(), out);
-        }
+        leave(frame, data, reading, orders.departure, Edits::default(), out);
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
-        let Orders { departure, fates } = orders;
-        let denied = stray_is_denied(reading, fates);
-        (!denied).then(|| finish_body(data, departure, Edits::default()))
+    fn write_body(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
+        Some(finish_body(data, orders.departure, Edits::default()))
     }
 }

@@ -1,6 +1,6 @@
 //! Reads chunks of InvokeModelWithResponseStream, and whole bodies, as the model's own API.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::flavour::Flavour;
 use crate::Dialect;

@@ -1,6 +1,6 @@
 //! Puts removed calls back into a request of the model's own API.
 
-use callgate_call::json::Error;
+use callgate_json::Error;
 
 use crate::event::Canonical;
 use crate::json::{document, member, members};

@@ -1,6 +1,6 @@
 //! Writes InvokeModel: in the form of the model's own API, in the same envelope.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 use callgate_wire::Frame;
 
 use super::flavour::Flavour;
@@ -56,6 +56,13 @@ impl Write for Writer {
     fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         if let Some(inner) = &mut self.inner {
             inner.close_blocks(frame, out);
+        }
+    }
+
+    fn leaves_out(&mut self, data: &str, reading: &Reading) -> bool {
+        match &mut self.inner {
+            Some(inner) => inner.leaves_out(data, reading),
+            None => new_writer(data).leaves_out(data, reading),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads lines of an Ollama stream, and whole bodies.
 
-use callgate_call::json::{Kind, Span};
+use callgate_json::{Kind, Span};
 
 use super::view::{Entry, Line, view};
 use crate::event::{

@@ -1,6 +1,6 @@
 //! Puts removed calls back into an Ollama request.
 
-use callgate_call::json::{Error, quote};
+use callgate_json::{Error, quote};
 
 use crate::json::member;
 use crate::request::listed::{Emptied, Listed};

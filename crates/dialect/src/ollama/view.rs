@@ -1,6 +1,6 @@
 //! Finds the relevant parts of a line in one pass.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use crate::json::{Fields, document, text_or_null};
 

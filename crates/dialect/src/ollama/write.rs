@@ -1,6 +1,6 @@
 //! Writes an Ollama stream or body: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Kind, Span, Text, Value, escape_into, quote};
+use callgate_json::{Kind, Span, Text, Value, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::continued::{counts, set_counts};
@@ -8,7 +8,7 @@ use super::view::{Entry, LineContent, view};
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::json::{Edits, document, elements, member, members};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::spec::Write;
 use crate::usage::sum;
 
@@ -33,9 +33,6 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return frame.leave_out(out);
-        }
         if fates.iter().any(|fate| matches!(fate, Fate::Later)) {
             return self.write_before_end(frame, data, departure, out);
         }
@@ -80,9 +77,6 @@ impl Write for Writer {
 
     fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let edits = self.edit(data, reading, fates);
         Some(finish_body(data, departure, edits))
     }

@@ -7,7 +7,7 @@ mod call;
 mod join;
 mod turn;
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::request::error_result;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};

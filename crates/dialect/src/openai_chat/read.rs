@@ -1,6 +1,6 @@
 //! Reads chunks of a Chat stream, and whole completions.
 
-use callgate_call::json::{Kind, Reader as Json, Span, Value};
+use callgate_json::{Kind, Reader as Json, Span, Value};
 
 use super::view::{
     Choice, ChoiceContent, Choices, Content, Entry, Failure, Function, Page, View, page, view,

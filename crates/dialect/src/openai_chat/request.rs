@@ -5,16 +5,15 @@
 
 mod unmerge;
 
-use std::collections::HashSet;
-
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quote};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use unmerge::unmerge;
 
 use crate::json::{Edits, Fields, member, members};
+use crate::request::listed::{Content, Items, insert_calls, known, read_content, read_items};
 use crate::request::{
-    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, messages,
-    plan, rest, shown, text_or_skip, whole_object,
+    MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
+    text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -44,7 +43,13 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         (seen.message + 1 == messages.len()).then_some(Restored::UNANSWERED)
     };
     let mut out = Restored::default();
-    let plans = plan(&seen, turns, known(&messages), refuse, &mut out);
+    let plans = plan(
+        &seen,
+        turns,
+        known(messages.iter().map(|it| (&it.calls, it.tool_call_id))),
+        refuse,
+        &mut out,
+    );
 
     let mut edits = Edits::default();
     for plan in &plans {
@@ -54,7 +59,9 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
             edits.replace(message.span, unmerge(request, message, merged, &plan.calls));
             continue;
         }
-        cut_notices(message, seen, plan, &mut edits);
+        if let Some(content) = message.content.cut_notices(seen, plan, &mut edits) {
+            edits.replace(content, "null");
+        }
         match plan.calls.as_slice() {
             [call] if kind(call) == Some(CallForm::Legacy) => {
                 set_member(request, message, "function_call", &call.original, &mut edits);
@@ -80,20 +87,11 @@ struct Message<'a> {
     role: Option<Text<'a>>,
     content: Content<'a>,
     /// Entries of `tool_calls`, each with its id.
-    calls: Vec<(Span, Option<Text<'a>>)>,
+    calls: Items<'a>,
     /// A legacy call, unless it is `null`.
     function_call: Option<Span>,
     /// The call that a `tool` message answers.
     tool_call_id: Option<Text<'a>>,
-}
-
-#[derive(Default)]
-enum Content<'a> {
-    #[default]
-    Missing,
-    Text(Text<'a>),
-    /// The parts, each with its text if it has one.
-    Parts(Span, Vec<(Span, Option<Text<'a>>)>),
 }
 
 impl Message<'_> {
@@ -151,47 +149,6 @@ fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     Ok(message)
 }
 
-fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
-    match reader.kind()? {
-        Kind::String => reader.string().map(Content::Text),
-        Kind::Array => read_items(reader, "text").map(|(span, parts)| Content::Parts(span, parts)),
-        _ => reader.skip().map(|_| Content::Missing),
-    }
-}
-
-type Items<'a> = (Span, Vec<(Span, Option<Text<'a>>)>);
-
-/// Reads a list of objects and the string at `key` of each; `null` is an empty list.
-fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>, Error> {
-    let mut items = Vec::new();
-    if reader.kind()? == Kind::Null {
-        return reader.skip().map(|span| (span, items));
-    }
-    let start = reader.position();
-    let mut array = reader.array()?;
-    while array.next(reader)? {
-        if reader.kind()? != Kind::Object {
-            items.push((reader.skip()?, None));
-            continue;
-        }
-        let (mut seen, mut text) = (false, None);
-        let start = reader.position();
-        let mut object = reader.object()?;
-        while let Some(name) = object.next(reader)? {
-            if !name.is(key) {
-                reader.skip()?;
-                continue;
-            }
-            if std::mem::replace(&mut seen, true) {
-                return Err(Error::new(Problem::DuplicateKey, name.span().start));
-            }
-            text = text_or_skip(reader)?;
-        }
-        items.push((Span { start, end: reader.position() }, text));
-    }
-    Ok((Span { start, end: reader.position() }, items))
-}
-
 fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
     let seen = |(place, message)| look(request, place, message);
     messages.iter().enumerate().filter_map(seen).collect()
@@ -202,17 +159,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Mes
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
-    let texts = match &message.content {
-        Content::Missing => Vec::new(),
-        Content::Text(text) => vec![(0, Decoded::new(text))],
-        Content::Parts(_, parts) => {
-            let text = |(place, (_, text)): (usize, &(Span, Option<Text<'a>>))| {
-                text.as_ref().map(|text| (place, Decoded::new(text)))
-            };
-            parts.iter().enumerate().filter_map(text).collect()
-        }
-    };
-    let mut seen = MessageTraits::new(place, texts);
+    let mut seen = MessageTraits::new(place, message.content.texts());
     for (span, id) in &message.calls {
         let inner = |key| member(request, *span, key).filter(|at| at.of(request).starts_with('{'));
         let call = match (inner("function"), inner("custom")) {
@@ -228,44 +175,6 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Mes
     Some(seen)
 }
 
-/// Every id that the client mentions: in its calls, and in its results.
-fn known(messages: &[Message<'_>]) -> HashSet<String> {
-    let of = |message: &Message<'_>| {
-        let calls = message.calls.iter().map(|(_, id)| *id);
-        calls.chain([message.tool_call_id]).filter_map(meaning).collect::<Vec<_>>()
-    };
-    messages.iter().flat_map(of).collect()
-}
-
-fn cut_notices(
-    message: &Message<'_>,
-    seen: &MessageTraits<'_>,
-    plan: &Plan<'_>,
-    edits: &mut Edits,
-) {
-    let shown = shown(&seen.texts, &plan.calls);
-    let mut gone = HashSet::new();
-    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
-        if !shown.is_empty() && rest(&text.text, shown).is_empty() {
-            gone.insert(*place);
-            continue;
-        }
-        for notice in shown {
-            edits.replace(text.span(&notice.cut), "");
-        }
-    }
-    match &message.content {
-        _ if gone.is_empty() => {}
-        Content::Missing => {}
-        Content::Text(text) => edits.replace(text.span(), "null"),
-        Content::Parts(span, parts) if gone.len() == parts.len() => edits.replace(*span, "null"),
-        Content::Parts(_, parts) => {
-            let spans: Vec<Span> = parts.iter().map(|(span, _)| *span).collect();
-            edits.remove(&spans, |place| gone.contains(&place));
-        }
-    }
-}
-
 /// Inserts the calls among those that the client received.
 fn add_calls(
     request: &str,
@@ -279,15 +188,7 @@ fn add_calls(
         let list = format!("[{}]", calls.join(","));
         return set_member(request, message, "tool_calls", &list, edits);
     };
-    let is_hidden = |call: &&RemovedCall| !seen.has_id(&call.id);
-    for call in &plan.calls {
-        let hidden = plan.turn.calls.iter().filter(is_hidden);
-        let missing = hidden.filter(|other| other.place < call.place).count();
-        match message.calls.get(call.place.saturating_sub(missing)) {
-            Some((next, _)) => edits.insert(next.start, format!("{},", call.original)),
-            None => edits.insert(last.end, format!(",{}", call.original)),
-        }
-    }
+    insert_calls(&message.calls, last.end, seen, plan, edits);
 }
 
 /// Sets a member of the message that it does not have, or that is empty.

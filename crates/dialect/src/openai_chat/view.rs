@@ -1,6 +1,6 @@
 //! Finds the relevant parts of a chunk or a completion in one pass.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{Canonical, Lane, Reading, Unreadable};
 use crate::json::{Fields, index, text_or_null};

@@ -1,6 +1,6 @@
 //! Writes a Chat stream or completion: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
+use callgate_json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::continued::usage_of;
@@ -8,6 +8,7 @@ use super::later::{FIRST_ONLY, LaterAnswer};
 use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
 };
+use crate::ApiError;
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
@@ -45,6 +46,11 @@ impl Write for Writer {
     }
 
     /// Writes one chunk.
+    /// Some gateways repeat a call in the report of a failure, where it can be cut.
+    fn leaves_out(&mut self, _data: &str, _reading: &Reading) -> bool {
+        false
+    }
+
     fn write(
         &mut self,
         frame: &Frame<'_>,
@@ -428,6 +434,16 @@ pub(super) fn error_body(kind: &str, message: &str) -> String {
         "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":\"firewall_blocked\"}}}}",
         quote(message),
         quote(kind)
+    )
+}
+
+/// A refused request.
+pub(crate) fn refusal(error: &ApiError<'_>) -> String {
+    format!(
+        "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":{}}}}}",
+        quote(error.message),
+        quote(error.kind),
+        quote(error.code)
     )
 }
 

@@ -1,7 +1,7 @@
 //! One canonical form for every spelling of a call: clients reformat arguments before they send
 //! them back.
 
-use callgate_call::json::{Error, Kind, Reader, Text};
+use callgate_json::{Error, Kind, Reader, Text};
 use sha2::{Digest, Sha256};
 
 use super::text::decode_lossy;

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
     Decoded, MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
@@ -50,7 +50,13 @@ impl Listed {
             (seen.message + 1 == messages.len()).then_some(Restored::UNANSWERED)
         };
         let mut out = Restored::default();
-        let plans = plan(&seen, turns, known(&messages), refuse, &mut out);
+        let plans = plan(
+            &seen,
+            turns,
+            known(messages.iter().map(|it| (&it.calls, it.tool_call_id))),
+            refuse,
+            &mut out,
+        );
 
         let mut edits = Edits::default();
         for plan in &plans {
@@ -60,7 +66,12 @@ impl Listed {
                 edits.replace(message.span, self.unmerged(plan, merged));
                 continue;
             }
-            let gone = cut_notices(message, seen, plan, self.emptied, &mut edits);
+            let mut gone = false;
+            match (message.content.cut_notices(seen, plan, &mut edits), self.emptied) {
+                (Some(_), Emptied::Gone) => gone = true,
+                (Some(content), Emptied::Blank) => edits.replace(content, "\"\""),
+                (None, _) => {}
+            }
             add_calls(request, message, seen, plan, gone, &mut edits);
             for call in &plan.calls {
                 edits.insert(message.span.end, format!(",{}", (self.result)(call)));
@@ -110,18 +121,69 @@ struct Message<'a> {
     role: Option<Text<'a>>,
     content: Content<'a>,
     /// Entries of `tool_calls`, each with its id.
-    calls: Vec<(Span, Option<Text<'a>>)>,
+    calls: Items<'a>,
     /// The call that a `tool` message answers.
     tool_call_id: Option<Text<'a>>,
 }
 
+/// The content of a message.
 #[derive(Default)]
-enum Content<'a> {
+pub(crate) enum Content<'a> {
     #[default]
     Missing,
     Text(Text<'a>),
     /// The parts, each with its text if it has one.
-    Parts(Span, Vec<(Span, Option<Text<'a>>)>),
+    Parts(Span, Items<'a>),
+}
+
+/// The objects of a list, each with one of its strings.
+pub(crate) type Items<'a> = Vec<(Span, Option<Text<'a>>)>;
+
+impl<'a> Content<'a> {
+    /// Its texts, each with its place.
+    pub(crate) fn texts(&self) -> Vec<(usize, Decoded<'a>)> {
+        match self {
+            Content::Missing => Vec::new(),
+            Content::Text(text) => vec![(0, Decoded::new(text))],
+            Content::Parts(_, parts) => {
+                let text = |(place, (_, text)): (usize, &(Span, Option<Text<'a>>))| {
+                    text.as_ref().map(|text| (place, Decoded::new(text)))
+                };
+                parts.iter().enumerate().filter_map(text).collect()
+            }
+        }
+    }
+
+    /// Removes the notices. Returns the content if it was nothing but notices.
+    pub(crate) fn cut_notices(
+        &self,
+        seen: &MessageTraits<'_>,
+        plan: &Plan<'_>,
+        edits: &mut Edits,
+    ) -> Option<Span> {
+        let shown = shown(&seen.texts, &plan.calls);
+        let mut gone = HashSet::new();
+        for ((place, text), shown) in seen.texts.iter().zip(&shown) {
+            if !shown.is_empty() && rest(&text.text, shown).is_empty() {
+                gone.insert(*place);
+                continue;
+            }
+            for notice in shown {
+                edits.replace(text.span(&notice.cut), "");
+            }
+        }
+        match self {
+            _ if gone.is_empty() => None,
+            Content::Missing => None,
+            Content::Text(text) => Some(text.span()),
+            Content::Parts(span, parts) if gone.len() == parts.len() => Some(*span),
+            Content::Parts(_, parts) => {
+                let spans: Vec<Span> = parts.iter().map(|(span, _)| *span).collect();
+                edits.remove(&spans, |place| gone.contains(&place));
+                None
+            }
+        }
+    }
 }
 
 /// Whether the stored call is a valid list entry.
@@ -151,7 +213,7 @@ fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     Ok(message)
 }
 
-fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
+pub(crate) fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
     match reader.kind()? {
         Kind::String => reader.string().map(Content::Text),
         Kind::Array => read_items(reader, "text").map(|(span, parts)| Content::Parts(span, parts)),
@@ -159,10 +221,11 @@ fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
     }
 }
 
-type Items<'a> = (Span, Vec<(Span, Option<Text<'a>>)>);
-
 /// Reads a list of objects and the string at `key` of each; `null` is an empty list.
-fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>, Error> {
+pub(crate) fn read_items<'a>(
+    reader: &mut Json<'a>,
+    key: &'static str,
+) -> Result<(Span, Items<'a>), Error> {
     let mut items = Vec::new();
     if reader.kind()? == Kind::Null {
         return reader.skip().map(|span| (span, items));
@@ -197,17 +260,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Mes
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
-    let texts = match &message.content {
-        Content::Missing => Vec::new(),
-        Content::Text(text) => vec![(0, Decoded::new(text))],
-        Content::Parts(_, parts) => {
-            let text = |(place, (_, text)): (usize, &(Span, Option<Text<'a>>))| {
-                text.as_ref().map(|text| (place, Decoded::new(text)))
-            };
-            parts.iter().enumerate().filter_map(text).collect()
-        }
-    };
-    let mut seen = MessageTraits::new(place, texts);
+    let mut seen = MessageTraits::new(place, message.content.texts());
     for (span, id) in &message.calls {
         let function = member(request, *span, "function").unwrap_or(*span);
         let call = SentCall::read(request, function, "arguments");
@@ -216,52 +269,14 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Mes
     Some(seen)
 }
 
-/// Every id that the client mentions: in its calls, and in its results.
-fn known(messages: &[Message<'_>]) -> HashSet<String> {
-    let of = |message: &Message<'_>| {
-        let calls = message.calls.iter().map(|(_, id)| *id);
-        calls.chain([message.tool_call_id]).filter_map(meaning).collect::<Vec<_>>()
+/// Every id that the client mentions: in the calls of each message, and in the result that it is.
+pub(crate) fn known<'m, 'a: 'm>(
+    messages: impl Iterator<Item = (&'m Items<'a>, Option<Text<'a>>)>,
+) -> HashSet<String> {
+    let of = |(calls, result): (&Items<'a>, Option<Text<'a>>)| {
+        calls.iter().map(|(_, id)| *id).chain([result]).filter_map(meaning).collect::<Vec<_>>()
     };
-    messages.iter().flat_map(of).collect()
-}
-
-/// Removes the notices. Returns whether `content` must be removed as a whole.
-fn cut_notices(
-    message: &Message<'_>,
-    seen: &MessageTraits<'_>,
-    plan: &Plan<'_>,
-    emptied: Emptied,
-    edits: &mut Edits,
-) -> bool {
-    let shown = shown(&seen.texts, &plan.calls);
-    let mut gone = HashSet::new();
-    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
-        if !shown.is_empty() && rest(&text.text, shown).is_empty() {
-            gone.insert(*place);
-            continue;
-        }
-        for notice in shown {
-            edits.replace(text.span(&notice.cut), "");
-        }
-    }
-    let content = match &message.content {
-        _ if gone.is_empty() => return false,
-        Content::Missing => return false,
-        Content::Text(text) => text.span(),
-        Content::Parts(span, parts) if gone.len() == parts.len() => *span,
-        Content::Parts(_, parts) => {
-            let spans: Vec<Span> = parts.iter().map(|(span, _)| *span).collect();
-            edits.remove(&spans, |place| gone.contains(&place));
-            return false;
-        }
-    };
-    match emptied {
-        Emptied::Gone => true,
-        Emptied::Blank => {
-            edits.replace(content, "\"\"");
-            false
-        }
-    }
+    messages.flat_map(of).collect()
 }
 
 /// Inserts the calls among those that the client received, and removes `content` if it is `gone`.
@@ -289,13 +304,24 @@ fn add_calls(
         }
         return;
     };
+    insert_calls(&message.calls, last.end, seen, plan, edits);
+}
+
+/// Inserts the calls at their old positions among those that the client received.
+pub(crate) fn insert_calls(
+    received: &Items<'_>,
+    end: usize,
+    seen: &MessageTraits<'_>,
+    plan: &Plan<'_>,
+    edits: &mut Edits,
+) {
     let is_hidden = |call: &&RemovedCall| !seen.has_id(&call.id);
     for call in &plan.calls {
         let hidden = plan.turn.calls.iter().filter(is_hidden);
         let missing = hidden.filter(|other| other.place < call.place).count();
-        match message.calls.get(call.place.saturating_sub(missing)) {
+        match received.get(call.place.saturating_sub(missing)) {
             Some((next, _)) => edits.insert(next.start, format!("{},", call.original)),
-            None => edits.insert(last.end, format!(",{}", call.original)),
+            None => edits.insert(end, format!(",{}", call.original)),
         }
     }
 }

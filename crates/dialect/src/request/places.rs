@@ -1,7 +1,7 @@
 //! Where removed calls go in a list of blocks: to the place of the notice, else to their old
 //! position among the blocks.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::{MessageTraits, Plan, RemovedTurn, ShownNotice, rest, shown, whole_object};
 use crate::json::Edits;

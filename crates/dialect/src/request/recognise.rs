@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use callgate_call::json::{Reader as Json, Span, Text};
+use callgate_json::{Reader as Json, Span, Text};
 
 use super::sent::reference_key;
 use super::text::decode_lossy;

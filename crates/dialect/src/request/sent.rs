@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use callgate_call::json::Error;
+use callgate_json::Error;
 use sha2::{Digest, Sha256};
 
 use super::text::records;
 use super::{ClientTurn, RemovedTurn, signature_hash};
 use crate::Dialect;
-use crate::responses::{shown_as, states};
+use crate::responses::shown_as;
 
 /// The earlier turns in a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,12 +47,7 @@ pub fn sent(dialect: Dialect, request: &str) -> Result<Sent, Error> {
         let at = seen.message..seen.end;
         SentTurn { keys: seen.keys(), traces: traces(&seen.client, texts), at }
     });
-    let states = match dialect {
-        Dialect::Responses => states(request)?,
-        Dialect::Interactions => crate::interactions::states(request)?,
-        _ => Vec::new(),
-    };
-    Ok(Sent { turns: turns.collect(), states })
+    Ok(Sent { turns: turns.collect(), states: (dialect.spec().states)(request)? })
 }
 
 impl RemovedTurn {

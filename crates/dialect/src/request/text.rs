@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use callgate_call::json::{Span, Text};
+use callgate_json::{Span, Text};
 use sha2::{Digest, Sha256};
 
 use super::RemovedCall;

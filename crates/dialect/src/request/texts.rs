@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span, decode_into, escape_into};
+use callgate_json::{Error, Kind, Problem, Reader, Span, decode_into, escape_into};
 
 use crate::json::{Edits, Member, document, elements, inside, members};
 

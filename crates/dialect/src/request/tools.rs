@@ -17,7 +17,7 @@ mod strip;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span};
+use callgate_json::{Error, Kind, Problem, Reader, Span};
 
 use crate::Dialect;
 use crate::event::Host;
@@ -25,7 +25,45 @@ use crate::json::{document, elements, member, members};
 use common::common;
 use groups::{Groups, Item};
 
+pub(crate) use features::FeatureGroup;
 pub use strip::CannotRemove;
+
+/// Where the requests of an API have tools, and what removing some of them needs.
+pub(crate) struct ToolPlaces {
+    /// The places, in order.
+    pub(crate) walks: &'static [Walk],
+    /// What its providers run because of other members.
+    pub(crate) features: &'static [FeatureGroup],
+    /// Whether the API accepts calls in messages only together with tools.
+    pub(crate) calls_need_tools: bool,
+}
+
+/// A place with tools.
+pub(crate) enum Walk {
+    /// Lists at the top level, and the members with which a request chooses among the first of
+    /// them.
+    Lists(&'static [&'static str], &'static [&'static str]),
+    /// Content of messages that adds tools.
+    Messages,
+    /// Items of the input that add tools.
+    Input,
+    /// Gemini's `generation_config`.
+    GenerationConfig,
+    /// Converse's `toolConfig`.
+    Converse,
+    /// Gemini's tools, in any envelope.
+    Gemini,
+}
+
+impl Walk {
+    /// The usual lists.
+    pub(crate) const LISTS: Self = Self::Lists(&["tools", SERVERS], &["tool_choice"]);
+    /// The same where two settings make no sense without tools.
+    pub(crate) const STRICT_LISTS: Self =
+        Self::Lists(&["tools", SERVERS], &["tool_choice", "parallel_tool_calls", "strict_tools"]);
+    /// The list of before 2024.
+    pub(crate) const LEGACY: Self = Self::Lists(&["functions"], &["function_call"]);
+}
 
 /// The tools that a request offers to the model.
 #[derive(Debug)]
@@ -141,41 +179,18 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn request(&mut self, dialect: Dialect) -> Result<(), Error> {
         let root = document(self.data);
-        self.lists(dialect, root)?;
+        dialect.spec().tools.walks.iter().try_for_each(|walk| self.walk(walk, root))?;
         self.features(root)
     }
 
-    fn lists(&mut self, dialect: Dialect, root: Span) -> Result<(), Error> {
-        match dialect {
-            Dialect::Anthropic => {
-                self.flat(root, &["tools", SERVERS], &["tool_choice"])?;
-                self.flat(root, &["functions"], &["function_call"])?;
-                self.in_messages(root)
-            }
-            // Whichever model's format the request has.
-            Dialect::Invoke => {
-                self.flat(root, &["tools", SERVERS], &["tool_choice"])?;
-                self.flat(root, &["functions"], &["function_call"])?;
-                self.converse(root)?;
-                self.in_messages(root)
-            }
-            Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => {
-                let choices = ["tool_choice", "parallel_tool_calls", "strict_tools"];
-                self.flat(root, &["tools", SERVERS], &choices)?;
-                self.flat(root, &["functions"], &["function_call"])
-            }
-            Dialect::Responses => {
-                let choices = ["tool_choice", "parallel_tool_calls"];
-                self.flat(root, &["tools", SERVERS], &choices)?;
-                self.flat(root, &["functions"], &["function_call"])?;
-                self.in_input(root)
-            }
-            Dialect::Interactions => {
-                self.flat(root, &["tools"], &["tool_choice"])?;
-                self.in_generation_config(root)
-            }
-            Dialect::Converse => self.converse(root),
-            Dialect::Gemini => self.gemini(root),
+    fn walk(&mut self, walk: &Walk, root: Span) -> Result<(), Error> {
+        match walk {
+            Walk::Lists(lists, choices) => self.flat(root, lists, choices),
+            Walk::Messages => self.in_messages(root),
+            Walk::Input => self.in_input(root),
+            Walk::GenerationConfig => self.in_generation_config(root),
+            Walk::Converse => self.converse(root),
+            Walk::Gemini => self.gemini(root),
         }
     }
 
@@ -405,7 +420,7 @@ impl Finder<'_> {
 }
 
 /// The member in which a request lists MCP servers for the provider to use.
-const SERVERS: &str = "mcp_servers";
+pub(crate) const SERVERS: &str = "mcp_servers";
 
 /// The type of an item that answers a search for tools with their definitions.
 const FOUND_TOOLS: &str = "tool_search_output";

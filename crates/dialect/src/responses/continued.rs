@@ -9,7 +9,7 @@
 mod join;
 mod turn;
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::request::result;
 use super::stored::stored;

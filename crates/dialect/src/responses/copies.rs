@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use callgate_call::json::{Error, Value};
+use callgate_json::{Error, Value};
 use sha2::{Digest, Sha256};
 
 use super::event::Event;

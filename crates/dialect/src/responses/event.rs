@@ -1,6 +1,6 @@
 //! The parts of events and whole responses that the gate acts on.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::item::{Item, read_item};
 use crate::json::{Fields, index, string_member, text_or_null};
@@ -135,10 +135,7 @@ pub(super) fn read_response<'a>(json: &mut Json<'a>) -> Result<Response<'a>, Err
             Some(2 | 3) if json.kind()? == Kind::Array => {
                 if response.output.is_some() {
                     // Two lists: no client reads both.
-                    return Err(Error::new(
-                        callgate_call::json::Problem::DuplicateKey,
-                        key.span().start,
-                    ));
+                    return Err(Error::new(callgate_json::Problem::DuplicateKey, key.span().start));
                 }
                 response.is_list = place == Some(3);
                 response.output = Some(read_items(json, &mut response.items)?);

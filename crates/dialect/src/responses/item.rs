@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, Value, quote};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, Value, quote};
 
 use crate::event::{Canonical, Host};
 use crate::json::{Edits, Fields, document, member, members, text_or_null};

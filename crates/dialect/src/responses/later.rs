@@ -1,6 +1,6 @@
 //! The events of an answer behind the first one of a turn.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 use callgate_wire::Frame;
 
 use super::continued::{OpenMessage, usage_of};

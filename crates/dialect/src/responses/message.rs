@@ -1,6 +1,6 @@
 //! A message that replaces a call: its events, and its item.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 use callgate_wire::Frame;
 
 use crate::json::{document, member};

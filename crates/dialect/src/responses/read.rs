@@ -1,6 +1,6 @@
 //! Reads events of a stream, and whole responses.
 
-use callgate_call::json::{Reader as Json, Span, Text};
+use callgate_json::{Reader as Json, Span, Text};
 
 use super::copies::{ItemPosition, Items, KnownItem};
 use super::event::{ECHOES, Event, Response, read_event, read_response};

@@ -9,7 +9,7 @@ mod history;
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Reader as Json, Span};
+use callgate_json::{Error, Reader as Json, Span};
 
 use crate::json::{Edits, Fields, document, elements, member, string_member};
 use crate::request::{
@@ -42,7 +42,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 
 /// The ids in `request` from the provider's memory: of the response and the conversation that it
 /// continues, and of items that it only refers to.
-pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
+pub(super) fn states(request: &str) -> Result<Vec<String>, Error> {
     Ok(Request::read(request)?.states())
 }
 

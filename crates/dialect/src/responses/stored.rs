@@ -13,7 +13,7 @@ use crate::usage::sum;
 pub(super) const IDENTITY: [&str; 3] = ["id", "created_at", "previous_response_id"];
 
 /// Those members of a response; `None` if nobody can refer to it.
-pub(super) fn identity(data: &str, response: callgate_call::json::Span) -> Option<String> {
+pub(super) fn identity(data: &str, response: callgate_json::Span) -> Option<String> {
     let is_kept = member(data, response, "store").is_none_or(|store| store.of(data) != "false");
     if !is_kept || raw_member(data, response, "id").is_empty() {
         return None;
@@ -72,7 +72,7 @@ pub fn read_again(last: &str, shown: &str) -> Option<String> {
 /// The ids of the messages in these items.
 pub(crate) fn message_ids(items: &str) -> Vec<String> {
     let list = format!("[{items}]");
-    let id = |item: &callgate_call::json::Span| {
+    let id = |item: &callgate_json::Span| {
         let is_message = string_member(&list, *item, "type").is_some_and(|kind| kind.is("message"));
         let id = string_member(&list, *item, "id").filter(|_| is_message)?;
         id.decode().ok().map(|id| id.into_owned())

@@ -1,6 +1,6 @@
 //! The whole texts that a user sees in an event or a body.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span};
+use callgate_json::{Error, Kind, Reader as Json, Span};
 
 use super::item::Item;
 use crate::json::{document, elements, inside, members};

@@ -1,6 +1,6 @@
 //! Writes a Responses stream: the same bytes, renumbered, or replaced.
 
-use callgate_call::json::{Reader as Json, Span, quote};
+use callgate_json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};
@@ -10,7 +10,7 @@ use super::texts;
 use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave};
 use crate::spec::Write;
 
 /// Writes the frames of one response.
@@ -50,6 +50,12 @@ impl Write for Writer {
     }
 
     /// Writes one frame.
+    fn leaves_out(&mut self, _data: &str, reading: &Reading) -> bool {
+        let begun = reading.block.filter(|block| block.does == BlockStep::Open);
+        self.dropped.extend(begun.and_then(|block| block.place));
+        true
+    }
+
     fn write(
         &mut self,
         frame: &Frame<'_>,
@@ -58,10 +64,8 @@ impl Write for Writer {
         orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
-        let fates = orders.fates;
-        if reading.irregular || stray_is_denied(reading, fates) {
-            let begun = reading.block.filter(|block| block.does == BlockStep::Open);
-            self.dropped.extend(begun.and_then(|block| block.place));
+        if reading.irregular {
+            self.leaves_out(data, reading);
             return;
         }
         if self.later.is_some() && is_left_out(data, reading) {
@@ -159,9 +163,6 @@ impl Write for Writer {
     /// Writes a whole response.
     fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
-        if stray_is_denied(reading, fates) {
-            return None;
-        }
         let mut edits = Edits::default();
         self.edit_output(data, reading, fates, &mut edits);
         Some(finish_body(data, departure, edits))

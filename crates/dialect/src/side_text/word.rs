@@ -1,6 +1,6 @@
 //! The member names that determine what a text is.
 
-use callgate_call::json::Text;
+use callgate_json::Text;
 
 /// A relevant member name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! Finds the arguments that a path of the catalogue names: `command`, `edits[*].path`, `$`.
 
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 /// Values of one role that are looked at.
 const MAX_FOUND: usize = 256;

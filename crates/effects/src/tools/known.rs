@@ -1,7 +1,7 @@
 //! Tools of the catalogue.
 
 use callgate_call::EmbeddedJson;
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};

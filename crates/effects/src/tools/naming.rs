@@ -3,7 +3,7 @@
 //! A server does its work behind its API, so the arguments often show nothing. A name is a verb and a
 //! noun: verbs that destroy count for every noun that is not an everyday thing.
 
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::effect::{Action, Knowledge, Purpose, Run};

@@ -1,6 +1,6 @@
 //! Tools that are called like a program: `kubectl {"args": ["delete", "ns", "prod"]}` runs it.
 
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::path::working_folder;

@@ -66,10 +66,10 @@ fn files_are_written_and_deleted() {
 fn every_target_of_a_patch_counts() {
     let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: /etc/b\n*** End Patch";
     assert_eq!(lines("apply_patch", &Arguments::text(patch)), ["writes /w/a", "deletes /etc/b"]);
-    let json = format!(r#"{{"input":{}}}"#, callgate_call::json::quote(patch));
+    let json = format!(r#"{{"input":{}}}"#, callgate_json::quote(patch));
     has("apply_patch", &json, &["writes /w/a", "deletes /etc/b"]);
     let command = format!("apply_patch <<'EOF'\n{patch}\nEOF");
-    let json = format!(r#"{{"command":{}}}"#, callgate_call::json::quote(&command));
+    let json = format!(r#"{{"command":{}}}"#, callgate_json::quote(&command));
     has("Bash", &json, &["writes /w/a", "deletes /etc/b"]);
 }
 

@@ -1,6 +1,6 @@
 //! Tools that are not in the catalogue: what their arguments show by themselves.
 
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::effect::{Access, Change, Scope};

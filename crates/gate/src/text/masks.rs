@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use callgate_call::json::Span;
 use callgate_dialect::{Departure, echoes};
+use callgate_json::Span;
 
 /// The replacements of texts, by where the texts begin. Sorted, so that thousands of texts in one
 /// frame are replaced in about the time it takes to read them.

@@ -8,8 +8,8 @@
 
 use std::ops::Range;
 
-use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{Block, BlockStep, Departure, Lane, Order, Reading, What, echoes, may_echo};
+use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
 

@@ -1,8 +1,8 @@
 //! Texts that are not part of the answer: each channel is a separate text. The model's thinking is
 //! scanned but never changed.
 
-use callgate_call::json::Span;
 use callgate_dialect::{Channel, Delivery, Reading, Slot, What};
+use callgate_json::Span;
 
 use super::{Ends, Place, StreamingText, Texts};
 use crate::core::Core;
@@ -110,7 +110,7 @@ impl Texts {
 
     fn scan_whole_thinking(&self, raw: &str) -> Vec<callgate_policy::TextHit> {
         let mut text = String::new();
-        callgate_call::json::decode_into(raw, &mut None, &mut text);
+        callgate_json::decode_into(raw, &mut None, &mut text);
         self.guard.fixed(&text)
     }
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use callgate_call::ClientInfo;
 use callgate_decide::mcp::McpSession;
 use callgate_wire::Frame;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -17,7 +18,7 @@ use url::Url;
 
 use super::post::{ClientPost, Exchange, MessageOutcome};
 use super::site::{self, Conversation, Site};
-use super::{Body, McpClient, PATH, events, hex, reply, response};
+use super::{Body, PATH, events, hex, reply, response};
 use crate::message::{Id, Kind, Message};
 
 /// Maximum number of concurrent streams per server.
@@ -30,7 +31,7 @@ pub(super) struct Channels(Mutex<HashMap<String, Arc<Channel>>>);
 /// One stream.
 pub(super) struct Channel {
     token: String,
-    client: McpClient,
+    client: ClientInfo,
     conversation: Arc<Conversation>,
     /// The address for messages to the server, once the server has named it.
     place: OnceLock<Url>,
@@ -58,7 +59,7 @@ impl Channels {
 /// Opens a stream for a client.
 pub(super) async fn open(
     site: Arc<Site>,
-    client: McpClient,
+    client: ClientInfo,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let headers = site::forwarded_headers(request.into_parts().0.headers);
@@ -71,7 +72,7 @@ pub(super) async fn open(
 /// the stream, its address for messages is unknown.
 pub(super) async fn connect(
     site: Arc<Site>,
-    client: McpClient,
+    client: ClientInfo,
     headers: HeaderMap,
 ) -> Result<(Arc<Channel>, Response<Body>), Response<Body>> {
     let conversation = site.begin(&client, true);
@@ -105,7 +106,7 @@ pub(super) async fn connect(
 /// Handles a message of the client.
 pub(super) async fn post(
     site: Arc<Site>,
-    client: McpClient,
+    client: ClientInfo,
     token: &str,
     request: Request<Incoming>,
 ) -> Response<Body> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use callgate_call::Who;
-use callgate_call::json::{Span, elements, member};
+use callgate_call::{ClientInfo, Who};
 use callgate_decide::mcp::McpSession;
+use callgate_json::{Span, elements, member};
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;
@@ -16,7 +16,7 @@ use url::Url;
 use super::legacy_sse::{self, Channel};
 use super::post::Exchange;
 use super::site::{self, Conversation, SESSION, Site};
-use super::{McpClient, ServerType, events, hex, read, response};
+use super::{ServerType, events, hex, read, response};
 use crate::message::{Id, Kind, Message, Outcome};
 use crate::params;
 use crate::session::listing;
@@ -196,7 +196,7 @@ fn own_id() -> Option<Id> {
 /// older ones.
 pub(super) async fn at_start(site: &Arc<Site>) {
     let who = Who { user: Some("callgate".to_owned()), ..Who::default() };
-    let client = McpClient { who, agent: None, session: None, request: String::new() };
+    let client = ClientInfo { who, agent: None, session: None, request: String::new() };
     let mcp_session = site.mcp_session(&client);
     if mcp_session.admitted().is_err() {
         return;
@@ -236,7 +236,7 @@ impl ToolLister {
 }
 
 /// Lists the tools over our own stream, which carries all answers.
-async fn on_stream(site: &Arc<Site>, client: McpClient) -> Result<(), ListFailure> {
+async fn on_stream(site: &Arc<Site>, client: ClientInfo) -> Result<(), ListFailure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let opened = legacy_sse::connect(Arc::clone(site), client, headers.clone()).await;

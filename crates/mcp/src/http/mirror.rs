@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use callgate_call::json::{Span, Value};
+use callgate_json::{Span, Value};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::message::{Kind, Message};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use callgate_call::json::Span;
+use callgate_call::ClientInfo;
+use callgate_json::Span;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -11,7 +12,7 @@ use url::Url;
 use super::legacy_sse::Channel;
 use super::mirror::{self, MirroredArguments};
 use super::site::{self, Conversation, SESSION, Site};
-use super::{Body, HttpSettings, McpClient, list, read, reply, response};
+use super::{Body, HttpSettings, list, read, reply, response};
 use crate::answers;
 use crate::message::{Id, Kind, Message};
 use crate::params::{self, NameKey, NamedParams};
@@ -20,7 +21,7 @@ use crate::session::{Session, Step};
 /// One request of a client, from its message to its answer.
 pub(super) struct Exchange {
     pub(super) site: Arc<Site>,
-    pub(super) client: McpClient,
+    pub(super) client: ClientInfo,
     pub(super) conversation: Arc<Conversation>,
     pub(super) session: Arc<tokio::sync::Mutex<Session>>,
     /// The client's headers, as they are sent to the server.
@@ -95,7 +96,7 @@ impl ClientPost {
 /// Answers a client's message.
 pub(super) async fn answer(
     site: Arc<Site>,
-    client: McpClient,
+    client: ClientInfo,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let named = session_of(request.headers());
@@ -121,7 +122,7 @@ impl Exchange {
     /// A request whose message has not been read yet.
     pub(super) fn new(
         site: Arc<Site>,
-        client: McpClient,
+        client: ClientInfo,
         conversation: Arc<Conversation>,
         headers: HeaderMap,
     ) -> Self {

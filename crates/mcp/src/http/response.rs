@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callgate_call::json::quote;
+use callgate_call::ClientInfo;
 use callgate_decide::mcp::{Inspected, Place};
+use callgate_json::quote;
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -12,7 +13,7 @@ use hyper::body::Incoming;
 use super::post::{Exchange, session_of, without_line_end};
 use super::site::{self, SESSION, Site};
 use super::upstream::UpstreamError;
-use super::{Body, McpClient, events, read, reply};
+use super::{Body, events, read, reply};
 use crate::answers;
 use crate::message::{Id, Kind, Message, Outcome};
 use crate::session::{Session, Step};
@@ -21,7 +22,7 @@ use crate::session::{Session, Step};
 /// client has missed.
 pub(super) async fn get(
     site: Arc<Site>,
-    client: McpClient,
+    client: ClientInfo,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let headers = site::forwarded_headers(request.into_parts().0.headers);
@@ -48,7 +49,7 @@ pub(super) async fn get(
 /// The client ends the conversation.
 pub(super) async fn delete(
     site: Arc<Site>,
-    client: McpClient,
+    client: ClientInfo,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let headers = site::forwarded_headers(request.into_parts().0.headers);

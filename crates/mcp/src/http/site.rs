@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_call::{Origin, OriginFields, Surface, Who};
+use callgate_call::{ClientInfo, Origin, OriginFields, Surface, Who};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -16,7 +16,7 @@ use url::Url;
 
 use super::legacy_sse::Channels;
 use super::upstream::Upstream;
-use super::{HttpSettings, McpClient, ServerType};
+use super::{HttpSettings, ServerType};
 use crate::session::{OngoingCalls, Session, TaskOwners};
 
 /// The header with which the older revisions name a conversation.
@@ -63,11 +63,11 @@ enum ConversationName {
 }
 
 impl ConversationKey {
-    fn named(client: &McpClient, name: &str) -> Self {
+    fn named(client: &ClientInfo, name: &str) -> Self {
         Self { who: principal(client), name: ConversationName::Named(name.to_owned()) }
     }
 
-    fn of(client: &McpClient, name: Option<&str>) -> Self {
+    fn of(client: &ClientInfo, name: Option<&str>) -> Self {
         match name {
             Some(name) => Self::named(client, name),
             None => {
@@ -156,7 +156,7 @@ impl Site {
     /// distinguish principals, because all requests carry our token.
     pub(super) fn conversation(
         &self,
-        client: &McpClient,
+        client: &ClientInfo,
         named: Option<&str>,
     ) -> Option<Arc<Conversation>> {
         let key = ConversationKey::of(client, named);
@@ -178,18 +178,18 @@ impl Site {
     }
 
     /// Remembers a conversation that the server continues and that was unknown here.
-    pub(super) fn adopt(&self, client: &McpClient, named: &str, conversation: &Arc<Conversation>) {
+    pub(super) fn adopt(&self, client: &ClientInfo, named: &str, conversation: &Arc<Conversation>) {
         let key = ConversationKey::named(client, named);
         self.remember(key, Arc::clone(conversation), OnConflict::Keep);
     }
 
     /// Remembers a new conversation under the name that the server gave it.
-    pub(super) fn name(&self, client: &McpClient, named: &str, conversation: Arc<Conversation>) {
+    pub(super) fn name(&self, client: &ClientInfo, named: &str, conversation: Arc<Conversation>) {
         let key = ConversationKey::named(client, named);
         self.remember(key, conversation, OnConflict::Replace);
     }
 
-    pub(super) fn forget(&self, client: &McpClient, named: &str) {
+    pub(super) fn forget(&self, client: &ClientInfo, named: &str) {
         let key = ConversationKey::named(client, named);
         self.conversations.lock().remove(&key);
     }
@@ -218,7 +218,7 @@ impl Site {
     }
 
     /// A conversation that is not remembered.
-    pub(super) fn begin(&self, client: &McpClient, is_named: bool) -> Arc<Conversation> {
+    pub(super) fn begin(&self, client: &ClientInfo, is_named: bool) -> Arc<Conversation> {
         let mcp_session = self.mcp_session(client);
         let ongoing_calls = OngoingCalls::of(principal(client), Arc::clone(&self.tasks));
         let mut conversation = Conversation {
@@ -234,7 +234,7 @@ impl Site {
     }
 
     /// The decider for a client's calls.
-    pub(super) fn mcp_session(&self, client: &McpClient) -> Arc<McpSession> {
+    pub(super) fn mcp_session(&self, client: &ClientInfo) -> Arc<McpSession> {
         let origin = Origin::new(OriginFields {
             who: client.who.clone(),
             agent: client.agent.clone(),
@@ -247,13 +247,13 @@ impl Site {
 }
 
 /// A hash of the principal.
-fn principal(client: &McpClient) -> u64 {
+fn principal(client: &ClientInfo) -> u64 {
     let Who { org, team, user, key } = &client.who;
     hash(&(org, team, user, key))
 }
 
 /// A hash of what a client states about itself.
-fn claims(client: &McpClient) -> u64 {
+fn claims(client: &ClientInfo) -> u64 {
     hash(&(&client.agent, &client.session))
 }
 

@@ -8,7 +8,7 @@ fn why(line: &[u8]) -> UnfitReason {
     Message::read(line).unwrap_err().why
 }
 
-fn problem(line: &str) -> callgate_call::json::Problem {
+fn problem(line: &str) -> callgate_json::Problem {
     match why(line.as_bytes()) {
         UnfitReason::Json(error) => error.what,
         why => panic!("{why}"),
@@ -38,7 +38,7 @@ fn the_three_kinds() {
 
 #[test]
 fn ambiguous_messages_are_unfit() {
-    use callgate_call::json::Problem::DuplicateKey;
+    use callgate_json::Problem::DuplicateKey;
     for line in [
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","m\u0065thod":"tools/call"}"#,

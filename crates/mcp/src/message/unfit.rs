@@ -1,6 +1,6 @@
 //! Why a message is not forwarded.
 
-use callgate_call::json::{self, Problem};
+use callgate_json::Problem;
 
 use super::{Id, id_of};
 
@@ -44,11 +44,11 @@ pub(crate) enum UnfitReason {
     #[error("it is neither a request nor a notification nor a response")]
     NotAMessage,
     #[error("it is not strict JSON: {0}")]
-    Json(json::Error),
+    Json(callgate_json::Error),
 }
 
-impl From<json::Error> for UnfitReason {
-    fn from(error: json::Error) -> Self {
+impl From<callgate_json::Error> for UnfitReason {
+    fn from(error: callgate_json::Error) -> Self {
         Self::Json(error)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::Reply;
 use super::subscription::{Subscription, updated};

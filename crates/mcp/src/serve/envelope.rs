@@ -1,6 +1,6 @@
 //! The metadata of a request: its revision and the client's capabilities.
 
-use callgate_call::json::{Kind, Reader, Span, member, quote};
+use callgate_json::{Kind, Reader, Span, member, quote};
 
 use super::writer::{LEGACY, MODERN, ResponseWriter};
 use crate::answers::Era;

@@ -1,6 +1,6 @@
 //! Handles each method.
 
-use callgate_call::json::{Kind, Reader, Span, elements, member, quote};
+use callgate_json::{Kind, Reader, Span, elements, member, quote};
 
 use super::envelope::INVALID_PARAMS;
 use super::host::Host;

@@ -1,7 +1,7 @@
 //! The headers of HTTP requests, which repeat parts of the body. Programs in between may have
 //! routed by them, so they must agree.
 
-use callgate_call::json::{Span, member};
+use callgate_json::{Span, member};
 use http::{HeaderMap, HeaderValue};
 
 use crate::http::mirror::decode;
@@ -74,7 +74,7 @@ fn as_it_is(value: &HeaderValue) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use callgate_call::json::document;
+    use callgate_json::document;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A subscription of the newer revisions: one request, answered by notifications.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::writer;
 use crate::message::Id;

@@ -1,6 +1,6 @@
 //! Writes a server's messages, in the format of each family of revisions.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::host::{About, CallResult, Resource};
 use crate::answers::Era;

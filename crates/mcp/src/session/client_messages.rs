@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Edits, Span, member};
 use callgate_decide::mcp::{CallTicket, SentMessage, ServerRequest};
+use callgate_json::{Edits, Span, member};
 
 use super::server::server_request_kind;
 use super::{OpenRequest, PendingServerRequest, Session, Step, to_server};

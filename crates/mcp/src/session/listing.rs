@@ -3,8 +3,8 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use callgate_call::json::{Span, quote};
 use callgate_decide::mcp::{ListPage, McpSession};
+use callgate_json::{Span, quote};
 
 use super::lists::{self, List};
 use super::{Question, Session, Step, Transport, to_server};

@@ -1,7 +1,7 @@
 //! Lists of tools, prompts and resources: removes entries that a client may not see.
 
-use callgate_call::json::{Edits, Fields, Reader, Span, document, elements, members};
 use callgate_decide::mcp::{ListAction, ListPage};
+use callgate_json::{Edits, Fields, Reader, Span, document, elements, members};
 
 use crate::params;
 

@@ -2,7 +2,7 @@
 //! in the parameters.
 
 use callgate_call::Arguments;
-use callgate_call::json::{Kind, Reader, Span, elements, members};
+use callgate_json::{Kind, Reader, Span, elements, members};
 
 use super::{OVERSIZE_PREFIX, Session};
 

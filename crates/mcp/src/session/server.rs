@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use callgate_call::json::{Edits, Member, Span, elements, member, members};
 use callgate_decide::mcp::{Inspected, ListAction, ListPage, Place, ServerRequest};
+use callgate_json::{Edits, Member, Span, elements, member, members};
 
 use memchr::memmem;
 

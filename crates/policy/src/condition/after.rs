@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use callgate_call::json::quote;
+use callgate_document::{Fields, Node, Problems, Yaml};
+use callgate_json::quote;
 use sha2::{Digest, Sha256};
 
 use super::{Condition, Evidence, KeyDoc, LeafCondition, Scene, compile};
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
-use crate::node::{Node, Yaml};
-use crate::source::read::Fields;
 use crate::terms::within;
 use crate::tri::Tri;
 

@@ -5,18 +5,17 @@ mod explain;
 mod role;
 mod unknown;
 
-use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson};
+use callgate_document::{Fields, Problems, Span};
 use callgate_effects::Role;
+use callgate_json::Value;
 
 use super::{Claims, Evidence, IndexHint, KeyDoc, LeafCondition, Scene};
-use crate::diagnostic::{Problems, Span};
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::number::may_become_null;
 use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Path, PathItem, everything};
-use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
 pub(crate) use compile::regex_hint;

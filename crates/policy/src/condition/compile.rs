@@ -1,10 +1,9 @@
 //! From a rule's `when` to a condition.
 
+use callgate_document::{Fields, Node, Problems, Yaml, list};
+
 use super::list::{KINDS, Kind};
 use super::{Condition, KeyDoc};
-use crate::diagnostic::Problems;
-use crate::node::{Node, Yaml};
-use crate::source::read::{Fields, list};
 
 /// Keys of kinds that do not exist yet.
 const LATER: &[&str] = &["origin"];

@@ -1,12 +1,11 @@
 //! The condition `connects`: which hosts a call would talk to, and what for.
 
+use callgate_document::{Fields, Problems};
 use callgate_effects::{Action, EffectKind, Purpose};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
 use super::effect_lists::{Hosts, value, words};
-use crate::diagnostic::Problems;
-use crate::source::read::Fields;
 use crate::tri::Tri;
 
 /// Hosts that a call connects to.

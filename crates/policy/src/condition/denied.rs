@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use callgate_call::json::quote;
+use callgate_document::{Fields, Problems, integer};
+use callgate_json::quote;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::{JudgementDetails, Matched};
-use crate::source::read::{Fields, integer};
 use crate::terms::within;
 use crate::tri::Tri;
 

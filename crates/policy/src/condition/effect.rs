@@ -2,18 +2,17 @@
 //! file asks it about every effect of the call.
 
 use callgate_call::Arguments;
-use callgate_call::json::{Value, quote};
+use callgate_document::{Fields, Problems};
 use callgate_effects::{
     Action, Bound, Effect, EffectKind, Effects, Knowledge, Opaque, Run, Truth, Why,
 };
+use callgate_json::{Value, quote};
 
 use super::{Claims, EffectReading, Evidence, KeyDoc, LeafCondition, Scene};
 use crate::denial::cut;
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::path::{Path, PathItem};
-use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
 /// A condition on one kind of effects.

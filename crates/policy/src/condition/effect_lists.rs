@@ -1,13 +1,11 @@
 //! Reads the values of conditions on effects: lists of globs, `{ not: [...] }`, named sets, words.
 
+use callgate_document::{At, Fields, Node, Problems, Yaml, did_you_mean, texts};
 use callgate_effects::{HostSet, Path, PathSet, PreparedPath, Purpose, Stance, sets};
 use std::sync::OnceLock;
 
 use super::effect::Found;
 use super::{Claims, Scene};
-use crate::diagnostic::{Problems, did_you_mean};
-use crate::node::{Node, Yaml};
-use crate::source::read::{At, Fields, texts};
 use crate::tri::Tri;
 
 /// Whether a list names the values that match or those that do not.
@@ -83,7 +81,7 @@ pub(super) fn words<T: Copy>(
     known: &[(&str, T)],
     problems: &mut Problems<'_>,
 ) -> Vec<T> {
-    let read = |text: &At<String>| crate::source::read::word(text, what, known, &[], problems);
+    let read = |text: &At<String>| callgate_document::word(text, what, known, &[], problems);
     written.iter().filter_map(read).map(|at| at.value).collect()
 }
 

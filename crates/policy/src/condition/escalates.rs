@@ -1,14 +1,12 @@
 //! The condition `escalates`: calls that leave the sandbox of their agent or skip its questions.
 
-use callgate_call::json::quote;
+use callgate_document::{Fields, Problems, Yaml};
 use callgate_effects::{Action, EffectKind, Effects, Mark, escalating_argument};
+use callgate_json::quote;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
-use crate::node::Yaml;
-use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
 /// An argument that switches the sandbox off, or a command that starts an agent without its guards.

@@ -1,17 +1,15 @@
 //! The condition `finding`: whether an inspection of an MCP server's texts found something.
 
-use callgate_call::json::quote;
+use callgate_document::{Fields, Node, Problems, Yaml};
+use callgate_json::quote;
 use callgate_scan::inspect::{Class, Finding, Severity};
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
 use crate::denial::cut;
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::finding::{Findings, describe};
 use crate::judgement::Matched;
-use crate::node::{Node, Yaml};
 use crate::source::finding::{classes, severity};
-use crate::source::read::Fields;
 use crate::tri::Tri;
 
 /// Which findings a rule is about.

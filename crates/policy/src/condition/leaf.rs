@@ -1,11 +1,11 @@
 //! What every kind of condition provides.
 
-use crate::diagnostic::Problems;
+use callgate_document::{Fields, Problems};
+
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::operator::Operator;
 use crate::path::Path;
-use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
 use super::Scene;

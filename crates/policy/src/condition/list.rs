@@ -1,9 +1,9 @@
 //! The list of all kinds of conditions. `CONTRIBUTING.md` says how to add one.
 
-use crate::diagnostic::Problems;
+use callgate_document::{Fields, Problems};
+
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
-use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
 use super::Scene;

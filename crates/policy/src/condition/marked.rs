@@ -1,13 +1,12 @@
 //! The condition `marked`: what is known about a command as a whole.
 
+use callgate_document::{Fields, Problems, texts};
 use callgate_effects::{Action, EffectKind, Mark, Run, Word};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
 use super::effect_lists::words;
 use super::sql::is_scratch;
-use crate::diagnostic::Problems;
-use crate::source::read::{Fields, texts};
 use crate::tri::Tri;
 
 /// Commands that the model of the program marks.

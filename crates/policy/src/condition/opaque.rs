@@ -1,13 +1,11 @@
 //! The condition `opaque`: parts of a call that cannot be read and could do something.
 
+use callgate_document::{Fields, Problems, Yaml, texts};
 use callgate_effects::{Action, Bound, EffectKind, Why};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
 use super::effect_lists::words;
-use crate::diagnostic::Problems;
-use crate::node::Yaml;
-use crate::source::read::{Fields, texts};
 use crate::tri::Tri;
 
 /// Parts that cannot be read.

@@ -1,12 +1,11 @@
 //! The condition `reads`: which files a call would read.
 
+use callgate_document::{Fields, Problems};
 use callgate_effects::{Access, Action, EffectKind};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
 use super::effect_lists::{Paths, value, words};
-use crate::diagnostic::Problems;
-use crate::source::read::Fields;
 use crate::tri::Tri;
 
 /// Files that are read.

@@ -1,13 +1,11 @@
 //! The condition `runs`: which programs a call would run, and with what.
 
+use callgate_document::{At, Fields, Node, Problems, Yaml, boolean, list, text, texts};
 use callgate_effects::{Action, EffectKind, Run, Word};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
-use crate::diagnostic::Problems;
-use crate::node::{Node, Yaml};
 use crate::pattern::Wildcard;
-use crate::source::read::{At, Fields, boolean, list, text, texts};
 use crate::tri::Tri;
 
 /// Commands that a call runs.

@@ -1,8 +1,8 @@
 //! Everything a condition can look at.
 
-use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
 use callgate_effects::{Bound, EffectKind, Effects, Path as EffectPath, Role};
+use callgate_json::Value;
 
 use crate::effects::{CallEffects, PathForms, Place};
 use crate::extra::ExtraInput;

@@ -2,16 +2,14 @@
 
 use std::sync::LazyLock;
 
-use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Unreadable};
+use callgate_document::{At, Fields, Problems, Yaml, texts};
+use callgate_json::quote;
 use callgate_scan::Set;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
-use crate::diagnostic::Problems;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
-use crate::node::Yaml;
-use crate::source::read::{At, Fields, texts};
 use crate::text::detectors;
 use crate::tri::Tri;
 

@@ -1,14 +1,13 @@
 //! The condition `sets`: settings that make a later command run something else.
 
 use callgate_call::fold;
+use callgate_document::{At, Fields, Problems, did_you_mean};
 use callgate_effects::{Action, EffectKind, Meaning, Reach, Setting, meaning};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
 use super::effect_lists::{Sense, value, words};
-use crate::diagnostic::{Problems, did_you_mean};
 use crate::pattern::Wildcard;
-use crate::source::read::{At, Fields};
 use crate::tri::Tri;
 
 /// Settings that a call changes.

@@ -1,14 +1,12 @@
 //! The condition `sql`: which statements a call would run on a database.
 
+use callgate_document::{At, Fields, Node, Problems, Yaml, texts};
 use callgate_effects::statements::{Rows, Statement, statements};
 use callgate_effects::{Action, EffectKind, Run};
 
 use super::Scene;
 use super::effect::{EffectCondition, Found};
-use crate::diagnostic::Problems;
-use crate::node::{Node, Yaml};
 use crate::pattern::Wildcard;
-use crate::source::read::{At, Fields, texts};
 use crate::tri::Tri;
 
 /// Statements that a call runs.

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson};
+use callgate_json::Value;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 

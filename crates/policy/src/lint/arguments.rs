@@ -1,11 +1,10 @@
 //! Warnings about arguments that the tools of a rule do not have.
 
 use callgate_call::fold;
+use callgate_document::{Diagnostic, Source, Warning, did_you_mean};
 use callgate_effects::{Catalogue, Entry, Kind, Role};
 
-use crate::Source;
 use crate::condition::ArgumentCondition;
-use crate::diagnostic::{Diagnostic, Warning, did_you_mean};
 use crate::path::{Path, Step};
 use crate::policy::Policy;
 use crate::rule::Rule;

@@ -1,10 +1,7 @@
 //! Reading the words for findings, in conditions and examples.
 
+use callgate_document::{At, Fields, Node, Problems, text, texts, word};
 use callgate_scan::inspect::{Class, Finding, Severity};
-
-use super::read::{At, Fields, text, texts, word};
-use crate::diagnostic::Problems;
-use crate::node::Node;
 
 /// One class or a list of them.
 pub(crate) fn classes(node: &Node, problems: &mut Problems<'_>) -> Vec<Class> {

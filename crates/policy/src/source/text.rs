@@ -1,11 +1,9 @@
 //! Text rules as written.
 
-use super::read::{At, Fields, list, text, texts, word};
 use super::{Mode, mode};
-use crate::diagnostic::{Problems, Span};
-use crate::node::Node;
 use crate::sketch::RuleSketch;
 use crate::text::{Direction, TextAction};
+use callgate_document::{At, Fields, Node, Problems, Span, list, text, texts, word};
 use callgate_scan::Replace;
 
 /// One text rule.

@@ -8,8 +8,10 @@ use crate::Policies;
 
 fn shown(text: &str) -> String {
     let source = source(text);
-    let shown: Vec<_> =
-        problems(text).iter().map(|problem| crate::render(problem, &source, false)).collect();
+    let shown: Vec<_> = problems(text)
+        .iter()
+        .map(|problem| callgate_document::render(problem, &source, false))
+        .collect();
     shown.join("\n\n")
 }
 
@@ -709,7 +711,9 @@ fn survives(text: &str) {
         Err(problems) => {
             assert!(!problems.is_empty());
             for problem in problems {
-                assert!(crate::render(&problem, &source, true).contains(&problem.source));
+                assert!(
+                    callgate_document::render(&problem, &source, true).contains(&problem.source)
+                );
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use callgate_call::json::Value;
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
+use callgate_json::Value;
 
 use callgate_effects::{Action, Catalogue, Effects};
 

@@ -6,7 +6,7 @@ use super::support::*;
 use crate::{Policies, Verdict};
 
 fn shell(command: &str) -> ToolCall {
-    in_project("Bash", &format!("{{\"command\":{}}}", callgate_call::json::quote(command)))
+    in_project("Bash", &format!("{{\"command\":{}}}", callgate_json::quote(command)))
 }
 
 fn in_project(tool: &str, input: &str) -> ToolCall {

@@ -195,7 +195,7 @@ const PATHS: [&str; 9] =
 const ROLE_KEYS: [&str; 7] = ["command", "cmd", "Command", "commands", "path", "file_path", "args"];
 
 /// Conditions of the other kinds.
-const LEAVES: [&str; 13] = [
+const LEAVES: &[&str] = &[
     "{ secret: any }",
     "{ secret: [private_key, jwt] }",
     "{ finding: any }",
@@ -214,7 +214,7 @@ const LEAVES: [&str; 13] = [
 fn condition() -> impl Strategy<Value = String> {
     let test = (prop::sample::select(&PATHS), prop::sample::select(&TESTS))
         .prop_map(|(path, test)| format!("{{ arg: {path}, {test} }}"));
-    let leaf = prop::sample::select(&LEAVES).prop_map(str::to_owned);
+    let leaf = prop::sample::select(LEAVES).prop_map(str::to_owned);
     prop_oneof![9 => test, 1 => leaf].prop_recursive(3, 8, 3, |inner| {
         let list = prop::collection::vec(inner.clone(), 1..3).prop_map(|parts| parts.join(", "));
         prop_oneof![

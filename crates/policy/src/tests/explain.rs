@@ -1,7 +1,7 @@
 //! An explanation agrees with the judgement and is complete.
 
-use callgate_call::json::quote;
 use callgate_call::{OriginFields, Surface, ToolCall};
+use callgate_json::quote;
 use proptest::prelude::*;
 
 use super::equivalence::{a_call, policy_named};

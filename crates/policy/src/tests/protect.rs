@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use callgate_call::Surface;
+use callgate_document::{Problems, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
-use crate::diagnostic::Problems;
-use crate::yaml::parse;
 use crate::{Document, Policies, Protection, Source, Verdict};
 
 fn installation() -> Protection {
@@ -34,7 +33,7 @@ fn protected(text: &str) -> Policies {
 const NOTHING: &str = "policy: nothing\nrules: []\n";
 
 fn bash(policies: &Policies, command: &str) -> (Verdict, Option<String>) {
-    let input = format!("{{\"command\":{}}}", callgate_call::json::quote(command));
+    let input = format!("{{\"command\":{}}}", callgate_json::quote(command));
     let judgement = policies.ask(&call("Bash", &input));
     (judgement.verdict, judgement.rule.clone())
 }

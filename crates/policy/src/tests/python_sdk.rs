@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::support::*;
 use crate::Verdict;

@@ -3,13 +3,11 @@
 use std::time::Instant;
 
 use callgate_call::Surface;
+use callgate_document::{At, Problems, Span, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
-use crate::diagnostic::Problems;
-use crate::source::read::At;
-use crate::yaml::parse;
-use crate::{Document, Policies, Relaxation, Span, Verdict, builtin, builtins, starter};
+use crate::{Document, Policies, Relaxation, Verdict, builtin, builtins, starter};
 
 #[test]
 fn the_starter_loads_without_a_warning() {
@@ -71,7 +69,7 @@ fn daily_work_passes() {
         "git clone git@example.com:a/b.git",
         "cat ~/.gitconfig",
     ] {
-        let input = format!("{{\"command\":{}}}", callgate_call::json::quote(command));
+        let input = format!("{{\"command\":{}}}", callgate_json::quote(command));
         let judgement = policies.ask(&call("Bash", &input));
         if judgement.verdict != Verdict::Allow {
             disturbed.push((command, judgement.rule.clone()));
@@ -155,7 +153,7 @@ fn relaxed(entry: &str) -> (Option<Policies>, Vec<String>) {
 }
 
 fn bash(policies: &Policies, command: &str) -> Verdict {
-    policies.verdict("Bash", &format!("{{\"command\":{}}}", callgate_call::json::quote(command)))
+    policies.verdict("Bash", &format!("{{\"command\":{}}}", callgate_json::quote(command)))
 }
 
 #[test]

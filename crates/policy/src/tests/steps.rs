@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use callgate_call::json::Value;
 use callgate_call::{
     Arguments, CallId, Origin, OriginFields, SessionFiles, Surface, ToolCall, ToolName,
 };
+use callgate_json::Value;
 
 use super::support::*;
 use crate::{Policies, starter};

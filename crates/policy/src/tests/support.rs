@@ -20,7 +20,7 @@ pub(super) fn compile(texts: &[&str]) -> (Policies, Vec<Warning>) {
         Ok(compiled) => compiled,
         Err(problems) => {
             let shown: Vec<_> =
-                problems.iter().map(|p| crate::render(p, &sources[0], false)).collect();
+                problems.iter().map(|p| callgate_document::render(p, &sources[0], false)).collect();
             panic!("{}", shown.join("\n\n"));
         }
     }

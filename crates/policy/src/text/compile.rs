@@ -1,13 +1,12 @@
 //! Compiles text rules.
 
+use callgate_document::{At, Diagnostic, Problems, Source, Warning, did_you_mean};
 use callgate_scan::{Builder, Set, Unusable};
 
 use super::{TextAction, TextPatterns, TextRule};
 use crate::condition::regex_hint;
-use crate::diagnostic::{Diagnostic, Problems, Warning, did_you_mean};
 use crate::policy::Policy;
-use crate::source::read::At;
-use crate::source::{Mode, Source, TextRuleSource};
+use crate::source::{Mode, TextRuleSource};
 
 /// Compiles the text rules of one policy. Those with a problem are left out; the caller rejects the
 /// file anyway.

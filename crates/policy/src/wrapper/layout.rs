@@ -1,7 +1,7 @@
 //! Where a wrapper has its calls, and which agents unpack it.
 
-use callgate_call::json::{Value, equal_ignoring_case};
 use callgate_call::{Arguments, ToolCall, ToolName, spell};
+use callgate_json::{Value, equal_ignoring_case};
 use callgate_scan::inspect::plain_name;
 
 use super::{WrappedCall, write};

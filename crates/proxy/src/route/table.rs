@@ -77,8 +77,8 @@ pub(super) const fn kept(pattern: &'static str, dialect: Dialect) -> Row {
 const OTHER_METHOD: &str = "callgate does not know this method for this path";
 
 /// The treatment of the response to a request; `None` for a path that the API does not have.
-pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatment> {
-    let mut rows = apis::path_groups(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
+pub(super) fn treatment(api: &Api, method: &Method, path: &str) -> Option<Treatment> {
+    let mut rows = api.paths.iter().flat_map(|part| part.rows(path, Spelling::Exact));
     let row = rows.next()?;
     let treatment = row.treatment_of(method);
     let passes =
@@ -98,7 +98,7 @@ fn ends_inspected(method: &Method, path: &str) -> bool {
     let path = path.trim_end_matches('/');
     let mut ends = path.match_indices('/').skip(1).filter_map(|(at, _)| path.get(at..));
     ends.any(|end| {
-        let parts = Api::ALL.into_iter().flat_map(apis::path_groups);
+        let parts = apis::ALL.into_iter().flat_map(|api| api.paths);
         let mut rows = parts.flat_map(|part| part.rows(end, Spelling::Loose));
         rows.any(|row| matches!(row.treatment_of(method), Treatment::Inspect(_)))
     })
@@ -106,12 +106,12 @@ fn ends_inspected(method: &Method, path: &str) -> bool {
 
 /// Whether callgate reads the responses of this path, for any method and spelling. Such a path is
 /// never opened, nor is one that ends like a full path of any API.
-pub(super) fn is_inspected(api: Api, path: &str) -> bool {
+pub(super) fn is_inspected(api: &Api, path: &str) -> bool {
     let path = path.replace("%2F", "/").replace("%2f", "/");
     let path = path.trim_end_matches('/');
-    let own = apis::path_groups(api).iter().flat_map(|part| part.rows(path, Spelling::Loose));
+    let own = api.paths.iter().flat_map(|part| part.rows(path, Spelling::Loose));
     let ends = || path.match_indices('/').filter_map(|(at, _)| path.get(at..));
-    let parts = Api::ALL.into_iter().flat_map(apis::path_groups);
+    let parts = apis::ALL.into_iter().flat_map(|api| api.paths);
     let others = parts.flat_map(|part| {
         ends().flat_map(|end| part.rooted_rows(end, Spelling::Loose)).collect::<Vec<_>>()
     });

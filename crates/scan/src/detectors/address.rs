@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::detector::Sample;
 use crate::detector::{ALONE, Candidate, Detector, Edge};
 
-pub(super) static DETECTORS: [Detector; 1] = [Detector {
+pub(super) static DETECTORS: &[Detector] = &[Detector {
     name: "ip_address",
     what: "an IPv4 or IPv6 address",
     heads: &["9", "A"],

@@ -7,7 +7,7 @@ use crate::detector::Sample;
 use crate::detector::{Candidate, Detector, Edge, SECRET};
 use crate::{name, value};
 
-pub(super) static DETECTORS: [Detector; 1] = [
+pub(super) static DETECTORS: &[Detector] = &[
     // `PASSWORD=...`, `"api_key": "..."`, `export TOKEN='...'`, `--password ...`, `X-Api-Key: ...`,
     // also with escaped quotes. `name.rs` decides which names count, and `value.rs` which values
     // are secrets.

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use callgate_call::json::Reader;
+use callgate_json::Reader;
 
 use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
 use crate::detector::{Candidate, Detector, Edge, Open, SECRET};
 
-pub(super) static DETECTORS: [Detector; 2] = [
+pub(super) static DETECTORS: &[Detector] = &[
     // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
     // text if it is truncated.
     Detector {

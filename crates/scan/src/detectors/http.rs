@@ -9,7 +9,7 @@ use crate::detector::{Candidate, Detector, Edge, SECRET};
 use crate::name::ValueKind;
 use crate::value;
 
-pub(super) static DETECTORS: [Detector; 5] = [
+pub(super) static DETECTORS: &[Detector] = &[
     // `scheme://user:password@host`. The place is enough: every password except a placeholder.
     Detector {
         name: "url_password",

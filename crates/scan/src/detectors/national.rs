@@ -8,7 +8,7 @@ use crate::checksum::{digits, luhn, mod_11_10, modulo, verhoeff, weighted};
 use crate::detector::Sample;
 use crate::detector::{Candidate, Detector, Edge, PERSONAL};
 
-pub(super) static DETECTORS: [Detector; 14] = [
+pub(super) static DETECTORS: &[Detector] = &[
     Detector {
         name: "us_ssn",
         what: "a US social security number",

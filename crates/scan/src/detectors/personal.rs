@@ -7,7 +7,7 @@ use crate::checksum::{digits, luhn, modulo};
 use crate::detector::Sample;
 use crate::detector::{Candidate, Detector, Edge, PERSONAL};
 
-pub(super) static DETECTORS: [Detector; 4] = [
+pub(super) static DETECTORS: &[Detector] = &[
     Detector {
         name: "email",
         what: "an e-mail address",

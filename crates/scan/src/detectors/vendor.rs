@@ -26,7 +26,7 @@ fn forty(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(whole && value::is_random(candidate.secret()))
 }
 
-pub(super) static DETECTORS: [Detector; 28] = [
+pub(super) static DETECTORS: &[Detector] = &[
     Detector {
         name: "aws_access_key_id",
         what: "the id of an AWS access key",

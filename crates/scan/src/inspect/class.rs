@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The class of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Text with instructions for the model.
     Directive,
@@ -112,7 +113,8 @@ impl FromStr for Class {
 }
 
 /// The severity of a finding. `High` and above blocks by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth a line in the log.
     Low,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use callgate_call::json::{Error, Kind, Reader, Text, decode_into};
+use callgate_json::{Error, Kind, Reader, Text, decode_into};
 
 use super::class::{Class, Severity};
 use super::finding::{Finding, Findings};

@@ -1,20 +1,19 @@
-//! The phrases to search for, as data, and the search.
+//! The search for phrases. The phrases are data: the files in the folder of this name.
 //!
 //! One automaton finds the first words of all rules; where one is found, the pattern of its rule is
 //! tried at that place, and only for a limited length. So time is linear in the text, whatever the
 //! text is.
 
-mod directive;
-mod exfiltration;
-mod foreign;
 mod path;
-mod secrecy;
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use unicode_normalization::UnicodeNormalization;
 
 use super::class::{Class, Severity};
@@ -32,13 +31,13 @@ pub(super) struct Rule {
     /// anyone.
     pub(super) data: Option<Severity>,
     /// A description for the detail.
-    pub(super) what: &'static str,
+    pub(super) what: String,
     /// The first words. Each is searched for in folded text.
-    pub(super) first: &'static [&'static str],
+    pub(super) first: Vec<String>,
     /// The whole phrase, from the first words on. A space matches a few characters that are not
     /// letters or digits: `ignore -- *previous*` is one phrase. If empty, the first words are the
     /// whole phrase.
-    pub(super) pattern: &'static str,
+    pub(super) pattern: String,
 }
 
 /// A phrase in a folded text.
@@ -56,37 +55,82 @@ const WINDOW: usize = 420;
 const GAP: &str = "[^a-z0-9(){};=]{1,12}";
 const OPTIONAL_GAP: &str = "[^a-z0-9(){};=]{0,12}";
 
+/// Every file of phrases. Hits in the same place are reported in this order.
+const FILES: [&str; 4] = [
+    include_str!("rules/directive.toml"),
+    include_str!("rules/secrecy.toml"),
+    include_str!("rules/exfiltration.toml"),
+    include_str!("rules/foreign.toml"),
+];
+
+/// A file of phrases.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PhraseFile {
+    class: Class,
+    /// Lists of first words that several phrases share: `@name` stands for one.
+    #[serde(default)]
+    words: HashMap<String, Vec<String>>,
+    phrase: Vec<Phrase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Phrase {
+    what: String,
+    own_text: Option<Severity>,
+    data: Option<Severity>,
+    first: Vec<String>,
+    #[serde(default)]
+    pattern: String,
+}
+
+/// Reads a data file of this folder.
+#[expect(clippy::expect_used, reason = "the files are fixed, and every test of rules reads them")]
+fn data<T: DeserializeOwned>(text: &str) -> T {
+    toml::from_str(text).expect("a data file has the right form")
+}
+
+impl PhraseFile {
+    fn rules(self) -> impl Iterator<Item = Rule> {
+        let Self { class, words, phrase } = self;
+        phrase.into_iter().map(move |phrase| {
+            let Phrase { what, own_text, data, first, pattern } = phrase;
+            let shared = first.first().and_then(|first| words.get(first.strip_prefix('@')?));
+            let first = shared.cloned().unwrap_or(first);
+            Rule { class, own_text, data, what, first, pattern }
+        })
+    }
+}
+
 struct Machine {
     finder: AhoCorasick,
-    /// For each first word, its rule.
-    rules: Vec<(&'static Rule, usize)>,
+    rules: Vec<Rule>,
+    /// For each first word, the place of its rule.
+    places: Vec<usize>,
+    /// For each rule, its pattern.
     patterns: Vec<Option<Regex>>,
 }
 
 static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::new);
 
-fn all() -> impl Iterator<Item = &'static Rule> {
-    [directive::RULES, secrecy::RULES, exfiltration::RULES, foreign::RULES].into_iter().flatten()
-}
-
 impl Machine {
     #[expect(clippy::expect_used, reason = "the phrases are fixed, and a test builds them")]
     fn new() -> Self {
-        let mut words: Vec<String> = Vec::new();
-        let mut rules = Vec::new();
-        let mut patterns = Vec::new();
-        for (place, rule) in all().enumerate() {
-            for first in rule.first {
-                words.push(folded(first));
-                rules.push((rule, place));
-            }
-            patterns.push((!rule.pattern.is_empty()).then(|| compile(rule.pattern)));
+        let files = FILES.into_iter().map(data::<PhraseFile>);
+        let rules: Vec<Rule> = files.flat_map(PhraseFile::rules).collect();
+        let compiled = |rule: &Rule| (!rule.pattern.is_empty()).then(|| compile(&rule.pattern));
+        let patterns = rules.iter().map(compiled).collect();
+        let (mut words, mut places) = (Vec::new(), Vec::new());
+        for (place, rule) in rules.iter().enumerate() {
+            words.extend(rule.first.iter().map(|first| folded(first)));
+            places.resize(words.len(), place);
         }
         let finder = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::DFA))
             .build(&words)
             .expect("the first words make an automaton");
-        Self { finder, rules, patterns }
+        Self { finder, rules, places, patterns }
     }
 }
 
@@ -137,7 +181,8 @@ pub(super) fn each(folded: &str, report: &mut dyn FnMut(Hit)) {
     // For each rule, where its last match ended: nothing inside of it is tried again.
     let mut done = vec![0; machine.patterns.len()];
     for hit in machine.finder.find_overlapping_iter(folded) {
-        let Some(&(rule, place)) = machine.rules.get(hit.pattern().as_usize()) else { continue };
+        let Some(&place) = machine.places.get(hit.pattern().as_usize()) else { continue };
+        let Some(rule) = machine.rules.get(place) else { continue };
         let Some(done) = done.get_mut(place).filter(|done| **done <= hit.start()) else { continue };
         if !begins_word(bytes, hit.start()) {
             continue;
@@ -170,13 +215,14 @@ mod tests {
 
     #[test]
     fn rules_are_well_formed() {
-        for rule in all() {
+        for rule in &MACHINE.rules {
             assert!(rule.own_text.is_some() || rule.data.is_some(), "{}", rule.what);
             assert!(!rule.first.is_empty(), "{}", rule.what);
-            let pattern = (!rule.pattern.is_empty()).then(|| compile(rule.pattern));
-            for first in rule.first {
+            let pattern = (!rule.pattern.is_empty()).then(|| compile(&rule.pattern));
+            for first in &rule.first {
                 assert!(first.len() >= 2, "{first} is everywhere");
                 assert_eq!(*first, first.to_lowercase());
+                assert!(!first.starts_with('@'), "{first} is not in `words`");
                 // Each first word can begin its pattern: a match of it needs some text after it.
                 let known = pattern.as_ref().is_none_or(|pattern| {
                     !pattern.is_match(b"") && pattern.as_str().len() > first.len()

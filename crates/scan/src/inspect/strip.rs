@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use callgate_call::json::{Error, Kind, Reader, Text};
+use callgate_json::{Error, Kind, Reader, Text};
 
 use super::pieces::{self, Piece, Sign};
 use super::{chars, terminal};

@@ -63,7 +63,7 @@ fn phrases(
         let Some(mut severity) = severity else {
             if hit.rule.class == Class::Exfiltration {
                 let span = read.span(text, &hit.span);
-                ambiguous.add(hit.rule.class, Severity::Medium, span, hit.rule.what.into());
+                ambiguous.add(hit.rule.class, Severity::Medium, span, hit.rule.what.clone());
             }
             return;
         };

@@ -1,7 +1,7 @@
 //! Commands, code, queries and patches, analysed: nothing panics, every effect has its place in the
 //! text, the same text has the same effects, and there are never too many of them.
 
-use callgate_call::{Arguments, json};
+use callgate_call::Arguments;
 use callgate_effects::statements::statements;
 use callgate_effects::{
     Action, Catalogue, Effects, Ground, PathSet, Stance, analyse, command, escalating_argument,
@@ -45,7 +45,7 @@ pub fn check(data: &[u8]) {
         assert_eq!(effects, command(text, &ground), "the same text, other effects");
     }
     for (tool, key) in TOOLS {
-        let arguments = Arguments::json(format!("{{{:?}:{}}}", key, json::quote(text)));
+        let arguments = Arguments::json(format!("{{{:?}:{}}}", key, callgate_json::quote(text)));
         let entry = CATALOGUE.entry(&tool.to_lowercase());
         look_at(&analyse(tool, entry, &arguments, &GROUND), &GROUND);
     }

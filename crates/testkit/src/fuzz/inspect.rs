@@ -1,7 +1,7 @@
 //! What servers say, inspected: nothing panics, findings lie in the text, and what was stripped
 //! needs no stripping and is still the same kind of document.
 
-use callgate_call::json::Reader;
+use callgate_json::Reader;
 use callgate_scan::inspect::{
     Context, Known, Place, inspect_definition, inspect_json, inspect_text, strip, strip_definition,
 };

@@ -1,7 +1,7 @@
 //! The JSON reader against serde_json: both accept the same documents and read the same values,
-//! except for the differences that `callgate_call::json` documents.
+//! except for the differences that `callgate_json` documents.
 
-use callgate_call::json::{Error, Problem, Reader, Span, Value};
+use callgate_json::{Error, Problem, Reader, Span, Value};
 use serde_json::Value as Theirs;
 
 /// Checks one input.

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use crate::drive::moment;
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+use callgate_document::{Source, render};
 use callgate_effects::Catalogue;
-use callgate_policy::{NameJudgement, Policies, Source, SpentLimits, render};
+use callgate_policy::{NameJudgement, Policies, SpentLimits};
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 static CALLS: LazyLock<Vec<ToolCall>> = LazyLock::new(|| {

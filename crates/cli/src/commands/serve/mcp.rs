@@ -5,11 +5,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use callgate_call::ClientInfo;
 use callgate_config::{McpServer, Resolved};
 use callgate_decide::Decider;
 use callgate_decide::mcp::ServerKind;
 use callgate_mcp::{Door, HttpServer, HttpSettings, PATH, ServerType};
-use callgate_proxy::{ClientInfo, Mount, MountBody, Mounts, system_roots};
+use callgate_proxy::{Mount, MountBody, Mounts, system_roots};
 use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 
@@ -21,13 +22,11 @@ struct Mounted(Arc<Door>);
 impl Mount for Mounted {
     fn answer(
         &self,
-        visitor: ClientInfo,
+        client: ClientInfo,
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>> {
-        let ClientInfo { who, agent, session, request: id } = visitor;
-        let (visitor, door) =
-            (callgate_mcp::McpClient { who, agent, session, request: id }, Arc::clone(&self.0));
-        Box::pin(async move { door.answer(visitor, request).await })
+        let door = Arc::clone(&self.0);
+        Box::pin(async move { door.answer(client, request).await })
     }
 
     fn refusal(&self, text: &str) -> String {

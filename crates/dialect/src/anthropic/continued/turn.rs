@@ -1,6 +1,6 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
-use callgate_call::json::{Span, Value, decode_into};
+use callgate_json::{Span, Value, decode_into};
 use callgate_wire::{Framing, Splitter};
 
 use super::super::read::with_input;

@@ -25,7 +25,7 @@ fn turn(calls: Vec<RemovedCall>) -> RemovedTurn {
     RemovedTurn { calls, ..RemovedTurn::default() }
 }
 
-fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_call::json::Error> {
+fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_json::Error> {
     testing::restore(Dialect::Anthropic, request, turns)
 }
 

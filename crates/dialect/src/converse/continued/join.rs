@@ -1,6 +1,6 @@
 //! Whole answers of one turn as one response.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::{is_thinking, usage_of};
 use crate::json::{Edits, document, elements, member, set};

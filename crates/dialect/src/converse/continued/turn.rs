@@ -1,6 +1,6 @@
 //! The turn as the provider produced it, from its answer: a body, or its events as text.
 
-use callgate_call::json::{Span, Value, decode_into, quote};
+use callgate_json::{Span, Value, decode_into, quote};
 use callgate_wire::{Framing, Splitter};
 
 use super::usage_of;

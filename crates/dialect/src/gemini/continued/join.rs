@@ -1,6 +1,6 @@
 //! Whole answers of one turn as one response.
 
-use callgate_call::json::{Reader as Json, Span};
+use callgate_json::{Reader as Json, Span};
 
 use super::super::view::{Candidate, View, part as part_of, view};
 use super::super::write::text_part;

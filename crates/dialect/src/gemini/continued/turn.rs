@@ -1,6 +1,6 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
-use callgate_call::json::{Span, Text};
+use callgate_json::{Span, Text};
 use callgate_wire::{Framing, Splitter};
 
 use super::super::view::{Part, view};

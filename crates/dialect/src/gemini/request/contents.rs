@@ -1,8 +1,8 @@
 //! The parts of a request's contents that are needed to find and restore removed calls.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
-use super::super::keys::{Keys, Name};
+use crate::json::Fields;
 use crate::request::text_or_skip;
 
 /// One content.
@@ -45,11 +45,7 @@ pub(super) struct Signature<'a> {
     pub(super) text: Text<'a>,
 }
 
-const ROOT: [Name; 3] = [
-    ("contents", "contents"),
-    ("request", "request"),
-    ("generateContentRequest", "generate_content_request"),
-];
+const ROOT: [&str; 3] = ["contents", "request", "generateContentRequest"];
 
 /// The contents of a request, or of the request inside an envelope.
 pub(super) fn contents(request: &str) -> Result<Vec<Content<'_>>, Error> {
@@ -66,11 +62,11 @@ fn root<'a>(
     list: &mut Vec<Content<'a>>,
     depth: u8,
 ) -> Result<(), Error> {
-    let mut keys = Keys::new(&ROOT);
+    let mut keys = Fields::camel_or_snake(&ROOT);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         let kind = json.kind()?;
-        match keys.find(&key)?.map(|found| found.place) {
+        match keys.find(&key)? {
             Some(0) if kind == Kind::Array => {
                 let mut array = json.array()?;
                 while array.next(json)? {
@@ -86,16 +82,16 @@ fn root<'a>(
     Ok(())
 }
 
-const CONTENT: [Name; 2] = [("role", "role"), ("parts", "parts")];
+const CONTENT: [&str; 2] = ["role", "parts"];
 
 fn content<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Content<'a>, Error> {
     let mut content = Content::default();
-    let mut keys = Keys::new(&CONTENT);
+    let mut keys = Fields::camel_or_snake(&CONTENT);
     json.kind()?;
     let start = json.position();
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
-        match keys.find(&key)?.map(|found| found.place) {
+        match keys.find(&key)? {
             Some(0) => content.role = text_or_skip(json)?,
             Some(1) if json.kind()? == Kind::Array => {
                 let start = json.position();
@@ -114,13 +110,7 @@ fn content<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Content<'a>, Err
     Ok(content)
 }
 
-const PART: [Name; 5] = [
-    ("text", "text"),
-    ("thought", "thought"),
-    ("thoughtSignature", "thought_signature"),
-    ("functionCall", "function_call"),
-    ("functionResponse", "function_response"),
-];
+const PART: [&str; 5] = ["text", "thought", "thoughtSignature", "functionCall", "functionResponse"];
 
 fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
     let mut part = Part::default();
@@ -129,11 +119,11 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
         return Ok(part);
     }
     let start = json.position();
-    let mut keys = Keys::new(&PART);
+    let mut keys = Fields::camel_or_snake(&PART);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         let kind = json.kind()?;
-        match keys.find(&key)?.map(|found| found.place) {
+        match keys.find(&key)? {
             Some(0) => part.text = text_or_skip(json)?,
             Some(1) => part.is_thought = json.skip()?.of(request) == "true",
             Some(2) if kind == Kind::String => {
@@ -158,12 +148,12 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
     Ok(part)
 }
 
-const ID: [Name; 1] = [("id", "id")];
+const ID: [&str; 1] = ["id"];
 
 /// The id of a call or of a result.
 fn id<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     let mut id = None;
-    let mut keys = Keys::new(&ID);
+    let mut keys = Fields::camel_or_snake(&ID);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match keys.find(&key)? {

@@ -1,6 +1,6 @@
 //! The input of a request: the interaction that it continues, and the steps that the client holds.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::json::Fields;
 use crate::request::{meaning, text_or_skip};

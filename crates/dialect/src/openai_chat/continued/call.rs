@@ -1,6 +1,6 @@
 //! One call of an answer, put together from its pieces.
 
-use callgate_call::json::{Span, Value, decode_into};
+use callgate_json::{Span, Value, decode_into};
 
 use crate::json::{Edits, document, member, members, raw_member, set, string_member};
 

@@ -1,6 +1,6 @@
 //! Whole answers of one turn as one completion.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::usage_of;
 use crate::json::{Edits, document, elements, member, raw_member, set};

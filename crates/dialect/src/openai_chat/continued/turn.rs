@@ -1,6 +1,6 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_json::{Kind, Reader as Json, Span};
 use callgate_wire::{Framing, Splitter};
 
 use super::call::OpenCall;

@@ -1,6 +1,6 @@
 //! The turns that a client received as one, as the provider produced them.
 
-use callgate_call::json::Span;
+use callgate_json::Span;
 
 use super::super::continued::THINKING;
 use super::{Message, error_result};

@@ -1,4 +1,4 @@
-use callgate_call::json::Reader;
+use callgate_json::Reader;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! The tool choice of a request.
 
-use callgate_call::json::{Error, Kind, Reader, Span};
+use callgate_json::{Error, Kind, Reader, Span};
 
 use super::groups::Item;
 use super::{Choice, Finder, Mention, entry};

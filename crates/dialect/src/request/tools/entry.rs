@@ -1,6 +1,6 @@
 //! One entry of a list of tools, in the format of any API.
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
+use callgate_json::{Error, Kind, Problem, Reader, Span, Value};
 
 use super::groups::folded;
 use super::server;

@@ -1,18 +1,17 @@
 //! What a provider runs because of members outside of the tool lists: a table with one row for each
 //! feature.
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
+use callgate_json::{Error, Kind, Problem, Reader, Span, Value};
 
 use super::common::{BuiltIn, CODE_EXECUTION, WEB_FETCH, WEB_SEARCH, common};
 use super::groups::Item;
 use super::{CannotRemove, Choice, Finder, SERVERS, Tool, server};
-use crate::Dialect;
 use crate::event::Host;
 use crate::json::{elements, members};
 
 /// A member of a request that makes the provider run something.
 struct Feature {
-    dialects: &'static [Dialect],
+    group: FeatureGroup,
     /// Its path from the top.
     path: &'static [&'static str],
     is: FeatureKind,
@@ -36,29 +35,21 @@ enum FeatureKind {
     Model,
 }
 
-/// APIs whose requests may contain the extensions of many providers.
-const MANY: &[Dialect] = &[
-    Dialect::OpenAiChat,
-    Dialect::Responses,
-    Dialect::Anthropic,
-    Dialect::Cohere,
-    Dialect::Ollama,
-    Dialect::Invoke,
-    Dialect::Converse,
-];
-
-/// The same without Ollama, where any tag may follow a colon.
-const NAMED: &[Dialect] = &[
-    Dialect::OpenAiChat,
-    Dialect::Responses,
-    Dialect::Anthropic,
-    Dialect::Cohere,
-    Dialect::Invoke,
-    Dialect::Converse,
-];
+/// The features that an API may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FeatureGroup {
+    /// The extensions of many providers, for APIs that many serve.
+    Extensions,
+    /// Tools of models, by name. Not with Ollama, where any tag may follow a colon.
+    Models,
+    /// A stored prompt.
+    StoredPrompt,
+    /// A stored agent.
+    StoredAgent,
+}
 
 const fn of_many(path: &'static [&'static str], is: FeatureKind) -> Feature {
-    Feature { dialects: MANY, path, is }
+    Feature { group: FeatureGroup::Extensions, path, is }
 }
 
 const FEATURES: [Feature; 22] = [
@@ -114,20 +105,20 @@ const FEATURES: [Feature; 22] = [
     // OpenRouter.
     of_many(&["preset"], FeatureKind::Kept { prefix: "preset" }),
     Feature {
-        dialects: &[Dialect::Responses],
+        group: FeatureGroup::StoredPrompt,
         path: &["prompt"],
         is: FeatureKind::Kept { prefix: "prompt" },
     },
     Feature {
-        dialects: &[Dialect::Interactions],
+        group: FeatureGroup::StoredAgent,
         path: &["agent"],
         is: FeatureKind::Kept { prefix: "agent" },
     },
     // After the row that limits the tools of a model.
-    Feature { dialects: NAMED, path: &["model"], is: FeatureKind::Model },
-    Feature { dialects: NAMED, path: &["models"], is: FeatureKind::Model },
+    Feature { group: FeatureGroup::Models, path: &["model"], is: FeatureKind::Model },
+    Feature { group: FeatureGroup::Models, path: &["models"], is: FeatureKind::Model },
     // LiteLLM.
-    Feature { dialects: NAMED, path: &["fallbacks"], is: FeatureKind::Model },
+    Feature { group: FeatureGroup::Models, path: &["fallbacks"], is: FeatureKind::Model },
 ];
 
 /// The prefix of the tool names to which a Groq system is limited.
@@ -160,9 +151,9 @@ impl Finder<'_> {
     }
 
     fn features_of(&mut self, object: Span) -> Result<(), Error> {
-        let dialect = self.all.dialect;
+        let groups = self.all.dialect.spec().tools.features;
         let before = self.all.tools.len();
-        let rows = FEATURES.iter().filter(|row| row.dialects.contains(&dialect));
+        let rows = FEATURES.iter().filter(|row| groups.contains(&row.group));
         for row in rows {
             if let Some((item, value)) = self.at(object, row.path)? {
                 self.list += 1;

@@ -1,6 +1,6 @@
 //! The tools of a Gemini request. Keys have two spellings.
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span};
+use callgate_json::{Error, Kind, Problem, Reader, Span};
 
 use super::common::common;
 use super::groups::Item;

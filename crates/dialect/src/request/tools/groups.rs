@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_call::json::{Error, Problem, Span};
+use callgate_json::{Error, Problem, Span};
 
 use crate::json::{Edits, elements, members};
 

@@ -1,6 +1,6 @@
 //! What the messages of a request need of its tools.
 
-use callgate_call::json::{Kind, Reader, Span};
+use callgate_json::{Kind, Reader, Span};
 
 use super::entry::word;
 use crate::json::{document, elements, member};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use callgate_call::json::{Error, Kind, Problem, Reader, Span};
+use callgate_json::{Error, Kind, Problem, Reader, Span};
 
 use super::entry::word;
 use crate::json::{elements, member, members};

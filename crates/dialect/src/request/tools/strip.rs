@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::groups::Item;
 use super::{Advertised, Choice, Mention, Tool, history};
-use crate::Dialect;
 use crate::json::{document, elements, member};
 
 /// Why a tool cannot be removed from a request: the provider would reject the rest, or it would
@@ -150,7 +149,7 @@ impl Advertised {
 
     /// Whether the API accepts calls in messages only together with tools.
     fn needs_tools(&self) -> bool {
-        matches!(self.dialect, Dialect::Anthropic | Dialect::Converse | Dialect::Invoke)
+        self.dialect.spec().tools.calls_need_tools
     }
 }
 

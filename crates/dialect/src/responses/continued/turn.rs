@@ -1,6 +1,6 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
-use callgate_call::json::{Reader as Json, Span};
+use callgate_json::{Reader as Json, Span};
 use callgate_wire::{Framing, Splitter};
 
 use super::super::item::{Class, read_item};

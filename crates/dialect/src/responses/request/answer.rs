@@ -1,6 +1,6 @@
 //! The result of a call that was not run, in the form for its kind of call.
 
-use callgate_call::json::{Reader as Json, quote};
+use callgate_json::{Reader as Json, quote};
 
 use crate::json::member;
 use crate::request::{RemovedCall, whole_object};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use super::super::item::{Class, read_item};
 use super::{id_at, start, top_level};
@@ -254,7 +254,7 @@ fn read_input<'a>(reader: &mut Json<'a>) -> Result<Input<'a>, Error> {
             Ok(Input::Items(Span { start, end: reader.position() }, items))
         }
         // No client sends anything else; nothing can be inserted here.
-        _ => Err(Error::new(callgate_call::json::Problem::WrongType, reader.position())),
+        _ => Err(Error::new(callgate_json::Problem::WrongType, reader.position())),
     }
 }
 

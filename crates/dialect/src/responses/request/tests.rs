@@ -5,7 +5,7 @@ use crate::Dialect;
 use crate::request::testing::{self, client_turn};
 use crate::request::{ClientCall, RemovedCall, RemovedTurn, Restored, sent, signature_hash};
 
-fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_call::json::Error> {
+fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_json::Error> {
     testing::restore(Dialect::Responses, request, turns)
 }
 

@@ -1,17 +1,17 @@
 //! From `arg` and an operator to a condition.
 
+use callgate_document::{
+    At, Fields, Node, Problems, Yaml, boolean, did_you_mean, text, word, wrong,
+};
 use callgate_effects::Role;
 use globset::GlobBuilder;
 
 use super::ArgumentCondition;
 use crate::condition::KeyDoc;
-use crate::diagnostic::{Problems, did_you_mean};
 use crate::lazy_regex::Pattern;
-use crate::node::{Node, Yaml};
 use crate::number::Number;
 use crate::operator::{Base, Comparison, Literal, LiteralValue, OPERATORS, Operator, OperatorName};
 use crate::path::{CONTEXT, Path};
-use crate::source::read::{At, Fields, boolean, number, text, word, wrong};
 
 pub(super) const KEYS: &[KeyDoc] = &[
     KeyDoc {
@@ -219,6 +219,18 @@ pub(crate) fn regex_hint(why: &str) -> Option<String> {
         "look-around and back-references are not supported, so that matching takes linear time"
             .to_owned()
     })
+}
+
+/// Reads a number of any size.
+fn number(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Number> {
+    let number = match &node.value {
+        Yaml::Number { json, .. } => Number::parse(json),
+        _ => None,
+    };
+    if number.is_none() {
+        wrong(node, what, "a number", problems);
+    }
+    number
 }
 
 fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {

@@ -1,6 +1,6 @@
 //! What a condition on an argument looked at.
 
-use callgate_call::json::{Value, quote};
+use callgate_json::{Value, quote};
 
 use super::ArgumentCondition;
 use super::role::Seen;

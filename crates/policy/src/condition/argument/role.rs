@@ -1,7 +1,7 @@
 //! An argument by its role: `arg: "@command"`.
 
-use callgate_call::json::Value;
 use callgate_effects::Role;
+use callgate_json::Value;
 
 use super::ArgumentCondition;
 use crate::condition::{EffectReading, Scene};

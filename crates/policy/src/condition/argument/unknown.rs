@@ -1,7 +1,7 @@
 //! Why a condition on an argument is unknown.
 
 use callgate_call::EmbeddedJson;
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use super::{ArgumentCondition, is_claim};
 use crate::condition::Scene;

@@ -2,10 +2,13 @@
 
 use callgate_dialect::Dialect;
 
-use super::{ANOTHER_API, BATCH_RESULTS};
+use super::{ANOTHER_API, Api, BATCH_RESULTS};
 use crate::route::table::{PathGroup, Row, Treatment, any, looked_up, posted};
 
-pub(super) static GROUPS: &[PathGroup] =
+pub(in crate::route) static API: Api =
+    Api { name: "anthropic", dialects: &[Dialect::Anthropic], paths: PATHS };
+
+static PATHS: &[PathGroup] =
     &[PathGroup { roots: ROOTS, rows: ROWS }, PathGroup { roots: ROOTS, rows: COMPATIBLE }];
 
 /// The paths that are Anthropic's if no provider is named.

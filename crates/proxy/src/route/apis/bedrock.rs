@@ -2,10 +2,13 @@
 
 use callgate_dialect::Dialect;
 
-use super::{ANOTHER_API, openai};
+use super::{ANOTHER_API, Api, openai};
 use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, posted};
 
-pub(super) static GROUPS: &[PathGroup] = &[
+pub(in crate::route) static API: Api =
+    Api { name: "bedrock", dialects: &[Dialect::Converse, Dialect::Invoke], paths: PATHS };
+
+static PATHS: &[PathGroup] = &[
     PathGroup { roots: &[""], rows: ROWS },
     PathGroup { roots: &["/openai/v1"], rows: openai::CHAT_ROWS },
     PathGroup { roots: &["/openai/v1"], rows: openai::RESPONSES_ROWS },

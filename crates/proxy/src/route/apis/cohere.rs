@@ -2,9 +2,13 @@
 
 use callgate_dialect::Dialect;
 
+use super::Api;
 use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, looked_up, posted};
 
-pub(super) static GROUPS: &[PathGroup] = &[
+pub(in crate::route) static API: Api =
+    Api { name: "cohere", dialects: &[Dialect::Cohere], paths: PATHS };
+
+static PATHS: &[PathGroup] = &[
     PathGroup { roots: &["/v2", ""], rows: SECOND },
     PathGroup { roots: &["/v1", ""], rows: FIRST },
     PathGroup { roots: &["/compatibility/v1"], rows: COMPATIBLE },

@@ -2,7 +2,7 @@
 
 use callgate_dialect::Dialect;
 
-use super::{ANOTHER_API, BATCH_RESULTS};
+use super::{ANOTHER_API, Api, BATCH_RESULTS};
 use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, kept, looked_up, posted};
 
 const GEMINI: Treatment = Treatment::Inspect(Dialect::Gemini);
@@ -12,7 +12,10 @@ const INTERACTIONS: Treatment = Treatment::Inspect(Dialect::Interactions);
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
 const MESSAGES: Treatment = Treatment::Inspect(Dialect::Anthropic);
 
-pub(super) static GROUPS: &[PathGroup] = &[
+pub(in crate::route) static API: Api =
+    Api { name: "google", dialects: &[Dialect::Gemini, Dialect::Interactions], paths: PATHS };
+
+static PATHS: &[PathGroup] = &[
     PathGroup { roots: VERSIONS, rows: MODELS },
     PathGroup { roots: VERSIONS, rows: STORED },
     PathGroup { roots: PUBLISHERS, rows: PUBLISHED },

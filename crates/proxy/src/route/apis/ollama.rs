@@ -2,10 +2,13 @@
 
 use callgate_dialect::Dialect;
 
-use super::{anthropic, openai};
+use super::{Api, anthropic, openai};
 use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, looked_up, posted};
 
-pub(super) static GROUPS: &[PathGroup] = &[
+pub(in crate::route) static API: Api =
+    Api { name: "ollama", dialects: &[Dialect::Ollama], paths: PATHS };
+
+static PATHS: &[PathGroup] = &[
     PathGroup { roots: &["/api"], rows: ROWS },
     PathGroup { roots: ROOTS, rows: openai::CHAT_ROWS },
     PathGroup { roots: ROOTS, rows: openai::RESPONSES_ROWS },

@@ -2,7 +2,7 @@
 
 use callgate_dialect::Dialect;
 
-use super::{ANOTHER_API, BATCH_RESULTS, anthropic};
+use super::{ANOTHER_API, Api, BATCH_RESULTS, anthropic};
 use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, kept, looked_up, posted};
 
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
@@ -10,7 +10,10 @@ const RESPONSES: Treatment = Treatment::Inspect(Dialect::Responses);
 const TEXT: Treatment = Treatment::PassText(TextFormat::Json);
 const UPLOADED: Treatment = Treatment::PassText(TextFormat::JsonOrForm);
 
-pub(super) static GROUPS: &[PathGroup] = &[
+pub(in crate::route) static API: Api =
+    Api { name: "openai", dialects: &[Dialect::OpenAiChat, Dialect::Responses], paths: PATHS };
+
+static PATHS: &[PathGroup] = &[
     PathGroup { roots: ROOTS, rows: CHAT_ROWS },
     PathGroup { roots: ROOTS, rows: RESPONSES_ROWS },
     PathGroup { roots: ROOTS, rows: CONVERSATIONS },
@@ -19,7 +22,10 @@ pub(super) static GROUPS: &[PathGroup] = &[
 ];
 
 /// Mistral's conversations run models and have a dialect of their own.
-pub(super) static MISTRAL: &[PathGroup] = &[
+pub(in crate::route) static MISTRAL: Api =
+    Api { name: "mistral", dialects: &[], paths: MISTRAL_PATHS };
+
+static MISTRAL_PATHS: &[PathGroup] = &[
     PathGroup { roots: ROOTS, rows: CHAT_ROWS },
     PathGroup { roots: ROOTS, rows: RESPONSES_ROWS },
     PathGroup { roots: ROOTS, rows: &[any("/conversations/**", Treatment::Refuse(ANOTHER_API))] },

@@ -230,10 +230,17 @@ fn a_path_of_an_unserved_api_is_reported_as_such() {
 #[test]
 fn mistral_is_known_by_its_host() {
     for (host, api) in [
-        ("https://api.mistral.ai/v1", Api::Mistral),
-        ("https://mistral.ai", Api::Mistral),
-        ("https://notmistral.ai", Api::OpenAi),
+        ("https://api.mistral.ai/v1", &crate::route::apis::openai::MISTRAL),
+        ("https://mistral.ai", &crate::route::apis::openai::MISTRAL),
+        ("https://notmistral.ai", &crate::route::apis::openai::API),
     ] {
         assert_eq!(Api::of(&provider("x", host, Dialect::OpenAiChat)), api, "{host}");
+    }
+}
+
+#[test]
+fn every_dialect_has_an_api() {
+    for dialect in Dialect::ALL {
+        assert!(Api::of_dialect(dialect).dialects.contains(&dialect), "{dialect:?}");
     }
 }

@@ -6,10 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use callgate_call::ClientInfo;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_mcp::{Changes, Http, PATH, Service};
-use callgate_proxy::{ClientInfo, Mode, Mount, MountBody, Mounts, Server};
+use callgate_proxy::{Mode, Mount, MountBody, Mounts, Server};
 use callgate_store::Store;
 use http::{Request, Response};
 use hyper::body::Incoming;

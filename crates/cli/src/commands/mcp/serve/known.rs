@@ -102,7 +102,7 @@ impl Loaded {
 fn rules_text(resolved: &Resolved) -> String {
     let policies = &resolved.policies;
     // A relaxed built-in policy has its name, and then what is taken away.
-    let is_in_force = |source: &&callgate_policy::Source| {
+    let is_in_force = |source: &&callgate_document::Source| {
         let relaxed = format!("{} (", source.name);
         policies.origins.iter().any(|it| *it == source.name || it.starts_with(&relaxed))
     };

@@ -8,8 +8,10 @@ use anyhow::{Context as _, Result};
 use callgate_call::ToolCall;
 use callgate_config::{Error, Rejected};
 use callgate_control::{CallDefaults, CallDescription};
-use callgate_policy::yaml::{Fields, Key, Node, Problems, Yaml, integer, list, parse, text, word};
-use callgate_policy::{Judgement, Moment, Policies, Source, SpentLimits, Verdict, Weekday};
+use callgate_document::{
+    Fields, Key, Node, Problems, Source, Yaml, integer, list, parse, text, word,
+};
+use callgate_policy::{Judgement, Moment, Policies, SpentLimits, Verdict, Weekday};
 
 /// One test.
 pub(crate) struct TestCase {

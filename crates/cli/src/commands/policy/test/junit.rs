@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callgate_policy::Diagnostic;
+use callgate_document::Diagnostic;
 
 use super::{Outcome, Tested};
 

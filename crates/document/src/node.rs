@@ -11,7 +11,6 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::Source;
 use crate::diagnostic::{Problems, Span};
-use crate::number::Decimal;
 use crate::slip;
 
 /// A value with its span.
@@ -76,7 +75,7 @@ impl Node {
 
     /// Recursion is bounded: the parser's budget limits the depth.
     fn write_json(&self, out: &mut String) {
-        use callgate_call::json::quote;
+        use callgate_json::quote;
         let (open, close) = match &self.value {
             Yaml::List(_) => ('[', ']'),
             Yaml::Map(_) => ('{', '}'),
@@ -167,7 +166,9 @@ fn place(raw: Spanned<Raw>, text: &str) -> Node {
 /// A number keeps its text if that is valid JSON: 64 bits are not enough for every integer.
 fn number(value: String, span: Span, text: &str) -> Yaml {
     let written = text.get(span.start..span.end).map_or("", str::trim).to_owned();
-    let json = if Decimal::parse(&written).is_some() { written.clone() } else { value };
+    let is_json =
+        matches!(callgate_json::Value::parse(&written), Ok(callgate_json::Value::Number(_)));
+    let json = if is_json { written.clone() } else { value };
     Yaml::Number { json, written }
 }
 

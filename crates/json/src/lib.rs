@@ -1,4 +1,5 @@
-//! Strict JSON, read in place.
+//! Strict JSON, read in place: the project's only JSON reader, so that no two parts of callgate read
+//! the same text differently.
 //!
 //! [`Reader`] walks a document by pulling keys and values and hands out spans of the original text,
 //! so that a caller finds the few fields it needs without building a tree, and an edit can be a
@@ -9,6 +10,8 @@
 //! Nesting is bounded by [`MAX_DEPTH`]. Escaped keys are decoded before they are compared. Where
 //! RFC 8259 leaves the meaning open and clients differ, the reader reports it: a duplicate key in a
 //! [`Value`] is an error, and a lone surrogate is an error if its text is needed.
+//!
+//! This crate knows no provider and does no I/O.
 
 mod case;
 mod edit;

@@ -1,13 +1,13 @@
 //! Reads YAML or JSON into a tree in which every value has its span, with small functions to read
 //! the tree.
 //!
-//! For policies and any other file whose problems should all be reported at once. [`parse`] builds
+//! For policies, config files and any other file whose problems should all be reported at once.
+//! [`parse`] builds
 //! the tree, [`Fields`] gives access to a mapping, the functions read one value each, and
 //! [`Problems`] collects what is wrong.
 //!
 //! ```
-//! use callgate_policy::Source;
-//! use callgate_policy::yaml::{Fields, Problems, integer, parse};
+//! use callgate_document::{Fields, Problems, Source, integer, parse};
 //!
 //! let source = Source { name: "size.yaml".into(), text: "widht: 3\nheight: tall\n".into() };
 //! let mut problems = Problems::new(&source);
@@ -19,7 +19,23 @@
 //! let found: Vec<_> = problems.into_list().into_iter().map(|found| found.message).collect();
 //! assert_eq!(found, ["unknown key `widht`", "`height` must be a whole number from 1 to 9"]);
 //! ```
+//!
+//! This crate knows no policy and no setting, and does no I/O: files arrive as a [`Source`].
 
-pub use crate::diagnostic::{AddedProblem, Problems, did_you_mean};
-pub use crate::node::{Key, Node, Yaml, parse};
-pub use crate::source::read::{At, Fields, integer, list, text, word, wrong};
+mod diagnostic;
+mod node;
+mod read;
+mod slip;
+
+pub use diagnostic::{AddedProblem, Diagnostic, Problems, Span, Warning, did_you_mean, render};
+pub use node::{Key, Node, Yaml, parse};
+pub use read::{At, Fields, boolean, integer, list, text, texts, word, wrong};
+
+/// A file: a policy, a config file, or another file whose problems are all reported at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The path shown in messages.
+    pub name: String,
+    /// The text, YAML or JSON.
+    pub text: String,
+}

@@ -63,8 +63,7 @@ fn colon(message: &str, line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Source;
-    use crate::yaml::{Problems, parse};
+    use crate::{Problems, Source, parse};
 
     fn hint(text: &str) -> Option<String> {
         let source = Source { name: "test".into(), text: text.into() };

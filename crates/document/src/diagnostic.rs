@@ -87,17 +87,17 @@ pub struct Problems<'s> {
 impl<'s> Problems<'s> {
     /// No problems yet.
     pub fn new(source: &'s Source) -> Self {
-        Self { source, list: Vec::new(), of_builtin: crate::packs::is_builtin(source) }
+        Self { source, list: Vec::new(), of_builtin: false }
     }
 
-    /// The same for a file of callgate's own.
-    pub(crate) fn of_builtin(source: &'s Source) -> Self {
+    /// The same for a file of callgate's own, unchanged.
+    pub fn of_builtin(source: &'s Source) -> Self {
         Self { source, list: Vec::new(), of_builtin: true }
     }
 
     /// Whether the file is callgate's own: its patterns are tested and need not be compiled to be
     /// checked.
-    pub(crate) fn are_of_builtin(&self) -> bool {
+    pub fn are_of_builtin(&self) -> bool {
         self.of_builtin
     }
 

@@ -2,7 +2,6 @@
 
 use crate::diagnostic::{Problems, Span, did_you_mean};
 use crate::node::{Key, Node, Yaml};
-use crate::number::Number;
 
 /// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +77,7 @@ pub fn text(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<At<S
 }
 
 /// Reads one text or a list of texts.
-pub(crate) fn texts(node: &Node, what: &str, problems: &mut Problems<'_>) -> Vec<At<String>> {
+pub fn texts(node: &Node, what: &str, problems: &mut Problems<'_>) -> Vec<At<String>> {
     let Yaml::List(items) = &node.value else {
         return text(node, what, problems).into_iter().collect();
     };
@@ -142,7 +141,7 @@ pub fn integer(
 }
 
 /// Reads `true` or `false`.
-pub(crate) fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<bool> {
+pub fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<bool> {
     match &node.value {
         Yaml::Bool(value) => Some(*value),
         _ => {
@@ -150,18 +149,6 @@ pub(crate) fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> O
             None
         }
     }
-}
-
-/// Reads a number of any size.
-pub(crate) fn number(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Number> {
-    let number = match &node.value {
-        Yaml::Number { json, .. } => Number::parse(json),
-        _ => None,
-    };
-    if number.is_none() {
-        wrong(node, what, "a number", problems);
-    }
-    number
 }
 
 /// Reports a value of the wrong kind.

@@ -1,0 +1,108 @@
+//! Puts removed calls back into conversations whose messages are lists of blocks: a call goes into
+//! the message of its turn, its result into the message of the user that follows.
+
+use std::collections::{BTreeMap, HashSet};
+
+use callgate_json::{Error, Reader, Span};
+
+use super::{
+    MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
+    whole_object,
+};
+use crate::json::Edits;
+
+/// A message whose content is a list of blocks.
+pub(crate) trait BlockMessage<'a>: Sized {
+    /// Reads a message.
+    fn read(reader: &mut Reader<'a>) -> Result<Self, Error>;
+
+    fn span(&self) -> Span;
+
+    /// Whether blocks can be put into it.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Its recognisable traits, if it is the assistant's.
+    fn look(&self, request: &'a str, place: usize) -> Option<MessageTraits<'a>>;
+
+    /// Every id that the client mentions in it: of calls, and of results.
+    fn ids(&self) -> Vec<String>;
+
+    /// The user message that answers the assistant message at `place`.
+    fn answer(messages: &[Self], place: usize) -> Option<usize>;
+
+    /// Puts the calls into it.
+    fn put_back(&self, request: &str, seen: &MessageTraits<'_>, plan: &Plan<'_>, edits: &mut Edits);
+
+    /// The messages that replace it, if it is a turn of several answers.
+    fn unmerge(
+        &self,
+        request: &str,
+        seen: &MessageTraits<'_>,
+        turn: &RemovedTurn,
+        merged: &MergedTurn,
+    ) -> String;
+
+    /// Inserts error results at its start.
+    fn add_results(&self, request: &str, calls: &[&RemovedCall], edits: &mut Edits);
+}
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore<'a, M: BlockMessage<'a>>(
+    request: &'a str,
+    turns: &[RemovedTurn],
+) -> Result<Restored, Error> {
+    let messages = messages(request, M::read)?;
+    let seen = look_all(request, &messages);
+    let answer_to = |place: usize| M::answer(&messages, seen.get(place)?.message);
+    let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
+        if call.id.is_empty() {
+            return Some(Restored::NO_ID);
+        }
+        if whole_object(&call.original).is_none() {
+            return Some(Restored::UNREADABLE);
+        }
+        answer_to(place).is_none().then_some(Restored::UNANSWERED)
+    };
+    let mut out = Restored::default();
+    let known: HashSet<String> = messages.iter().flat_map(M::ids).collect();
+    let plans = plan(&seen, turns, known, refuse, &mut out);
+
+    let mut edits = Edits::default();
+    let mut results: BTreeMap<usize, Vec<&RemovedCall>> = BTreeMap::new();
+    for plan in &plans {
+        let Some(seen) = seen.get(plan.seen) else { continue };
+        let message = messages.get(seen.message).filter(|message| message.has_room());
+        let Some(message) = message else { continue };
+        match &plan.turn.merged {
+            Some(merged) => {
+                edits.replace(message.span(), message.unmerge(request, seen, plan.turn, merged));
+            }
+            None => message.put_back(request, seen, plan, &mut edits),
+        }
+        // The last of several answers may have lost no call.
+        if let Some(user) = answer_to(plan.seen).filter(|_| !plan.calls.is_empty()) {
+            results.entry(user).or_default().extend(&plan.calls);
+        }
+    }
+    for (user, calls) in &results {
+        if let Some(message) = messages.get(*user) {
+            message.add_results(request, calls, &mut edits);
+        }
+    }
+    out.body = (!edits.is_empty()).then(|| edits.apply(request));
+    Ok(out)
+}
+
+/// The recognisable traits of each of the assistant's messages.
+pub(crate) fn seen<'a, M: BlockMessage<'a>>(
+    request: &'a str,
+) -> Result<Vec<MessageTraits<'a>>, Error> {
+    Ok(look_all(request, &messages(request, M::read)?))
+}
+
+fn look_all<'a, M: BlockMessage<'a>>(request: &'a str, messages: &[M]) -> Vec<MessageTraits<'a>> {
+    let seen = |(place, message): (usize, &M)| message.look(request, place);
+    messages.iter().enumerate().filter_map(seen).collect()
+}
