@@ -61,6 +61,7 @@ const SECRETS: &[&str] = &[
     "**/.gnupg",
     "**/.password-store/**",
     "**/.config/sops/age/keys.txt",
+    "**/*{secret,password,credential,passwd}*.{gpg,age,pgp}",
     "**/.age/**",
     // Keys and certificates.
     "**/*.pem",

@@ -240,9 +240,17 @@ pub(crate) const MODELS: &[Model] = &[
             ("security find-generic-password -w", &["marks credentials"]),
             ("security list-keychains", &[]),
         ]),
+    model(&["kwallet-query"])
+        .flags(&[
+            takes(&["--read-password", "-r"], SECRET),
+            takes(&["--write-password", "-w", "--folder", "-f"], &[]),
+        ])
+        .examples(&[
+            ("kwallet-query -r github kdewallet", &["marks credentials"]),
+            ("kwallet-query -l kdewallet", &[]),
+        ]),
     model(&[
         "secret-tool",
-        "kwallet-query",
         "keyctl",
         "lastpass",
         "lpass",

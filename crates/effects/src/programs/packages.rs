@@ -57,7 +57,7 @@ const CARGO_FLAGS: &[Flag] = &[
         ],
         &[],
     ),
-    takes(&["--path"], &[READS_TREE]),
+    takes(&["--path"], &[Does::Package(Registry::Other)]),
 ];
 
 pub(crate) const MODELS: &[Model] = &[

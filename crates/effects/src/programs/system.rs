@@ -126,6 +126,12 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["launchctl"])
         .subs(&[
             model(&["list", "print", "blame", "dumpstate", "version", "managername"]),
+            model(&["getenv"]).operands(each(&[
+                Does::MarksIfContains("TOKEN", Mark::Credentials),
+                Does::MarksIfContains("SECRET", Mark::Credentials),
+                Does::MarksIfContains("KEY", Mark::Credentials),
+                Does::MarksIfContains("PASSW", Mark::Credentials),
+            ])),
             model(&["load", "bootstrap", "submit", "enable", "kickstart", "start", "asuser"])
                 .operands(each(&[]))
                 .always(SCHEDULE),
@@ -673,6 +679,8 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
         model(&["start", "run", "exec"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
         model(&["startup", "save"]).always(SCHEDULE),
+        // `pm2 env 0` prints the environment of a process.
+        model(&["env"]).always(&[mark(Mark::Credentials)]),
         model(&["stop", "delete", "kill"]).always(&[mark(Mark::Kills)]),
     ])
     .examples(&[("nginx -t", &[]), ("pm2 list", &[]), ("pm2 startup", &["marks schedules"])]),

@@ -33,10 +33,23 @@ pub(crate) const MODELS: &[Model] = &[
                 &[Does::MarksIf(&["DELETE"], Mark::RemoteDelete)],
             )]),
             model(&["auth", "variable", "token"]).always(&[mark(Mark::Credentials)]),
+            model(&["config"]).subs(&[
+                model(&["get"])
+                    .operands(each(&[Does::MarksIfContains("token", Mark::Credentials)])),
+                model(&["set", "edit", "init"]),
+            ]),
+            model(&["snippet"]).subs(&[
+                model(&["create"])
+                    .operands(each(&[READS]))
+                    .always(&[Does::ConnectsTo("gitlab.com", Purpose::Send)]),
+                model(&["list", "view"]),
+            ]),
         ])
         .examples(&[
             ("glab repo delete a/b", &["marks infrastructure"]),
             ("glab mr list", &[]),
+            ("glab config get token", &["marks credentials"]),
+            ("glab snippet create a", &["reads a", "sends gitlab.com:443"]),
             ("hub push -f", &["marks force-push"]),
         ]),
     model(&["svn"])
@@ -281,7 +294,18 @@ const GH: &[Model] = &[
         takes(&["--input"], &[READS, Does::ConnectsTo("api.github.com", Purpose::Send)]),
         takes(&["--raw-field", "-f"], &[Does::ConnectsTo("api.github.com", Purpose::Fetch)]),
     ]),
-    model(&["secret", "variable"]).subs(&[
+    model(&["secret"]).subs(&[
+        // Jobs of CI get the new value from now on.
+        model(&["set"])
+            .flags(&[
+                takes(&["--body", "-b", "--env", "-e", "--org", "-o"], &[]),
+                takes(&["--env-file", "-f"], &[READS]),
+            ])
+            .always(&[mark(Mark::Infrastructure)]),
+        model(&["list", "get"]),
+        model(&["delete", "remove"]).always(&[mark(Mark::RemoteDelete)]),
+    ]),
+    model(&["variable"]).subs(&[
         model(&["set"]).flags(&[
             takes(&["--body", "-b", "--env", "-e", "--org", "-o"], &[]),
             takes(&["--env-file", "-f"], &[READS]),

@@ -109,6 +109,10 @@ impl Shell<'_, '_> {
                 self.uses(given.flag.does, &joined(&given.values), context);
             } else if let Some(value) = given.values.first() {
                 self.uses(given.flag.does, value, context);
+                let loads = given.flag.does.iter().any(|does| matches!(does, Does::Script(_)));
+                if loads && !given.flag.instead && self.is_dropped(&value.word) {
+                    self.opaque(Why::Code, Bound::ALL, value.span.clone());
+                }
                 if given.flag.does.is_empty() {
                     self.silent_path(value);
                 }
@@ -644,11 +648,16 @@ impl Shell<'_, '_> {
     pub(crate) fn sets(&mut self, name: Word, value: Option<&Field>, reach: Reach) {
         use crate::shell::settings::{Meaning, meaning};
         let means = name.text().and_then(meaning);
+        let loads = means == Some(Meaning::Loads);
+        let loader = name.text().filter(|_| loads).map(str::to_owned);
         let is_path_setting = name.text() == Some("env:PATH");
         let span = value.map_or(0..0, |value| value.span.clone());
         let setting = Setting { name, value: value.map(|field| field.word.clone()), reach };
         self.push(Action::Sets(setting), span);
         let Some(value) = value else { return };
+        if let Some(name) = loader {
+            self.loads_foreign(&name, value);
+        }
         if is_path_setting {
             self.keep_program_folders(&value.word);
             self.searches_foreign_folder(&value.word, &value.span);

@@ -139,6 +139,18 @@ const SHORTEST_TASK: usize = {
     shortest
 };
 
+/// Tasks of frameworks that print secrets.
+const REVEALING_TASKS: &[&str] = &[
+    "config:show",
+    "credentials:show",
+    "debug:dotenv",
+    "diffsettings",
+    "encrypted:show",
+    "env:decrypt",
+    "secrets:reveal",
+    "secrets:show",
+];
+
 /// Programs that have a console for code, and the names of such consoles.
 const CONSOLES: &[&str] =
     &["rails", "manage.py", "django-admin", "artisan", "flask", "dbshell", "dbconsole"];
@@ -259,8 +271,9 @@ impl Shell<'_, '_> {
         };
         let first = fields.first();
         let given = first.map(|field| field.word.known_part().rsplit('/').next().unwrap_or(""));
-        if given.is_some_and(|given| CLOUDS.binary_search(&given).is_ok()) {
+        if let Some(program) = given.filter(|given| CLOUDS.binary_search(given).is_ok()) {
             self.cloud(line, context);
+            self.reveals(program, line, context);
         }
         if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
             self.installs_urls(line);
@@ -361,8 +374,15 @@ impl Shell<'_, '_> {
             "gcc" | "cpp" | "clang" | "as" | "nasm" => self.includes(context),
             "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
-            "kubectl" => self.kubectl(line, context),
-            "aws" => self.aws(line, context),
+            "kubectl" => {
+                self.kubectl(line, context);
+                self.cluster_secrets(line, context);
+            }
+            "aws" => {
+                self.aws(line, context);
+                self.reveals(name, line, context);
+            }
+            "gh" | "glab" | "helm" => self.reveals(name, line, context),
             "aria2c" | "axel" => self.named_downloads(line),
             "tar" | "unzip" | "bsdtar" => {
                 self.unpacked(line, context);
@@ -408,11 +428,17 @@ impl Shell<'_, '_> {
             }
             "terraform" if line.sub_command() == "plan" => self.plans(line),
             "terraform" if line.sub_command() == "apply" => self.applies(line, context),
+            "terraform" if self.shows_output(line, context) => {
+                self.mark(context.run, Mark::Credentials);
+            }
             "terraform" if line.words.iter().any(|word| word.text() == Some("pull")) => {
                 self.mark(context.run, Mark::Credentials);
             }
             "docker" if line.sub_command().ends_with("inspect") => {
-                let shows = |field: &Field| field.word.known_part().contains(".Env");
+                let shows = |field: &Field| {
+                    let text = field.word.known_part();
+                    text.contains(".Env") || text == "--showsecret"
+                };
                 if line.words.iter().any(shows) {
                     self.mark(context.run, Mark::Credentials);
                 }
@@ -428,6 +454,9 @@ impl Shell<'_, '_> {
         let is_task = |word: &str| word.len() >= SHORTEST_TASK && DROPPING_TASKS.contains(&word);
         if words.any(is_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
+        }
+        if fields.iter().skip(1).take(6).filter_map(Field::text).any(is_revealing_task) {
+            self.mark(run, Mark::Credentials);
         }
         let is_django = |field: &Field| {
             field.text().is_some_and(|text| text.ends_with("manage.py") || text == "django-admin")
@@ -548,7 +577,21 @@ impl Shell<'_, '_> {
             let name = command.program.text().unwrap_or_default();
             is_inside |= matches!(
                 name,
-                "docker" | "podman" | "kubectl" | "docker-compose" | "nerdctl" | "oc" | "crictl"
+                "docker"
+                    | "podman"
+                    | "kubectl"
+                    | "docker-compose"
+                    | "nerdctl"
+                    | "oc"
+                    | "crictl"
+                    | "fly"
+                    | "flyctl"
+                    | "heroku"
+                    | "railway"
+                    | "scalingo"
+                    | "gcloud"
+                    | "eb"
+                    | "copilot"
             );
             above = command.parent;
         }
@@ -738,7 +781,13 @@ impl Shell<'_, '_> {
         }
         self.skips_hooks(line, context);
         match (line.sub_command(), line.operands.as_slice()) {
-            ("config" | "config set", _) if reads_config(line) => self.forget_settings(context),
+            ("config" | "config set", _) if reads_config(line) => {
+                let shows = |field: &Field| field.word.known_part().ends_with("extraheader");
+                if line.words.iter().any(shows) {
+                    self.mark(context.run, Mark::Credentials);
+                }
+                self.forget_settings(context);
+            }
             // Files as they are in another commit.
             ("checkout", [_, paths @ ..]) => self.takes_files(paths),
             ("restore", paths) if has(&["--source", "-s"]) => self.takes_files(paths),
@@ -771,7 +820,13 @@ impl Shell<'_, '_> {
                 for field in operands {
                     self.reads_revision(field);
                 }
+                if line.sub_command() == "archive" {
+                    for field in operands.iter().skip(1) {
+                        self.read_file(field, Access::Content);
+                    }
+                }
             }
+            ("grep", _) => self.reads_after_dashes(line),
             ("blame" | "annotate", operands) => {
                 for field in operands {
                     self.read_file(field, Access::Content);
@@ -843,6 +898,14 @@ impl Shell<'_, '_> {
         let path = field.from(colon + 1);
         if !path.word.known_part().is_empty() {
             self.read_file(&path, Access::Content);
+        }
+    }
+
+    /// `git grep PATTERN -- FILE…`
+    fn reads_after_dashes(&mut self, line: &Line<'_>) {
+        let files = line.words.iter().skip_while(|field| field.text() != Some("--")).skip(1);
+        for field in files.filter(|field| !field.word.known_start().starts_with(':')) {
+            self.read_file(field, Access::Content);
         }
     }
 
@@ -1254,11 +1317,8 @@ impl Shell<'_, '_> {
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let shows = match first {
             "config" | "env" | "variables" | "vars" | "secrets" => {
-                matches!(
-                    second,
-                    "" | "get" | "pull" | "list" | "ls" | "show" | "download" | "export"
-                ) && !(first == "secrets" && second == "list")
-                    && !(first == "config" && matches!(second, "list" | "ls" | "show" | "get"))
+                matches!(second, "" | "get" | "pull" | "show" | "download" | "export")
+                    && !(first == "config" && matches!(second, "show" | "get"))
             }
             "config:get" | "env:list" | "env:get" | "pg:credentials:url" | "variable" => true,
             _ => false,
@@ -1521,6 +1581,10 @@ impl Shell<'_, '_> {
     }
 }
 
+fn is_revealing_task(word: &str) -> bool {
+    REVEALING_TASKS.binary_search(&word).is_ok()
+}
+
 /// `… | xargs redis-cli del`
 fn deletes_unknown_keys(line: &Line<'_>) -> bool {
     let is_verb = |field: &Field| matches!(field.text(), Some("del" | "unlink" | "DEL"));
@@ -1597,6 +1661,11 @@ mod tests {
 
     #[test]
     fn lists_that_are_searched_are_sorted() {
-        assert!(CLOUDS.is_sorted() && INSTALLERS.is_sorted() && ESCAPING.is_sorted());
+        assert!(
+            CLOUDS.is_sorted()
+                && REVEALING_TASKS.is_sorted()
+                && INSTALLERS.is_sorted()
+                && ESCAPING.is_sorted()
+        );
     }
 }

@@ -12,6 +12,7 @@ use crate::model::{Language, Registry};
 use crate::path::working_folder;
 use crate::shell::eval::Shell;
 use crate::tools::arguments::find;
+use crate::tools::services::Service;
 use crate::tools::{Call, whole};
 use crate::word::Word;
 
@@ -312,7 +313,7 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
 }
 
 /// What the name of the server adds: its tools often have only a verb.
-pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &Service<'_>) {
     let words: Vec<&str> =
         call.name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
     let texts = |key: &str| -> Vec<String> {
@@ -326,7 +327,10 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
             })
             .collect()
     };
-    let mut marks = Marks::NONE;
+    let mut marks = service.marks();
+    if service.is_scratch() {
+        marks.remove_all(&[Mark::Database]);
+    }
     let is_terraform = has(&words, &["terraform", "tofu", "terragrunt", "pulumi"]);
     let keys =
         ["args", "extra_args", "arguments", "flags", "options", "command", "action", "operation"];

@@ -76,6 +76,9 @@ fn show(
     }
     if is_path(key, trimmed) {
         analysis.argument(path, text);
+        let only_names = [PathUse::Reads(Access::Names)];
+        // Where the tool works, not what it deletes or writes.
+        let uses = if is_place(key) { only_names.as_slice() } else { uses };
         for usage in uses {
             let file = Path::resolve(
                 &Word::known(trimmed),
@@ -149,8 +152,9 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
 }
 
 fn is_sql(key: &str, text: &str) -> bool {
-    let is_key =
-        matches!(key, "sql" | "query" | "statement" | "statements" | "sql_query" | "queries");
+    let is_key = ["sql", "cql", "query", "queries", "statement", "batch"]
+        .iter()
+        .any(|part| key.contains(part));
     let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     is_key
         && matches!(
@@ -184,6 +188,14 @@ fn is_sql(key: &str, text: &str) -> bool {
                 | "RENAME"
                 | "REPLACE"
                 | "LOAD"
+                | "EXPORT"
+                | "UNLOAD"
+                | "IMPORT"
+                | "BACKUP"
+                | "RESTORE"
+                | "IF"
+                | "KILL"
+                | "SHUTDOWN"
         )
 }
 
@@ -218,6 +230,23 @@ fn is_content(key: &str) -> bool {
             | "route"
             | "endpoint"
             | "value"
+    )
+}
+
+fn is_place(key: &str) -> bool {
+    matches!(
+        key,
+        "repo_path"
+            | "repopath"
+            | "repository_path"
+            | "cwd"
+            | "workdir"
+            | "working_dir"
+            | "working_directory"
+            | "project_root"
+            | "project_path"
+            | "workspace"
+            | "workspace_path"
     )
 }
 
