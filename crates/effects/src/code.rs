@@ -138,6 +138,11 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         if is_script || is_import {
             continue;
         }
+        // A name that is put together hides which module it is.
+        if call == Call::Loads && joins_literals(around) {
+            shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+            continue;
+        }
         if call == Call::Writes(Change::Attributes) && sets_user_bit(around) {
             shell.mark_parent(Mark::Privilege);
         }
@@ -248,6 +253,12 @@ fn is_destructured(text: &str, rest: &str) -> bool {
     opens
         && is_end
         && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
+}
+
+/// `'o' + 's'`
+fn joins_literals(arguments: &str) -> bool {
+    let plain: String = arguments.chars().filter(|letter| *letter != ' ').collect();
+    ["'+'", "\"+\"", "'+\"", "\"+'"].iter().any(|sign| plain.contains(sign))
 }
 
 /// Calls that run their first argument as code of the same language.

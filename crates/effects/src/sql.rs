@@ -136,6 +136,21 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         ("attach", _, [Token::Literal(path), ..] | [Token::Word(_), Token::Literal(path), ..]) => {
             shell.read_file(&named(path), Access::Content);
             shell.write_file(&named(path), Change::Content);
+            // A database that is called like a program or a page is one.
+            if !is_database(path) {
+                shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
+        }
+        ("export" | "unload" | "backup", _, _) => {
+            for token in rest.iter().take(64) {
+                match token {
+                    Token::Literal(target) if target.contains("://") => {
+                        shell.copies_to(&named(target));
+                    }
+                    Token::Sign(';') => break,
+                    _ => {}
+                }
+            }
         }
         (
             "vacuum",
@@ -153,6 +168,15 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         ("copy", _, _) => copy(shell, rest, field),
         _ => {}
     }
+}
+
+/// Names that databases have; `:memory:` and the empty name are none on disk.
+fn is_database(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    path.contains(":memory:")
+        || path.starts_with("file:")
+        || ending.is_none_or(|ending| ending.contains("db") || ending.contains("sqlite"))
 }
 
 /// `COPY t FROM 'file'`, `COPY t TO PROGRAM 'cmd'`

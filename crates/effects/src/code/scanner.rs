@@ -182,7 +182,8 @@ impl<'t> Scanner<'t> {
             let line = rest.split(['\n', ';']).next().unwrap_or_default();
             for part in line.split(',') {
                 if let Some((module, other)) = part.split_once(" as ") {
-                    self.modules.insert(other.trim(), module.trim());
+                    let module = module.trim().trim_start_matches('(').trim();
+                    self.modules.insert(other.trim().trim_end_matches(')'), module);
                 }
             }
         } else if rest.starts_with('=') && !rest.starts_with("==") && !rest.starts_with("=>") {

@@ -302,10 +302,18 @@ pub(crate) const MODELS: &[Model] = &[
                 ],
                 Mark::Database,
             )]],
-            &[],
+            // Scripts of the server: `EVAL "redis.call('flushall')" 0`.
+            &[
+                Does::MarksIfContains("flushall", Mark::Database),
+                Does::MarksIfContains("FLUSHALL", Mark::Database),
+                Does::MarksIfContains("flushdb", Mark::Database),
+                Does::MarksIfContains("os.execute", Mark::Database),
+                Does::MarksIfContains("io.popen", Mark::Database),
+            ],
         ))
         .examples(&[
             ("redis-cli ping", &[]),
+            ("redis-cli EVAL \"return redis.call('flushall')\" 0", &["marks database"]),
             ("redis-cli FLUSHALL", &["marks database"]),
             ("redis-cli -h h.example get x", &["fetches h.example"]),
         ]),

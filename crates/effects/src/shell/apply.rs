@@ -504,7 +504,10 @@ impl Shell<'_, '_> {
         let is_made = purpose == Purpose::Fetch
             && (self.words_read || url.is_some_and(crate::host::carries_secret));
         let purpose = if is_made { Purpose::Send } else { purpose };
-        if let Some(inner) = url.and_then(inner_url) {
+        let inner = url.and_then(inner_url);
+        if let Some(file) = inner.as_ref().filter(|inner| is_local_file(inner)) {
+            self.read_file(&Field::new(file.clone(), span.clone()), Access::Content);
+        } else if let Some(inner) = inner {
             let address = host::parse_host(&inner, "");
             let connection = Connection {
                 host: address.host,
@@ -1060,7 +1063,8 @@ fn inner_url(url: &Word) -> Option<Word> {
     let text = url.known_part();
     let outer = text.find("://")? + 3;
     let rest = text.get(outer..)?;
-    let at = rest.find("http://").or_else(|| rest.find("https://"))?;
+    let schemes = ["http://", "https://", "file://"];
+    let at = schemes.iter().find_map(|scheme| rest.find(scheme))?;
     let inner = rest.get(at..)?.split(['&', ' ', '"', '\'']).next()?;
     Some(Word::known(inner))
 }

@@ -391,6 +391,9 @@ impl Shell<'_, '_> {
                 }
             }
             "cpio" => self.packs_input(line, context),
+            "jq" if line.operands.first().is_some_and(reads_variables) => {
+                self.mark(context.run, Mark::Credentials);
+            }
             "jq" if given == Some("yq") => {
                 if let Some(file) = line.operands.first().filter(|field| is_plain_path(field)) {
                     self.read_file(file, Access::Content);
@@ -425,6 +428,9 @@ impl Shell<'_, '_> {
             }
             "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
                 self.mark(context.run, Mark::Credentials);
+            }
+            "terraform" if self.has_destroying_arguments() => {
+                self.mark(context.run, Mark::Infrastructure);
             }
             "terraform" if line.sub_command() == "plan" => self.plans(line),
             "terraform" if line.sub_command() == "apply" => self.applies(line, context),
@@ -1287,6 +1293,18 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `TF_CLI_ARGS_apply=-destroy terraform apply`
+    fn has_destroying_arguments(&self) -> bool {
+        self.out.effects.all().iter().rev().take(24).any(|effect| match &effect.action {
+            Action::Sets(setting) => {
+                let name = setting.name.text().unwrap_or_default();
+                let value = setting.value.as_ref().map_or("", Word::known_part);
+                name.starts_with("env:TF_CLI_ARGS") && value.contains("-destroy")
+            }
+            _ => false,
+        })
+    }
+
     fn applies(&mut self, line: &Line<'_>, context: &Context) {
         let destroys = line.operands.iter().any(|field| {
             let output = self.file_output(field);
@@ -1642,6 +1660,32 @@ fn reads_config(line: &Line<'_>) -> bool {
     words.iter().any(|word| is_flag(word)) || plain < 2
 }
 
+/// `env`, `$ENV.API_TOKEN` and `strenv(API_TOKEN)` of jq and yq: all variables, or a secret one.
+fn reads_variables(filter: &Field) -> bool {
+    let text = filter.word.known_part();
+    text.match_indices("env").chain(text.match_indices("ENV")).take(16).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + 3..).unwrap_or_default();
+        let is_own = before.ends_with("str")
+            || !before
+                .ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '"'));
+        let named = after.strip_prefix(['.', '(', '[']).map(|rest| rest.trim_start_matches('"'));
+        let is_word =
+            after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':');
+        is_own
+            && !is_word
+            && match named {
+                Some(name) => {
+                    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                    crate::shell::expand::names_secret(
+                        name.get(..end.unwrap_or(name.len())).unwrap_or(name),
+                    )
+                }
+                None => !after.trim_start().starts_with("| keys"),
+            }
+    })
+}
+
 /// A path rather than an expression.
 fn is_plain_path(field: &Field) -> bool {
     let text = field.word.known_part();
@@ -1658,6 +1702,18 @@ fn is_revision(field: &Field) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn filters_that_read_the_environment_are_found() {
+        let reads = |text: &str| reads_variables(&Field::new(Word::known(text), 0..0));
+        for text in ["env", "$ENV.API_TOKEN", "env.AWS_SECRET_ACCESS_KEY", "strenv(API_TOKEN)"] {
+            assert!(reads(text), "{text}");
+        }
+        for text in [".env", ".a.environment", "$ENV.HOME", "env.NODE_ENV", ".x | keys", "{env: 1}"]
+        {
+            assert!(!reads(text), "{text}");
+        }
+    }
 
     #[test]
     fn lists_that_are_searched_are_sorted() {

@@ -236,12 +236,33 @@ pub(super) fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str],
 }
 
 fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &Word) {
+    let is_windows = analysis.ground.cwd.is_some_and(is_drive);
     let mut shell = Shell::new(analysis, folder.clone());
     match language(call) {
+        Language::Shell if is_windows && is_powershell(text) => {
+            shell.code(Language::PowerShell, &whole(text));
+        }
         Language::Shell => drop(shell.text(text, Locator::At(0))),
         Language::JavaScript if call.is_free_text() => code_mode(&mut shell, text),
         language => shell.code(language, &whole(text)),
     }
+}
+
+/// `C:\src`
+fn is_drive(folder: &str) -> bool {
+    let bytes = folder.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic) && folder.get(1..3) == Some(":\\")
+}
+
+/// Words that only PowerShell has: `Get-Content`, `$env:NAME`, `$PROFILE`.
+fn is_powershell(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let cmdlets = [
+        "get-", "set-", "add-", "remove-", "new-", "copy-", "move-", "invoke-", "out-", "start-",
+        "stop-", "select-", "where-", "foreach-", "test-", "write-", "clear-", "import-",
+        "export-", "$env:", "$profile", "$home\\", "iex ", "iwr ", "irm ",
+    ];
+    cmdlets.iter().any(|cmdlet| lower.contains(cmdlet))
 }
 
 /// The language of a tool that runs code.
@@ -425,6 +446,13 @@ pub(super) fn fetch(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, te
     if text.trim().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:")) {
         let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
         return analysis.push(Action::Reads(file, Access::Content), span, None);
+    }
+    // `http://localhost:9222/json/new?file:///etc/shadow`
+    if let Some(at) = text.find("file:///").filter(|at| *at > 0) {
+        let inner = text.get(at..).unwrap_or_default().split(['&', ' ']).next();
+        let inner = Word::known(inner.unwrap_or_default());
+        let file = Path::resolve(&inner, &working_folder(analysis.ground), analysis.ground);
+        analysis.push(Action::Reads(file, Access::Content), span.clone(), None);
     }
     let address = host::parse_host(&word, "https");
     let method = call.text("method").unwrap_or("GET").to_ascii_uppercase();

@@ -287,6 +287,13 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
         mark.into_iter().for_each(|mark| marks.insert(mark));
     }
+    // A repository on this machine: nobody else has the branch.
+    if ["repo_path", "repopath"].iter().any(|key| call.text(key).is_some()) {
+        marks.remove_all(&[Mark::RemoteDelete]);
+    }
+    if names_rows(call, &words) {
+        marks.remove_all(&[Mark::Database]);
+    }
     grants(call, &words).into_iter().for_each(|mark| marks.insert(mark));
     if has(&words, &["tunnel", "tunnels", "ngrok"])
         && has(&words, &["create", "start", "open", "add"])
@@ -328,6 +335,11 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &
             .collect()
     };
     let mut marks = service.marks();
+    if let Some(words) = service.split_words() {
+        for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
+            mark.into_iter().for_each(|mark| marks.insert(mark));
+        }
+    }
     if service.is_scratch() {
         marks.remove_all(&[Mark::Database]);
     }
@@ -442,6 +454,31 @@ fn destroys(words: &[&str]) -> Option<Mark> {
     } else {
         Mark::Infrastructure
     })
+}
+
+/// A few rows, each by its own name.
+fn names_rows(call: &Call<'_>, words: &[&str]) -> bool {
+    let few = |value: &Value| match value {
+        Value::Array(items) => !items.is_empty() && items.len() <= 10,
+        value => value.as_str().is_some(),
+    };
+    let is_id = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        matches!(
+            key.as_str(),
+            "ids"
+                | "id"
+                | "recordids"
+                | "record_ids"
+                | "rowids"
+                | "row_ids"
+                | "documentids"
+                | "document_ids"
+        )
+    };
+    has(words, &["records", "record", "rows", "row", "documents", "document"])
+        && !has(words, &["table", "tables", "database", "databases"])
+        && members(call.value).any(|(key, value)| is_id(key) && few(value))
 }
 
 /// What even a gentle verb takes away from others.
@@ -731,6 +768,11 @@ fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
         for (path, value) in find(call.value, key) {
             let Some(text) = value.as_str() else { continue };
             analysis.argument(&path, text);
+            if in_page && takes_from_page(text) {
+                let mut marks = Marks::NONE;
+                marks.insert(Mark::Credentials);
+                push_marks(analysis, call, marks);
+            }
             let folder = working_folder(analysis.ground);
             let mut shell = Shell::new(analysis, folder);
             if in_page {
@@ -742,9 +784,45 @@ fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     }
 }
 
+/// Code in a page that takes what keeps a user logged in: cookies, a whole storage, typed passwords.
+fn takes_from_page(text: &str) -> bool {
+    let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    // `window['local' + 'Storage']`
+    let plain = ["'+'", "\"+\"", "`+`"].iter().fold(plain, |text, sign| text.replace(sign, ""));
+    let sets_cookie = plain.contains("document.cookie=") && !plain.contains("document.cookie==");
+    let cookies = plain.contains("document.cookie") && !sets_cookie
+        || [".cookies(", "cookieStore.get", "storageState(", "credentials.get("]
+            .iter()
+            .any(|call| plain.contains(call));
+    let typed = plain.contains("type=password") || plain.contains("type=\"password\"");
+    let typed = typed && plain.contains(".value");
+    cookies || typed || ["localStorage", "sessionStorage"].iter().any(|it| takes_all(&plain, it))
+}
+
+/// A storage as a whole, or a value of it whose name says that it is a secret.
+fn takes_all(text: &str, storage: &str) -> bool {
+    text.match_indices(storage).take(32).any(|(at, _)| {
+        let after = text.get(at + storage.len()..).unwrap_or_default();
+        let after = after.trim_start_matches(['\'', '"', ']', '`']);
+        let named = after.strip_prefix(".getItem(").or_else(|| after.strip_prefix('['));
+        match named {
+            Some(name) => {
+                let name = name.split([')', ']']).next().unwrap_or_default().to_ascii_lowercase();
+                ["token", "jwt", "secret", "passw", "auth", "session"]
+                    .iter()
+                    .any(|part| name.contains(part))
+            }
+            None => {
+                let is_method = after.starts_with('.') || after.starts_with('=');
+                !is_method && !after.starts_with("?.")
+            }
+        }
+    })
+}
+
 /// Code in a page can only talk to hosts.
 fn page(shell: &mut Shell<'_, '_>, text: &str) {
-    let takes = ["document.cookie", "localStorage", "sessionStorage", "indexedDB"];
+    let takes = ["document.cookie", "localStorage", "sessionStorage", "indexedDB", ".cookies("];
     let is_taken = takes.iter().any(|it| text.contains(it));
     for part in text.split(['\'', '"', '`']).take(256) {
         let Some(at) = part.find("//").filter(|at| *at == 0 || part.get(at - 1..*at) == Some(":"))
@@ -821,7 +899,10 @@ fn attachments(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
 fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     let installs = has(
         words,
-        &["install", "apply", "deploy", "run", "create", "pull", "add", "upgrade", "start"],
+        &[
+            "install", "apply", "deploy", "run", "create", "pull", "add", "upgrade", "start",
+            "build", "push",
+        ],
     );
     let hooks = words.iter().any(|word| word.contains("webhook")) || has(words, &["hook", "hooks"]);
     attachments(analysis, call, words);
@@ -836,7 +917,24 @@ fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
             Shell::new(analysis, folder.clone()).package(&whole(text), Registry::Image);
         }
     }
-    let keys: &[&str] = if hooks {
+    if has(words, &["push"]) && has(words, &["image", "docker", "container", "artifact"]) {
+        for key in ["repository", "image", "tag", "name"] {
+            for (path, value) in find(call.value, key) {
+                let Some(text) = value.as_str() else { continue };
+                let Some((host, _)) = text.split_once('/').filter(|(host, _)| host.contains('.'))
+                else {
+                    continue;
+                };
+                analysis.argument(&path, text);
+                let address = crate::host::parse_host(&Word::known(host), "https");
+                let mut shell = Shell::new(analysis, folder.clone());
+                shell.connect(address, Purpose::Send, None, 0..text.len());
+            }
+        }
+    }
+    let keys: &[&str] = if has(words, &["build", "image"]) && has(words, &["build"]) {
+        &["remote", "context", "url", "git_url"]
+    } else if hooks {
         &["url", "config.url", "target_url", "webhook_url", "callback_url"]
     } else if has(words, &["install", "apply", "deploy", "upgrade"]) {
         &["filename", "repo", "repository", "chart", "source", "url", "package", "manifest_url"]

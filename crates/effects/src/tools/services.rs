@@ -19,6 +19,8 @@ struct Rule {
 pub(super) struct Service<'v> {
     /// The words of the server's name and of the tool's.
     words: Vec<String>,
+    /// Whether the name has words that only capital letters keep apart.
+    is_camel: bool,
     /// Keys in lower case, without `_` and `-`, and their values.
     parts: Vec<(String, &'v Value)>,
 }
@@ -255,7 +257,10 @@ impl<'v> Service<'v> {
                 _ => {}
             }
         }
-        Self { words: words(whole_name), parts }
+        let is_camel = whole_name.as_bytes().windows(2).any(|pair| {
+            matches!(pair, [one, two] if one.is_ascii_lowercase() && two.is_ascii_uppercase())
+        });
+        Self { words: words(whole_name), is_camel, parts }
     }
 
     /// What the call does.
@@ -283,6 +288,11 @@ impl<'v> Service<'v> {
         ];
         more.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, mark)| marks.insert(mark));
         marks
+    }
+
+    /// The words of a name that is written without signs between them: `deleteRepository`.
+    pub(super) fn split_words(&self) -> Option<Vec<&str>> {
+        self.is_camel.then(|| self.words.iter().map(String::as_str).collect())
     }
 
     fn has(&self, known: &[&str]) -> bool {

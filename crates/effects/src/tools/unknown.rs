@@ -4,7 +4,9 @@ use callgate_call::json::Value;
 
 use crate::analysis::Analysis;
 use crate::effect::{Access, Change, Scope};
+use crate::model::Language;
 use crate::path::{Path, working_folder};
+use crate::shell::eval::Shell;
 use crate::tools::Call;
 use crate::tools::known::{self, PathUse};
 use crate::word::Word;
@@ -53,10 +55,18 @@ fn show(
     value: &Value,
 ) {
     let path = if path.is_empty() { "$" } else { path };
+    let trimmed = text.trim();
+    if key == "input" && is_python(trimmed) {
+        analysis.argument(path, text);
+        let mut shell = Shell::new(analysis, working_folder(analysis.ground));
+        return shell.code(Language::Python, &super::whole(trimmed));
+    }
+    if is_encoded(key) && is_command(call, "command") {
+        return encoded(analysis, call, path, trimmed);
+    }
     if is_command(call, key) {
         return known::run(analysis, call, path, value, &working_folder(analysis.ground));
     }
-    let trimmed = text.trim();
     let has_scheme = trimmed.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.is_empty()
             && scheme.len() < 16
@@ -86,6 +96,38 @@ fn show(
                 analysis.ground,
             );
             analysis.push(usage.on(file), 0..text.len(), None);
+        }
+    }
+}
+
+/// What is typed into an interpreter of Python rather than into a shell.
+fn is_python(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let name = first.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+    let is_call = name.is_some_and(|at| at > 0 && first.get(at..at + 1) == Some("("))
+        && !first.contains("() {")
+        && !first.contains("(){");
+    let is_import = first.starts_with("from ") && first.contains(" import ");
+    let is_assigned = first.split_once(" = ").is_some_and(|(name, _)| {
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' '))
+    });
+    is_call || is_import || is_assigned || first.starts_with("import ") || first.starts_with("def ")
+}
+
+/// `script_b64`, `command_base64`
+fn is_encoded(key: &str) -> bool {
+    key.ends_with("b64") || key.ends_with("base64")
+}
+
+/// A command in another spelling.
+fn encoded(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str) {
+    let folder = working_folder(analysis.ground);
+    match crate::shell::decode::base64(text) {
+        Some(plain) => known::run(analysis, call, path, &Value::String(plain.into()), &folder),
+        None => {
+            analysis.argument(path, text);
+            let mut shell = Shell::new(analysis, folder);
+            shell.hidden_code(&super::whole(text));
         }
     }
 }
@@ -147,6 +189,12 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
         "console",
         "send_keys",
         "tmux",
+        "install_server",
+        "add_server",
+        "add_mcp",
+        "register_server",
+        "interact",
+        "repl",
     ]);
     is_key && is_runner
 }

@@ -28,7 +28,20 @@ const DESTRUCTIVE: &str = "destructive";
 const SYSTEM: &str = "system";
 
 /// Functions that read or write files, or run something.
-const SYSTEM_FUNCTIONS: [&str; 20] = [
+const SYSTEM_FUNCTIONS: &[&str] = &[
+    "http_request",
+    "lo_from_bytea",
+    "openrowset",
+    "opendatasource",
+    "pg_file_write",
+    "sp_add_job",
+    "sp_oacreate",
+    "sp_oamethod",
+    "sp_execute_external_script",
+    "sys_bineval",
+    "xp_dirtree",
+    "xp_regread",
+    "xp_regwrite",
     "dblink",
     "dblink_connect",
     "dblink_exec",
@@ -50,6 +63,36 @@ const SYSTEM_FUNCTIONS: [&str; 20] = [
     "sys_exec",
     "sys_eval",
 ];
+
+/// Packages of Oracle and extensions of PostgreSQL that do: what follows the dot does not matter.
+const SYSTEM_PACKAGES: &[&str] = &[
+    "dbms_java",
+    "dbms_job",
+    "dbms_scheduler",
+    "dbms_xslprocessor",
+    "utl_file",
+    "utl_http",
+    "utl_smtp",
+    "utl_tcp",
+];
+
+/// Settings that name a program or a library, and languages that can do everything.
+const SYSTEM_WORDS: &[&str] = &[
+    "archive_command",
+    "local_preload_libraries",
+    "plperlu",
+    "plpython2u",
+    "plpython3u",
+    "plpythonu",
+    "pltclu",
+    "restore_command",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+    "ssl_passphrase_command",
+];
+
+/// More rows than anybody deletes one by one.
+const MANY_ROWS: u64 = 100_000;
 
 /// The most words of one text that are looked at.
 const MAX_WORDS: usize = 20_000;
@@ -233,8 +276,40 @@ fn has_verb(statement: &[String], verb: &str) -> bool {
 
 fn reaches_system(text: &str, words: &[String]) -> bool {
     let copies = words.iter().any(|word| word == "copy") && words.iter().any(|it| it == "program");
-    let calls = words.iter().any(|word| SYSTEM_FUNCTIONS.contains(&word.as_str()));
-    copies || calls || text.contains("\\!") || text.trim_start().starts_with(".shell")
+    let calls = words.iter().any(|word| {
+        let (package, function) = word.split_once('.').unwrap_or((word, word));
+        SYSTEM_FUNCTIONS.contains(&function)
+            || SYSTEM_FUNCTIONS.contains(&package)
+            || SYSTEM_PACKAGES.contains(&package)
+            || word == "cron.schedule"
+            || word == "net.http_post"
+            || word == "net.http_get"
+    });
+    let sets = words.iter().any(|word| matches!(word.as_str(), "set" | "language" | "extension"))
+        && words.iter().any(|word| SYSTEM_WORDS.contains(&word.as_str()));
+    copies
+        || calls
+        || sets
+        || runs_value(words)
+        || text.contains("\\!")
+        || text.trim_start().starts_with(".shell")
+}
+
+/// `EXEC(@text)`, `EXECUTE IMMEDIATE text`: which statement runs is not in the text.
+fn runs_value(words: &[String]) -> bool {
+    let is_literal = |word: Option<&String>| word.is_none_or(|it| matches!(it.as_str(), "'" | "n"));
+    words.iter().enumerate().any(|(at, word)| {
+        let next = words.get(at + 1);
+        match (word.as_str(), next.map(String::as_str)) {
+            ("exec", Some("(")) => !is_literal(words.get(at + 2)),
+            ("immediate", Some(_)) => {
+                let executes = at.checked_sub(1).and_then(|at| words.get(at));
+                executes.is_some_and(|it| it == "execute") && !is_literal(next)
+            }
+            ("sp_executesql", Some(_)) => !is_literal(next),
+            _ => false,
+        }
+    })
 }
 
 /// Whether a statement changes every row of a table, however its condition hides that.
@@ -326,7 +401,11 @@ fn begins(statement: &[String], at: usize) -> bool {
 fn has_no_condition(statement: &[String], at: usize) -> bool {
     let rest = statement.get(at..).unwrap_or_default();
     let Some(condition) = rest.iter().position(|word| word == "where") else {
-        return !rest.iter().any(|word| word == "limit" || word == "using");
+        let limit = rest.iter().position(|word| word == "limit").map(|at| rest.get(at + 1));
+        let is_small = |limit: Option<&String>| {
+            limit.is_none_or(|text| text.parse::<u64>().is_ok_and(|rows| rows < MANY_ROWS))
+        };
+        return !limit.is_some_and(is_small) && !rest.iter().any(|word| word == "using");
     };
     let after: Vec<&str> = rest.iter().skip(condition + 1).map(String::as_str).collect();
     match after.as_slice() {
@@ -368,6 +447,7 @@ mod tests {
             "delete from users where true;",
             "update users set admin=1",
             "truncate users",
+            "DELETE FROM users LIMIT 100000000",
             "-- clean up\nDROP SCHEMA public CASCADE",
         ] {
             assert!(is_destructive(&words(text)), "{text}");
@@ -381,10 +461,21 @@ mod tests {
             "COPY (SELECT 1) TO PROGRAM 'id'",
             "\\! cat x",
             "select readfile('/x')",
+            "BEGIN DBMS_SCHEDULER.create_job('j', job_action=>'/bin/sh'); END;",
+            "DECLARE @q nvarchar(9)=CHAR(68); EXEC(@q)",
+            "EXECUTE IMMEDIATE v_sql",
+            "CREATE FUNCTION f() RETURNS int AS 'import os' LANGUAGE plpython3u",
+            "ALTER SYSTEM SET archive_command = 'id'",
         ] {
             assert!(reaches_system(text, &words(text)), "{text}");
         }
-        for text in ["SELECT program FROM courses", "COPY a TO STDOUT"] {
+        for text in [
+            "SELECT program FROM courses",
+            "COPY a TO STDOUT",
+            "EXEC sp_executesql N'SELECT 1'",
+            "EXECUTE IMMEDIATE 'SELECT 1'",
+            "EXEC dbo.recalculate 7",
+        ] {
             assert!(!reaches_system(text, &words(text)), "{text}");
         }
     }
@@ -395,6 +486,7 @@ mod tests {
             "SELECT * FROM orders WHERE note = 'drop table x'",
             "SELECT TRUNCATE(price, 2) FROM items",
             "DELETE FROM sessions WHERE expires_at < now()",
+            "DELETE FROM sessions LIMIT 500",
             "UPDATE users SET name='x' WHERE id=1",
             "CREATE TABLE a (b int REFERENCES c ON DELETE CASCADE)",
             "ALTER TABLE a DROP CONSTRAINT b",
