@@ -297,6 +297,7 @@ const STARTUP: &[&str] = &[
     "**/.config/nushell/**",
     "**/.config/powershell/**",
     "**/Microsoft.PowerShell_profile.ps1",
+    "**/Start Menu/Programs/{Startup,StartUp}/**",
     "**/.local/share/systemd/**",
     "**/.local/share/applications/*.desktop",
     "**/Library/LaunchAgents/**",

@@ -141,7 +141,10 @@ impl<'t> Scanner<'t> {
 
     /// A name with the module that its first part stands for.
     pub(crate) fn whole_name(&self, name: &str) -> Option<String> {
-        let (first, rest) = name.split_once('.')?;
+        let Some((first, rest)) = name.split_once('.') else {
+            // `from m import f as g`
+            return self.modules.get(name).map(|name| (*name).to_owned());
+        };
         let module = self.modules.get(first)?;
         Some(format!("{module}.{rest}"))
     }
@@ -416,7 +419,16 @@ impl<'t> Scanner<'t> {
             match self.peek() {
                 b'\'' | b'"' | b'`' => {
                     let part = self.string();
-                    word.push_word(&part);
+                    // `"vne"[::-1]`
+                    let reversed = part.text().filter(|_| self.rest().starts_with("[::-1]"));
+                    let reversed = reversed.map(|text| text.chars().rev().collect::<String>());
+                    match reversed {
+                        Some(text) => {
+                            self.pos += "[::-1]".len();
+                            word.push_str(&text);
+                        }
+                        None => word.push_word(&part),
+                    }
                 }
                 byte if byte.is_ascii_digit() => {
                     let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();

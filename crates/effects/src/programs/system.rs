@@ -140,6 +140,21 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["setenv", "config"]).always(SCHEDULE),
         ])
         .examples(&[("launchctl list", &[]), ("launchctl load x.plist", &["marks schedules"])]),
+    model(&["sc", "sc.exe"])
+        .style(Style::Plain)
+        .subs(&[
+            model(&["query", "queryex", "qc", "start", "interrogate"]),
+            model(&["stop", "delete"]).operands(each(&[Does::MarksIf(
+                &["WinDefend", "windefend", "EventLog", "eventlog", "mpssvc", "wscsvc", "Sense"],
+                Mark::Guard,
+            )])),
+            model(&["create", "config", "failure", "sdset"]).always(SCHEDULE),
+        ])
+        .examples(&[
+            ("sc query", &[]),
+            ("sc stop WinDefend", &["marks guard"]),
+            ("sc create x binPath= y", &["marks schedules"]),
+        ]),
     model(&[
         "update-rc.d",
         "chkconfig",
@@ -149,7 +164,6 @@ pub(crate) const MODELS: &[Model] = &[
         "crond",
         "atd",
         "schtasks",
-        "sc",
         "loginctl",
         "defaults",
     ])
@@ -705,7 +719,14 @@ pub(crate) const MODELS: &[Model] = &[
         "psexec",
         "nltest",
     ])
-    .subs(&[model(&["query", "export", "-hashfile", "-dump"])])
+    .subs(&[
+        model(&["query"]).operands(each(&[
+            Does::MarksIfContains("password", Mark::Credentials),
+            Does::MarksIfContains("SAM", Mark::Credentials),
+        ])),
+        model(&["export", "-hashfile", "-dump"]),
+    ])
+    .examples(&[("reg query HKLM /f password /s", &["marks credentials"])])
     .operands(each(&[Does::Hides])),
 ];
 

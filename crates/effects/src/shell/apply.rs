@@ -777,6 +777,11 @@ impl Shell<'_, '_> {
             self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
             return self.connects(field, Purpose::Execute, "");
         }
+        // A share of another host.
+        let share = field.word.known_start().replace('\\', "/");
+        if share.starts_with("//") && share.matches('/').count() > 2 {
+            self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
+        }
         self.read_file(field, Access::Content);
         self.known_script(language, field);
     }

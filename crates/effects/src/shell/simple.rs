@@ -228,6 +228,7 @@ impl Shell<'_, '_> {
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
         self.reveals_by_flag(fields, run);
+        self.cmdlet(name, fields, run);
         if let Some(at) = inner_command(fields) {
             self.run(fields.get(at..).unwrap_or_default(), input);
         }

@@ -349,6 +349,22 @@ impl Shell<'_, '_> {
                 }
             }
             "invoke-webrequest" => self.web_request(line),
+            "set-executionpolicy" => {
+                let has = |word: &str| {
+                    line.words
+                        .iter()
+                        .filter_map(Field::text)
+                        .any(|it| it.eq_ignore_ascii_case(word))
+                };
+                if (has("bypass") || has("unrestricted")) && !has("process") {
+                    self.mark(context.run, Mark::Guard);
+                }
+            }
+            "copy-item" => {
+                if let Some(target) = line.operands.get(1) {
+                    self.copies_to_share(target);
+                }
+            }
             "cp" => {
                 self.copies_nothing(line);
                 self.keeps_copy(line);
@@ -1000,6 +1016,49 @@ impl Shell<'_, '_> {
             let address = host::parse_host(&host.word, "");
             self.connect(address, Purpose::Send, None, host.span.clone());
         }
+    }
+
+    /// `//host/share`: files go to another host.
+    fn copies_to_share(&mut self, target: &Field) {
+        let text = target.word.known_start();
+        if let Some(host) = text.strip_prefix("//").and_then(|rest| rest.split('/').next())
+            && !host.is_empty()
+        {
+            let address = host::parse_host(&Word::known(host), "smb");
+            self.connect(address, Purpose::Send, None, target.span.clone());
+        }
+    }
+
+    /// A cmdlet that is not known: its verb and its noun say what it does.
+    pub(crate) fn cmdlet(&mut self, name: &str, fields: &[Field], run: usize) {
+        let Some((verb, noun)) = name.split_once('-') else { return };
+        let (verb, noun) = (verb.to_ascii_lowercase(), noun.to_ascii_lowercase());
+        let has = |parts: &[&str]| parts.iter().any(|part| noun.contains(part));
+        let is_forced = fields.iter().skip(1).filter_map(Field::text).any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.starts_with("-force")
+                || word == "-confirm:$false"
+                || word.starts_with("-deletebucket")
+        });
+        let mark = match verb.as_str() {
+            "remove" | "clear" | "reset"
+                if is_forced && !has(&["item", "variable", "job", "module"]) =>
+            {
+                Mark::Infrastructure
+            }
+            "get" | "export"
+                if has(&["secret", "credential", "password", "accesskey", "storagekey"]) =>
+            {
+                Mark::Credentials
+            }
+            "stop" | "disable" | "remove" | "suspend"
+                if has(&["defender", "firewall", "bitlocker", "audit", "protection", "backup"]) =>
+            {
+                Mark::Guard
+            }
+            _ => return,
+        };
+        self.mark(run, mark);
     }
 
     /// A request of PowerShell that carries something.

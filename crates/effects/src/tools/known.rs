@@ -251,7 +251,8 @@ fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &W
 /// `C:\src`
 fn is_drive(folder: &str) -> bool {
     let bytes = folder.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphabetic) && folder.get(1..3) == Some(":\\")
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && matches!(folder.get(1..3), Some(":\\" | ":/"))
 }
 
 /// Words that only PowerShell has: `Get-Content`, `$env:NAME`, `$PROFILE`.
@@ -262,7 +263,9 @@ fn is_powershell(text: &str) -> bool {
         "stop-", "select-", "where-", "foreach-", "test-", "write-", "clear-", "import-",
         "export-", "$env:", "$profile", "$home\\", "iex ", "iwr ", "irm ",
     ];
-    cmdlets.iter().any(|cmdlet| lower.contains(cmdlet))
+    let is_static = text.trim_start().starts_with('[') && text.contains("]::");
+    let is_assigned = text.trim_start().starts_with('$') && text.contains(" = ");
+    is_static || is_assigned || cmdlets.iter().any(|cmdlet| lower.contains(cmdlet))
 }
 
 /// The language of a tool that runs code.

@@ -317,6 +317,27 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     push_marks(analysis, call, marks);
     code(analysis, call, &words);
     sources(analysis, call, &words);
+    typed_command(analysis, call, &words);
+}
+
+/// What is typed into a console that a page shows.
+fn typed_command(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
+    if !has(words, &["type", "fill", "keys", "input"]) {
+        return;
+    }
+    let element = ["element", "selector", "target", "description", "label"];
+    let is_console = element.iter().filter_map(|key| call.text(key)).any(|text| {
+        let lower = text.to_ascii_lowercase();
+        ["console", "terminal", "shell", "xterm"].iter().any(|part| lower.contains(part))
+    });
+    for key in ["text", "value", "keys"] {
+        for (path, value) in find(call.value, key) {
+            let Some(text) = value.as_str().filter(|_| is_console) else { continue };
+            analysis.argument(&path, text);
+            let folder = working_folder(analysis.ground);
+            drop(Shell::new(analysis, folder).word_text(&whole(text.trim())));
+        }
+    }
 }
 
 /// What the name of the server adds: its tools often have only a verb.
@@ -744,7 +765,8 @@ fn gives_host(call: &Call<'_>) -> bool {
 
 /// Code that runs in a notebook, an interpreter or the page of a browser.
 fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
-    let in_page = has(words, &["evaluate", "puppeteer", "playwright", "javascript", "js"]);
+    let in_page =
+        has(words, &["evaluate", "puppeteer", "playwright", "javascript", "js", "browser", "page"]);
     let in_notebook = has(words, &["jupyter", "notebook", "cell", "cells", "ipython", "kernel"])
         && has(
             words,
