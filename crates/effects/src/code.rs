@@ -107,9 +107,14 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             receiver = scanner.path(name).or(receiver);
             continue;
         }
+        // `from importlib import import_module as load`
+        if call == Call::Loads && name == "import_module" && !scanner.is_called() {
+            continue;
+        }
         let around = scanner.call_text();
+        let behind = scanner.rest();
         let arguments = scanner.arguments();
-        if call == Call::Environment && prints_whole(text, scanner.rest(), name) {
+        if call == Call::Environment && prints_whole(text, behind, name) {
             shell.mark_parent(Mark::Credentials);
         }
         let is_literal = around.trim_start_matches(['(', ' ']).starts_with(['\'', '"', '`']);
@@ -284,6 +289,11 @@ fn prints_whole(text: &str, rest: &str, name: &str) -> bool {
     let before = text.get(..end.saturating_sub(name.len())).unwrap_or_default();
     let start = before.floor_char_boundary(before.len().saturating_sub(24));
     let before = before.get(start..).unwrap_or_default();
+    // `"X" in os.environ`, `Object.keys(process.env)`: no value of it.
+    let near = before.trim_end();
+    if near.ends_with(" in") || near.ends_with("keys(") || near.ends_with("len(") {
+        return false;
+    }
     let prints = ["print(", "log(", "stringify(", "dumps(", "puts ", "inspect", "dump(", "p "];
     let is_one = rest.starts_with(['[', '.', '{'])
         && !rest.starts_with(".items")

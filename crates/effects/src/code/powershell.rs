@@ -377,9 +377,22 @@ fn is_flag(field: &Field) -> bool {
 
 /// What a listing of these words finds.
 fn listed(words: &[Field]) -> Word {
-    let operand = words.iter().skip(1).find(|field| !is_flag(field));
+    let value = |names: &[&str]| {
+        let at = words.iter().position(|it| it.text().is_some_and(|it| names.contains(&it)))?;
+        words.get(at + 1).filter(|field| !is_flag(field))
+    };
+    let chosen = value(&["-include", "-filter", "-name"]);
+    let named = value(&["-path", "-literalpath"]);
+    let first = words.get(1).filter(|field| !is_flag(field));
+    let operand = named.or(first);
     let mut word = operand.map_or_else(|| Word::known("."), |field| field.word.clone());
-    if word.is_known() {
+    if let Some(name) = chosen.and_then(Field::text).filter(|name| *name != "*") {
+        // Files of that name, wherever they are below.
+        word.push('/');
+        word.push_gap(Fill::Anything);
+        word.push('/');
+        word.push_word(&crate::shell::glob_word(name));
+    } else if word.is_known() {
         word.push('/');
         word.push_gap(Fill::Name);
     }
@@ -713,6 +726,8 @@ mod tests {
             ("if ($x -ne 0) { Get-Content a }", "reads a"),
             ("ls ~ | Remove-Item -Recurse", "deletes-tree ~/*"),
             ("$f = 'a'; Get-Content $f", "reads a"),
+            ("gci -Path ~ -Recurse | Remove-Item", "deletes-tree ~/*"),
+            ("cat (Join-Path ~ '.ssh' 'id_rsa')", "reads ~/.ssh/id_rsa"),
             ("[IO.File]::ReadAllText('a')", "reads a"),
             (
                 "[IO.File]::ReadAllText([IO.Path]::Combine($HOME,'.ssh','id_' + 'rsa'))",

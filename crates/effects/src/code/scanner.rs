@@ -585,8 +585,13 @@ impl<'t> Scanner<'t> {
                 self.pos += wrapper.len();
             }
         }
-        let word = self.expression_at(depth + 2);
+        let lists = ["os.listdir(", "listdir("].into_iter().find(|it| self.rest().starts_with(it));
+        self.pos += lists.map_or(0, str::len);
+        let mut word = self.expression_at(depth + 2);
         self.pos = start;
+        if lists.is_some() && !word.is_unknown() {
+            word.push_str("/*");
+        }
         let word = word.text().map_or_else(|| word.clone(), crate::shell::glob_word);
         (!word.is_unknown()).then_some(word)
     }

@@ -123,6 +123,13 @@ pub(crate) const MODELS: &[Model] = &[
             ("systemctl poweroff", &["marks power"]),
             ("systemctl list-units --type=service", &[]),
         ]),
+    model(&["asr"])
+        .flags(&[switch(&["--erase", "-erase"], &[mark(Mark::Disk)])])
+        .examples(&[("asr restore --source a --target b --erase", &["marks disk"])]),
+    model(&["apparmor_parser", "aa-remove-unknown"])
+        .flags(&[switch(&["--replace", "-r", "--preprocess", "-p", "--names", "-N"], &[])])
+        .always(&[mark(Mark::Guard)])
+        .examples(&[("apparmor_parser -R a", &["marks guard"])]),
     model(&["launchctl"])
         .subs(&[
             model(&["list", "print", "blame", "dumpstate", "version", "managername"]),
@@ -501,20 +508,26 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[LISTS])),
         takes(&["--key-file", "-o", "-t", "-n", "--typecode"], &[]),
     ])
-    .subs(&[model(&[
-        "list",
-        "info",
-        "status",
-        "luksDump",
-        "isLuks",
-        "smart-log",
-        "ls",
-        "table",
-        "apfs",
-        "verifyVolume",
-    ])])
+    .subs(&[
+        model(&[
+            "list",
+            "info",
+            "status",
+            "luksDump",
+            "isLuks",
+            "smart-log",
+            "ls",
+            "table",
+            "verifyVolume",
+        ]),
+        model(&["apfs"]).subs(&[
+            model(&["deleteContainer", "deleteVolume", "eraseVolume"]).always(&[mark(Mark::Disk)]),
+            model(&["list", "listSnapshots", "listUsers"]),
+        ]),
+    ])
     .operands(each(&[WRITES, mark(Mark::Disk)]))
     .examples(&[
+        ("diskutil apfs deleteContainer disk1", &["marks disk"]),
         ("fdisk -l", &[]),
         ("sgdisk --zap-all /dev/sda", &["writes /dev/sda", "marks disk"]),
         ("diskutil list", &[]),

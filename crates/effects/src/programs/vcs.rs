@@ -13,6 +13,9 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["gh"]).flags(&[takes(&["--repo", "-R", "--hostname"], &[])]).subs(GH).examples(&[
         ("gh pr list", &[]),
         ("gh auth token", &["marks credentials"]),
+        ("gh workflow disable codeql.yml", &["marks guard"]),
+        ("gh workflow run ci.yml --ref main", &[]),
+        ("gh secret set A -b c", &["marks infrastructure"]),
         ("gh repo delete a/b --yes", &["marks infrastructure"]),
         ("gh gist create a", &["reads a", "sends gist.github.com:443", "marks publishes"]),
         ("gh pr create --title x --body 'rm -rf /'", &[]),
@@ -52,6 +55,9 @@ pub(crate) const MODELS: &[Model] = &[
             ("glab snippet create a", &["reads a", "sends gitlab.com:443"]),
             ("hub push -f", &["marks force-push"]),
         ]),
+    model(&["bfg"])
+        .always(&[mark(Mark::History)])
+        .examples(&[("bfg --delete-files x", &["marks history"])]),
     model(&["svn"])
         .subs(&[
             model(&[
@@ -203,7 +209,6 @@ const GH: &[Model] = &[
         "project",
         "label",
         "run",
-        "workflow",
         "cache",
         "search",
         "status",
@@ -224,6 +229,11 @@ const GH: &[Model] = &[
             "develop",
         ])
         .flags(&[TITLE, BODY_FILE]),
+    ]),
+    model(&["workflow"]).subs(&[
+        model(&["disable"]).always(&[mark(Mark::Guard)]),
+        model(&["list", "view", "run", "enable"])
+            .flags(&[takes(&["--ref", "-r", "--field", "-F", "--raw-field", "-f"], &[])]),
     ]),
     model(&["auth"]).subs(&[
         model(&["status", "login", "refresh", "switch", "setup-git"])

@@ -295,9 +295,26 @@ fn is_secret_kind(kind: &str) -> bool {
 /// The name of an output that is no identifier and no public part of a key.
 fn names_secret_output(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let is_public = ["public", "_id", "_arn", "_name", "fingerprint", "_version", "_url", "_uri"]
-        .iter()
-        .any(|part| name.contains(part));
+    let is_public = [
+        "public",
+        "_id",
+        "_arn",
+        "_name",
+        "fingerprint",
+        "_version",
+        "_url",
+        "_uri",
+        "_path",
+        "_file",
+        "_dir",
+        "_host",
+        "_endpoint",
+        "_count",
+        "_enabled",
+        "_region",
+    ]
+    .iter()
+    .any(|part| name.contains(part));
     let is_secret = ["passw", "secret", "token", "private", "credential", "_key", "kubeconfig"]
         .iter()
         .any(|part| name.contains(part));

@@ -1255,7 +1255,12 @@ impl Shell<'_, '_> {
             "scale" if line.words.iter().any(|word| word.text() == Some("--replicas=0")) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
-            "replace" if line.words.iter().any(|word| word.text() == Some("--force")) => {
+            "replace"
+                if line.words.iter().any(|word| {
+                    matches!(word.text(), Some("--force" | "--raw"))
+                        || word.word.known_start().starts_with("--raw=")
+                }) =>
+            {
                 self.mark(context.run, Mark::Infrastructure);
             }
             "apply" | "create" | "replace" => self.manifests(line, context),
@@ -1402,6 +1407,25 @@ impl Shell<'_, '_> {
         };
         if shows {
             self.mark(context.run, Mark::Credentials);
+        }
+        let opens = line.words.iter().filter_map(Field::text).any(|word| {
+            let value = word.split_once('=').map_or(word, |(_, value)| value);
+            matches!(
+                value,
+                "0.0.0.0/0" | "::/0" | "allUsers" | "allAuthenticatedUsers" | "public-read"
+            )
+        });
+        let is_public = line.words.windows(2).any(|pair| match pair {
+            [flag, value] => {
+                let flag = flag.text().unwrap_or_default();
+                let value = value.text().unwrap_or_default();
+                flag == "--public-access" && matches!(value, "blob" | "container")
+                    || flag.starts_with("--source-address-prefix") && value == "*"
+            }
+            _ => false,
+        });
+        if opens || is_public {
+            self.mark(context.run, Mark::Guard);
         }
         if line.words.iter().filter_map(Field::text).take(6).any(destroys)
             || removes_unasked(line.words)
@@ -1725,9 +1749,12 @@ fn reads_variables(filter: &Field) -> bool {
     text.match_indices("env").chain(text.match_indices("ENV")).take(16).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + 3..).unwrap_or_default();
-        let is_own = before.ends_with("str")
-            || !before
-                .ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '"'));
+        let is_upper = text.get(at..).is_some_and(|rest| rest.starts_with("ENV"));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '"' | '$');
+        let is_own = match is_upper {
+            true => before.ends_with('$'),
+            false => before.ends_with("str") || !before.ends_with(is_part),
+        };
         let named = after.strip_prefix(['.', '(', '[']).map(|rest| rest.trim_start_matches('"'));
         let is_word =
             after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':');

@@ -237,8 +237,13 @@ pub(super) fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str],
 
 fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &Word) {
     let is_windows = analysis.ground.cwd.is_some_and(is_drive);
+    let types = call.name_has(&["interact", "stdin", "send_input", "repl"]);
     let mut shell = Shell::new(analysis, folder.clone());
     match language(call) {
+        // What is typed into an interpreter that runs already.
+        Language::Shell if types && super::unknown::is_python(text.trim()) => {
+            shell.code(Language::Python, &whole(text));
+        }
         Language::Shell if is_windows && is_powershell(text) => {
             shell.code(Language::PowerShell, &whole(text));
         }

@@ -189,6 +189,15 @@ const EVERYDAY: &[&str] = &[
     "apps",
     "network",
     "networks",
+    "review",
+    "reviews",
+    "suggestion",
+    "sim",
+    "sims",
+    "simulator",
+    "simulators",
+    "emulator",
+    "emulators",
 ];
 
 /// Names that stay on a server after the work: in tables, in a repository, in a cluster.
@@ -621,6 +630,13 @@ fn by_argument(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
         DESTROYS.contains(&first.as_str())
             && !matches!(first.as_str(), "clear" | "reset" | "remove")
     };
+    let hosts = ["url", "base_url", "baseurl", "host", "server", "endpoint"];
+    let is_local = hosts.iter().filter_map(|key| call.text(key)).any(|text| {
+        ["localhost", "127.0.0.1", "[::1]", ".test", ".local"].iter().any(|it| text.contains(it))
+    });
+    if is_local {
+        return None;
+    }
     let by_verb = verbs.iter().any(|key| call.text(key).is_some_and(destroys));
     if by_verb && has(words, MANAGED) && !has(words, EVERYDAY) {
         return Some(Mark::Infrastructure);

@@ -75,7 +75,8 @@ fn show(
     if has_scheme && !trimmed.contains(char::is_whitespace) {
         return known::fetch(analysis, call, path, text);
     }
-    if is_sql(key, trimmed) {
+    let asks = ["search", "suggest", "ask", "docs", "documentation", "explain", "find"];
+    if is_sql(key, trimmed) && !call.name_has(&asks) {
         return known::query(analysis, path, text);
     }
     if text.contains("*** Begin Patch")
@@ -101,7 +102,7 @@ fn show(
 }
 
 /// What is typed into an interpreter of Python rather than into a shell.
-fn is_python(text: &str) -> bool {
+pub(super) fn is_python(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let name = first.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
     let is_call = name.is_some_and(|at| at > 0 && first.get(at..at + 1) == Some("("))
