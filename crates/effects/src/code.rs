@@ -107,8 +107,12 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             receiver = scanner.path(name).or(receiver);
             continue;
         }
-        // `from importlib import import_module as load`
-        if call == Call::Loads && name == "import_module" && !scanner.is_called() {
+        // `from urllib.request import urlretrieve as get` only names it.
+        if language == Language::Python
+            && call != Call::Dynamic
+            && !scanner.is_called()
+            && is_imported(text, scanner.rest())
+        {
             continue;
         }
         let around = scanner.call_text();
@@ -264,6 +268,13 @@ fn is_destructured(text: &str, rest: &str) -> bool {
 fn joins_literals(arguments: &str) -> bool {
     let plain: String = arguments.chars().filter(|letter| *letter != ' ').collect();
     ["'+'", "\"+\"", "'+\"", "\"+'"].iter().any(|sign| plain.contains(sign))
+}
+
+/// Whether the name that ends here is a part of `import …` or `from … import …`.
+fn is_imported(text: &str, rest: &str) -> bool {
+    let before = text.get(..text.len() - rest.len()).unwrap_or_default();
+    let statement = before.rsplit(['\n', ';']).next().unwrap_or(before).trim_start();
+    statement.starts_with("import ") || statement.starts_with("from ")
 }
 
 /// Calls that run their first argument as code of the same language.
@@ -637,6 +648,13 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             }
         }
         Call::Connects(purpose) => connects(shell, &first, arguments.get(1), purpose),
+        Call::Downloads => {
+            connects(shell, &first, None, Purpose::Fetch);
+            let target = value(1);
+            if target.word.is_known() && !target.word.known_part().is_empty() {
+                shell.write_file(&target, Change::Content);
+            }
+        }
         Call::Environment => {
             let file = Field::new(Word::known("/proc/self/environ"), field.span.clone());
             shell.read_file(&file, Access::Content);

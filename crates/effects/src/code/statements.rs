@@ -159,6 +159,8 @@ const SHOWS: &[&str] = &[
     "settings.SECRET_KEY",
     "settings.DATABASES",
     "keyring.get_password",
+    "browser_cookie3.",
+    "rookiepy.",
     "get_frozen_credentials",
     "get_secret_value",
     ".get_credentials()",
@@ -277,6 +279,10 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let loads_fetched = loads.iter().any(|call| text.contains(call))
         && fetches.iter().any(|call| text.contains(call));
     hooks_of_packages(shell, text, field);
+    let gives_host = ["privileged=True", "pid_mode='host'", "{'/':", "{\"/\":"];
+    if text.contains("docker") && gives_host.iter().any(|sign| text.contains(sign)) {
+        shell.mark_parent(Mark::HostAccess);
+    }
     if loads_fetched || LOADS_CODE.iter().any(|sign| text.contains(sign)) {
         shell.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
     }

@@ -546,7 +546,17 @@ pub(crate) const MODELS: &[Model] = &[
                 Does::MarksIfContains("enforce=privileged", Mark::Guard),
                 Does::MarksIfContains("enforce-", Mark::Guard),
             ])),
-            model(&["drain"]).always(DESTROY),
+            model(&["drain"])
+                .flags(&[switch(
+                    &[
+                        "--ignore-daemonsets",
+                        "--delete-emptydir-data",
+                        "--force",
+                        "--disable-eviction",
+                    ],
+                    &[],
+                )])
+                .always(DESTROY),
             model(&["edit", "patch"])
                 .flags(&[takes(&["--patch", "-p", "--patch-file"], &[])])
                 .operands(leading(&[GUARDING_KINDS], &[])),

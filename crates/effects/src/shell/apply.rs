@@ -605,8 +605,23 @@ impl Shell<'_, '_> {
         let is_it = |effect: &crate::effect::Effect| {
             effect.at.command == parent && matches!(effect.action, Action::Runs(_))
         };
-        if let Some(at) = self.out.effects.all().iter().rposition(is_it) {
-            self.mark(at, mark);
+        match self.out.effects.all().iter().rposition(is_it) {
+            Some(at) => self.mark(at, mark),
+            // Code that a tool runs by itself: there is no command yet.
+            None => {
+                let mut marks = crate::marks::Marks::NONE;
+                marks.insert(mark);
+                let code = Word::known("code");
+                let run = crate::effect::Run {
+                    program: code.clone(),
+                    words: vec![code],
+                    sub_command: String::new(),
+                    flags: Vec::new(),
+                    marks,
+                    knowledge: crate::effect::Knowledge::Unmodelled,
+                };
+                self.out.push_run(run, 0..0, parent);
+            }
         }
     }
 
@@ -651,6 +666,12 @@ impl Shell<'_, '_> {
     pub(crate) fn sets(&mut self, name: Word, value: Option<&Field>, reach: Reach) {
         use crate::shell::settings::{Meaning, meaning};
         let means = name.text().and_then(meaning);
+        // `HTTP_PROXY= npm install` takes a proxy away.
+        let is_empty = value.is_some_and(|it| it.text() == Some(""));
+        let is_variable = name.text().is_some_and(|name| name.starts_with("env:"));
+        if means == Some(Meaning::Host) && is_empty && is_variable {
+            return;
+        }
         let loads = means == Some(Meaning::Loads);
         let loader = name.text().filter(|_| loads).map(str::to_owned);
         let is_path_setting = name.text() == Some("env:PATH");

@@ -249,6 +249,9 @@ fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &W
         }
         Language::Shell => drop(shell.text(text, Locator::At(0))),
         Language::JavaScript if call.is_free_text() => code_mode(&mut shell, text),
+        Language::Python if text.lines().any(|line| line.trim_start().starts_with(['!', '%'])) => {
+            super::naming::cell(&mut shell, text, true);
+        }
         language => shell.code(language, &whole(text)),
     }
 }
@@ -449,6 +452,11 @@ pub(super) fn fetch(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, te
     // A browser shows the source of another address.
     let text = text.trim();
     let text = text.strip_prefix("view-source:").unwrap_or(text);
+    if text.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("javascript:")) {
+        let could = Bound::just(EffectKind::Connects);
+        let opaque = crate::effect::Opaque { why: Why::Code, could };
+        return analysis.push(Action::Opaque(opaque), 0..text.len(), None);
+    }
     let word = Word::known(text);
     let span = 0..text.len();
     if text.trim().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:")) {

@@ -390,6 +390,29 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &
     }
     push_marks(analysis, call, marks);
     let folder = working_folder(analysis.ground);
+    if has(&words, &["git"])
+        && has(&words, &["config"])
+        && let Some(key) = call.text("key").or_else(|| call.text("name"))
+        && let Some(value) = call.text("value")
+    {
+        analysis.argument("value", value);
+        let words = ["git", "config", key, value].map(whole);
+        Shell::new(analysis, folder.clone()).run(&words, None);
+    }
+    // Whatever is installed from an address.
+    if has(&words, &["install"]) {
+        for (key, value) in members(call.value) {
+            let Some(text) = value.as_str().filter(|text| text.contains("://")) else { continue };
+            if matches!(key, "homepage" | "docs" | "description") {
+                continue;
+            }
+            analysis.argument(key, text);
+            let url = Word::known(text);
+            let address = crate::host::parse_host(&url, "https");
+            let mut shell = Shell::new(analysis, folder.clone());
+            shell.connect(address, Purpose::Execute, Some(&url), 0..text.len());
+        }
+    }
     if has(&words, &["applescript", "osascript"]) {
         for key in ["script", "code", "source", "command"] {
             for text in texts(key) {
@@ -507,7 +530,7 @@ fn names_rows(call: &Call<'_>, words: &[&str]) -> bool {
         )
     };
     has(words, &["records", "record", "rows", "row", "documents", "document"])
-        && !has(words, &["table", "tables", "database", "databases"])
+        && !has(words, &["table", "tables", "database", "databases", "dns"])
         && members(call.value).any(|(key, value)| is_id(key) && few(value))
 }
 
@@ -878,7 +901,7 @@ fn page(shell: &mut Shell<'_, '_>, text: &str) {
 }
 
 /// Lines that begin with `!` are commands, `%%bash` makes the whole cell one; the rest is Python.
-fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
+pub(super) fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
     let mut rest = String::with_capacity(text.len());
     let first = text.trim_start().lines().next().unwrap_or_default();
     if ["%%bash", "%%sh", "%%script", "%%shell"].iter().any(|magic| first.starts_with(magic)) {
@@ -893,6 +916,10 @@ fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
             .or_else(|| trimmed.strip_prefix("%sx "));
         match command {
             Some(command) => drop(shell.word_text(&whole(command.trim_start_matches('!')))),
+            None if trimmed.starts_with("%run ") || trimmed.starts_with("%load ") => {
+                let file = trimmed.split_whitespace().nth(1).unwrap_or_default();
+                shell.script(Language::Python, &whole(file), None);
+            }
             None if trimmed.starts_with('%') => {}
             None => {
                 rest.push_str(line);

@@ -182,6 +182,33 @@ const RULES: &[Rule] = &[
         nouns: &["grant", "grants", "rolebinding", "superadmin"],
         mark: Mark::Accounts,
     },
+    Rule { verbs: &["disable"], nouns: &["hooks", "hook", "integration"], mark: Mark::Guard },
+    Rule {
+        verbs: &["approve"],
+        nouns: &["deployment", "deployments", "production"],
+        mark: Mark::Guard,
+    },
+    Rule {
+        verbs: &["load", "enable", "create", "start"],
+        nouns: &["launchd", "launchagent", "systemd", "crontab"],
+        mark: Mark::Schedules,
+    },
+    Rule {
+        verbs: &["enable", "start", "create", "open", "add"],
+        nouns: &["funnel", "tunnel", "tunnels", "ngrok"],
+        mark: Mark::Tunnel,
+    },
+    Rule { verbs: &["set", "configure"], nouns: &["proxy", "resolver"], mark: Mark::Network },
+    Rule {
+        verbs: &["start", "take", "record", "capture", "read"],
+        nouns: &["keylogger", "keystrokes", "camera", "webcam", "microphone"],
+        mark: Mark::Spies,
+    },
+    Rule {
+        verbs: &["print", "dump"],
+        nouns: &["env", "environ", "environment"],
+        mark: Mark::Credentials,
+    },
     Rule { verbs: &["decrypt", "unseal"], nouns: &[], mark: Mark::Credentials },
     Rule { verbs: &["assume"], nouns: &["role"], mark: Mark::Credentials },
     Rule {
@@ -218,6 +245,42 @@ const REVEALING: &[&str] = &[
     "showvalues",
     "unmask",
     "withdecryption",
+];
+
+/// What makes another agent do without its own guards.
+const UNBOUND: &[&str] = &[
+    "--dangerously-skip-permissions",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "--yolo",
+    "--allow-all-tools",
+    "--skip-permissions-unsafe",
+    "bypassPermissions",
+    "danger-full-access",
+];
+
+/// Servers whose tools may have only a verb for a name, and that manage what others use.
+const SERVICES: &[&str] = &[
+    "argocd",
+    "aws",
+    "azure",
+    "cloudflare",
+    "docker",
+    "elasticsearch",
+    "gcp",
+    "helm",
+    "jenkins",
+    "k8s",
+    "kafka",
+    "kubernetes",
+    "mongodb",
+    "neon",
+    "nomad",
+    "opensearch",
+    "postgres",
+    "supabase",
+    "terraform",
+    "vault",
+    "vercel",
 ];
 
 /// Kinds of a cluster that protect it, or give rights.
@@ -357,6 +420,7 @@ impl<'v> Service<'v> {
         self.parts.iter().any(|(key, value)| match key.as_str() {
             "pidmode" | "ipcmode" | "usernsmode" | "pid" | "ipc" => is_host(value),
             "hostpid" | "hostipc" => matches!(value, Value::Bool(true)),
+            "privileged" => matches!(value, Value::Bool(true)),
             "capadd" => texts(value).any(|text| strong.contains(&text)),
             "binds" => texts(value).any(is_host_bind),
             "body" | "data" | "json" | "payload" => value.as_str().is_some_and(|text| {
@@ -421,8 +485,29 @@ impl<'v> Service<'v> {
                     .any(|part| key.contains(part))
                 && (matches!(value, Value::Bool(true)) || value.as_str() == Some("true"))
         });
-        let dangerous = self.is_true(&["allowdangerous", "disablesandbox", "disablewebsecurity"]);
-        turns_off
+        let dangerous = self.is_true(&["allowdangerous", "disablesandbox", "disablewebsecurity"])
+            || self.is_true(&["yolo"])
+            || self.has(&["merge"]) && self.is_true(&["admin"]);
+        let unbound = self.parts.iter().any(|(key, value)| {
+            texts(value).any(|text| {
+                UNBOUND.contains(&text)
+                    || key.starts_with("approval") && text == "never"
+                    || key.starts_with("sandbox") && matches!(text, "off" | "none" | "disabled")
+            })
+        });
+        let limits = ["allow", "block", "deny", "permission", "sandbox", "approv", "trust"];
+        let by_key = is_change
+            && self.has(&["settings", "config", "preferences"])
+            && self
+                .text(&["key", "name", "setting", "option"])
+                .any(|key| limits.iter().any(|part| key.to_ascii_lowercase().contains(part)));
+        let of_vault = self.has(&["vault", "bao"])
+            && self.has(&["write", "put", "delete"])
+            && self.text(&["path"]).any(|path| path.starts_with("sys/"));
+        unbound
+            || by_key
+            || of_vault
+            || turns_off
             || unprotects
             || opens
             || of_cluster
@@ -445,7 +530,10 @@ impl<'v> Service<'v> {
             && self.parts.iter().any(|(key, value)| {
                 key.starts_with("forward") && value.as_str().is_some_and(|text| text.contains('@'))
             });
-        is_member && self.has(CHANGES) && is_high || is_key || forwards
+        let invites = self.has(&["invite", "add"])
+            && self.has(&["org", "organization", "team", "member", "user"])
+            && self.text(&["role"]).any(|role| matches!(role, "admin" | "owner"));
+        is_member && self.has(CHANGES) && is_high || is_key || forwards || invites
     }
 
     fn destroys(&self) -> bool {
@@ -488,7 +576,15 @@ impl<'v> Service<'v> {
         let removes_users = self.has(&["users", "members"])
             && self.has(&["remove", "delete"])
             && self.has(&["admin", "org"]);
-        replaces_secret
+        let verbs = ["delete", "uninstall", "destroy", "cleanup", "teardown", "purge", "prune"];
+        let is_bare = self.words.len() == 2 && self.has(SERVICES) && self.has(&verbs);
+        let by_path =
+            self.text(&["path", "url", "endpoint"]).any(|it| it.contains("_delete_by_query"));
+        let removes_names = self.has(&["dns"]) && self.has(&["delete", "remove", "purge"]);
+        is_bare
+            || by_path
+            || removes_names
+            || replaces_secret
             || removes_version
             || by_flag
             || prunes
@@ -504,6 +600,18 @@ impl<'v> Service<'v> {
                 && matches!(value, Value::Object(members) if members.is_empty())
         });
         let changes_many = self.has(&["many", "bulk"]) && self.has(&["update", "delete", "remove"]);
+        let has_filter = self.parts.iter().any(|(key, _)| {
+            matches!(
+                key.as_str(),
+                "filter" | "query" | "where" | "ids" | "documents" | "operations"
+            )
+        });
+        let no_filter = self.has(&["many"]) && changes_many && !has_filter;
+        let drops = self.has(&["mongo", "mongodb"])
+            && self.parts.iter().any(|(key, value)| {
+                key == "dropdatabase"
+                    || value.as_str().is_some_and(|it| it.contains("dropDatabase"))
+            });
         let writes = self.parts.iter().any(|(key, value)| key == "out" && value.as_str().is_some());
         let is_mongo = self.has(&["mongo", "mongodb", "aggregate"]);
         let cypher = self.has(&["cypher", "neo4j", "memgraph", "graph"])
@@ -511,19 +619,23 @@ impl<'v> Service<'v> {
         let by_glob = self.has(&["redis", "cache", "valkey"])
             && self.has(&["delete", "del", "unlink"])
             && self.text(&["key", "pattern"]).any(|key| key == "*");
-        is_all && changes_many || writes && is_mongo || cypher || by_glob
+        no_filter || drops || is_all && changes_many || writes && is_mongo || cypher || by_glob
     }
 
     fn listens(&self) -> bool {
-        self.has(&["forward", "proxy", "expose", "serve"])
-            && self.text(&["address", "host", "bind"]).any(|it| matches!(it, "0.0.0.0" | "::"))
+        self.has(&["forward"]) && self.has(&["ssh"]) && self.is_true(&["remote", "reverse"])
+            || self.has(&["forward", "proxy", "expose", "serve"])
+                && self.text(&["address", "host", "bind"]).any(|it| matches!(it, "0.0.0.0" | "::"))
     }
 
     fn starts_later(&self) -> bool {
         let installs = self.has(&["install", "add", "register", "enable"]);
         let is_server = self.has(&["mcp", "server", "hook", "hooks", "connector"])
             && self.has(&["server", "hook", "hooks", "connector"])
-            && self.parts.iter().any(|(key, _)| matches!(key.as_str(), "command" | "package"));
+            && self
+                .parts
+                .iter()
+                .any(|(key, _)| matches!(key.as_str(), "command" | "package" | "url"));
         let workflows = self.has(&["workflow", "flow"])
             && self.has(&["create", "update", "activate"])
             && self.text(&["type"]).any(|kind| {

@@ -89,7 +89,13 @@ fn show(
         analysis.argument(path, text);
         let only_names = [PathUse::Reads(Access::Names)];
         // Where the tool works, not what it deletes or writes.
-        let uses = if is_place(key) { only_names.as_slice() } else { uses };
+        let moved = [PathUse::Reads(Access::Tree), PathUse::Deletes(Scope::Tree)];
+        let is_source = matches!(key, "source" | "src" | "from" | "old_path" | "oldpath");
+        let uses = match key {
+            _ if is_place(key) => only_names.as_slice(),
+            _ if is_source && call.name_has(&["move", "rename"]) => moved.as_slice(),
+            _ => uses,
+        };
         for usage in uses {
             let file = Path::resolve(
                 &Word::known(trimmed),
@@ -173,6 +179,10 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
             | "code"
             | "keys"
     );
+    let is_typed = ["send_keys", "send-keys", "terminal_input", "send_text"];
+    if matches!(key, "text" | "keys" | "input") && call.name_has(&is_typed) {
+        return true;
+    }
     let is_runner = call.name_has(&[
         "shell",
         "exec",

@@ -277,7 +277,8 @@ fn has_verb(statement: &[String], verb: &str) -> bool {
 fn reaches_system(text: &str, words: &[String]) -> bool {
     let copies = words.iter().any(|word| word == "copy") && words.iter().any(|it| it == "program");
     let calls = words.iter().any(|word| {
-        let (package, function) = word.split_once('.').unwrap_or((word, word));
+        let package = word.split('.').next().unwrap_or(word);
+        let function = word.rsplit('.').next().unwrap_or(word);
         SYSTEM_FUNCTIONS.contains(&function)
             || SYSTEM_FUNCTIONS.contains(&package)
             || SYSTEM_PACKAGES.contains(&package)
@@ -287,9 +288,18 @@ fn reaches_system(text: &str, words: &[String]) -> bool {
     });
     let sets = words.iter().any(|word| matches!(word.as_str(), "set" | "language" | "extension"))
         && words.iter().any(|word| SYSTEM_WORDS.contains(&word.as_str()));
+    let has = |name: &str| words.iter().any(|word| word == name);
+    // Another server that this one gets its rows from, or gives them to.
+    let changes = has("create") || has("alter");
+    let links = changes && (has("subscription") || has("foreign") && has("server"));
+    let stops = words.first().is_some_and(|word| word == "shutdown");
+    let enables = text.contains("'xp_cmdshell'") || text.contains("'Ole Automation");
     copies
         || calls
         || sets
+        || links
+        || stops
+        || enables
         || runs_value(words)
         || text.contains("\\!")
         || text.trim_start().starts_with(".shell")
@@ -378,6 +388,9 @@ fn statement_destroys(statement: &[String]) -> bool {
                     && statement.iter().skip(at + 1).take(12).any(|word| word == "from");
             has_from && has_no_condition(statement, at)
         }
+        "offline" => statement.iter().take(2).map(String::as_str).eq(["alter", "database"]),
+        // `MERGE … WHEN MATCHED THEN UPDATE SET`
+        "update" if statement.iter().take(at).any(|word| word == "matched") => false,
         "update" => {
             begins(statement, at)
                 && statement.iter().any(|word| word == "set")
@@ -405,7 +418,9 @@ fn has_no_condition(statement: &[String], at: usize) -> bool {
         let is_small = |limit: Option<&String>| {
             limit.is_none_or(|text| text.parse::<u64>().is_ok_and(|rows| rows < MANY_ROWS))
         };
-        return !limit.is_some_and(is_small) && !rest.iter().any(|word| word == "using");
+        let joins = |word: &String| matches!(word.as_str(), "on" | "natural");
+        let is_joined = rest.iter().any(|word| word == "using") && rest.iter().any(joins);
+        return !limit.is_some_and(is_small) && !is_joined;
     };
     let after: Vec<&str> = rest.iter().skip(condition + 1).map(String::as_str).collect();
     match after.as_slice() {
@@ -487,6 +502,7 @@ mod tests {
             "SELECT TRUNCATE(price, 2) FROM items",
             "DELETE FROM sessions WHERE expires_at < now()",
             "DELETE FROM sessions LIMIT 500",
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET a = s.a",
             "UPDATE users SET name='x' WHERE id=1",
             "CREATE TABLE a (b int REFERENCES c ON DELETE CASCADE)",
             "ALTER TABLE a DROP CONSTRAINT b",
