@@ -69,6 +69,9 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let text = text.as_ref();
     let sends = ["'POST'", "\"POST\"", "'PUT'", "\"PUT\"", "'PATCH'", "\"PATCH\""];
     let sends = sends.iter().any(|method| text.contains(method));
+    if language == Language::JavaScript && calls_joined_name(text) {
+        shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
     let before = shell.out.effects.all().len();
@@ -262,6 +265,19 @@ fn is_destructured(text: &str, rest: &str) -> bool {
     opens
         && is_end
         && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
+}
+
+/// `process["ex" + "ec"]("…")`: the name of what is called is put together.
+fn calls_joined_name(text: &str) -> bool {
+    if !text.contains('+') || !text.contains("](") {
+        return false;
+    }
+    let plain: String = text.chars().filter(|letter| *letter != ' ').collect();
+    plain.match_indices("](").take(16).any(|(end, _)| {
+        let before = plain.get(..end).unwrap_or_default();
+        let inside = before.rsplit('[').next().unwrap_or_default();
+        inside.starts_with(['\'', '"']) && joins_literals(inside)
+    })
 }
 
 /// `'o' + 's'`

@@ -279,6 +279,20 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let loads_fetched = loads.iter().any(|call| text.contains(call))
         && fetches.iter().any(|call| text.contains(call));
     hooks_of_packages(shell, text, field);
+    let endless = [
+        "while 1",
+        "while(1)",
+        "while (1)",
+        "while True",
+        "iter(int",
+        "for(;;)",
+        "loop {",
+        "loop do",
+    ];
+    let forks = text.contains("fork()") || text.contains("fork while");
+    if forks && endless.iter().any(|sign| text.contains(sign)) {
+        shell.mark_parent(Mark::Exhausts);
+    }
     let gives_host = ["privileged=True", "pid_mode='host'", "{'/':", "{\"/\":"];
     if text.contains("docker") && gives_host.iter().any(|sign| text.contains(sign)) {
         shell.mark_parent(Mark::HostAccess);

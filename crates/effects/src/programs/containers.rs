@@ -680,9 +680,14 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["delete", "destroy", "reset", "uninstall"]).always(DESTROY),
         model(&["ssh", "shell", "exec"])
             .style(Style::Posix)
+            .flags(&[takes(&["-c", "--command"], &[Does::RemoteShell])])
             .operands(leading(&[&[], IN_CONTAINER], &[])),
     ])
-    .examples(&[("stern web", &[]), ("vagrant destroy", &["marks infrastructure"])]),
+    .examples(&[
+        ("stern web", &[]),
+        ("vagrant destroy", &["marks infrastructure"]),
+        ("vagrant ssh -c 'cat a'", &["runs cat a", "reads a"]),
+    ]),
     model(&[
         "virsh",
         "lxc",

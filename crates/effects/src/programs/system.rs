@@ -188,6 +188,7 @@ pub(crate) const MODELS: &[Model] = &[
             "user-status",
             "list-sessions",
         ]),
+        model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
         model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
             .always(SCHEDULE),
     ])

@@ -101,6 +101,7 @@ impl Shell<'_, '_> {
         for given in &line.flags {
             let runs_words = given.flag.does.iter().any(|does| takes_words(*does));
             if runs_words {
+                self.empties_found(line, given);
                 let words = found_files(line, given);
                 self.run_words(given.flag.does, &words, context);
             } else if given.flag.does.contains(&Does::Shell) && given.flag.instead {
@@ -135,6 +136,17 @@ impl Shell<'_, '_> {
             if let Some(value) = value {
                 self.stray(value);
                 self.doubtful(name, value);
+            }
+        }
+    }
+
+    /// `find src -type f -exec truncate -s 0 {} +` leaves nothing of what is below the folder.
+    fn empties_found(&mut self, line: &Line<'_>, given: &Given) {
+        let first = given.values.first().and_then(Field::text);
+        let is_all = given.flag.value == Value::ToSemicolon && name_test(line).is_none();
+        if first == Some("truncate") && is_all {
+            for folder in line.operands.iter().take(8) {
+                self.write_file(folder, Change::Empty);
             }
         }
     }

@@ -228,6 +228,13 @@ impl Shell<'_, '_> {
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
         self.reveals_by_flag(fields, run);
+        let is_script = fields.first().is_some_and(|first| is_path(&first.word));
+        let names = matches!(name, "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp");
+        if names && super::special::names_destruction(fields)
+            || is_script && super::special::script_destroys(fields)
+        {
+            self.mark(run, Mark::Infrastructure);
+        }
         self.cmdlet(name, fields, run);
         if let Some(at) = inner_command(fields) {
             self.run(fields.get(at..).unwrap_or_default(), input);

@@ -300,6 +300,10 @@ impl Shell<'_, '_> {
             self.run(&[program, verb.clone(), service.clone()], None);
         }
         match name {
+            "make" | "npm" | "just" | "rake" | "task" if names_destruction(fields) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "find" if line.operands.is_empty() => self.finds_here(line, context),
             "git" => self.git(line, context),
             "systemctl"
                 if line.words.iter().any(|it| it.word.known_part().contains("Environment")) =>
@@ -476,6 +480,11 @@ impl Shell<'_, '_> {
         let is_task = |word: &str| word.len() >= SHORTEST_TASK && DROPPING_TASKS.contains(&word);
         if words.any(is_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
+        }
+        let all = fields.iter().any(|field| field.text() == Some("--all"));
+        let undoes = |word: &str| word == "migrate:rollback" && all;
+        if fields.iter().skip(1).take(4).filter_map(Field::text).any(undoes) && !self.is_in_test() {
+            self.mark(run, Mark::Database);
         }
         if fields.iter().skip(1).take(6).filter_map(Field::text).any(is_revealing_task) {
             self.mark(run, Mark::Credentials);
@@ -726,6 +735,16 @@ impl Shell<'_, '_> {
         let name: String = pattern.chars().filter(|c| !matches!(c, '^' | '$' | '\\')).collect();
         let mut words = given.values.clone();
         let has_place = words.iter().any(|field| field.word.known_part().contains("{}"));
+        if matches!(name.as_str(), "" | "." | "*" | ".*") && !has_place {
+            let folder =
+                line.operands.get(1).map_or_else(|| Word::known("."), |it| it.word.clone());
+            let mut word = folder;
+            word.push('/');
+            word.push_gap(crate::word::Fill::Name);
+            let span = words.last().map_or(0..0, |field| field.span.clone());
+            words.push(Field::new(word, span));
+            return drop(self.run(&words, None));
+        }
         let is_name = name.len() > 1 && !name.contains(['*', '+', '[', '(', '|', '?']);
         if is_name && !has_place {
             let span = words.last().map_or(0..0, |field| field.span.clone());
@@ -773,6 +792,20 @@ impl Shell<'_, '_> {
             line.words.iter().filter_map(Field::text).any(|word| matches!(word, "-e" | "-E"));
         if words.any(|word| word == "-s") && !is_ex {
             self.opaque(Why::Code, Bound::ALL, context.span.clone());
+        }
+    }
+
+    /// `find -delete` begins in the folder at hand.
+    fn finds_here(&mut self, line: &Line<'_>, context: &Context) {
+        if line.words.iter().any(|word| word.text() == Some("-delete"))
+            && !line
+                .words
+                .iter()
+                .any(|word| matches!(word.text(), Some("-name" | "-iname" | "-path")))
+        {
+            let here = Field::new(Word::known("."), context.span.clone());
+            let could = Bound::just(EffectKind::Deletes);
+            self.path_effect(&here, could, |path| Action::Deletes(path, Scope::Tree));
         }
     }
 
@@ -1522,6 +1555,9 @@ impl Shell<'_, '_> {
         {
             self.mark(context.run, Mark::Privilege);
         }
+        if has(&["rm -rf /", "rm -r /sdcard", "rm -fr /"]) {
+            self.mark(context.run, Mark::Disk);
+        }
         if has(&["wipe_data", "--wipe", "MASTER_CLEAR", "FACTORY_RESET"])
             || line.words.iter().any(|word| matches!(word.text(), Some("-w" | "erase" | "format")))
                 && line.models.first().is_some_and(|model| model.names.contains(&"fastboot"))
@@ -1680,6 +1716,61 @@ impl Shell<'_, '_> {
         };
         self.keep_fetched(&folder, output);
     }
+}
+
+/// Words of tasks that take something away, and those that say that it is in use.
+const TAKES_AWAY: &[&str] = &[
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "nuke",
+    "purge",
+    "reset",
+    "teardown",
+    "terminate",
+    "wipe",
+];
+const IN_USE: &[&str] = &["live", "prd", "prod", "production"];
+
+/// `make destroy-prod`, `npm run db:wipe -- --env production`
+pub(crate) fn names_destruction(fields: &[Field]) -> bool {
+    let texts = || fields.iter().skip(1).take(8).filter_map(Field::text);
+    let runs = texts().any(|text| matches!(text, "run" | "run-script") || text.contains(':'));
+    let is_npm = fields
+        .first()
+        .and_then(Field::text)
+        .is_some_and(|name| matches!(name, "npm" | "yarn" | "pnpm"));
+    if is_npm && !runs {
+        return false;
+    }
+    let parts = || texts().flat_map(|it| it.split(|c: char| !c.is_ascii_alphanumeric()));
+    let first =
+        texts().find(|text| !text.starts_with('-') && !matches!(*text, "run" | "run-script"));
+    let is_plain = first.is_some_and(|task| matches!(task, "destroy" | "nuke" | "destroy-all"));
+    let takes = texts().filter(|text| !text.starts_with('-') && !text.contains('=')).any(|text| {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| TAKES_AWAY.contains(&part))
+    });
+    is_plain || takes && parts().any(|part| IN_USE.contains(&part))
+}
+
+/// `./scripts/destroy.sh --prod`
+pub(crate) fn script_destroys(fields: &[Field]) -> bool {
+    let name = fields.first().and_then(Field::text).and_then(|path| path.rsplit('/').next());
+    let parts = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()
+    };
+    let takes = name.is_some_and(|name| {
+        parts(name)
+            .iter()
+            .any(|part| matches!(part.as_str(), "destroy" | "nuke" | "wipe" | "teardown" | "drop"))
+    });
+    takes
+        && fields
+            .iter()
+            .take(8)
+            .filter_map(Field::text)
+            .any(|text| parts(text).iter().any(|part| IN_USE.contains(&part.as_str())))
 }
 
 fn is_revealing_task(word: &str) -> bool {
