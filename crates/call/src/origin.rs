@@ -178,7 +178,13 @@ impl OriginFields {
 
 impl Origin {
     /// An origin with these fields.
-    pub fn new(facts: OriginFields) -> Self {
+    pub fn new(mut facts: OriginFields) -> Self {
+        // Folders are compared with what calls name, which is read with slashes.
+        for folder in [&mut facts.cwd, &mut facts.home].into_iter().flatten() {
+            if folder.get(1..3) == Some(":\\") {
+                *folder = folder.replace('\\', "/");
+            }
+        }
         Self(Arc::new(facts))
     }
 

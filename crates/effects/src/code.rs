@@ -69,6 +69,9 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let text = text.as_ref();
     let sends = ["'POST'", "\"POST\"", "'PUT'", "\"PUT\"", "'PATCH'", "\"PATCH\""];
     let sends = sends.iter().any(|method| text.contains(method));
+    if language == Language::JavaScript && calls_joined_name(text) {
+        shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
     let before = shell.out.effects.all().len();
@@ -107,9 +110,18 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             receiver = scanner.path(name).or(receiver);
             continue;
         }
+        // `from urllib.request import urlretrieve as get` only names it.
+        if language == Language::Python
+            && call != Call::Dynamic
+            && !scanner.is_called()
+            && is_imported(text, scanner.rest())
+        {
+            continue;
+        }
         let around = scanner.call_text();
+        let behind = scanner.rest();
         let arguments = scanner.arguments();
-        if call == Call::Environment && prints_whole(text, scanner.rest(), name) {
+        if call == Call::Environment && prints_whole(text, behind, name) {
             shell.mark_parent(Mark::Credentials);
         }
         let is_literal = around.trim_start_matches(['(', ' ']).starts_with(['\'', '"', '`']);
@@ -136,6 +148,11 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             && matches!(call, Call::Shell | Call::Program)
             && is_destructured(text, scanner.rest());
         if is_script || is_import {
+            continue;
+        }
+        // A name that is put together hides which module it is.
+        if call == Call::Loads && joins_literals(around) {
+            shell.opaque(Why::Language, Bound::ALL, field.span.clone());
             continue;
         }
         if call == Call::Writes(Change::Attributes) && sets_user_bit(around) {
@@ -250,6 +267,32 @@ fn is_destructured(text: &str, rest: &str) -> bool {
         && (after.starts_with('=') && !after.starts_with("==") || after.starts_with("from"))
 }
 
+/// `process["ex" + "ec"]("…")`: the name of what is called is put together.
+fn calls_joined_name(text: &str) -> bool {
+    if !text.contains('+') || !text.contains("](") {
+        return false;
+    }
+    let plain: String = text.chars().filter(|letter| *letter != ' ').collect();
+    plain.match_indices("](").take(16).any(|(end, _)| {
+        let before = plain.get(..end).unwrap_or_default();
+        let inside = before.rsplit('[').next().unwrap_or_default();
+        inside.starts_with(['\'', '"']) && joins_literals(inside)
+    })
+}
+
+/// `'o' + 's'`
+fn joins_literals(arguments: &str) -> bool {
+    let plain: String = arguments.chars().filter(|letter| *letter != ' ').collect();
+    ["'+'", "\"+\"", "'+\"", "\"+'"].iter().any(|sign| plain.contains(sign))
+}
+
+/// Whether the name that ends here is a part of `import …` or `from … import …`.
+fn is_imported(text: &str, rest: &str) -> bool {
+    let before = text.get(..text.len() - rest.len()).unwrap_or_default();
+    let statement = before.rsplit(['\n', ';']).next().unwrap_or(before).trim_start();
+    statement.starts_with("import ") || statement.starts_with("from ")
+}
+
 /// Calls that run their first argument as code of the same language.
 fn names_code(name: &str) -> bool {
     matches!(name, "exec" | "eval" | "compile" | "instance_eval")
@@ -273,6 +316,11 @@ fn prints_whole(text: &str, rest: &str, name: &str) -> bool {
     let before = text.get(..end.saturating_sub(name.len())).unwrap_or_default();
     let start = before.floor_char_boundary(before.len().saturating_sub(24));
     let before = before.get(start..).unwrap_or_default();
+    // `"X" in os.environ`, `Object.keys(process.env)`: no value of it.
+    let near = before.trim_end();
+    if near.ends_with(" in") || near.ends_with("keys(") || near.ends_with("len(") {
+        return false;
+    }
     let prints = ["print(", "log(", "stringify(", "dumps(", "puts ", "inspect", "dump(", "p "];
     let is_one = rest.starts_with(['[', '.', '{'])
         && !rest.starts_with(".items")
@@ -616,6 +664,13 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             }
         }
         Call::Connects(purpose) => connects(shell, &first, arguments.get(1), purpose),
+        Call::Downloads => {
+            connects(shell, &first, None, Purpose::Fetch);
+            let target = value(1);
+            if target.word.is_known() && !target.word.known_part().is_empty() {
+                shell.write_file(&target, Change::Content);
+            }
+        }
         Call::Environment => {
             let file = Field::new(Word::known("/proc/self/environ"), field.span.clone());
             shell.read_file(&file, Access::Content);

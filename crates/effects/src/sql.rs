@@ -54,7 +54,16 @@ pub(crate) fn printed_statements(text: &str) -> Option<String> {
 
 /// Statements that the text puts together before it runs them: `EXECUTE 'DR' || 'OP TABLE t'`.
 pub(crate) fn built_statements(text: &str) -> Vec<String> {
-    let runs = ["execute", "exec(", "exec (", "prepare", "immediate", "sp_executesql", "dblink"];
+    let runs = [
+        "execute",
+        "exec(",
+        "exec (",
+        "prepare",
+        "immediate",
+        "sp_executesql",
+        "dblink",
+        "sp_msforeach",
+    ];
     let lower = text.to_ascii_lowercase();
     if text.len() > MAX_TEXT || !runs.iter().any(|word| lower.contains(word)) {
         return Vec::new();
@@ -136,6 +145,40 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         ("attach", _, [Token::Literal(path), ..] | [Token::Word(_), Token::Literal(path), ..]) => {
             shell.read_file(&named(path), Access::Content);
             shell.write_file(&named(path), Change::Content);
+            // A database that is called like a program or a page is one.
+            if !is_database(path) {
+                shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
+        }
+        ("export" | "unload" | "backup", _, _) => {
+            for token in rest.iter().take(64) {
+                match token {
+                    Token::Literal(target) if target.contains("://") => {
+                        shell.copies_to(&named(target));
+                    }
+                    Token::Literal(target) if target.starts_with("\\\\") => {
+                        let host = target.trim_start_matches('\\').split('\\').next();
+                        let share = format!("smb://{}", host.unwrap_or_default());
+                        shell.copies_to(&named(&share));
+                    }
+                    Token::Sign(';') => break,
+                    _ => {}
+                }
+            }
+        }
+        // `SELECT * FROM '/x.csv'` and `file('/x')` read a file.
+        ("from" | "join", _, [Token::Literal(path), ..])
+            if path.contains('/') && !path.contains("://") =>
+        {
+            shell.read_file(&named(path), Access::Content);
+        }
+        ("file", Some(path), _) => shell.read_file(&named(path), Access::Content),
+        // `INSERT INTO FUNCTION url('https://…')`, `CREATE STAGE x URL='s3://…'`
+        ("function", _, [Token::Word(_), Token::Sign('('), Token::Literal(target), ..])
+        | ("url", _, [Token::Sign('='), Token::Literal(target), ..])
+            if target.contains("://") =>
+        {
+            shell.copies_to(&named(target));
         }
         (
             "vacuum",
@@ -153,6 +196,15 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         ("copy", _, _) => copy(shell, rest, field),
         _ => {}
     }
+}
+
+/// Names that databases have; `:memory:` and the empty name are none on disk.
+fn is_database(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    path.contains(":memory:")
+        || path.starts_with("file:")
+        || ending.is_none_or(|ending| ending.contains("db") || ending.contains("sqlite"))
 }
 
 /// `COPY t FROM 'file'`, `COPY t TO PROGRAM 'cmd'`
@@ -173,6 +225,9 @@ fn copy(shell: &mut Shell<'_, '_>, rest: &[Token], field: &Field) {
                 shell.read_file(&named(path), Access::Content);
             }
             [Token::Word(word), Token::Literal(path)] if word == "to" => {
+                shell.copies_to(&named(path));
+            }
+            [Token::Word(word), Token::Literal(path)] if word == "into" && path.contains("://") => {
                 shell.copies_to(&named(path));
             }
             _ => {}
@@ -219,6 +274,10 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
             if crate::shell::simple::is_shell(name) {
                 shell.hidden_code(field);
             }
+        }
+        "put" | "PUT" if rest.starts_with("file://") => {
+            let file = rest.split_whitespace().next().unwrap_or_default();
+            shell.read_file(&named(file), Access::Content);
         }
         ".archive" | ".ar" => {
             for path in rest.split_whitespace().filter(|word| !word.starts_with('-')).take(16) {

@@ -85,8 +85,9 @@ fn of(statement: &Ast) -> Statement {
         Ast::Insert(_) => ("insert", &[][..], Rows::Some),
         Ast::Update(update) => ("update", &[][..], rows(update.selection.as_ref())),
         Ast::Delete(delete) => {
-            let rows = match delete.limit {
+            let rows = match &delete.limit {
                 None if delete.using.is_none() => rows(delete.selection.as_ref()),
+                Some(limit) if is_many(limit) => rows(delete.selection.as_ref()),
                 _ => Rows::Some,
             };
             ("delete", delete.tables.as_slice(), rows)
@@ -105,6 +106,18 @@ fn of(statement: &Ast) -> Statement {
     tables.sort();
     tables.dedup();
     Statement { verb: verb.to_owned(), tables, rows }
+}
+
+/// A limit that no table reaches.
+fn is_many(limit: &Expr) -> bool {
+    const MANY: u64 = 100_000;
+    match limit {
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) => number.parse::<u64>().is_ok_and(|rows| rows >= MANY),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 fn table(name: &ObjectName) -> String {

@@ -17,6 +17,7 @@ mod arguments;
 mod known;
 mod naming;
 mod program_tool;
+mod services;
 mod unknown;
 pub(crate) mod written;
 
@@ -44,7 +45,9 @@ pub fn analyse_whole(
     let call = Call { name: fold(whole_name), arguments, value };
     let mut analysis = Analysis::new(ground);
     analysis.effects = effects;
-    naming::by_server(&mut analysis, &call);
+    let service = services::Service::new(whole_name, value);
+    naming::by_server(&mut analysis, &call, &service);
+    program_tool::by_server(&mut analysis, &call);
     analysis.finish()
 }
 

@@ -153,7 +153,7 @@ impl<'c> CallEffects<'c> {
             let ground = Ground { resolver: self.disk, ..ground(self.call) };
             let read = |entry: Option<&Entry>| {
                 let own = entry.map_or(name.own(), |entry| &entry.name);
-                analyse_whole(name.whole(), own, entry, &self.call.arguments, &ground)
+                analyse_whole(self.call.name.raw(), own, entry, &self.call.arguments, &ground)
             };
             let tool = name.tool(MAX_TOOLS);
             let mut list: Vec<Effects> = match &tool {

@@ -125,11 +125,6 @@ impl<'c> Name<'c> {
         }
     }
 
-    /// The name with its server, for comparison.
-    pub(crate) fn whole(&self) -> &'c str {
-        self.folded
-    }
-
     /// The server and tool by which a call is counted: the same pair for all spellings that are
     /// known to mean the same tool.
     pub(crate) fn counted(&self) -> (Option<String>, String) {

@@ -26,6 +26,8 @@ pub(crate) enum Call {
     Connects(Purpose),
     /// As `Connects`, if the first argument is a URL.
     ConnectsTo(Purpose),
+    /// Fetches the first argument into the file that the second one names.
+    Downloads,
     /// Reads the environment.
     Environment,
     /// Loads a module: opaque only if its name is not a literal.
@@ -142,7 +144,8 @@ const R: Table = &[
     (&["file.copy"], Call::Copies),
     (&["file.rename"], Call::Moves),
     (&["list.files", "file.exists", "file.info", "dir"], Call::Lists),
-    (&["download.file", "url", "curl", "curl_download", "GET", "socketConnection"], FETCH),
+    (&["download.file"], Call::Downloads),
+    (&["url", "curl", "curl_download", "GET", "socketConnection"], FETCH),
     (&["POST", "PUT"], SEND),
     (&["Sys.getenv"], Call::Environment),
     (
@@ -231,10 +234,10 @@ const PYTHON: Table = &[
         ],
         Call::Lists,
     ),
+    (&["urlretrieve", "wget.download", "hf_hub_download"], Call::Downloads),
     (
         &[
             "urlopen",
-            "urlretrieve",
             "requests.get",
             "httpx.get",
             "requests.head",
@@ -260,7 +263,7 @@ const PYTHON: Table = &[
     ),
     (&["create_connection", "?connect", "connect_ex", "bind", "socketserver.TCPServer"], TUNNEL),
     (&["post", "put", "patch", "upload"], Call::ConnectsTo(Purpose::Send)),
-    (&["get", "urlretrieve", "head"], Call::ConnectsTo(Purpose::Fetch)),
+    (&["get", "head"], Call::ConnectsTo(Purpose::Fetch)),
     (&["os.environ", "environ"], Call::Environment),
     (&["re.compile"], Call::Harmless),
     (&["import_module"], Call::Loads),

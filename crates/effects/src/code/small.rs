@@ -153,6 +153,9 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         before.push_str(if lead_keeps_print(lead) { "print" } else { "" });
         rest = behind;
     }
+    if text.contains("in ENVIRON") && text.contains("print") {
+        shell.mark_parent(Mark::Credentials);
+    }
     let systems = text.matches("system(").count();
     let constants = awk_constants(shell, text);
     let is_constant = |before: &str| {

@@ -159,6 +159,8 @@ const SHOWS: &[&str] = &[
     "settings.SECRET_KEY",
     "settings.DATABASES",
     "keyring.get_password",
+    "browser_cookie3.",
+    "rookiepy.",
     "get_frozen_credentials",
     "get_secret_value",
     ".get_credentials()",
@@ -171,6 +173,66 @@ const SHOWS: &[&str] = &[
     "app.config['SECRET",
     "app.config[\"SECRET",
 ];
+
+/// Calls that take the whole environment.
+const DUMPS: &[&str] = &[
+    "%ENV",
+    "ENV.to_h",
+    "ENV.to_a",
+    "ENV.each",
+    "ENV.map",
+    "ENV.sort",
+    "ENV.inspect",
+    "print_r(getenv())",
+    "var_dump(getenv())",
+    "print_r($_ENV",
+    "var_dump($_ENV",
+    "json_encode($_ENV",
+    "json_encode(getenv())",
+    "env.toObject()",
+    "(Bun.env)",
+    "System.getenv()",
+];
+
+/// How code names one variable of the environment.
+const VARIABLES: &[&str] = &[
+    "process.env.",
+    "process.env[",
+    "os.environ[",
+    "os.environ.get(",
+    "os.getenv(",
+    "ENV[",
+    "ENV.fetch(",
+    "$ENV{",
+    "getenv(",
+    "Deno.env.get(",
+    "Bun.env.",
+];
+
+/// What stands in front of a value that is printed.
+const PRINTS: &[&str] =
+    &["print(", "log(", "puts ", "puts(", "echo ", "print ", "write(", "p ", "info("];
+
+/// `print(os.environ["API_TOKEN"])`: a secret by its name, printed as it is.
+fn prints_variable(text: &str) -> bool {
+    VARIABLES.iter().any(|sign| {
+        text.match_indices(sign).take(16).any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default().trim_end_matches(['(', '"', '\\']);
+            let after = text.get(at + sign.len()..).unwrap_or_default();
+            let after = after.trim_start_matches(['"', '\\', '\'']);
+            let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let (name, rest) = after.split_at(end.unwrap_or(after.len()));
+            let rest = rest.trim_start_matches(['"', '\\', '\'', ']', ')', '}']).trim_start();
+            let is_whole = rest.is_empty() || rest.starts_with([';', '\n', ')', '`', '+']);
+            let open = text.get(..at).unwrap_or_default();
+            let is_printed = open.trim().is_empty()
+                || PRINTS
+                    .iter()
+                    .any(|print| open.ends_with(print) || before.ends_with(print.trim()));
+            is_whole && is_printed && crate::shell::expand::names_secret(name)
+        })
+    })
+}
 
 /// `env('APP_KEY')`, `config('database.connections.mysql.password')`
 fn shows_setting(text: &str) -> bool {
@@ -217,11 +279,35 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let loads_fetched = loads.iter().any(|call| text.contains(call))
         && fetches.iter().any(|call| text.contains(call));
     hooks_of_packages(shell, text, field);
+    let endless = [
+        "while 1",
+        "while(1)",
+        "while (1)",
+        "while True",
+        "iter(int",
+        "for(;;)",
+        "loop {",
+        "loop do",
+    ];
+    let forks = text.contains("fork()") || text.contains("fork while");
+    if forks && endless.iter().any(|sign| text.contains(sign)) {
+        shell.mark_parent(Mark::Exhausts);
+    }
+    let gives_host = ["privileged=True", "pid_mode='host'", "{'/':", "{\"/\":"];
+    if text.contains("docker") && gives_host.iter().any(|sign| text.contains(sign)) {
+        shell.mark_parent(Mark::HostAccess);
+    }
     if loads_fetched || LOADS_CODE.iter().any(|sign| text.contains(sign)) {
         shell.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
     }
     let is_process = text.contains("psutil") && text.contains(".environ()");
-    if is_process || SHOWS.iter().any(|sign| text.contains(sign)) || shows_setting(text) {
+    let is_dump = DUMPS.iter().any(|call| text.contains(call));
+    if is_dump
+        || prints_variable(text)
+        || is_process
+        || SHOWS.iter().any(|sign| text.contains(sign))
+        || shows_setting(text)
+    {
         shell.mark_parent(Mark::Credentials);
     }
     if !RUNS.iter().any(|call| text.contains(call)) {
@@ -309,6 +395,35 @@ mod tests {
             "php -r 'new PDO(\"x\")->exec(\"DROP TABLE users\");'",
         ] {
             assert!(found(text).0, "{text}");
+        }
+    }
+
+    #[test]
+    fn code_that_prints_secrets_of_the_environment_is_marked() {
+        let is_marked = |text: &str| {
+            let effects = command(text, &Ground::default());
+            effects.all().iter().any(|effect| match &effect.action {
+                crate::Action::Runs(run) => run.marks.contains(crate::Mark::Credentials),
+                _ => false,
+            })
+        };
+        for text in [
+            "node -p process.env.AWS_SECRET_ACCESS_KEY",
+            "python3 -c \"import os; print(os.environ['API_TOKEN'])\"",
+            "ruby -e 'puts ENV.to_h'",
+            "perl -e 'print \"$_=$ENV{$_}\" for keys %ENV'",
+            "php -r 'print_r(getenv());'",
+        ] {
+            assert!(is_marked(text), "{text}");
+        }
+        for text in [
+            "node -p process.env.NODE_ENV",
+            "node -e \"console.log(process.env.API_TOKEN ? 'set' : 'missing')\"",
+            "python3 -c \"import os; print(bool(os.environ.get('API_TOKEN')))\"",
+            "python3 -c \"import os; print(len(os.environ['API_TOKEN']))\"",
+            "node -e \"fetch('https://api.github.com', {headers: {a: process.env.GITHUB_TOKEN}})\"",
+        ] {
+            assert!(!is_marked(text), "{text}");
         }
     }
 

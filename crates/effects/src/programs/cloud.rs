@@ -6,6 +6,14 @@ use crate::model::*;
 
 const DESTROY: Use = &[mark(Mark::Infrastructure)];
 const SECRET: Use = &[mark(Mark::Credentials)];
+/// The value of a key whose name says that it is a secret.
+const SECRET_NAMES: Use = &[
+    Does::MarksIfContains("secret", Mark::Credentials),
+    Does::MarksIfContains("password", Mark::Credentials),
+    Does::MarksIfContains("token", Mark::Credentials),
+    Does::MarksIfContains("credential", Mark::Credentials),
+    Does::MarksIfContains("private", Mark::Credentials),
+];
 const GRANT: Use = &[mark(Mark::Privilege)];
 const COPIES: Operands =
     sources_and_target(&[Does::Transfers(Purpose::Fetch)], &[Does::Transfers(Purpose::Send)]);
@@ -738,11 +746,17 @@ pub(crate) const MODELS: &[Model] = &[
                 .flags(&[takes(&["--command"], &[Does::Sql]), takes(&["--file"], &[READS])]),
             model(&["list", "ls", "status", "show", "get", "create", "info", "logs"]),
         ]),
-        model(&["run", "ssh", "exec", "console"]).operands(each(&[Does::RemoteShell])),
+        model(&["ssh", "console"])
+            .flags(&[takes(&["--command", "-C"], &[Does::RemoteShell])])
+            .subs(&[model(&["console"]), model(&["issue", "sftp", "log", "establish"])]),
+        model(&["run", "exec"]).operands(each(&[Does::RemoteShell])),
     ])
     .examples(&[
         ("heroku logs --tail", &[]),
         ("heroku apps:destroy x", &["marks infrastructure"]),
+        ("heroku run -a x printenv", &["runs printenv", "marks credentials"]),
+        ("fly ssh console -C 'cat a'", &["runs cat a", "reads a"]),
+        ("fly tokens create deploy", &["marks credentials"]),
         ("fly apps destroy x", &["marks infrastructure"]),
         ("doctl compute droplet delete 1", &["marks infrastructure"]),
         ("wrangler d1 execute db --command 'SELECT 1'", &["sql SELECT 1"]),
@@ -816,7 +830,7 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::SingleDash)
         .flags(&[takes(&["-address", "-namespace", "-format", "-field", "-mount"], &[])])
         .subs(&[
-            model(&["read"]).always(SECRET),
+            model(&["read", "print", "unwrap"]).always(SECRET),
             model(&["kv"]).subs(&[
                 model(&["get"]).always(SECRET),
                 model(&["delete", "destroy", "metadata"]).always(DESTROY),
@@ -848,16 +862,19 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["kv"]).subs(&[
                 model(&["delete"]).always(DESTROY),
-                model(&["get", "put", "export", "import"]),
+                model(&["get", "export"]).operands(each(SECRET_NAMES)),
+                model(&["put", "import"]),
             ]),
             model(&["del", "deleteall", "rmr"]).always(DESTROY),
+            model(&["get"]).operands(each(SECRET_NAMES)),
             model(&[
-                "get", "member", "members", "endpoint", "status", "catalog", "info", "put",
-                "watch", "ls",
+                "member", "members", "endpoint", "status", "catalog", "info", "put", "watch", "ls",
             ]),
         ])
         .examples(&[
             ("etcdctl get x", &[]),
+            ("etcdctl get /registry/secrets --prefix", &["marks credentials"]),
+            ("consul kv get prod/db/password", &["marks credentials"]),
             ("consul kv delete -recurse x", &["marks infrastructure"]),
         ]),
     model(&["ec2-metadata", "cloud-init", "cloud-id"])

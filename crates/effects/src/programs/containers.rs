@@ -380,6 +380,23 @@ const KUBE_FLAGS: &[Flag] = &[
     takes(&["--kubeconfig"], &[LISTS]),
 ];
 
+/// Kinds of a cluster that keep others within bounds.
+const GUARDING_KINDS: Use = &[Does::MarksIf(
+    &[
+        "networkpolicy",
+        "networkpolicies",
+        "netpol",
+        "clusterrole",
+        "clusterrolebinding",
+        "role",
+        "rolebinding",
+        "validatingwebhookconfiguration",
+        "mutatingwebhookconfiguration",
+        "podsecuritypolicy",
+    ],
+    Mark::Guard,
+)];
+
 pub(crate) const MODELS: &[Model] = &[
     model(&["docker", "podman", "nerdctl", "finch"])
         .flags(&[
@@ -516,7 +533,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "rollout",
                 "scale",
                 "autoscale",
-                "label",
                 "annotate",
                 "expose",
                 "set",
@@ -526,8 +542,24 @@ pub(crate) const MODELS: &[Model] = &[
                 "taint",
                 "certificate",
             ]),
-            model(&["drain"]).always(DESTROY),
-            model(&["edit", "patch"]).flags(&[takes(&["--patch", "-p", "--patch-file"], &[])]),
+            model(&["label"]).operands(each(&[
+                Does::MarksIfContains("enforce=privileged", Mark::Guard),
+                Does::MarksIfContains("enforce-", Mark::Guard),
+            ])),
+            model(&["drain"])
+                .flags(&[switch(
+                    &[
+                        "--ignore-daemonsets",
+                        "--delete-emptydir-data",
+                        "--force",
+                        "--disable-eviction",
+                    ],
+                    &[],
+                )])
+                .always(DESTROY),
+            model(&["edit", "patch"])
+                .flags(&[takes(&["--patch", "-p", "--patch-file"], &[])])
+                .operands(leading(&[GUARDING_KINDS], &[])),
             model(&["adm", "login", "logout", "new-app", "new-project", "start-build"]),
         ])
         .examples(&[
@@ -535,6 +567,8 @@ pub(crate) const MODELS: &[Model] = &[
             ("kubectl exec -it web-0 -- cat a", &["runs cat a", "reads a"]),
             ("kubectl delete namespace prod", &["marks infrastructure"]),
             ("kubectl delete pod web-0", &[]),
+            ("kubectl patch clusterrole x -p '[]'", &["marks guard"]),
+            ("kubectl patch deploy web -p '{}'", &[]),
             ("kubectl -n x delete all --all", &["marks infrastructure"]),
             ("kubectl apply -f https://h.example/x.yaml", &["executes h.example:443"]),
             ("kubectl port-forward --address 0.0.0.0 svc/db 5432", &["marks tunnel"]),
@@ -646,9 +680,14 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["delete", "destroy", "reset", "uninstall"]).always(DESTROY),
         model(&["ssh", "shell", "exec"])
             .style(Style::Posix)
+            .flags(&[takes(&["-c", "--command"], &[Does::RemoteShell])])
             .operands(leading(&[&[], IN_CONTAINER], &[])),
     ])
-    .examples(&[("stern web", &[]), ("vagrant destroy", &["marks infrastructure"])]),
+    .examples(&[
+        ("stern web", &[]),
+        ("vagrant destroy", &["marks infrastructure"]),
+        ("vagrant ssh -c 'cat a'", &["runs cat a", "reads a"]),
+    ]),
     model(&[
         "virsh",
         "lxc",

@@ -240,9 +240,17 @@ pub(crate) const MODELS: &[Model] = &[
             ("security find-generic-password -w", &["marks credentials"]),
             ("security list-keychains", &[]),
         ]),
+    model(&["kwallet-query"])
+        .flags(&[
+            takes(&["--read-password", "-r"], SECRET),
+            takes(&["--write-password", "-w", "--folder", "-f"], &[]),
+        ])
+        .examples(&[
+            ("kwallet-query -r github kdewallet", &["marks credentials"]),
+            ("kwallet-query -l kdewallet", &[]),
+        ]),
     model(&[
         "secret-tool",
-        "kwallet-query",
         "keyctl",
         "lastpass",
         "lpass",
@@ -307,8 +315,12 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("pass show a", &["marks credentials"]), ("pass ls", &[])]),
     model(&["op", "bw", "1password", "bitwarden", "rbw", "dcli", "nordpass"])
         .subs(&[
-            model(&["read", "get", "item", "document", "inject", "export", "code", "unlock"])
-                .always(SECRET),
+            model(&["item", "document"]).subs(&[
+                // Names only.
+                model(&["list", "ls", "template", "create", "edit", "delete", "move"]),
+                model(&["get", "share"]).always(SECRET),
+            ]),
+            model(&["read", "get", "inject", "export", "code", "unlock"]).always(SECRET),
             model(&["run"])
                 .style(Style::Posix)
                 .flags(&[takes(&["--env-file"], &[READS])])
@@ -320,7 +332,12 @@ pub(crate) const MODELS: &[Model] = &[
                 "generate", "user",
             ]),
         ])
-        .examples(&[("op read a/b", &["marks credentials"]), ("op whoami", &[])]),
+        .examples(&[
+            ("op read a/b", &["marks credentials"]),
+            ("op item get a --reveal", &["marks credentials"]),
+            ("op item list", &[]),
+            ("op whoami", &[]),
+        ]),
     model(&[
         "age",
         "rage",

@@ -264,6 +264,38 @@ pub(crate) const MODELS: &[Model] = &[
                 &["reads app.db", "writes app.db", "sql DROP TABLE x"],
             ),
         ]),
+    model(&["wp", "drush"])
+        .flags(&[takes(&["--path", "--url", "--uri", "--root", "-r", "-l"], &[])])
+        .subs(&[
+            model(&["db", "site"]).subs(&[
+                model(&["reset", "drop", "clean", "empty", "delete"])
+                    .always(&[mark(Mark::Database)]),
+                model(&["query"]).operands(each(&[Does::Sql])),
+                model(&["export", "import", "check", "list", "size", "tables"]),
+            ]),
+            model(&["sql-drop", "sql:drop", "site-install", "site:install"])
+                .always(&[mark(Mark::Database)]),
+            model(&["sql-query", "sqlq", "sql:query"]).operands(each(&[Does::Sql])),
+            model(&["eval", "php-eval", "ev"]).operands(each(&[Does::Code(Language::Php)])),
+            model(&[
+                "plugin", "theme", "core", "cache", "cr", "status", "user", "option", "config",
+            ]),
+        ])
+        .examples(&[
+            ("wp db reset --yes", &["marks database"]),
+            ("wp plugin list", &[]),
+            ("drush sql-drop -y", &["marks database"]),
+        ]),
+    model(&["cypher-shell"])
+        .flags(&[
+            takes(&["-a", "--address", "-u", "--username", "-p", "--password", "-d"], &[]),
+            takes(&["-f", "--file"], &[READS]),
+        ])
+        .operands(each(&[Does::MarksIfContains("DETACH DELETE", Mark::Database)]))
+        .examples(&[
+            ("cypher-shell 'MATCH (n) DETACH DELETE n'", &["marks database"]),
+            ("cypher-shell 'MATCH (n) RETURN n'", &[]),
+        ]),
     model(&["redis-cli", "valkey-cli", "keydb-cli", "iredis"])
         .style(Style::Posix)
         .flags(&[
@@ -302,10 +334,18 @@ pub(crate) const MODELS: &[Model] = &[
                 ],
                 Mark::Database,
             )]],
-            &[],
+            // Scripts of the server: `EVAL "redis.call('flushall')" 0`.
+            &[
+                Does::MarksIfContains("flushall", Mark::Database),
+                Does::MarksIfContains("FLUSHALL", Mark::Database),
+                Does::MarksIfContains("flushdb", Mark::Database),
+                Does::MarksIfContains("os.execute", Mark::Database),
+                Does::MarksIfContains("io.popen", Mark::Database),
+            ],
         ))
         .examples(&[
             ("redis-cli ping", &[]),
+            ("redis-cli EVAL \"return redis.call('flushall')\" 0", &["marks database"]),
             ("redis-cli FLUSHALL", &["marks database"]),
             ("redis-cli -h h.example get x", &["fetches h.example"]),
         ]),

@@ -481,12 +481,29 @@ pub(crate) const MODELS: &[Model] = &[
             ("ip route add default via 10.0.0.1", &["marks network"]),
             ("ip netns exec x cat a", &["runs cat a", "reads a"]),
         ]),
+    model(&["nmcli", "rfkill"])
+        .flags(&[switch(&["-t", "-p", "-a"], &[]), takes(&["-f", "-g"], &[])])
+        .subs(&[
+            model(&["networking", "radio", "n", "r"])
+                .operands(each(&[Does::MarksIf(&["off"], Mark::Network)])),
+            model(&["connection", "con", "c", "device", "dev", "d"]).subs(&[
+                model(&["show", "status", "list", "wifi", "monitor"]),
+                model(&["add", "modify", "delete", "import", "up", "down", "disconnect"])
+                    .always(&[mark(Mark::Network)]),
+            ]),
+            model(&["block"]).always(&[mark(Mark::Network)]),
+            model(&["general", "list", "monitor", "unblock"]),
+        ])
+        .examples(&[
+            ("nmcli device status", &[]),
+            ("nmcli networking off", &["marks network"]),
+            ("rfkill block all", &["marks network"]),
+        ]),
     model(&[
         "ifconfig",
         "arp",
         "route",
         "scutil",
-        "nmcli",
         "iw",
         "iwctl",
         "resolvconf",

@@ -14,6 +14,8 @@ pub(crate) const MODELS: &[Model] = &[
             ("npm ls --depth=0", &[]),
             ("npm view react version", &[]),
             ("npm publish", &["marks publishes"]),
+            ("npm pkg delete private", &["marks guard"]),
+            ("yarn config get npmAuthToken", &["marks credentials"]),
             ("npm install https://h.example/p.tgz", &["executes h.example:443"]),
             ("npm install --registry=https://h.example", &["executes h.example:443"]),
             ("npm exec -c 'cat a'", &["runs cat a", "reads a"]),
@@ -106,6 +108,8 @@ const NPM_CONFIG: Model = model(&["config", "c"]).subs(&[
     model(&["get"]).operands(each(&[
         Does::MarksIfContains("_auth", Mark::Credentials),
         Does::MarksIfContains("_password", Mark::Credentials),
+        Does::MarksIfContains("AuthToken", Mark::Credentials),
+        Does::MarksIfContains("AuthIdent", Mark::Credentials),
     ])),
     model(&["list", "ls", "delete", "rm", "fix"]),
 ]);
@@ -200,7 +204,9 @@ const NPM_SUBS: &[Model] = &[
     ]),
     model(&["pkg"]).subs(&[
         model(&["set"]).always(&[Does::WritesFile("package.json", Change::Content)]),
-        model(&["get", "delete", "fix"]),
+        // What keeps a package from being published.
+        model(&["delete"]).operands(each(&[Does::MarksIf(&["private"], Mark::Guard)])),
+        model(&["get", "fix"]),
     ]),
     model(&["pack"]).flags(&[takes(&["--pack-destination"], &[MAKES])]),
     model(&["publish"]).always(PUBLISH),

@@ -57,7 +57,7 @@ const CARGO_FLAGS: &[Flag] = &[
         ],
         &[],
     ),
-    takes(&["--path"], &[READS_TREE]),
+    takes(&["--path"], &[Does::Package(Registry::Other)]),
 ];
 
 pub(crate) const MODELS: &[Model] = &[
@@ -614,7 +614,10 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["generate"]).operands(RECIPE),
             model(&["get", "install"]).operands(each(&[Does::Package(Registry::Go)])),
             model(&["env"]).flags(&[
-                switch(&["-w"], &[]).operands(each(&[Does::Assigns("go:", Reach::Lasting)])),
+                switch(&["-w"], &[]).operands(each(&[
+                    Does::Assigns("go:", Reach::Lasting),
+                    Does::MarksIfContains("toolexec", Mark::Schedules),
+                ])),
                 switch(&["-u", "-json", "-changed"], &[]),
             ]),
         ])

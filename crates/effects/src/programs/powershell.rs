@@ -35,6 +35,28 @@ const OTHER: Flag = takes(
     &[],
 );
 
+/// Services that guard a machine with Windows.
+const GUARD_SERVICES: Use = &[Does::MarksIf(
+    &[
+        "WinDefend",
+        "windefend",
+        "EventLog",
+        "eventlog",
+        "mpssvc",
+        "MpsSvc",
+        "wscsvc",
+        "Sense",
+        "sense",
+        "SecurityHealthService",
+        "wuauserv",
+        "VSS",
+        "vss",
+        "Sysmon",
+        "sysmon",
+    ],
+    Mark::Guard,
+)];
+
 const READ_FLAGS: &[Flag] = &[takes(PATH, &[READS]), OTHER];
 const WRITE_FLAGS: &[Flag] = &[
     takes(PATH, &[WRITES]),
@@ -119,7 +141,7 @@ pub(crate) const MODELS: &[Model] = &[
         "set-acl",
     ])
     .examples(&[("Set-Content -Path a -Value b", &["writes a"]), ("Out-File a", &["writes a"])]),
-    copies(&["copy-item", "cpi", "compress-archive", "expand-archive"])
+    copies(&["copy-item", "cpi", "copy", "compress-archive", "expand-archive"])
         .examples(&[("Copy-Item a b", &["reads-tree a", "makes b"])]),
     model(&["move-item", "mi", "rename-item", "rni"])
         .style(Style::SingleDash)
@@ -130,7 +152,90 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .operands(leading(&[&[READS_TREE, DELETES_TREE], &[MAKES]], &[]))
         .examples(&[("Move-Item a b", &["reads-tree a", "deletes-tree a", "makes b"])]),
-    model(&["invoke-webrequest", "iwr", "invoke-restmethod", "irm", "start-bitstransfer"])
+    model(&["start-bitstransfer"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-Source", "-source"], &[FETCHES]),
+            takes(&["-Destination", "-destination"], &[WRITES]),
+            takes(&["-TransferType", "-transfertype", "-Priority", "-priority"], &[]),
+        ])
+        .operands(leading(&[&[FETCHES], &[WRITES]], &[]))
+        .examples(&[(
+            "Start-BitsTransfer https://h.example/x y",
+            &["fetches h.example:443", "writes y"],
+        )]),
+    model(&["send-mailmessage"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-Attachments", "-attachments"], &[READS]),
+            takes(&["-SmtpServer", "-smtpserver"], &[SENDS]),
+            takes(&["-To", "-to", "-From", "-from", "-Subject", "-subject", "-Body", "-body"], &[]),
+        ])
+        .examples(&[(
+            "Send-MailMessage -To a@b.example -Attachments c -SmtpServer h.example",
+            &["reads c", "sends h.example"],
+        )]),
+    model(&["invoke-sqlcmd"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-Query", "-query"], &[Does::Sql]),
+            takes(&["-InputFile", "-inputfile"], &[READS]),
+            takes(&["-ServerInstance", "-serverinstance", "-Database", "-database"], &[]),
+        ])
+        .examples(&[("Invoke-Sqlcmd -Query 'SELECT 1'", &["sql SELECT 1"])]),
+    model(&["register-psrepository", "set-psrepository", "register-packagesource"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(
+                &["-SourceLocation", "-sourcelocation", "-Location", "-location"],
+                &[Does::Connects(crate::effect::Purpose::Execute)],
+            ),
+            OTHER,
+        ])
+        .examples(&[(
+            "Register-PSRepository -Name x -SourceLocation https://h.example/api",
+            &["executes h.example:443"],
+        )]),
+    model(&["stop-service", "spsv", "suspend-service"])
+        .style(Style::SingleDash)
+        .flags(&[takes(&["-Name", "-name", "-DisplayName", "-displayname"], GUARD_SERVICES)])
+        .operands(each(GUARD_SERVICES))
+        .always(&[mark(Mark::Kills)])
+        .examples(&[
+            ("Stop-Service WinDefend", &["marks guard kills"]),
+            ("Stop-Service -Name postgresql", &["marks kills"]),
+        ]),
+    model(&["setx"])
+        .style(Style::Plain)
+        .operands(leading(&[&[Does::MarksIf(&["PATH", "Path", "path"], Mark::Schedules)]], &[]))
+        .examples(&[("setx PATH x", &["marks schedules"]), ("setx EDITOR code", &[])]),
+    model(&["auditpol", "wbadmin", "winrm"])
+        .style(Style::Plain)
+        .operands(leading(
+            &[&[Does::MarksIf(
+                &["/set", "/clear", "/remove", "delete", "quickconfig", "set"],
+                Mark::Guard,
+            )]],
+            &[],
+        ))
+        .examples(&[
+            ("auditpol /set /category:x", &["marks guard"]),
+            ("wbadmin get versions", &[]),
+            ("winrm quickconfig -q", &["marks guard"]),
+        ]),
+    marked(&["vaultcmd", "ntdsutil"], &[mark(Mark::Credentials)])
+        .examples(&[("ntdsutil ifm", &["marks credentials"])]),
+    marked(&["import-certificate", "import-pfxcertificate"], &[mark(Mark::Network)])
+        .examples(&[("Import-Certificate x.cer", &["marks network"])]),
+    model(&["set-executionpolicy"])
+        .style(Style::SingleDash)
+        .flags(&[takes(&["-Scope", "-scope", "-ExecutionPolicy", "-executionpolicy"], &[])])
+        .examples(&[
+            ("Set-ExecutionPolicy Unrestricted", &["marks guard"]),
+            ("Set-ExecutionPolicy RemoteSigned -Scope CurrentUser", &[]),
+            ("Set-ExecutionPolicy Bypass -Scope Process", &[]),
+        ]),
+    model(&["invoke-webrequest", "iwr", "invoke-restmethod", "irm"])
         .style(Style::SingleDash)
         .flags(&[
             takes(&["-Uri", "-uri", "-Source", "-source"], &[FETCHES]),
@@ -177,10 +282,10 @@ pub(crate) const MODELS: &[Model] = &[
                 &["-ArgumentList", "-argumentlist", "-WorkingDirectory", "-workingdirectory"],
                 &[],
             ),
-            takes(&["-Verb", "-verb"], &[Does::MarksIf(&["RunAs", "runas"], Mark::Elevates)]),
+            takes(&["-Verb", "-verb"], &[Does::MarksIf(&["RunAs", "runas"], Mark::Privilege)]),
         ])
         .operands(leading(&[&[PROGRAM]], &[]))
-        .examples(&[("Start-Process x -Verb RunAs", &["runs x", "marks elevates"])]),
+        .examples(&[("Start-Process x -Verb RunAs", &["runs x", "marks privilege"])]),
     model(&["import-module", "ipmo", "install-module", "install-package", "install-script"])
         .style(Style::SingleDash)
         .flags(&[
@@ -192,8 +297,20 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("Install-Package -Source https://h.example x", &["executes h.example:443"])]),
     marked(
         &[
-            "set-executionpolicy",
             "set-mppreference",
+            "new-netfirewallrule",
+            "set-netfirewallrule",
+            "enable-netfirewallrule",
+            "enable-psremoting",
+            "enable-wsmancredssp",
+            "set-smbserverconfiguration",
+            "new-smbshare",
+            "grant-smbshareaccess",
+            "disable-bitlocker",
+            "suspend-bitlocker",
+            "disable-computerrestore",
+            "uninstall-windowsfeature",
+            "set-processmitigation",
             "add-mppreference",
             "disable-windowsoptionalfeature",
             "set-netfirewallprofile",
@@ -231,7 +348,7 @@ pub(crate) const MODELS: &[Model] = &[
         &[mark(Mark::Disk)],
     )
     .examples(&[("Format-Volume C", &["marks disk"])]),
-    marked(&["stop-process", "spps", "stop-service", "stop-job"], &[mark(Mark::Kills)])
+    marked(&["stop-process", "spps", "stop-job"], &[mark(Mark::Kills)])
         .examples(&[("Stop-Process -Id 1", &["marks kills"])]),
     marked(&["restart-computer", "stop-computer"], &[mark(Mark::Power)])
         .examples(&[("Restart-Computer", &["marks power"])]),

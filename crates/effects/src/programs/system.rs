@@ -123,9 +123,22 @@ pub(crate) const MODELS: &[Model] = &[
             ("systemctl poweroff", &["marks power"]),
             ("systemctl list-units --type=service", &[]),
         ]),
+    model(&["asr"])
+        .flags(&[switch(&["--erase", "-erase"], &[mark(Mark::Disk)])])
+        .examples(&[("asr restore --source a --target b --erase", &["marks disk"])]),
+    model(&["apparmor_parser", "aa-remove-unknown"])
+        .flags(&[switch(&["--replace", "-r", "--preprocess", "-p", "--names", "-N"], &[])])
+        .always(&[mark(Mark::Guard)])
+        .examples(&[("apparmor_parser -R a", &["marks guard"])]),
     model(&["launchctl"])
         .subs(&[
             model(&["list", "print", "blame", "dumpstate", "version", "managername"]),
+            model(&["getenv"]).operands(each(&[
+                Does::MarksIfContains("TOKEN", Mark::Credentials),
+                Does::MarksIfContains("SECRET", Mark::Credentials),
+                Does::MarksIfContains("KEY", Mark::Credentials),
+                Does::MarksIfContains("PASSW", Mark::Credentials),
+            ])),
             model(&["load", "bootstrap", "submit", "enable", "kickstart", "start", "asuser"])
                 .operands(each(&[]))
                 .always(SCHEDULE),
@@ -134,6 +147,21 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["setenv", "config"]).always(SCHEDULE),
         ])
         .examples(&[("launchctl list", &[]), ("launchctl load x.plist", &["marks schedules"])]),
+    model(&["sc", "sc.exe"])
+        .style(Style::Plain)
+        .subs(&[
+            model(&["query", "queryex", "qc", "start", "interrogate"]),
+            model(&["stop", "delete"]).operands(each(&[Does::MarksIf(
+                &["WinDefend", "windefend", "EventLog", "eventlog", "mpssvc", "wscsvc", "Sense"],
+                Mark::Guard,
+            )])),
+            model(&["create", "config", "failure", "sdset"]).always(SCHEDULE),
+        ])
+        .examples(&[
+            ("sc query", &[]),
+            ("sc stop WinDefend", &["marks guard"]),
+            ("sc create x binPath= y", &["marks schedules"]),
+        ]),
     model(&[
         "update-rc.d",
         "chkconfig",
@@ -143,7 +171,6 @@ pub(crate) const MODELS: &[Model] = &[
         "crond",
         "atd",
         "schtasks",
-        "sc",
         "loginctl",
         "defaults",
     ])
@@ -161,6 +188,7 @@ pub(crate) const MODELS: &[Model] = &[
             "user-status",
             "list-sessions",
         ]),
+        model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
         model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
             .always(SCHEDULE),
     ])
@@ -481,20 +509,26 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[LISTS])),
         takes(&["--key-file", "-o", "-t", "-n", "--typecode"], &[]),
     ])
-    .subs(&[model(&[
-        "list",
-        "info",
-        "status",
-        "luksDump",
-        "isLuks",
-        "smart-log",
-        "ls",
-        "table",
-        "apfs",
-        "verifyVolume",
-    ])])
+    .subs(&[
+        model(&[
+            "list",
+            "info",
+            "status",
+            "luksDump",
+            "isLuks",
+            "smart-log",
+            "ls",
+            "table",
+            "verifyVolume",
+        ]),
+        model(&["apfs"]).subs(&[
+            model(&["deleteContainer", "deleteVolume", "eraseVolume"]).always(&[mark(Mark::Disk)]),
+            model(&["list", "listSnapshots", "listUsers"]),
+        ]),
+    ])
     .operands(each(&[WRITES, mark(Mark::Disk)]))
     .examples(&[
+        ("diskutil apfs deleteContainer disk1", &["marks disk"]),
         ("fdisk -l", &[]),
         ("sgdisk --zap-all /dev/sda", &["writes /dev/sda", "marks disk"]),
         ("diskutil list", &[]),
@@ -673,6 +707,8 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
         model(&["start", "run", "exec"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
         model(&["startup", "save"]).always(SCHEDULE),
+        // `pm2 env 0` prints the environment of a process.
+        model(&["env"]).always(&[mark(Mark::Credentials)]),
         model(&["stop", "delete", "kill"]).always(&[mark(Mark::Kills)]),
     ])
     .examples(&[("nginx -t", &[]), ("pm2 list", &[]), ("pm2 startup", &["marks schedules"])]),
@@ -697,7 +733,14 @@ pub(crate) const MODELS: &[Model] = &[
         "psexec",
         "nltest",
     ])
-    .subs(&[model(&["query", "export", "-hashfile", "-dump"])])
+    .subs(&[
+        model(&["query"]).operands(each(&[
+            Does::MarksIfContains("password", Mark::Credentials),
+            Does::MarksIfContains("SAM", Mark::Credentials),
+        ])),
+        model(&["export", "-hashfile", "-dump"]),
+    ])
+    .examples(&[("reg query HKLM /f password /s", &["marks credentials"])])
     .operands(each(&[Does::Hides])),
 ];
 

@@ -26,8 +26,16 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["sg"])
         .style(Style::Posix)
         .flags(&[takes(&["-c"], &[SHELL])])
+        // The other program of that name searches code by its syntax.
+        .subs(&[model(&["run", "scan", "test", "new", "lsp", "completions"])
+            .style(Style::SingleDash)
+            .flags(&[takes(&["-p", "--pattern", "-r", "--rewrite", "-l", "--lang"], &[])])
+            .operands(each(&[READS]))])
         .operands(leading(&[&[]], &[SHELL]))
-        .examples(&[("sg root 'cat a'", &["runs cat a", "reads a"])]),
+        .examples(&[
+            ("sg root 'cat a'", &["runs cat a", "reads a"]),
+            ("sg run -p 'f($A)' -l ts src", &["reads src"]),
+        ]),
     model(&["agetty", "getty", "login"])
         .flags(&[
             takes(&["--login-program", "-l"], &[PROGRAM]),

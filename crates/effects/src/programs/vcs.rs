@@ -13,6 +13,9 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["gh"]).flags(&[takes(&["--repo", "-R", "--hostname"], &[])]).subs(GH).examples(&[
         ("gh pr list", &[]),
         ("gh auth token", &["marks credentials"]),
+        ("gh workflow disable codeql.yml", &["marks guard"]),
+        ("gh workflow run ci.yml --ref main", &[]),
+        ("gh secret set A -b c", &["marks infrastructure"]),
         ("gh repo delete a/b --yes", &["marks infrastructure"]),
         ("gh gist create a", &["reads a", "sends gist.github.com:443", "marks publishes"]),
         ("gh pr create --title x --body 'rm -rf /'", &[]),
@@ -33,12 +36,28 @@ pub(crate) const MODELS: &[Model] = &[
                 &[Does::MarksIf(&["DELETE"], Mark::RemoteDelete)],
             )]),
             model(&["auth", "variable", "token"]).always(&[mark(Mark::Credentials)]),
+            model(&["config"]).subs(&[
+                model(&["get"])
+                    .operands(each(&[Does::MarksIfContains("token", Mark::Credentials)])),
+                model(&["set", "edit", "init"]),
+            ]),
+            model(&["snippet"]).subs(&[
+                model(&["create"])
+                    .operands(each(&[READS]))
+                    .always(&[Does::ConnectsTo("gitlab.com", Purpose::Send)]),
+                model(&["list", "view"]),
+            ]),
         ])
         .examples(&[
             ("glab repo delete a/b", &["marks infrastructure"]),
             ("glab mr list", &[]),
+            ("glab config get token", &["marks credentials"]),
+            ("glab snippet create a", &["reads a", "sends gitlab.com:443"]),
             ("hub push -f", &["marks force-push"]),
         ]),
+    model(&["bfg"])
+        .always(&[mark(Mark::History)])
+        .examples(&[("bfg --delete-files x", &["marks history"])]),
     model(&["svn"])
         .subs(&[
             model(&[
@@ -190,7 +209,6 @@ const GH: &[Model] = &[
         "project",
         "label",
         "run",
-        "workflow",
         "cache",
         "search",
         "status",
@@ -211,6 +229,11 @@ const GH: &[Model] = &[
             "develop",
         ])
         .flags(&[TITLE, BODY_FILE]),
+    ]),
+    model(&["workflow"]).subs(&[
+        model(&["disable"]).always(&[mark(Mark::Guard)]),
+        model(&["list", "view", "run", "enable"])
+            .flags(&[takes(&["--ref", "-r", "--field", "-F", "--raw-field", "-f"], &[])]),
     ]),
     model(&["auth"]).subs(&[
         model(&["status", "login", "refresh", "switch", "setup-git"])
@@ -281,7 +304,18 @@ const GH: &[Model] = &[
         takes(&["--input"], &[READS, Does::ConnectsTo("api.github.com", Purpose::Send)]),
         takes(&["--raw-field", "-f"], &[Does::ConnectsTo("api.github.com", Purpose::Fetch)]),
     ]),
-    model(&["secret", "variable"]).subs(&[
+    model(&["secret"]).subs(&[
+        // Jobs of CI get the new value from now on.
+        model(&["set"])
+            .flags(&[
+                takes(&["--body", "-b", "--env", "-e", "--org", "-o"], &[]),
+                takes(&["--env-file", "-f"], &[READS]),
+            ])
+            .always(&[mark(Mark::Infrastructure)]),
+        model(&["list", "get"]),
+        model(&["delete", "remove"]).always(&[mark(Mark::RemoteDelete)]),
+    ]),
+    model(&["variable"]).subs(&[
         model(&["set"]).flags(&[
             takes(&["--body", "-b", "--env", "-e", "--org", "-o"], &[]),
             takes(&["--env-file", "-f"], &[READS]),

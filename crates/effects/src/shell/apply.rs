@@ -101,6 +101,7 @@ impl Shell<'_, '_> {
         for given in &line.flags {
             let runs_words = given.flag.does.iter().any(|does| takes_words(*does));
             if runs_words {
+                self.empties_found(line, given);
                 let words = found_files(line, given);
                 self.run_words(given.flag.does, &words, context);
             } else if given.flag.does.contains(&Does::Shell) && given.flag.instead {
@@ -109,6 +110,10 @@ impl Shell<'_, '_> {
                 self.uses(given.flag.does, &joined(&given.values), context);
             } else if let Some(value) = given.values.first() {
                 self.uses(given.flag.does, value, context);
+                let loads = given.flag.does.iter().any(|does| matches!(does, Does::Script(_)));
+                if loads && !given.flag.instead && self.is_dropped(&value.word) {
+                    self.opaque(Why::Code, Bound::ALL, value.span.clone());
+                }
                 if given.flag.does.is_empty() {
                     self.silent_path(value);
                 }
@@ -131,6 +136,17 @@ impl Shell<'_, '_> {
             if let Some(value) = value {
                 self.stray(value);
                 self.doubtful(name, value);
+            }
+        }
+    }
+
+    /// `find src -type f -exec truncate -s 0 {} +` leaves nothing of what is below the folder.
+    fn empties_found(&mut self, line: &Line<'_>, given: &Given) {
+        let first = given.values.first().and_then(Field::text);
+        let is_all = given.flag.value == Value::ToSemicolon && name_test(line).is_none();
+        if first == Some("truncate") && is_all {
+            for folder in line.operands.iter().take(8) {
+                self.write_file(folder, Change::Empty);
             }
         }
     }
@@ -500,7 +516,10 @@ impl Shell<'_, '_> {
         let is_made = purpose == Purpose::Fetch
             && (self.words_read || url.is_some_and(crate::host::carries_secret));
         let purpose = if is_made { Purpose::Send } else { purpose };
-        if let Some(inner) = url.and_then(inner_url) {
+        let inner = url.and_then(inner_url);
+        if let Some(file) = inner.as_ref().filter(|inner| is_local_file(inner)) {
+            self.read_file(&Field::new(file.clone(), span.clone()), Access::Content);
+        } else if let Some(inner) = inner {
             let address = host::parse_host(&inner, "");
             let connection = Connection {
                 host: address.host,
@@ -598,8 +617,23 @@ impl Shell<'_, '_> {
         let is_it = |effect: &crate::effect::Effect| {
             effect.at.command == parent && matches!(effect.action, Action::Runs(_))
         };
-        if let Some(at) = self.out.effects.all().iter().rposition(is_it) {
-            self.mark(at, mark);
+        match self.out.effects.all().iter().rposition(is_it) {
+            Some(at) => self.mark(at, mark),
+            // Code that a tool runs by itself: there is no command yet.
+            None => {
+                let mut marks = crate::marks::Marks::NONE;
+                marks.insert(mark);
+                let code = Word::known("code");
+                let run = crate::effect::Run {
+                    program: code.clone(),
+                    words: vec![code],
+                    sub_command: String::new(),
+                    flags: Vec::new(),
+                    marks,
+                    knowledge: crate::effect::Knowledge::Unmodelled,
+                };
+                self.out.push_run(run, 0..0, parent);
+            }
         }
     }
 
@@ -644,11 +678,22 @@ impl Shell<'_, '_> {
     pub(crate) fn sets(&mut self, name: Word, value: Option<&Field>, reach: Reach) {
         use crate::shell::settings::{Meaning, meaning};
         let means = name.text().and_then(meaning);
+        // `HTTP_PROXY= npm install` takes a proxy away.
+        let is_empty = value.is_some_and(|it| it.text() == Some(""));
+        let is_variable = name.text().is_some_and(|name| name.starts_with("env:"));
+        if means == Some(Meaning::Host) && is_empty && is_variable {
+            return;
+        }
+        let loads = means == Some(Meaning::Loads);
+        let loader = name.text().filter(|_| loads).map(str::to_owned);
         let is_path_setting = name.text() == Some("env:PATH");
         let span = value.map_or(0..0, |value| value.span.clone());
         let setting = Setting { name, value: value.map(|field| field.word.clone()), reach };
         self.push(Action::Sets(setting), span);
         let Some(value) = value else { return };
+        if let Some(name) = loader {
+            self.loads_foreign(&name, value);
+        }
         if is_path_setting {
             self.keep_program_folders(&value.word);
             self.searches_foreign_folder(&value.word, &value.span);
@@ -764,6 +809,11 @@ impl Shell<'_, '_> {
         if host::parse_url(&field.word).is_some() {
             self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
             return self.connects(field, Purpose::Execute, "");
+        }
+        // A share of another host.
+        let share = field.word.known_start().replace('\\', "/");
+        if share.starts_with("//") && share.matches('/').count() > 2 {
+            self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
         }
         self.read_file(field, Access::Content);
         self.known_script(language, field);
@@ -1051,7 +1101,8 @@ fn inner_url(url: &Word) -> Option<Word> {
     let text = url.known_part();
     let outer = text.find("://")? + 3;
     let rest = text.get(outer..)?;
-    let at = rest.find("http://").or_else(|| rest.find("https://"))?;
+    let schemes = ["http://", "https://", "file://"];
+    let at = schemes.iter().find_map(|scheme| rest.find(scheme))?;
     let inner = rest.get(at..)?.split(['&', ' ', '"', '\'']).next()?;
     Some(Word::known(inner))
 }

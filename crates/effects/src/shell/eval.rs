@@ -102,6 +102,8 @@ pub(crate) struct Shell<'a, 'g> {
     pub(crate) secrets: Option<Vec<String>>,
     /// Commands of the pipeline at hand that print a secret; `None` outside of one.
     pub(crate) piped_secrets: Option<Vec<usize>>,
+    /// Variables that hold what a program printed as a secret.
+    pub(crate) secret_variables: HashSet<String>,
     /// Symbolic links that the text makes, and where they lead.
     pub(crate) links: Vec<(String, Word)>,
     /// What descriptors above 2 deliver.
@@ -143,6 +145,7 @@ impl<'a, 'g> Shell<'a, 'g> {
             fetched: Vec::new(),
             secrets: None,
             piped_secrets: None,
+            secret_variables: HashSet::new(),
             links: Vec::new(),
             descriptors: HashMap::new(),
             program_folders: Vec::new(),
@@ -597,6 +600,7 @@ impl<'a, 'g> Shell<'a, 'g> {
         if self.integers.contains(&assign.name) {
             self.evaluate(&value, is_fetched, &span);
         }
+        self.keeps_credentials(&assign.name, before);
         let is_made = value.misses_value() && (self.has_read(before) || self.words_read);
         if is_made && self.read_variables.len() < 64 {
             self.read_variables.insert(assign.name.clone());

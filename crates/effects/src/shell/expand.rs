@@ -302,6 +302,8 @@ impl Shell<'_, '_> {
     /// need it (`docker login --password-stdin`), or count it.
     pub(crate) fn prints_secrets(&mut self, printed: &[usize], before: usize) {
         self.searches_environment(before);
+        self.searches_settings(before);
+        self.takes_credentials(before);
         let last = self.out.since(before).iter().rev().find_map(|effect| match &effect.action {
             crate::effect::Action::Runs(run) => run.program.text(),
             _ => None,
@@ -370,6 +372,12 @@ impl Shell<'_, '_> {
             self.traced(|shell| shell.lookup(&parameter.name, parameter.index.as_deref()));
         self.evaluate_operation(parameter, value.as_ref(), is_fetched);
         match &parameter.op {
+            Op::Value if self.secret_variables.contains(&parameter.name) => {
+                if let Some(secrets) = &mut self.secrets {
+                    secrets.push(parameter.name.clone());
+                }
+                value.unwrap_or_else(Word::unknown)
+            }
             Op::Value => value.unwrap_or_else(|| {
                 self.reads_variable(&parameter.name);
                 self.unset(&parameter.name)

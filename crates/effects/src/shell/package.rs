@@ -61,6 +61,7 @@ impl Shell<'_, '_> {
             }
             None if is_path(&field.word) || is_archive(field.word.known_part()) => {
                 self.read_file(field, Access::Tree);
+                self.installs_foreign(field, registry);
                 self.known_script(Language::Other, field);
             }
             None => {}

@@ -64,13 +64,18 @@ impl Shell<'_, '_> {
             self.feed_later(&streams.sinks);
         }
         let output = self.run(&fields, streams.input.clone());
+        if let Some(name) = assigned_name(&fields) {
+            self.keeps_credentials(&name, before);
+        }
         self.words_read = outer;
         if streams.is_cut { self.deliver_all(output, &streams) } else { output }
     }
 
     /// `NAME=value command`
     fn environment_of_command(&mut self, assign: &Assign) {
+        let before = self.out.effects.all().len();
         let ((value, _), is_fetched) = self.traced(|shell| shell.assigned(assign));
+        self.keeps_credentials(&assign.name, before);
         let span = self.place(&assign.span);
         self.sets_prompt(&assign.name, &value, is_fetched, &span);
         self.environment(&assign.name, value, span);
@@ -222,6 +227,15 @@ impl Shell<'_, '_> {
         }
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
+        self.reveals_by_flag(fields, run);
+        let is_script = fields.first().is_some_and(|first| is_path(&first.word));
+        let names = matches!(name, "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp");
+        if names && super::special::names_destruction(fields)
+            || is_script && super::special::script_destroys(fields)
+        {
+            self.mark(run, Mark::Infrastructure);
+        }
+        self.cmdlet(name, fields, run);
         if let Some(at) = inner_command(fields) {
             self.run(fields.get(at..).unwrap_or_default(), input);
         }
@@ -310,6 +324,14 @@ impl Shell<'_, '_> {
             self.read_file(&value, Access::Content);
         }
     }
+}
+
+/// `export NAME=value`
+fn assigned_name(fields: &[Field]) -> Option<String> {
+    let first = fields.first().and_then(Field::text)?;
+    let declares = matches!(first, "export" | "local" | "declare" | "typeset" | "readonly");
+    let (name, _) = assignment(fields.get(1).filter(|_| declares)?)?;
+    Some(name)
 }
 
 /// `: > file` and `cat /dev/null > file` leave nothing in the file.

@@ -135,6 +135,18 @@ fn is_dropping_task(word: &str) -> bool {
     may_be && DROPPING_TASKS.contains(&word)
 }
 
+/// Tasks of frameworks that print secrets.
+const REVEALING_TASKS: &[&str] = &[
+    "config:show",
+    "credentials:show",
+    "debug:dotenv",
+    "diffsettings",
+    "encrypted:show",
+    "env:decrypt",
+    "secrets:reveal",
+    "secrets:show",
+];
+
 /// Programs that have a console for code, and the names of such consoles.
 const CONSOLES: &[&str] =
     &["rails", "manage.py", "django-admin", "artisan", "flask", "dbshell", "dbconsole"];
@@ -255,8 +267,9 @@ impl Shell<'_, '_> {
         };
         let first = fields.first();
         let given = first.map(|field| field.word.known_part().rsplit('/').next().unwrap_or(""));
-        if given.is_some_and(|given| CLOUDS.binary_search(&given).is_ok()) {
+        if let Some(program) = given.filter(|given| CLOUDS.binary_search(given).is_ok()) {
             self.cloud(line, context);
+            self.reveals(program, line, context);
         }
         if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
             self.installs_urls(line);
@@ -283,6 +296,10 @@ impl Shell<'_, '_> {
             self.run(&[program, verb.clone(), service.clone()], None);
         }
         match name {
+            "make" | "npm" | "just" | "rake" | "task" if names_destruction(fields) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
+            "find" if line.operands.is_empty() => self.finds_here(line, context),
             "git" => self.git(line, context),
             "systemctl"
                 if line.words.iter().any(|it| it.word.known_part().contains("Environment")) =>
@@ -332,6 +349,22 @@ impl Shell<'_, '_> {
                 }
             }
             "invoke-webrequest" => self.web_request(line),
+            "set-executionpolicy" => {
+                let has = |word: &str| {
+                    line.words
+                        .iter()
+                        .filter_map(Field::text)
+                        .any(|it| it.eq_ignore_ascii_case(word))
+                };
+                if (has("bypass") || has("unrestricted")) && !has("process") {
+                    self.mark(context.run, Mark::Guard);
+                }
+            }
+            "copy-item" => {
+                if let Some(target) = line.operands.get(1) {
+                    self.copies_to_share(target);
+                }
+            }
             "cp" => {
                 self.copies_nothing(line);
                 self.keeps_copy(line);
@@ -357,8 +390,15 @@ impl Shell<'_, '_> {
             "gcc" | "cpp" | "clang" | "as" | "nasm" => self.includes(context),
             "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
-            "kubectl" => self.kubectl(line, context),
-            "aws" => self.aws(line, context),
+            "kubectl" => {
+                self.kubectl(line, context);
+                self.cluster_secrets(line, context);
+            }
+            "aws" => {
+                self.aws(line, context);
+                self.reveals(name, line, context);
+            }
+            "gh" | "glab" | "helm" => self.reveals(name, line, context),
             "aria2c" | "axel" => self.named_downloads(line),
             "tar" | "unzip" | "bsdtar" => {
                 self.unpacked(line, context);
@@ -367,6 +407,9 @@ impl Shell<'_, '_> {
                 }
             }
             "cpio" => self.packs_input(line, context),
+            "jq" if line.operands.first().is_some_and(reads_variables) => {
+                self.mark(context.run, Mark::Credentials);
+            }
             "jq" if given == Some("yq") => {
                 if let Some(file) = line.operands.first().filter(|field| is_plain_path(field)) {
                     self.read_file(file, Access::Content);
@@ -402,13 +445,22 @@ impl Shell<'_, '_> {
             "pulumi" if line.words.iter().any(|word| word.text() == Some("--show-secrets")) => {
                 self.mark(context.run, Mark::Credentials);
             }
+            "terraform" if self.has_destroying_arguments() => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
             "terraform" if line.sub_command() == "plan" => self.plans(line),
             "terraform" if line.sub_command() == "apply" => self.applies(line, context),
+            "terraform" if self.shows_output(line, context) => {
+                self.mark(context.run, Mark::Credentials);
+            }
             "terraform" if line.words.iter().any(|word| word.text() == Some("pull")) => {
                 self.mark(context.run, Mark::Credentials);
             }
             "docker" if line.sub_command().ends_with("inspect") => {
-                let shows = |field: &Field| field.word.known_part().contains(".Env");
+                let shows = |field: &Field| {
+                    let text = field.word.known_part();
+                    text.contains(".Env") || text == "--showsecret"
+                };
                 if line.words.iter().any(shows) {
                     self.mark(context.run, Mark::Credentials);
                 }
@@ -423,6 +475,14 @@ impl Shell<'_, '_> {
         let mut words = fields.iter().skip(1).filter_map(Field::text);
         if words.any(is_dropping_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
+        }
+        let all = fields.iter().any(|field| field.text() == Some("--all"));
+        let undoes = |word: &str| word == "migrate:rollback" && all;
+        if fields.iter().skip(1).take(4).filter_map(Field::text).any(undoes) && !self.is_in_test() {
+            self.mark(run, Mark::Database);
+        }
+        if fields.iter().skip(1).take(6).filter_map(Field::text).any(is_revealing_task) {
+            self.mark(run, Mark::Credentials);
         }
         let is_django = |field: &Field| {
             field.text().is_some_and(|text| text.ends_with("manage.py") || text == "django-admin")
@@ -543,7 +603,21 @@ impl Shell<'_, '_> {
             let name = command.program.text().unwrap_or_default();
             is_inside |= matches!(
                 name,
-                "docker" | "podman" | "kubectl" | "docker-compose" | "nerdctl" | "oc" | "crictl"
+                "docker"
+                    | "podman"
+                    | "kubectl"
+                    | "docker-compose"
+                    | "nerdctl"
+                    | "oc"
+                    | "crictl"
+                    | "fly"
+                    | "flyctl"
+                    | "heroku"
+                    | "railway"
+                    | "scalingo"
+                    | "gcloud"
+                    | "eb"
+                    | "copilot"
             );
             above = command.parent;
         }
@@ -656,6 +730,16 @@ impl Shell<'_, '_> {
         let name: String = pattern.chars().filter(|c| !matches!(c, '^' | '$' | '\\')).collect();
         let mut words = given.values.clone();
         let has_place = words.iter().any(|field| field.word.known_part().contains("{}"));
+        if matches!(name.as_str(), "" | "." | "*" | ".*") && !has_place {
+            let folder =
+                line.operands.get(1).map_or_else(|| Word::known("."), |it| it.word.clone());
+            let mut word = folder;
+            word.push('/');
+            word.push_gap(crate::word::Fill::Name);
+            let span = words.last().map_or(0..0, |field| field.span.clone());
+            words.push(Field::new(word, span));
+            return drop(self.run(&words, None));
+        }
         let is_name = name.len() > 1 && !name.contains(['*', '+', '[', '(', '|', '?']);
         if is_name && !has_place {
             let span = words.last().map_or(0..0, |field| field.span.clone());
@@ -706,6 +790,20 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `find -delete` begins in the folder at hand.
+    fn finds_here(&mut self, line: &Line<'_>, context: &Context) {
+        if line.words.iter().any(|word| word.text() == Some("-delete"))
+            && !line
+                .words
+                .iter()
+                .any(|word| matches!(word.text(), Some("-name" | "-iname" | "-path")))
+        {
+            let here = Field::new(Word::known("."), context.span.clone());
+            let could = Bound::just(EffectKind::Deletes);
+            self.path_effect(&here, could, |path| Action::Deletes(path, Scope::Tree));
+        }
+    }
+
     fn takes_files(&mut self, paths: &[Field]) {
         for path in paths.iter().take(32).filter(|path| path.word.known_part() != ".") {
             self.write_file(path, Change::Content);
@@ -733,7 +831,13 @@ impl Shell<'_, '_> {
         }
         self.skips_hooks(line, context);
         match (line.sub_command(), line.operands.as_slice()) {
-            ("config" | "config set", _) if reads_config(line) => self.forget_settings(context),
+            ("config" | "config set", _) if reads_config(line) => {
+                let shows = |field: &Field| field.word.known_part().ends_with("extraheader");
+                if line.words.iter().any(shows) {
+                    self.mark(context.run, Mark::Credentials);
+                }
+                self.forget_settings(context);
+            }
             // Files as they are in another commit.
             ("checkout", [_, paths @ ..]) => self.takes_files(paths),
             ("restore", paths) if has(&["--source", "-s"]) => self.takes_files(paths),
@@ -766,7 +870,13 @@ impl Shell<'_, '_> {
                 for field in operands {
                     self.reads_revision(field);
                 }
+                if line.sub_command() == "archive" {
+                    for field in operands.iter().skip(1) {
+                        self.read_file(field, Access::Content);
+                    }
+                }
             }
+            ("grep", _) => self.reads_after_dashes(line),
             ("blame" | "annotate", operands) => {
                 for field in operands {
                     self.read_file(field, Access::Content);
@@ -838,6 +948,14 @@ impl Shell<'_, '_> {
         let path = field.from(colon + 1);
         if !path.word.known_part().is_empty() {
             self.read_file(&path, Access::Content);
+        }
+    }
+
+    /// `git grep PATTERN -- FILE…`
+    fn reads_after_dashes(&mut self, line: &Line<'_>) {
+        let files = line.words.iter().skip_while(|field| field.text() != Some("--")).skip(1);
+        for field in files.filter(|field| !field.word.known_start().starts_with(':')) {
+            self.read_file(field, Access::Content);
         }
     }
 
@@ -926,6 +1044,49 @@ impl Shell<'_, '_> {
             let address = host::parse_host(&host.word, "");
             self.connect(address, Purpose::Send, None, host.span.clone());
         }
+    }
+
+    /// `//host/share`: files go to another host.
+    fn copies_to_share(&mut self, target: &Field) {
+        let text = target.word.known_start();
+        if let Some(host) = text.strip_prefix("//").and_then(|rest| rest.split('/').next())
+            && !host.is_empty()
+        {
+            let address = host::parse_host(&Word::known(host), "smb");
+            self.connect(address, Purpose::Send, None, target.span.clone());
+        }
+    }
+
+    /// A cmdlet that is not known: its verb and its noun say what it does.
+    pub(crate) fn cmdlet(&mut self, name: &str, fields: &[Field], run: usize) {
+        let Some((verb, noun)) = name.split_once('-') else { return };
+        let (verb, noun) = (verb.to_ascii_lowercase(), noun.to_ascii_lowercase());
+        let has = |parts: &[&str]| parts.iter().any(|part| noun.contains(part));
+        let is_forced = fields.iter().skip(1).filter_map(Field::text).any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.starts_with("-force")
+                || word == "-confirm:$false"
+                || word.starts_with("-deletebucket")
+        });
+        let mark = match verb.as_str() {
+            "remove" | "clear" | "reset"
+                if is_forced && !has(&["item", "variable", "job", "module"]) =>
+            {
+                Mark::Infrastructure
+            }
+            "get" | "export"
+                if has(&["secret", "credential", "password", "accesskey", "storagekey"]) =>
+            {
+                Mark::Credentials
+            }
+            "stop" | "disable" | "remove" | "suspend"
+                if has(&["defender", "firewall", "bitlocker", "audit", "protection", "backup"]) =>
+            {
+                Mark::Guard
+            }
+            _ => return,
+        };
+        self.mark(run, mark);
     }
 
     /// A request of PowerShell that carries something.
@@ -1122,7 +1283,12 @@ impl Shell<'_, '_> {
             "scale" if line.words.iter().any(|word| word.text() == Some("--replicas=0")) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
-            "replace" if line.words.iter().any(|word| word.text() == Some("--force")) => {
+            "replace"
+                if line.words.iter().any(|word| {
+                    matches!(word.text(), Some("--force" | "--raw"))
+                        || word.word.known_start().starts_with("--raw=")
+                }) =>
+            {
                 self.mark(context.run, Mark::Infrastructure);
             }
             "apply" | "create" | "replace" => self.manifests(line, context),
@@ -1219,6 +1385,18 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `TF_CLI_ARGS_apply=-destroy terraform apply`
+    fn has_destroying_arguments(&self) -> bool {
+        self.out.effects.all().iter().rev().take(24).any(|effect| match &effect.action {
+            Action::Sets(setting) => {
+                let name = setting.name.text().unwrap_or_default();
+                let value = setting.value.as_ref().map_or("", Word::known_part);
+                name.starts_with("env:TF_CLI_ARGS") && value.contains("-destroy")
+            }
+            _ => false,
+        })
+    }
+
     fn applies(&mut self, line: &Line<'_>, context: &Context) {
         let destroys = line.operands.iter().any(|field| {
             let output = self.file_output(field);
@@ -1249,17 +1427,33 @@ impl Shell<'_, '_> {
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let shows = match first {
             "config" | "env" | "variables" | "vars" | "secrets" => {
-                matches!(
-                    second,
-                    "" | "get" | "pull" | "list" | "ls" | "show" | "download" | "export"
-                ) && !(first == "secrets" && second == "list")
-                    && !(first == "config" && matches!(second, "list" | "ls" | "show" | "get"))
+                matches!(second, "" | "get" | "pull" | "show" | "download" | "export")
+                    && !(first == "config" && matches!(second, "show" | "get"))
             }
             "config:get" | "env:list" | "env:get" | "pg:credentials:url" | "variable" => true,
             _ => false,
         };
         if shows {
             self.mark(context.run, Mark::Credentials);
+        }
+        let opens = line.words.iter().filter_map(Field::text).any(|word| {
+            let value = word.split_once('=').map_or(word, |(_, value)| value);
+            matches!(
+                value,
+                "0.0.0.0/0" | "::/0" | "allUsers" | "allAuthenticatedUsers" | "public-read"
+            )
+        });
+        let is_public = line.words.windows(2).any(|pair| match pair {
+            [flag, value] => {
+                let flag = flag.text().unwrap_or_default();
+                let value = value.text().unwrap_or_default();
+                flag == "--public-access" && matches!(value, "blob" | "container")
+                    || flag.starts_with("--source-address-prefix") && value == "*"
+            }
+            _ => false,
+        });
+        if opens || is_public {
+            self.mark(context.run, Mark::Guard);
         }
         if line.words.iter().filter_map(Field::text).take(6).any(destroys)
             || removes_unasked(line.words)
@@ -1355,6 +1549,9 @@ impl Shell<'_, '_> {
             || has(&["chmod 6", "chmod 4", "u+s", "/xbin/su"])
         {
             self.mark(context.run, Mark::Privilege);
+        }
+        if has(&["rm -rf /", "rm -r /sdcard", "rm -fr /"]) {
+            self.mark(context.run, Mark::Disk);
         }
         if has(&["wipe_data", "--wipe", "MASTER_CLEAR", "FACTORY_RESET"])
             || line.words.iter().any(|word| matches!(word.text(), Some("-w" | "erase" | "format")))
@@ -1516,6 +1713,65 @@ impl Shell<'_, '_> {
     }
 }
 
+/// Words of tasks that take something away, and those that say that it is in use.
+const TAKES_AWAY: &[&str] = &[
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "nuke",
+    "purge",
+    "reset",
+    "teardown",
+    "terminate",
+    "wipe",
+];
+const IN_USE: &[&str] = &["live", "prd", "prod", "production"];
+
+/// `make destroy-prod`, `npm run db:wipe -- --env production`
+pub(crate) fn names_destruction(fields: &[Field]) -> bool {
+    let texts = || fields.iter().skip(1).take(8).filter_map(Field::text);
+    let runs = texts().any(|text| matches!(text, "run" | "run-script") || text.contains(':'));
+    let is_npm = fields
+        .first()
+        .and_then(Field::text)
+        .is_some_and(|name| matches!(name, "npm" | "yarn" | "pnpm"));
+    if is_npm && !runs {
+        return false;
+    }
+    let parts = || texts().flat_map(|it| it.split(|c: char| !c.is_ascii_alphanumeric()));
+    let first =
+        texts().find(|text| !text.starts_with('-') && !matches!(*text, "run" | "run-script"));
+    let is_plain = first.is_some_and(|task| matches!(task, "destroy" | "nuke" | "destroy-all"));
+    let takes = texts().filter(|text| !text.starts_with('-') && !text.contains('=')).any(|text| {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| TAKES_AWAY.contains(&part))
+    });
+    is_plain || takes && parts().any(|part| IN_USE.contains(&part))
+}
+
+/// `./scripts/destroy.sh --prod`
+pub(crate) fn script_destroys(fields: &[Field]) -> bool {
+    let name = fields.first().and_then(Field::text).and_then(|path| path.rsplit('/').next());
+    let parts = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()
+    };
+    let takes = name.is_some_and(|name| {
+        parts(name)
+            .iter()
+            .any(|part| matches!(part.as_str(), "destroy" | "nuke" | "wipe" | "teardown" | "drop"))
+    });
+    takes
+        && fields
+            .iter()
+            .take(8)
+            .filter_map(Field::text)
+            .any(|text| parts(text).iter().any(|part| IN_USE.contains(&part.as_str())))
+}
+
+fn is_revealing_task(word: &str) -> bool {
+    REVEALING_TASKS.binary_search(&word).is_ok()
+}
+
 /// `… | xargs redis-cli del`
 fn deletes_unknown_keys(line: &Line<'_>) -> bool {
     let is_verb = |field: &Field| matches!(field.text(), Some("del" | "unlink" | "DEL"));
@@ -1573,6 +1829,35 @@ fn reads_config(line: &Line<'_>) -> bool {
     words.iter().any(|word| is_flag(word)) || plain < 2
 }
 
+/// `env`, `$ENV.API_TOKEN` and `strenv(API_TOKEN)` of jq and yq: all variables, or a secret one.
+fn reads_variables(filter: &Field) -> bool {
+    let text = filter.word.known_part();
+    text.match_indices("env").chain(text.match_indices("ENV")).take(16).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + 3..).unwrap_or_default();
+        let is_upper = text.get(at..).is_some_and(|rest| rest.starts_with("ENV"));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '"' | '$');
+        let is_own = match is_upper {
+            true => before.ends_with('$'),
+            false => before.ends_with("str") || !before.ends_with(is_part),
+        };
+        let named = after.strip_prefix(['.', '(', '[']).map(|rest| rest.trim_start_matches('"'));
+        let is_word =
+            after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':');
+        is_own
+            && !is_word
+            && match named {
+                Some(name) => {
+                    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                    crate::shell::expand::names_secret(
+                        name.get(..end.unwrap_or(name.len())).unwrap_or(name),
+                    )
+                }
+                None => !after.trim_start().starts_with("| keys"),
+            }
+    })
+}
+
 /// A path rather than an expression.
 fn is_plain_path(field: &Field) -> bool {
     let text = field.word.known_part();
@@ -1591,7 +1876,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn filters_that_read_the_environment_are_found() {
+        let reads = |text: &str| reads_variables(&Field::new(Word::known(text), 0..0));
+        for text in ["env", "$ENV.API_TOKEN", "env.AWS_SECRET_ACCESS_KEY", "strenv(API_TOKEN)"] {
+            assert!(reads(text), "{text}");
+        }
+        for text in [".env", ".a.environment", "$ENV.HOME", "env.NODE_ENV", ".x | keys", "{env: 1}"]
+        {
+            assert!(!reads(text), "{text}");
+        }
+    }
+
+    #[test]
     fn lists_that_are_searched_are_sorted() {
-        assert!(CLOUDS.is_sorted() && INSTALLERS.is_sorted() && ESCAPING.is_sorted());
+        assert!(
+            CLOUDS.is_sorted()
+                && REVEALING_TASKS.is_sorted()
+                && INSTALLERS.is_sorted()
+                && ESCAPING.is_sorted()
+        );
     }
 }

@@ -236,12 +236,44 @@ pub(super) fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str],
 }
 
 fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &Word) {
+    let is_windows = analysis.ground.cwd.is_some_and(is_drive);
+    let types = call.name_has(&["interact", "stdin", "send_input", "repl"]);
     let mut shell = Shell::new(analysis, folder.clone());
     match language(call) {
+        // What is typed into an interpreter that runs already.
+        Language::Shell if types && super::unknown::is_python(text.trim()) => {
+            shell.code(Language::Python, &whole(text));
+        }
+        Language::Shell if is_windows && is_powershell(text) => {
+            shell.code(Language::PowerShell, &whole(text));
+        }
         Language::Shell => drop(shell.text(text, Locator::At(0))),
         Language::JavaScript if call.is_free_text() => code_mode(&mut shell, text),
+        Language::Python if text.lines().any(|line| line.trim_start().starts_with(['!', '%'])) => {
+            super::naming::cell(&mut shell, text, true);
+        }
         language => shell.code(language, &whole(text)),
     }
+}
+
+/// `C:\src`
+fn is_drive(folder: &str) -> bool {
+    let bytes = folder.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && matches!(folder.get(1..3), Some(":\\" | ":/"))
+}
+
+/// Words that only PowerShell has: `Get-Content`, `$env:NAME`, `$PROFILE`.
+fn is_powershell(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let cmdlets = [
+        "get-", "set-", "add-", "remove-", "new-", "copy-", "move-", "invoke-", "out-", "start-",
+        "stop-", "select-", "where-", "foreach-", "test-", "write-", "clear-", "import-",
+        "export-", "$env:", "$profile", "$home\\", "iex ", "iwr ", "irm ",
+    ];
+    let is_static = text.trim_start().starts_with('[') && text.contains("]::");
+    let is_assigned = text.trim_start().starts_with('$') && text.contains(" = ");
+    is_static || is_assigned || cmdlets.iter().any(|cmdlet| lower.contains(cmdlet))
 }
 
 /// The language of a tool that runs code.
@@ -420,11 +452,23 @@ pub(super) fn fetch(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, te
     // A browser shows the source of another address.
     let text = text.trim();
     let text = text.strip_prefix("view-source:").unwrap_or(text);
+    if text.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("javascript:")) {
+        let could = Bound::just(EffectKind::Connects);
+        let opaque = crate::effect::Opaque { why: Why::Code, could };
+        return analysis.push(Action::Opaque(opaque), 0..text.len(), None);
+    }
     let word = Word::known(text);
     let span = 0..text.len();
     if text.trim().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:")) {
         let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
         return analysis.push(Action::Reads(file, Access::Content), span, None);
+    }
+    // `http://localhost:9222/json/new?file:///etc/shadow`
+    if let Some(at) = text.find("file:///").filter(|at| *at > 0) {
+        let inner = text.get(at..).unwrap_or_default().split(['&', ' ']).next();
+        let inner = Word::known(inner.unwrap_or_default());
+        let file = Path::resolve(&inner, &working_folder(analysis.ground), analysis.ground);
+        analysis.push(Action::Reads(file, Access::Content), span.clone(), None);
     }
     let address = host::parse_host(&word, "https");
     let method = call.text("method").unwrap_or("GET").to_ascii_uppercase();

@@ -12,6 +12,7 @@ use crate::model::{Language, Registry};
 use crate::path::working_folder;
 use crate::shell::eval::Shell;
 use crate::tools::arguments::find;
+use crate::tools::services::Service;
 use crate::tools::{Call, whole};
 use crate::word::Word;
 
@@ -188,6 +189,15 @@ const EVERYDAY: &[&str] = &[
     "apps",
     "network",
     "networks",
+    "review",
+    "reviews",
+    "suggestion",
+    "sim",
+    "sims",
+    "simulator",
+    "simulators",
+    "emulator",
+    "emulators",
 ];
 
 /// Names that stay on a server after the work: in tables, in a repository, in a cluster.
@@ -286,6 +296,13 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
         mark.into_iter().for_each(|mark| marks.insert(mark));
     }
+    // A repository on this machine: nobody else has the branch.
+    if ["repo_path", "repopath"].iter().any(|key| call.text(key).is_some()) {
+        marks.remove_all(&[Mark::RemoteDelete]);
+    }
+    if names_rows(call, &words) {
+        marks.remove_all(&[Mark::Database]);
+    }
     grants(call, &words).into_iter().for_each(|mark| marks.insert(mark));
     if has(&words, &["tunnel", "tunnels", "ngrok"])
         && has(&words, &["create", "start", "open", "add"])
@@ -309,10 +326,31 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     push_marks(analysis, call, marks);
     code(analysis, call, &words);
     sources(analysis, call, &words);
+    typed_command(analysis, call, &words);
+}
+
+/// What is typed into a console that a page shows.
+fn typed_command(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
+    if !has(words, &["type", "fill", "keys", "input"]) {
+        return;
+    }
+    let element = ["element", "selector", "target", "description", "label"];
+    let is_console = element.iter().filter_map(|key| call.text(key)).any(|text| {
+        let lower = text.to_ascii_lowercase();
+        ["console", "terminal", "shell", "xterm"].iter().any(|part| lower.contains(part))
+    });
+    for key in ["text", "value", "keys"] {
+        for (path, value) in find(call.value, key) {
+            let Some(text) = value.as_str().filter(|_| is_console) else { continue };
+            analysis.argument(&path, text);
+            let folder = working_folder(analysis.ground);
+            drop(Shell::new(analysis, folder).word_text(&whole(text.trim())));
+        }
+    }
 }
 
 /// What the name of the server adds: its tools often have only a verb.
-pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &Service<'_>) {
     let words: Vec<&str> =
         call.name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
     let texts = |key: &str| -> Vec<String> {
@@ -326,7 +364,15 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
             })
             .collect()
     };
-    let mut marks = Marks::NONE;
+    let mut marks = service.marks();
+    if let Some(words) = service.split_words() {
+        for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
+            mark.into_iter().for_each(|mark| marks.insert(mark));
+        }
+    }
+    if service.is_scratch() {
+        marks.remove_all(&[Mark::Database]);
+    }
     let is_terraform = has(&words, &["terraform", "tofu", "terragrunt", "pulumi"]);
     let keys =
         ["args", "extra_args", "arguments", "flags", "options", "command", "action", "operation"];
@@ -344,6 +390,29 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     }
     push_marks(analysis, call, marks);
     let folder = working_folder(analysis.ground);
+    if has(&words, &["git"])
+        && has(&words, &["config"])
+        && let Some(key) = call.text("key").or_else(|| call.text("name"))
+        && let Some(value) = call.text("value")
+    {
+        analysis.argument("value", value);
+        let words = ["git", "config", key, value].map(whole);
+        Shell::new(analysis, folder.clone()).run(&words, None);
+    }
+    // Whatever is installed from an address.
+    if has(&words, &["install"]) {
+        for (key, value) in members(call.value) {
+            let Some(text) = value.as_str().filter(|text| text.contains("://")) else { continue };
+            if matches!(key, "homepage" | "docs" | "description") {
+                continue;
+            }
+            analysis.argument(key, text);
+            let url = Word::known(text);
+            let address = crate::host::parse_host(&url, "https");
+            let mut shell = Shell::new(analysis, folder.clone());
+            shell.connect(address, Purpose::Execute, Some(&url), 0..text.len());
+        }
+    }
     if has(&words, &["applescript", "osascript"]) {
         for key in ["script", "code", "source", "command"] {
             for text in texts(key) {
@@ -438,6 +507,31 @@ fn destroys(words: &[&str]) -> Option<Mark> {
     } else {
         Mark::Infrastructure
     })
+}
+
+/// A few rows, each by its own name.
+fn names_rows(call: &Call<'_>, words: &[&str]) -> bool {
+    let few = |value: &Value| match value {
+        Value::Array(items) => !items.is_empty() && items.len() <= 10,
+        value => value.as_str().is_some(),
+    };
+    let is_id = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        matches!(
+            key.as_str(),
+            "ids"
+                | "id"
+                | "recordids"
+                | "record_ids"
+                | "rowids"
+                | "row_ids"
+                | "documentids"
+                | "document_ids"
+        )
+    };
+    has(words, &["records", "record", "rows", "row", "documents", "document"])
+        && !has(words, &["table", "tables", "database", "databases", "dns"])
+        && members(call.value).any(|(key, value)| is_id(key) && few(value))
 }
 
 /// What even a gentle verb takes away from others.
@@ -559,6 +653,13 @@ fn by_argument(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
         DESTROYS.contains(&first.as_str())
             && !matches!(first.as_str(), "clear" | "reset" | "remove")
     };
+    let hosts = ["url", "base_url", "baseurl", "host", "server", "endpoint"];
+    let is_local = hosts.iter().filter_map(|key| call.text(key)).any(|text| {
+        ["localhost", "127.0.0.1", "[::1]", ".test", ".local"].iter().any(|it| text.contains(it))
+    });
+    if is_local {
+        return None;
+    }
     let by_verb = verbs.iter().any(|key| call.text(key).is_some_and(destroys));
     if by_verb && has(words, MANAGED) && !has(words, EVERYDAY) {
         return Some(Mark::Infrastructure);
@@ -703,7 +804,8 @@ fn gives_host(call: &Call<'_>) -> bool {
 
 /// Code that runs in a notebook, an interpreter or the page of a browser.
 fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
-    let in_page = has(words, &["evaluate", "puppeteer", "playwright", "javascript", "js"]);
+    let in_page =
+        has(words, &["evaluate", "puppeteer", "playwright", "javascript", "js", "browser", "page"]);
     let in_notebook = has(words, &["jupyter", "notebook", "cell", "cells", "ipython", "kernel"])
         && has(
             words,
@@ -727,6 +829,11 @@ fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
         for (path, value) in find(call.value, key) {
             let Some(text) = value.as_str() else { continue };
             analysis.argument(&path, text);
+            if in_page && takes_from_page(text) {
+                let mut marks = Marks::NONE;
+                marks.insert(Mark::Credentials);
+                push_marks(analysis, call, marks);
+            }
             let folder = working_folder(analysis.ground);
             let mut shell = Shell::new(analysis, folder);
             if in_page {
@@ -738,9 +845,45 @@ fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     }
 }
 
+/// Code in a page that takes what keeps a user logged in: cookies, a whole storage, typed passwords.
+fn takes_from_page(text: &str) -> bool {
+    let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    // `window['local' + 'Storage']`
+    let plain = ["'+'", "\"+\"", "`+`"].iter().fold(plain, |text, sign| text.replace(sign, ""));
+    let sets_cookie = plain.contains("document.cookie=") && !plain.contains("document.cookie==");
+    let cookies = plain.contains("document.cookie") && !sets_cookie
+        || [".cookies(", "cookieStore.get", "storageState(", "credentials.get("]
+            .iter()
+            .any(|call| plain.contains(call));
+    let typed = plain.contains("type=password") || plain.contains("type=\"password\"");
+    let typed = typed && plain.contains(".value");
+    cookies || typed || ["localStorage", "sessionStorage"].iter().any(|it| takes_all(&plain, it))
+}
+
+/// A storage as a whole, or a value of it whose name says that it is a secret.
+fn takes_all(text: &str, storage: &str) -> bool {
+    text.match_indices(storage).take(32).any(|(at, _)| {
+        let after = text.get(at + storage.len()..).unwrap_or_default();
+        let after = after.trim_start_matches(['\'', '"', ']', '`']);
+        let named = after.strip_prefix(".getItem(").or_else(|| after.strip_prefix('['));
+        match named {
+            Some(name) => {
+                let name = name.split([')', ']']).next().unwrap_or_default().to_ascii_lowercase();
+                ["token", "jwt", "secret", "passw", "auth", "session"]
+                    .iter()
+                    .any(|part| name.contains(part))
+            }
+            None => {
+                let is_method = after.starts_with('.') || after.starts_with('=');
+                !is_method && !after.starts_with("?.")
+            }
+        }
+    })
+}
+
 /// Code in a page can only talk to hosts.
 fn page(shell: &mut Shell<'_, '_>, text: &str) {
-    let takes = ["document.cookie", "localStorage", "sessionStorage", "indexedDB"];
+    let takes = ["document.cookie", "localStorage", "sessionStorage", "indexedDB", ".cookies("];
     let is_taken = takes.iter().any(|it| text.contains(it));
     for part in text.split(['\'', '"', '`']).take(256) {
         let Some(at) = part.find("//").filter(|at| *at == 0 || part.get(at - 1..*at) == Some(":"))
@@ -758,7 +901,7 @@ fn page(shell: &mut Shell<'_, '_>, text: &str) {
 }
 
 /// Lines that begin with `!` are commands, `%%bash` makes the whole cell one; the rest is Python.
-fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
+pub(super) fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
     let mut rest = String::with_capacity(text.len());
     let first = text.trim_start().lines().next().unwrap_or_default();
     if ["%%bash", "%%sh", "%%script", "%%shell"].iter().any(|magic| first.starts_with(magic)) {
@@ -773,6 +916,10 @@ fn cell(shell: &mut Shell<'_, '_>, text: &str, is_run: bool) {
             .or_else(|| trimmed.strip_prefix("%sx "));
         match command {
             Some(command) => drop(shell.word_text(&whole(command.trim_start_matches('!')))),
+            None if trimmed.starts_with("%run ") || trimmed.starts_with("%load ") => {
+                let file = trimmed.split_whitespace().nth(1).unwrap_or_default();
+                shell.script(Language::Python, &whole(file), None);
+            }
             None if trimmed.starts_with('%') => {}
             None => {
                 rest.push_str(line);
@@ -817,7 +964,10 @@ fn attachments(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
 fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     let installs = has(
         words,
-        &["install", "apply", "deploy", "run", "create", "pull", "add", "upgrade", "start"],
+        &[
+            "install", "apply", "deploy", "run", "create", "pull", "add", "upgrade", "start",
+            "build", "push",
+        ],
     );
     let hooks = words.iter().any(|word| word.contains("webhook")) || has(words, &["hook", "hooks"]);
     attachments(analysis, call, words);
@@ -832,7 +982,24 @@ fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
             Shell::new(analysis, folder.clone()).package(&whole(text), Registry::Image);
         }
     }
-    let keys: &[&str] = if hooks {
+    if has(words, &["push"]) && has(words, &["image", "docker", "container", "artifact"]) {
+        for key in ["repository", "image", "tag", "name"] {
+            for (path, value) in find(call.value, key) {
+                let Some(text) = value.as_str() else { continue };
+                let Some((host, _)) = text.split_once('/').filter(|(host, _)| host.contains('.'))
+                else {
+                    continue;
+                };
+                analysis.argument(&path, text);
+                let address = crate::host::parse_host(&Word::known(host), "https");
+                let mut shell = Shell::new(analysis, folder.clone());
+                shell.connect(address, Purpose::Send, None, 0..text.len());
+            }
+        }
+    }
+    let keys: &[&str] = if has(words, &["build", "image"]) && has(words, &["build"]) {
+        &["remote", "context", "url", "git_url"]
+    } else if hooks {
         &["url", "config.url", "target_url", "webhook_url", "callback_url"]
     } else if has(words, &["install", "apply", "deploy", "upgrade"]) {
         &["filename", "repo", "repository", "chart", "source", "url", "package", "manifest_url"]

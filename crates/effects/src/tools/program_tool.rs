@@ -15,8 +15,41 @@ const RUNS: &[&str] = &["run", "exec", "execute", "command", "cli", "call", "cmd
 /// Arguments that carry the words after the program.
 const KEYS: &[&str] = &["args", "arguments", "argv", "command", "cmd", "subcommand"];
 
+/// Servers that are a program, under another name, and the program.
+const SERVERS: &[(&str, &str)] = &[
+    ("redis", "redis-cli"),
+    ("valkey", "redis-cli"),
+    ("terraform", "terraform"),
+    ("tofu", "tofu"),
+    ("kubernetes", "kubectl"),
+    ("k8s", "kubectl"),
+    ("helm", "helm"),
+    ("docker", "docker"),
+    ("heroku", "heroku"),
+    ("gcloud", "gcloud"),
+    ("git", "git"),
+    ("gh", "gh"),
+];
+
 pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
-    let Some(program) = program(call) else { return };
+    if let Some(program) = program(call) {
+        run_program(analysis, call, &program);
+    }
+}
+
+/// `redis/command {"command": "FLUSHALL"}`: the server is the program, the tool says that it runs it.
+pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let mut words = call.name.split(['_', '-', '.', '/', ':']).filter(|word| !word.is_empty());
+    let first = words.find(|word| *word != "mcp").unwrap_or_default();
+    let Some((_, program)) = SERVERS.iter().find(|(name, _)| *name == first) else { return };
+    let runs = words.all(|word| RUNS.contains(&word) || word == first);
+    let is_inside = ["container", "pod", "host"].iter().any(|key| call.text(key).is_some());
+    if runs && !is_inside {
+        run_program(analysis, call, program);
+    }
+}
+
+fn run_program(analysis: &mut Analysis<'_>, call: &Call<'_>, program: &str) {
     let folder = working_folder(analysis.ground);
     let mut words: Vec<&str> = Vec::new();
     let found = KEYS.iter().flat_map(|key| find(call.value, key));
@@ -29,11 +62,11 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
             _ => {}
         }
     }
-    if words.first() == Some(&program.as_str()) {
+    if words.first() == Some(&program) {
         words.remove(0);
     }
     if let Some(path) = first.filter(|_| !words.is_empty()) {
-        let words: Vec<&str> = std::iter::once(program.as_str()).chain(words).collect();
+        let words: Vec<&str> = std::iter::once(program).chain(words).collect();
         run_words(analysis, &path, &words, &folder);
     }
 }

@@ -4,7 +4,9 @@ use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::effect::{Access, Change, Scope};
+use crate::model::Language;
 use crate::path::{Path, working_folder};
+use crate::shell::eval::Shell;
 use crate::tools::Call;
 use crate::tools::known::{self, PathUse};
 use crate::word::Word;
@@ -53,10 +55,18 @@ fn show(
     value: &Value,
 ) {
     let path = if path.is_empty() { "$" } else { path };
+    let trimmed = text.trim();
+    if key == "input" && is_python(trimmed) {
+        analysis.argument(path, text);
+        let mut shell = Shell::new(analysis, working_folder(analysis.ground));
+        return shell.code(Language::Python, &super::whole(trimmed));
+    }
+    if is_encoded(key) && is_command(call, "command") {
+        return encoded(analysis, call, path, trimmed);
+    }
     if is_command(call, key) {
         return known::run(analysis, call, path, value, &working_folder(analysis.ground));
     }
-    let trimmed = text.trim();
     let has_scheme = trimmed.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.is_empty()
             && scheme.len() < 16
@@ -65,7 +75,8 @@ fn show(
     if has_scheme && !trimmed.contains(char::is_whitespace) {
         return known::fetch(analysis, call, path, text);
     }
-    if is_sql(key, trimmed) {
+    let asks = ["search", "suggest", "ask", "docs", "documentation", "explain", "find"];
+    if is_sql(key, trimmed) && !call.name_has(&asks) {
         return known::query(analysis, path, text);
     }
     if text.contains("*** Begin Patch")
@@ -76,6 +87,15 @@ fn show(
     }
     if is_path(key, trimmed) {
         analysis.argument(path, text);
+        let only_names = [PathUse::Reads(Access::Names)];
+        // Where the tool works, not what it deletes or writes.
+        let moved = [PathUse::Reads(Access::Tree), PathUse::Deletes(Scope::Tree)];
+        let is_source = matches!(key, "source" | "src" | "from" | "old_path" | "oldpath");
+        let uses = match key {
+            _ if is_place(key) => only_names.as_slice(),
+            _ if is_source && call.name_has(&["move", "rename"]) => moved.as_slice(),
+            _ => uses,
+        };
         for usage in uses {
             let file = Path::resolve(
                 &Word::known(trimmed),
@@ -83,6 +103,38 @@ fn show(
                 analysis.ground,
             );
             analysis.push(usage.on(file), 0..text.len(), None);
+        }
+    }
+}
+
+/// What is typed into an interpreter of Python rather than into a shell.
+pub(super) fn is_python(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let name = first.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+    let is_call = name.is_some_and(|at| at > 0 && first.get(at..at + 1) == Some("("))
+        && !first.contains("() {")
+        && !first.contains("(){");
+    let is_import = first.starts_with("from ") && first.contains(" import ");
+    let is_assigned = first.split_once(" = ").is_some_and(|(name, _)| {
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' '))
+    });
+    is_call || is_import || is_assigned || first.starts_with("import ") || first.starts_with("def ")
+}
+
+/// `script_b64`, `command_base64`
+fn is_encoded(key: &str) -> bool {
+    key.ends_with("b64") || key.ends_with("base64")
+}
+
+/// A command in another spelling.
+fn encoded(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str) {
+    let folder = working_folder(analysis.ground);
+    match crate::shell::decode::base64(text) {
+        Some(plain) => known::run(analysis, call, path, &Value::String(plain.into()), &folder),
+        None => {
+            analysis.argument(path, text);
+            let mut shell = Shell::new(analysis, folder);
+            shell.hidden_code(&super::whole(text));
         }
     }
 }
@@ -127,6 +179,10 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
             | "code"
             | "keys"
     );
+    let is_typed = ["send_keys", "send-keys", "terminal_input", "send_text"];
+    if matches!(key, "text" | "keys" | "input") && call.name_has(&is_typed) {
+        return true;
+    }
     let is_runner = call.name_has(&[
         "shell",
         "exec",
@@ -144,13 +200,20 @@ fn is_command(call: &Call<'_>, key: &str) -> bool {
         "console",
         "send_keys",
         "tmux",
+        "install_server",
+        "add_server",
+        "add_mcp",
+        "register_server",
+        "interact",
+        "repl",
     ]);
     is_key && is_runner
 }
 
 fn is_sql(key: &str, text: &str) -> bool {
-    let is_key =
-        matches!(key, "sql" | "query" | "statement" | "statements" | "sql_query" | "queries");
+    let is_key = ["sql", "cql", "query", "queries", "statement", "batch"]
+        .iter()
+        .any(|part| key.contains(part));
     let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     is_key
         && matches!(
@@ -184,6 +247,14 @@ fn is_sql(key: &str, text: &str) -> bool {
                 | "RENAME"
                 | "REPLACE"
                 | "LOAD"
+                | "EXPORT"
+                | "UNLOAD"
+                | "IMPORT"
+                | "BACKUP"
+                | "RESTORE"
+                | "IF"
+                | "KILL"
+                | "SHUTDOWN"
         )
 }
 
@@ -218,6 +289,23 @@ fn is_content(key: &str) -> bool {
             | "route"
             | "endpoint"
             | "value"
+    )
+}
+
+fn is_place(key: &str) -> bool {
+    matches!(
+        key,
+        "repo_path"
+            | "repopath"
+            | "repository_path"
+            | "cwd"
+            | "workdir"
+            | "working_dir"
+            | "working_directory"
+            | "project_root"
+            | "project_path"
+            | "workspace"
+            | "workspace_path"
     )
 }
 

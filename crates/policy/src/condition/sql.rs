@@ -26,7 +26,20 @@ const DESTRUCTIVE: &str = "destructive";
 const SYSTEM: &str = "system";
 
 /// Functions that read or write files, or run something.
-const SYSTEM_FUNCTIONS: [&str; 20] = [
+const SYSTEM_FUNCTIONS: &[&str] = &[
+    "http_request",
+    "lo_from_bytea",
+    "openrowset",
+    "opendatasource",
+    "pg_file_write",
+    "sp_add_job",
+    "sp_oacreate",
+    "sp_oamethod",
+    "sp_execute_external_script",
+    "sys_bineval",
+    "xp_dirtree",
+    "xp_regread",
+    "xp_regwrite",
     "dblink",
     "dblink_connect",
     "dblink_exec",
@@ -48,6 +61,36 @@ const SYSTEM_FUNCTIONS: [&str; 20] = [
     "sys_exec",
     "sys_eval",
 ];
+
+/// Packages of Oracle and extensions of PostgreSQL that do: what follows the dot does not matter.
+const SYSTEM_PACKAGES: &[&str] = &[
+    "dbms_java",
+    "dbms_job",
+    "dbms_scheduler",
+    "dbms_xslprocessor",
+    "utl_file",
+    "utl_http",
+    "utl_smtp",
+    "utl_tcp",
+];
+
+/// Settings that name a program or a library, and languages that can do everything.
+const SYSTEM_WORDS: &[&str] = &[
+    "archive_command",
+    "local_preload_libraries",
+    "plperlu",
+    "plpython2u",
+    "plpython3u",
+    "plpythonu",
+    "pltclu",
+    "restore_command",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+    "ssl_passphrase_command",
+];
+
+/// More rows than anybody deletes one by one.
+const MANY_ROWS: u64 = 100_000;
 
 /// The most words of one text that are looked at.
 const MAX_WORDS: usize = 20_000;
@@ -231,8 +274,50 @@ fn has_verb(statement: &[String], verb: &str) -> bool {
 
 fn reaches_system(text: &str, words: &[String]) -> bool {
     let copies = words.iter().any(|word| word == "copy") && words.iter().any(|it| it == "program");
-    let calls = words.iter().any(|word| SYSTEM_FUNCTIONS.contains(&word.as_str()));
-    copies || calls || text.contains("\\!") || text.trim_start().starts_with(".shell")
+    let calls = words.iter().any(|word| {
+        let package = word.split('.').next().unwrap_or(word);
+        let function = word.rsplit('.').next().unwrap_or(word);
+        SYSTEM_FUNCTIONS.contains(&function)
+            || SYSTEM_FUNCTIONS.contains(&package)
+            || SYSTEM_PACKAGES.contains(&package)
+            || word == "cron.schedule"
+            || word == "net.http_post"
+            || word == "net.http_get"
+    });
+    let sets = words.iter().any(|word| matches!(word.as_str(), "set" | "language" | "extension"))
+        && words.iter().any(|word| SYSTEM_WORDS.contains(&word.as_str()));
+    let has = |name: &str| words.iter().any(|word| word == name);
+    // Another server that this one gets its rows from, or gives them to.
+    let changes = has("create") || has("alter");
+    let links = changes && (has("subscription") || has("foreign") && has("server"));
+    let stops = words.first().is_some_and(|word| word == "shutdown");
+    let enables = text.contains("'xp_cmdshell'") || text.contains("'Ole Automation");
+    copies
+        || calls
+        || sets
+        || links
+        || stops
+        || enables
+        || runs_value(words)
+        || text.contains("\\!")
+        || text.trim_start().starts_with(".shell")
+}
+
+/// `EXEC(@text)`, `EXECUTE IMMEDIATE text`: which statement runs is not in the text.
+fn runs_value(words: &[String]) -> bool {
+    let is_literal = |word: Option<&String>| word.is_none_or(|it| matches!(it.as_str(), "'" | "n"));
+    words.iter().enumerate().any(|(at, word)| {
+        let next = words.get(at + 1);
+        match (word.as_str(), next.map(String::as_str)) {
+            ("exec", Some("(")) => !is_literal(words.get(at + 2)),
+            ("immediate", Some(_)) => {
+                let executes = at.checked_sub(1).and_then(|at| words.get(at));
+                executes.is_some_and(|it| it == "execute") && !is_literal(next)
+            }
+            ("sp_executesql", Some(_)) => !is_literal(next),
+            _ => false,
+        }
+    })
 }
 
 /// Whether a statement changes every row of a table, however its condition hides that.
@@ -301,6 +386,9 @@ fn statement_destroys(statement: &[String]) -> bool {
                     && statement.iter().skip(at + 1).take(12).any(|word| word == "from");
             has_from && has_no_condition(statement, at)
         }
+        "offline" => statement.iter().take(2).map(String::as_str).eq(["alter", "database"]),
+        // `MERGE … WHEN MATCHED THEN UPDATE SET`
+        "update" if statement.iter().take(at).any(|word| word == "matched") => false,
         "update" => {
             begins(statement, at)
                 && statement.iter().any(|word| word == "set")
@@ -324,7 +412,13 @@ fn begins(statement: &[String], at: usize) -> bool {
 fn has_no_condition(statement: &[String], at: usize) -> bool {
     let rest = statement.get(at..).unwrap_or_default();
     let Some(condition) = rest.iter().position(|word| word == "where") else {
-        return !rest.iter().any(|word| word == "limit" || word == "using");
+        let limit = rest.iter().position(|word| word == "limit").map(|at| rest.get(at + 1));
+        let is_small = |limit: Option<&String>| {
+            limit.is_none_or(|text| text.parse::<u64>().is_ok_and(|rows| rows < MANY_ROWS))
+        };
+        let joins = |word: &String| matches!(word.as_str(), "on" | "natural");
+        let is_joined = rest.iter().any(|word| word == "using") && rest.iter().any(joins);
+        return !limit.is_some_and(is_small) && !is_joined;
     };
     let after: Vec<&str> = rest.iter().skip(condition + 1).map(String::as_str).collect();
     match after.as_slice() {
@@ -366,6 +460,7 @@ mod tests {
             "delete from users where true;",
             "update users set admin=1",
             "truncate users",
+            "DELETE FROM users LIMIT 100000000",
             "-- clean up\nDROP SCHEMA public CASCADE",
         ] {
             assert!(is_destructive(&words(text)), "{text}");
@@ -379,10 +474,21 @@ mod tests {
             "COPY (SELECT 1) TO PROGRAM 'id'",
             "\\! cat x",
             "select readfile('/x')",
+            "BEGIN DBMS_SCHEDULER.create_job('j', job_action=>'/bin/sh'); END;",
+            "DECLARE @q nvarchar(9)=CHAR(68); EXEC(@q)",
+            "EXECUTE IMMEDIATE v_sql",
+            "CREATE FUNCTION f() RETURNS int AS 'import os' LANGUAGE plpython3u",
+            "ALTER SYSTEM SET archive_command = 'id'",
         ] {
             assert!(reaches_system(text, &words(text)), "{text}");
         }
-        for text in ["SELECT program FROM courses", "COPY a TO STDOUT"] {
+        for text in [
+            "SELECT program FROM courses",
+            "COPY a TO STDOUT",
+            "EXEC sp_executesql N'SELECT 1'",
+            "EXECUTE IMMEDIATE 'SELECT 1'",
+            "EXEC dbo.recalculate 7",
+        ] {
             assert!(!reaches_system(text, &words(text)), "{text}");
         }
     }
@@ -393,6 +499,8 @@ mod tests {
             "SELECT * FROM orders WHERE note = 'drop table x'",
             "SELECT TRUNCATE(price, 2) FROM items",
             "DELETE FROM sessions WHERE expires_at < now()",
+            "DELETE FROM sessions LIMIT 500",
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET a = s.a",
             "UPDATE users SET name='x' WHERE id=1",
             "CREATE TABLE a (b int REFERENCES c ON DELETE CASCADE)",
             "ALTER TABLE a DROP CONSTRAINT b",

@@ -1,0 +1,166 @@
+//! Code from folders into which anything is dropped: packages, libraries and hooks below `/tmp`.
+
+use crate::bound::Bound;
+use crate::effect::{Action, Why};
+use crate::model::Registry;
+use crate::shell::eval::Shell;
+use crate::shell::expand::Field;
+use crate::word::Word;
+
+/// Variables that name folders or files from which code is loaded.
+const LOADED_FROM: &[&str] = &[
+    "DOTNET_STARTUP_HOOKS",
+    "DYLD_LIBRARY_PATH",
+    "GCONV_PATH",
+    "GIT_EXEC_PATH",
+    "LD_LIBRARY_PATH",
+    "LUA_INIT",
+    "NODE_PATH",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
+    "PERL5LIB",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "RUBYLIB",
+];
+
+/// Options of interpreters, in variables, after which a file with code follows.
+const LOADING_OPTIONS: &[&str] = &[
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "-javaagent:",
+    "-agentpath:",
+    "-agentlib:",
+    "-Xbootclasspath",
+    "--init-script",
+    "-r",
+    "-I",
+    "-C linker",
+    "-Clinker",
+];
+
+impl Shell<'_, '_> {
+    /// Whether a path is in a folder that anybody fills, and nothing says that the text filled it.
+    pub(crate) fn is_dropped(&self, word: &Word) -> bool {
+        let path = self.resolve(word).resolved;
+        let start = path.known_start();
+        let own = self.out.ground.workspace.unwrap_or("/tmp/");
+        let downloads = format!("{}/Downloads/", self.home().trim_end_matches('/'));
+        let is_dropped = is_dropping(start) || start.starts_with(&downloads);
+        is_dropped && !(own.len() > 1 && start.starts_with(own)) && !self.made(start)
+    }
+
+    /// Whether an earlier command of the text made the file or its folder.
+    fn made(&self, path: &str) -> bool {
+        self.out.effects.all().iter().any(|effect| match &effect.action {
+            Action::Writes(written, _) => written.resolved.text().is_some_and(|written| {
+                path.starts_with(written) && !matches!(written, "/" | "/tmp" | "/var/tmp")
+            }),
+            _ => false,
+        })
+    }
+
+    /// A package in a file that nobody has built here.
+    pub(crate) fn installs_foreign(&mut self, field: &Field, registry: Registry) {
+        let text = field.word.known_part();
+        let is_bare = !text.trim_start_matches("./").contains('/');
+        let is_loose = registry == Registry::System && is_bare && !self.made(text);
+        if is_loose || self.is_dropped(&field.word) {
+            self.opaque(Why::Code, Bound::ALL, field.span.clone());
+        }
+    }
+
+    /// A variable that makes every later program load code from such a folder.
+    pub(crate) fn loads_foreign(&mut self, name: &str, value: &Field) {
+        let Some(bare) = name.strip_prefix("env:") else { return };
+        let text = value.word.known_part();
+        let is_path = LOADED_FROM.contains(&bare);
+        let is_option =
+            bare.ends_with("_OPTIONS") || bare.ends_with("_OPTS") || bare.ends_with("OPT");
+        let is_option = is_option || bare == "RUSTFLAGS";
+        if !is_path && !is_option {
+            return;
+        }
+        let is_foreign = match is_path {
+            true => text.split(':').any(is_dropping),
+            false => LOADING_OPTIONS.iter().any(|option| {
+                text.match_indices(option).any(|(at, _)| {
+                    let rest = text.get(at + option.len()..).unwrap_or_default();
+                    let file = rest.trim_start_matches(['=', ' ', '"', '\'']);
+                    is_dropping(file) || file.starts_with("data:") || file.starts_with("http")
+                })
+            }),
+        };
+        if is_foreign {
+            self.opaque(Why::Code, Bound::ALL, value.span.clone());
+        }
+    }
+}
+
+/// Folders that every program and every download fills.
+fn is_dropping(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/dev/shm/", "/private/tmp/"].iter().any(|it| path.starts_with(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ground, command};
+
+    fn is_opaque(text: &str) -> bool {
+        let ground = Ground {
+            cwd: Some("/home/dev/app"),
+            home: Some("/home/dev"),
+            workspace: Some("/home/dev/app"),
+            ..Ground::default()
+        };
+        !command(text, &ground).could().is_empty()
+    }
+
+    #[test]
+    fn packages_that_nobody_has_built_are_opaque() {
+        for text in [
+            "pip install -e /tmp/x",
+            "pip install ~/Downloads/x.whl",
+            "npm i /tmp/x.tgz",
+            "cargo install --path /tmp/x",
+            "sudo apt install ./x.deb",
+            "sudo dpkg -i x.deb",
+        ] {
+            assert!(is_opaque(text), "{text}");
+        }
+        for text in [
+            "pip install -e .",
+            "pip install -e ../lib",
+            "npm pack --pack-destination /tmp/out && npm i /tmp/out/x.tgz",
+            "sudo dpkg -i target/debian/x.deb",
+            "cargo install --path .",
+        ] {
+            assert!(!is_opaque(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn code_that_variables_load_is_opaque_where_anybody_can_put_it() {
+        for text in [
+            "NODE_OPTIONS=--require=/tmp/x.js npm test",
+            "export NODE_OPTIONS='--import data:text/javascript,1'",
+            "PYTHONPATH=/tmp/x python3 a.py",
+            "JAVA_TOOL_OPTIONS=-javaagent:/tmp/x.jar mvn test",
+            "LD_LIBRARY_PATH=/tmp/x ls",
+        ] {
+            assert!(is_opaque(text), "{text}");
+        }
+        for text in [
+            "NODE_OPTIONS='--require ./test/setup.js' npx mocha",
+            "NODE_OPTIONS=--diagnostic-dir=/tmp/x npm test",
+            "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir=/tmp/x mvn test",
+            "PYTHONPATH=src:. pytest",
+        ] {
+            assert!(!is_opaque(text), "{text}");
+        }
+    }
+}
