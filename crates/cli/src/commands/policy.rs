@@ -17,6 +17,7 @@ use anyhow::Result;
 
 use crate::args::{Policy, Wide};
 use crate::exit::Exit;
+use crate::given_call::GivenCall;
 use crate::sources;
 use list::Output;
 
@@ -24,7 +25,9 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
     match args {
         Policy::Check { files, json } => check::run(files, *json, config),
         Policy::Explain { files, call, all, json } => {
-            explain::run(sources::load(files, config)?, call, *all, *json)
+            let policies = sources::load(files, config)?;
+            let given = GivenCall::of(call, None, config, &policies)?;
+            explain::run(policies, given, call, *all, *json)
         }
         Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
         Policy::List { files, wide, json } => {

@@ -15,6 +15,7 @@ mod effects;
 mod filter;
 mod filters;
 mod guardrails;
+mod hook_input;
 mod init;
 mod keys;
 mod mcp;
