@@ -18,7 +18,9 @@ pub(crate) use mcp::{
     Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
     McpServe, Passed, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
-pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail, Wide};
+pub(crate) use records::{
+    Audit, By, Calls, CallsCommand, Events, Filters, MarkCalls, Stats, Tail, Wide,
+};
 
 const GLOBAL: &str = "Global options";
 

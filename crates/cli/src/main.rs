@@ -14,6 +14,7 @@ mod effects_text;
 mod exit;
 mod given_call;
 mod judge;
+mod marks;
 mod operator;
 mod recorded_call;
 mod records;

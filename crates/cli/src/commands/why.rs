@@ -18,6 +18,7 @@ use super::policy::explain::{
 use crate::args::Why;
 use crate::effects_text;
 use crate::exit::Exit;
+use crate::marks::Marks;
 use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
 use crate::records;
 use crate::render::{self, count, printable, rule_name};
@@ -30,10 +31,11 @@ pub(crate) fn run(args: &Why, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let stored = records::find_call(&reader, &args.id)?;
+    let marks = Marks::of(&reader)?;
     let today = Today::of(&stored, &policies, &reader)?;
     let text = match args.json {
-        true => as_json(&stored, today)?,
-        false => recorded_text(&stored) + &today_text(&stored, today),
+        true => as_json(&stored, &marks, today)?,
+        false => recorded_text(&stored, &marks) + &today_text(&stored, today),
     };
     render::print(&text)?;
     Ok(Exit::Success)
@@ -68,7 +70,7 @@ impl Today {
 }
 
 /// The call, and what was decided then.
-fn recorded_text(stored: &Stored) -> String {
+fn recorded_text(stored: &Stored, marks: &Marks) -> String {
     let time = when::shown(stored.record.time);
     let mut text =
         format!("record {}, {time}\n{}\n\n", stored.seq, printable(&records::call(stored)));
@@ -82,6 +84,9 @@ fn recorded_text(stored: &Stored) -> String {
         if let Some(line) = line {
             text.push_str(&format!("  {word}: {}\n", printable(line)));
         }
+    }
+    if let Some(mark) = marks.described(stored) {
+        text.push_str(&format!("  marked: {}\n", printable(&mark)));
     }
     if !verdict.matched.is_empty() {
         let names = verdict.matched.iter().map(|name| format!("{}/{}", name.policy, name.rule));
@@ -188,8 +193,8 @@ struct WhyOutput<'a> {
     today: Option<ExplanationOutput<'a>>,
 }
 
-fn as_json(stored: &Stored, today: Result<Today, NotReplayable>) -> Result<String> {
-    let record = stored.to_json();
+fn as_json(stored: &Stored, marks: &Marks, today: Result<Today, NotReplayable>) -> Result<String> {
+    let record = marks.json(stored);
     let today = match today {
         Ok(today) => today,
         Err(why) => {

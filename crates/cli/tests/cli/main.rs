@@ -18,6 +18,7 @@ mod guardrails;
 mod hook_input;
 mod init;
 mod keys;
+mod marks;
 mod mcp;
 mod policy;
 mod policy_test;
