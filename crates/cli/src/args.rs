@@ -436,6 +436,15 @@ pub(crate) enum Policy {
 
     /// Show how many recorded calls no rule decides, by tool.
     Coverage(Box<PolicyOnRecords>),
+
+    /// Suggest rules that allow what was seen, or exceptions for denials that were wrong.
+    ///
+    /// Prints a policy with the tightest readable rules that allow the recorded calls that passed,
+    /// with examples from real calls. With `--exceptions`, prints the narrowest exceptions for the
+    /// denials that are marked wrong (`callgate calls mark`). Everything suggested was tried on all
+    /// recorded calls first: nothing is suggested that would also allow a call that was denied and is
+    /// not marked wrong. Nothing is changed.
+    Suggest(Box<PolicySuggest>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -475,6 +484,23 @@ pub(crate) struct PolicyDiff {
     /// The policy to compare with it.
     #[arg(value_name = "AFTER")]
     pub(crate) after: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicySuggest {
+    /// Suggest exceptions for the denials that are marked wrong.
+    #[arg(long)]
+    pub(crate) exceptions: bool,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
 
     #[command(flatten)]
     pub(crate) filters: Filters,

@@ -22,6 +22,7 @@ mod reload;
 mod render;
 mod replay;
 mod report;
+mod rule_source;
 mod served;
 mod sessions;
 mod sources;

@@ -51,8 +51,10 @@ mod denial;
 pub mod diagnostic;
 mod document;
 mod effect_report;
+mod effect_terms;
 mod effects;
 mod example;
+mod exception;
 mod explain;
 mod extra;
 mod finding;
@@ -101,6 +103,7 @@ pub use denial::{
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
 pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect};
+pub use effect_terms::EffectTerms;
 pub use explain::{
     ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
     RuleMismatch, RuleResult, TestExplanation,

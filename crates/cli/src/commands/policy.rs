@@ -9,6 +9,7 @@ mod diff;
 pub(crate) mod explain;
 mod list;
 mod replay;
+mod suggest;
 mod test;
 
 use std::path::Path;
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Replay(args) => replay::run(args, config),
         Policy::Diff(args) => diff::run(args, config),
         Policy::Coverage(args) => coverage::run(args, config),
+        Policy::Suggest(args) => suggest::run(args, config),
     }
 }
 

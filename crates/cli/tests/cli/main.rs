@@ -30,6 +30,7 @@ mod shown_effects;
 mod slips;
 mod spellings;
 mod store;
+mod suggest;
 mod support;
 mod surroundings;
 mod terminal;

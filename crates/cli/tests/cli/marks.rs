@@ -12,8 +12,7 @@ fn recorded(args: &[&str]) -> Test {
     let test = Test::new(args);
     let audit = store(&test.path());
     let command = |at: u32| json!({ "command": format!("rm -rf {at}") }).to_string();
-    let denied: Vec<Record> =
-        (0..4).map(|at| call("Bash", &command(at), Action::Deny)).collect();
+    let denied: Vec<Record> = (0..4).map(|at| call("Bash", &command(at), Action::Deny)).collect();
     let allowed = call("Bash", r#"{"command":"ls"}"#, Action::Allow);
     for record in denied.into_iter().chain([allowed]) {
         audit.append(record).wait().unwrap();
