@@ -18,7 +18,9 @@ pub(crate) use mcp::{
     Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
     McpServe, Passed, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
-pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail, Wide};
+pub(crate) use records::{
+    Audit, By, Calls, CallsCommand, Events, Filters, MarkCalls, Stats, Tail, Wide,
+};
 
 const GLOBAL: &str = "Global options";
 
@@ -85,8 +87,9 @@ pub(crate) enum Command {
     /// The call comes from `--tool` and `--input`, or as one JSON object from the argument CALL or
     /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
     /// home, provider and model; all but tool are optional, and they take precedence over the
-    /// flags. An input that is a string is the free text of a custom tool. Limits are not counted
-    /// here; the hour and weekday of rules are in UTC.
+    /// flags. An input that is a string is the free text of a custom tool. The JSON that a coding
+    /// agent gives its hook before a call is read as that call. Limits are not counted here; the hour
+    /// and weekday of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
 
@@ -233,12 +236,12 @@ pub(crate) struct Check {
     pub(crate) call: Call,
 
     /// The call as one JSON object, or any other text as a shell command; `-` is a call on stdin.
-    #[arg(value_name = "CALL", conflicts_with_all = ["tool", "jsonl"])]
+    #[arg(value_name = "CALL", conflicts_with_all = ["tool", "record", "jsonl"])]
     pub(crate) object: Option<String>,
 
     /// Judge many calls, one JSON object per line; `-` is stdin. Prints one JSON line for each call
     /// as soon as it is judged.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "explain"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "record", "explain"])]
     pub(crate) jsonl: Option<PathBuf>,
 
     #[command(flatten)]
@@ -263,6 +266,11 @@ pub(crate) struct Call {
     /// The arguments as JSON [default: {}]
     #[arg(long, value_name = "JSON", requires = "tool")]
     pub(crate) input: Option<String>,
+
+    /// A recorded call, as it was made and at its time: its number, its id, or the beginning of its
+    /// id.
+    #[arg(long, value_name = "RECORD", conflicts_with = "tool")]
+    pub(crate) record: Option<String>,
 
     /// The MCP server the tool belongs to.
     #[arg(long, value_name = "NAME")]
@@ -360,8 +368,9 @@ pub(crate) enum Policy {
     /// Draws what the call would do under the text it was read from, then shows each condition with its
     /// result (yes, no or unknown), the values it saw, and what the rule did. Limits are not counted.
     ///
-    /// Exits with 0 whatever the verdict is; use `callgate check` in scripts. Without `--tool` the
-    /// call is read from stdin as one JSON object, as in `callgate check`.
+    /// Exits with 0 whatever the verdict is; use `callgate check` in scripts. Without `--tool` or
+    /// `--record` the call is read from stdin as one JSON object, as in `callgate check`: a call, or
+    /// what a coding agent gives its hook.
     Explain {
         /// Policy files, or `builtin:starter` [default: those that `callgate check` uses]
         #[arg(value_name = "FILE")]
@@ -427,6 +436,15 @@ pub(crate) enum Policy {
 
     /// Show how many recorded calls no rule decides, by tool.
     Coverage(Box<PolicyOnRecords>),
+
+    /// Suggest rules that allow what was seen, or exceptions for denials that were wrong.
+    ///
+    /// Prints a policy with the tightest readable rules that allow the recorded calls that passed,
+    /// with examples from real calls. With `--exceptions`, prints the narrowest exceptions for the
+    /// denials that are marked wrong (`callgate calls mark`). Everything suggested was tried on all
+    /// recorded calls first: nothing is suggested that would also allow a call that was denied and is
+    /// not marked wrong. Nothing is changed.
+    Suggest(Box<PolicySuggest>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -466,6 +484,23 @@ pub(crate) struct PolicyDiff {
     /// The policy to compare with it.
     #[arg(value_name = "AFTER")]
     pub(crate) after: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicySuggest {
+    /// Suggest exceptions for the denials that are marked wrong.
+    #[arg(long)]
+    pub(crate) exceptions: bool,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
 
     #[command(flatten)]
     pub(crate) filters: Filters,

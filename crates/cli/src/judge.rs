@@ -7,23 +7,26 @@ use callgate_control::judging;
 use callgate_decide::{Buckets, NO_APPROVER, now};
 use callgate_gate::Answer;
 use callgate_policy::{
-    Direction, EffectReport, Judgement, NameJudgement, Policies, Recorded, RuleExplanation,
-    Settled, TextGuard,
+    Direction, EffectReport, Judgement, Moment, NameJudgement, Policies, Recorded, RuleExplanation,
+    Settled, SpentLimits, TextGuard,
 };
 
 use crate::args;
 use crate::disk::AgentDisk;
+use crate::given_call::GivenCall;
 
 /// The policies of this run, and the buckets of their limits.
 #[derive(Debug)]
 pub(crate) struct Judge {
     policies: Policies,
     buckets: Buckets,
+    /// The time that rules see; `None` for the time of each judgement.
+    moment: Option<Moment>,
 }
 
 impl Judge {
     pub(crate) fn new(policies: Policies) -> Self {
-        Self { policies, buckets: Buckets::default() }
+        Self { policies, buckets: Buckets::default(), moment: None }
     }
 
     /// A judge on the agent's machine, which looks at its files unless it must not.
@@ -32,6 +35,19 @@ impl Judge {
             true => policies,
             false => policies.with_disk(Arc::new(AgentDisk)),
         })
+    }
+
+    /// A judge for this call: at its time if it has one, and with a look at the disk unless it is a
+    /// call of another time.
+    pub(crate) fn for_call(policies: Policies, given: &GivenCall, flags: &args::Call) -> Self {
+        match given.moment {
+            Some(moment) => Self { moment: Some(moment), ..Self::new(policies) },
+            None => Self::on_disk(policies, flags),
+        }
+    }
+
+    fn moment(&self) -> Moment {
+        self.moment.unwrap_or_else(now)
     }
 
     /// The text rules for the response.
@@ -51,17 +67,18 @@ impl Judge {
 
     /// Judges a whole call and counts nothing.
     pub(crate) fn dry(&self, call: &ToolCall) -> Judgement {
-        judging::dry(&self.policies, call)
+        self.policies.judge(call, &self.moment(), &SpentLimits::none())
     }
 
     /// What a call would do.
     pub(crate) fn effects(&self, call: &ToolCall) -> EffectReport {
-        self.policies.effects(call, &now())
+        self.policies.effects(call, &self.moment())
     }
 
     /// The same, with the result of every rule.
     pub(crate) fn explained(&self, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
-        judging::explained(&self.policies, call)
+        let (moment, limits) = (self.moment(), SpentLimits::none());
+        (self.dry(call), self.policies.explain(call, &moment, &limits))
     }
 }
 

@@ -8,6 +8,7 @@ use callgate_policy::{Judgement, Moment, Policies, SELF_PROTECTION, SpentLimits,
 use crate::render::rule_name;
 
 /// A call as it was judged at the time.
+#[derive(Clone)]
 pub(crate) struct RecordedCall {
     pub(crate) call: ToolCall,
     pub(crate) moment: Moment,
@@ -54,41 +55,34 @@ impl RecordedCall {
     pub(crate) fn of(stored: &Stored) -> Result<Self, NotReplayable> {
         let record = &stored.record;
         let tool = record.tool.as_ref().ok_or(NotReplayable::NoName)?;
-        let surface = record.surface.unwrap_or(Surface::Response);
+        let origin = Self::origin_of(stored);
         let name = match &tool.server {
-            Some(server) if surface == Surface::Mcp => format!("mcp__{server}__{}", tool.name),
+            Some(server) if origin.surface == Surface::Mcp => {
+                format!("mcp__{server}__{}", tool.name)
+            }
             _ => tool.name.clone(),
         };
-        let mut origin = OriginFields::at(surface);
+        let call = ToolCall {
+            id: CallId(tool.call_id.clone()),
+            name: ToolName::parse(&name).map_err(|_| NotReplayable::NoName)?,
+            arguments: arguments(stored)?,
+            origin,
+            caller: None,
+        };
+        Ok(Self { call, moment: moment_of(record.time) })
+    }
+
+    /// Who made the call, and where.
+    pub(crate) fn origin_of(stored: &Stored) -> Origin {
+        let record = &stored.record;
+        let mut origin = OriginFields::at(record.surface.unwrap_or(Surface::Response));
         let who = record.who.clone();
         origin.who = Who { org: who.org, team: who.team, user: who.user, key: who.key };
         (origin.agent, origin.agent_proven) = (who.agent, who.agent_proven);
         origin.session = who.session;
         (origin.cwd, origin.home) = (record.cwd.clone(), record.home.clone());
         (origin.provider, origin.model) = (record.provider.clone(), record.model.clone());
-        let call = ToolCall {
-            id: CallId(tool.call_id.clone()),
-            name: ToolName::parse(&name).map_err(|_| NotReplayable::NoName)?,
-            arguments: arguments(stored)?,
-            origin: Origin::new(origin),
-            caller: None,
-        };
-        Ok(Self { call, moment: moment_of(record.time) })
-    }
-
-    /// The decision of these policies; an error if a limit decided the call on record.
-    pub(crate) fn decide(
-        &self,
-        stored: &Stored,
-        policies: &Policies,
-    ) -> Result<Decision, NotReplayable> {
-        let judgement = self.judge(policies);
-        let decided = stored.record.verdict.as_ref().filter(|it| it.action == Action::Deny);
-        let rule = decided.and_then(|verdict| verdict.rule.as_ref());
-        match rule.is_some_and(|rule| judgement.limits.iter().any(|limit| limit.rule == *rule)) {
-            true => Err(NotReplayable::Limited),
-            false => Ok(Decision::of(&judgement)),
-        }
+        Origin::new(origin)
     }
 
     /// Judges the call by these policies, as if it were made at its time again. Limits are not

@@ -266,6 +266,17 @@ pub(crate) fn find(reader: &Reader, name: &str) -> Result<Stored> {
     })
 }
 
+/// The call that a user names, like [`find`]; an error if the record is not one of a call.
+pub(crate) fn find_call(reader: &Reader, name: &str) -> Result<Stored> {
+    let stored = find(reader, name)?;
+    if stored.record.kind.is_call() {
+        return Ok(stored);
+    }
+    let (number, kind) = (stored.seq, stored.record.kind.as_str());
+    let message = format!("record {number} is not a call: it is a `{kind}`");
+    Err(hinted(message, "`callgate calls` lists the calls"))
+}
+
 /// Why an id does not lead to a record. If it leads to several, prints them, so that the user can
 /// choose.
 fn not_found(reader: &Reader, error: ReadError) -> anyhow::Error {

@@ -6,6 +6,7 @@ use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, 
 use callgate_decide::login;
 use callgate_json::{Error as JsonError, Kind, Reader};
 
+use crate::hook_input;
 use crate::problem::Problem;
 
 type Result<T> = std::result::Result<T, Problem>;
@@ -85,6 +86,14 @@ const KEYS: [&str; 13] = [
 ];
 
 impl CallDescription {
+    /// Reads a JSON object: a call, or what a coding agent gives its hook about one.
+    pub fn parse_any(text: &str) -> Result<Self> {
+        match hook_input::as_description(text)? {
+            Some(of_hook) => Ok(of_hook),
+            None => Self::parse(text),
+        }
+    }
+
     /// Reads a JSON object. An unknown key is an error: a misspelt `input` must not become a call
     /// without arguments.
     pub fn parse(text: &str) -> Result<Self> {

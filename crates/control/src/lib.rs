@@ -19,6 +19,7 @@ mod explain;
 mod explanation_output;
 mod feed;
 mod health;
+mod hook_input;
 mod journal;
 mod judgement_output;
 pub mod judging;

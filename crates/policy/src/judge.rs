@@ -262,6 +262,12 @@ impl Policies {
         self.policies().iter().any(|policy| policy.looks_at.history)
     }
 
+    /// Whether the verdict on a call may depend on earlier calls of its session: on what they did, or
+    /// on the files that they have written.
+    pub fn look_at_earlier_calls(&self) -> bool {
+        self.policies().iter().any(|policy| policy.looks_at.history || policy.looks_at.effects)
+    }
+
     /// The events that rules ask about, apart from denials.
     pub fn events_asked_for(&self) -> Vec<String> {
         let asked = self.policies().iter().flat_map(|policy| &policy.on_earlier_calls);

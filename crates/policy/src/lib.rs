@@ -50,8 +50,10 @@ mod condition;
 mod denial;
 mod document;
 mod effect_report;
+mod effect_terms;
 mod effects;
 mod example;
+mod exception;
 mod explain;
 mod extra;
 mod finding;
@@ -98,6 +100,7 @@ pub use denial::{
 };
 pub use document::Document;
 pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect};
+pub use effect_terms::EffectTerms;
 pub use explain::{
     ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
     RuleMismatch, RuleResult, TestExplanation,

@@ -311,6 +311,11 @@ impl Policies {
         &self.policies
     }
 
+    /// Replaces each policy.
+    pub(crate) fn map_policies(&mut self, change: impl FnMut(Policy) -> Policy) {
+        self.policies = std::mem::take(&mut self.policies).into_iter().map(change).collect();
+    }
+
     /// The policies that apply to this caller.
     pub(crate) fn policies_for(&self, actor: &OriginFields) -> impl Iterator<Item = &Policy> {
         self.policies.iter().filter(|policy| policy.applies_to(actor))

@@ -23,7 +23,7 @@ pub(crate) struct Policy {
     /// Hashes of the policy as written, to compare it with another version.
     pub(crate) sketch: PolicySketch,
     /// The verdict for calls that no rule decides, by surface.
-    defaults: [(Surface, Verdict); 5],
+    pub(crate) defaults: [(Surface, Verdict); 5],
     /// Surfaces with the same rules share one index.
     indexes: Vec<Index>,
     by_surface: Vec<(Surface, usize)>,

@@ -113,6 +113,7 @@ pub use reply::{NoAnswer, Reply};
 pub use settings::{Durability, Indexing, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
 pub use state::keys::{KeyInfo, KeyRefusal, KeyState, RenewedKey, Secret, SecretChoice, Term};
+pub use state::marks::{CallMark, Opinion};
 pub use state::meters::Bucket;
 pub use state::pins::{PinnedVersion, PutPin, StoredPin};
 pub use state::removed::{RemovedEntry, RemovedMatches, RemovedQuery};

@@ -171,6 +171,11 @@ impl Reader {
         }
     }
 
+    /// The state, if there is one.
+    pub(crate) fn state(&self) -> Option<&StateReader> {
+        self.state.as_ref()
+    }
+
     /// Every pin of what MCP servers offer, by server, kind and name.
     pub fn pins(&self) -> Result<Vec<StoredPin>, ReadError> {
         self.state.as_ref().map_or_else(|| Ok(Vec::new()), StateReader::pins)

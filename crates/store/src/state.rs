@@ -1,5 +1,5 @@
 //! Persistent data that is not in records: gateway keys, pins, removed calls, token buckets, steps
-//! and files of sessions, open sessions and counts of turns. It has its own file, so that rebuilding the
+//! and files of sessions, open sessions, counts of turns and marks of calls. It has its own file, so that rebuilding the
 //! index loses none of it.
 //!
 //! There is one trait for each concern, and SQLite implements them all. No trait knows about
@@ -9,6 +9,7 @@ pub(crate) mod cache;
 pub(crate) mod files;
 pub(crate) mod history;
 pub(crate) mod keys;
+pub(crate) mod marks;
 pub(crate) mod meters;
 pub(crate) mod pins;
 pub(crate) mod removed;
@@ -21,6 +22,7 @@ use crate::write_connection::View;
 use files::{Files, SealedFile};
 use history::{History, SealedStep};
 use keys::Keys;
+use marks::Marks;
 use meters::Meters;
 use pins::Pins;
 use removed::{RemovedCalls, SealedRemoved};
@@ -34,7 +36,7 @@ pub(crate) type BeforeCommit<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Fault>;
 
 /// Everything that is stored in addition to the records.
 pub(crate) trait State:
-    Keys + Pins + RemovedCalls + Meters + History + Files + Sessions + Turns
+    Keys + Pins + RemovedCalls + Meters + History + Files + Sessions + Turns + Marks
 {
     /// Stores all of these, or none. `now` is in microseconds since 1970.
     fn store(&self, entries: &[&StateEntry], now: i64) -> Result<(), Fault>;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Change {
     /// The kind of thing that was changed.
     pub what: ChangeTarget,
-    /// Its name: that of a key, or `SERVER/TOOL` for a pin.
+    /// Its name: that of a key, `SERVER/TOOL` for a pin, or the id of a call's record.
     pub name: String,
     /// What was done to it: the verb of the command, such as `revoke`.
     pub action: String,
@@ -30,6 +30,8 @@ pub enum ChangeTarget {
     Key,
     /// A pinned definition of an MCP server.
     Pin,
+    /// What somebody says about the verdict on a recorded call.
+    Call,
 }
 
 impl ChangeTarget {
@@ -38,6 +40,7 @@ impl ChangeTarget {
         match self {
             Self::Key => "key",
             Self::Pin => "pin",
+            Self::Call => "call",
         }
     }
 }

@@ -74,7 +74,7 @@ kinds! {
     /// Another answer in the turn of a response, because all calls of the one before were denied:
     /// its tokens, its stop reason, its calls.
     Continued "continued" "turn";
-    /// A person changed what callgate trusts: a gateway key or a pin.
+    /// A person changed what callgate trusts (a gateway key, a pin), or marked a call.
     Change "change" "change";
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use callgate_audit::{Action, Kind};
 use callgate_call::Surface;
+use callgate_store::Opinion;
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
@@ -36,6 +37,10 @@ pub(crate) struct Calls {
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) request: Option<String>,
 
+    /// Only calls whose verdict is marked as this: wrong or right.
+    #[arg(long, help_heading = FILTERS, value_name = "MARK", value_parser = opinion())]
+    pub(crate) marked: Option<Opinion>,
+
     #[command(flatten)]
     pub(crate) filters: Filters,
 
@@ -59,6 +64,48 @@ pub(crate) enum CallsCommand {
         #[arg(long)]
         json: bool,
     },
+
+    /// Say that the verdict on a call was wrong, or right.
+    ///
+    /// Marks change no verdict. `callgate stats` shows the false alarms of each rule, and `callgate
+    /// policy suggest --exceptions` proposes exceptions for denials that are marked wrong. Who marked
+    /// what is on record.
+    Mark(MarkCalls),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("opinion").required(true))]
+pub(crate) struct MarkCalls {
+    /// The records' numbers, as listed, or their ids or the beginnings of their ids.
+    #[arg(value_name = "RECORD", required = true)]
+    pub(crate) ids: Vec<String>,
+
+    /// The verdict was wrong: what was stopped should have passed, or the other way round.
+    #[arg(long, group = "opinion")]
+    wrong: bool,
+
+    /// The verdict was right.
+    #[arg(long, group = "opinion")]
+    right: bool,
+
+    /// Remove the mark.
+    #[arg(long, group = "opinion")]
+    undo: bool,
+
+    /// Print one JSON object per record.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl MarkCalls {
+    /// What to mark the calls as; `None` to remove the mark. Exactly one of the flags is set.
+    pub(crate) fn opinion(&self) -> Option<Opinion> {
+        match (self.wrong, self.right) {
+            (true, _) => Some(Opinion::Wrong),
+            (false, true) => Some(Opinion::Right),
+            (false, false) => None,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -250,6 +297,11 @@ pub(crate) struct Part {
 fn action() -> impl TypedValueParser<Value = Action> {
     PossibleValuesParser::new(Action::ALL.map(Action::as_str))
         .try_map(|word| Action::from_word(&word).ok_or("no such verdict"))
+}
+
+fn opinion() -> impl TypedValueParser<Value = Opinion> {
+    PossibleValuesParser::new(Opinion::ALL.map(Opinion::as_str))
+        .try_map(|word| Opinion::from_word(&word).ok_or("no such mark"))
 }
 
 /// The type of a record, by its word.

@@ -1,5 +1,6 @@
 //! `callgate calls`: the recorded tool calls with their verdicts.
 
+mod mark;
 mod story;
 
 use std::path::Path;
@@ -9,6 +10,7 @@ use callgate_audit::{Filter, Kind, Stored};
 
 use crate::args::{self, CallsCommand};
 use crate::exit::Exit;
+use crate::marks::{Marks, rule_with_mark};
 use crate::records::{self, DEFAULT_LIMIT};
 use crate::render::{self, printable, talk};
 use crate::report;
@@ -18,6 +20,7 @@ use crate::when;
 pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
     match &args.command {
         Some(CallsCommand::Show { id, json }) => show(id, *json, config),
+        Some(CallsCommand::Mark(args)) => mark::run(args, config),
         None => list(args, config),
     }
 }
@@ -29,17 +32,24 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
     if let Some(request) = &args.request {
         filter = records::of_request(request, filter);
     }
-    let found = records::reader(config)?.records(&filter)?;
+    let reader = records::reader(config)?;
+    let marks = Marks::of(&reader)?;
+    let found = match args.marked {
+        Some(opinion) => marks.calls(&reader, &filter, Some(opinion))?,
+        None => reader.records(&filter)?,
+    };
     if args.json {
-        return print_json(&found);
+        let lines = found.iter().map(|stored| report::line(&marks.json(stored)));
+        render::print(&lines.collect::<Result<String, _>>()?)?;
+        return Ok(Exit::Success);
     }
     if found.is_empty() {
         talk("no calls match\n");
         return Ok(Exit::Success);
     }
     let table = match args.wide.fit() {
-        Fit::Terminal => short_table(&found),
-        Fit::Whole => wide_table(&found),
+        Fit::Terminal => short_table(&found, &marks),
+        Fit::Whole => wide_table(&found, &marks),
     };
     render::print(&table.text())?;
     if args.filters.part.limit.is_none() && found.len() == limit {
@@ -49,7 +59,7 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// What fits into 80 columns and can still be read there.
-fn short_table(found: &[Stored]) -> Listing {
+fn short_table(found: &[Stored], marks: &Marks) -> Listing {
     let head = ["record", "time", "verdict", "user", "rule", "call"];
     let mut table = Listing::new(head).whole(0).whole(1).whole(2).least(5, 30).painted(2);
     for stored in found {
@@ -58,14 +68,14 @@ fn short_table(found: &[Stored]) -> Listing {
             records::time(stored, Fit::Terminal),
             records::verdict(stored).to_owned(),
             records::user(stored),
-            records::rule_or_rewrite(stored),
+            rule_with_mark(stored, marks),
             records::call(stored),
         ]);
     }
     table
 }
 
-fn wide_table(found: &[Stored]) -> Listing {
+fn wide_table(found: &[Stored], marks: &Marks) -> Listing {
     let head = ["record", "time", "verdict", "user", "rule", "model", "id", "tool", "input"];
     let mut table = Listing::new(head).painted(2).fit(Fit::Whole);
     for stored in found {
@@ -74,7 +84,7 @@ fn wide_table(found: &[Stored]) -> Listing {
             records::time(stored, Fit::Whole),
             records::verdict(stored).to_owned(),
             records::user(stored),
-            records::rule_or_rewrite(stored),
+            rule_with_mark(stored, marks),
             stored.record.model.clone().unwrap_or_default(),
             stored.record.id.to_string(),
             records::tool(stored),
@@ -94,10 +104,14 @@ pub(crate) fn print_json(found: &[Stored]) -> Result<Exit> {
 fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
     let stored = records::find(&reader, id)?;
+    let marks = Marks::of(&reader)?;
     if json {
-        render::print(&report::line(&stored.to_json())?)?;
+        render::print(&report::line(&marks.json(&stored))?)?;
     } else {
         render::print(&described(&stored))?;
+        if let Some(mark) = marks.described(&stored) {
+            render::print(&format!("marked   {}\n", printable(&mark)))?;
+        }
         render::print(&story::text(&reader, &stored)?)?;
     }
     Ok(Exit::Success)

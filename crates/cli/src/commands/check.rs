@@ -1,39 +1,41 @@
 //! `callgate check`: judge one call, or a file of them.
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use callgate_call::{PastEvent, SessionFiles, ToolCall};
+use callgate_call::ToolCall;
 use callgate_control::{CallDescription, CheckOutput, judging};
 use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
 use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
+use jiff::Timestamp;
 
 use crate::args;
 use crate::effects_text;
 use crate::exit::Exit;
+use crate::given_call::{GivenCall, MAX_CALL};
 use crate::judge::Judge;
-use crate::render::{self, Color, hinted};
+use crate::render::{self, Color};
 use crate::report::{self, Unjudged};
+use crate::sessions::Sessions;
 use crate::sources;
-use crate::surroundings::call_defaults;
 
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let files = &args.policies.files;
-    let checker = Checker {
-        judge: Judge::on_disk(sources::load(files, config)?, &args.call),
-        lists: sources::mcp_lists(files, config)?,
-        denial: sources::denial_text(files, config)?,
+    let policies = sources::load(files, config)?;
+    let checker = |judge| -> Result<Checker> {
+        let lists = sources::mcp_lists(files, config)?;
+        Ok(Checker { judge, lists, denial: sources::denial_text(files, config)? })
     };
     if let Some(file) = &args.jsonl {
+        let checker = checker(Judge::on_disk(policies, &args.call))?;
         return many(&checker, file, &args.call);
     }
-    let given = described(&args.call, args.object.as_deref())?;
-    let checked = checker.check(given, &args.call, None)?;
+    let given = GivenCall::of(&args.call, args.object.as_deref(), config, &policies)?;
+    let checker = checker(Judge::for_call(policies, &given, &args.call))?;
+    let checked = checker.check(given, None)?;
     let (tool, color) = (checked.call.name.raw(), Color::of(&io::stdout()));
     let text = match (args.json, args.explain, &checked.refusal) {
         (true, ..) => checker.json(&checked)?,
@@ -75,19 +77,17 @@ impl Checked {
 }
 
 impl Checker {
-    fn check(
-        &self,
-        given: CallDescription,
-        flags: &args::Call,
-        sessions: Option<&mut Sessions>,
-    ) -> Result<Checked> {
-        let mut calls = given.into_calls(&call_defaults(flags))?;
+    fn check(&self, given: GivenCall, sessions: Option<&mut Sessions>) -> Result<Checked> {
+        let (mut calls, now) = (given.calls, Timestamp::now());
+        // A line without a session stands for itself.
+        let has_session = calls.iter().all(|call| call.origin.session.is_some());
+        let sessions = sessions.filter(|_| has_session);
         if let Some(sessions) = &sessions {
-            calls.iter_mut().for_each(|call| sessions.add_past(call));
+            calls.iter_mut().for_each(|call| sessions.add_past(call, now));
         }
-        let Strictest { call, judgement } = strictest_of(&self.judge, calls)?;
+        let Strictest { call, judgement } = strictest(&self.judge, calls)?;
         if let Some(sessions) = sessions {
-            sessions.keep(&call, &judgement);
+            sessions.keep(&call, &judgement, now);
         }
         let refusal = refused_by_lists(&self.lists, &call.name);
         let effects = self.judge.effects(&call);
@@ -104,53 +104,6 @@ impl Checker {
     }
 }
 
-/// What the sessions of a file of calls have written and done so far. A line without a session stands
-/// for itself.
-#[derive(Default)]
-struct Sessions(HashMap<SessionName, Session>);
-
-/// The principal, and its name for the session.
-type SessionName = (String, String);
-
-#[derive(Default)]
-struct Session {
-    files: Arc<SessionFiles>,
-    events: Vec<(String, Instant)>,
-}
-
-impl Sessions {
-    fn name(call: &ToolCall) -> Option<SessionName> {
-        let session = call.origin.session.clone()?;
-        Some((format!("{:?}", call.origin.who.identity()), session))
-    }
-
-    /// Adds what earlier lines of the session did.
-    fn add_past(&self, call: &mut ToolCall) {
-        let Some(session) = Self::name(call).and_then(|name| self.0.get(&name)) else { return };
-        let past =
-            |(what, at): &(String, Instant)| PastEvent { what: what.clone(), ago: at.elapsed() };
-        let (files, past) = (Arc::clone(&session.files), session.events.iter().map(past).collect());
-        call.origin = call.origin.clone().with_session_files(Some(files)).with_past(past);
-    }
-
-    /// Keeps what later lines of the session may depend on.
-    fn keep(&mut self, call: &ToolCall, judgement: &Judgement) {
-        let Some(name) = Self::name(call) else { return };
-        let session = self.0.entry(name).or_default();
-        let now = Instant::now();
-        session.events.extend(judgement.later_events().into_iter().map(|event| (event, now)));
-        let surplus = session.events.len().saturating_sub(MAX_EVENTS);
-        session.events.drain(..surplus);
-        if judgement.verdict.passes() && !judgement.files.is_empty() {
-            let files = Arc::make_mut(&mut session.files);
-            judgement.files.iter().cloned().for_each(|write| files.apply(write));
-        }
-    }
-}
-
-/// As many as the store looks at.
-const MAX_EVENTS: usize = 1000;
-
 /// The policy that lists of servers and tools count as.
 const POLICY: &str = "mcp";
 
@@ -161,15 +114,7 @@ pub(crate) struct Strictest {
 }
 
 /// Judges a call wherever it would be seen.
-pub(crate) fn strictest(
-    judge: &Judge,
-    given: CallDescription,
-    flags: &args::Call,
-) -> Result<Strictest> {
-    strictest_of(judge, given.into_calls(&call_defaults(flags))?)
-}
-
-fn strictest_of(judge: &Judge, calls: Vec<ToolCall>) -> Result<Strictest> {
+pub(crate) fn strictest(judge: &Judge, calls: Vec<ToolCall>) -> Result<Strictest> {
     let found = judging::strictest(calls, |call| judge.dry(call));
     let (call, judgement) = found.context("there is no call to judge")?;
     Ok(Strictest { call, judgement })
@@ -195,53 +140,6 @@ pub(crate) fn line(tool: &str, judgement: &Judgement, color: Color) -> String {
     }
     text
 }
-
-/// The call of the flags, of a JSON object, or of stdin. Any other text is a shell command.
-pub(crate) fn described(flags: &args::Call, text: Option<&str>) -> Result<CallDescription> {
-    Ok(match (&flags.tool, text) {
-        (Some(tool), _) => CallDescription::from_flags(tool, flags.input.as_deref())?,
-        (None, Some(text)) if text == "-" => CallDescription::parse(&stdin_call(Some(text))?)?,
-        (None, Some(text)) if is_object(text) => CallDescription::parse(text)?,
-        (None, Some(command)) => {
-            let input = serde_json::json!({ "command": command }).to_string();
-            CallDescription::from_flags(SHELL, Some(&input))?
-        }
-        (None, None) => CallDescription::parse(&stdin_call(None)?)?,
-    })
-}
-
-/// The tool that a command without one is run with.
-const SHELL: &str = "Bash";
-
-/// Whether the text is one JSON object. What is wrong with such a call is reported, and not taken
-/// for a command.
-fn is_object(text: &str) -> bool {
-    matches!(serde_json::from_str(text), Ok(serde_json::Value::Object(_)))
-}
-
-fn no_call() -> anyhow::Error {
-    let hint = r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
-    hinted("there is no call to judge".to_owned(), hint)
-}
-
-fn stdin_call(object: Option<&str>) -> Result<String> {
-    let stdin = io::stdin();
-    if object.is_none() && stdin.is_terminal() {
-        return Err(no_call());
-    }
-    let mut text = Vec::new();
-    stdin.lock().take(MAX_CALL + 1).read_to_end(&mut text).context("cannot read stdin")?;
-    if text.len() as u64 > MAX_CALL {
-        bail!("the call on stdin is larger than {} MiB", MAX_CALL >> 20);
-    }
-    if text.trim_ascii().is_empty() {
-        return Err(no_call());
-    }
-    String::from_utf8(text).context("the call on stdin is not UTF-8")
-}
-
-/// Far above the largest arguments that are judged at all (1 MiB), which JSON escapes may inflate.
-const MAX_CALL: u64 = 16 << 20;
 
 /// Judges one call a line, and answers each one before it waits for the next: a program may keep
 /// this running and talk with it. A reader of the answers that goes away does not end the judging:
@@ -284,9 +182,10 @@ fn judge_line(
     number: usize,
     flags: &args::Call,
 ) -> Result<(String, Exit)> {
-    let checked = std::str::from_utf8(line)
-        .context("not UTF-8")
-        .and_then(|text| checker.check(CallDescription::parse(text)?, flags, Some(sessions)));
+    let checked = std::str::from_utf8(line).context("not UTF-8").and_then(|text| {
+        let given = GivenCall::described(CallDescription::parse_any(text)?, flags)?;
+        checker.check(given, Some(sessions))
+    });
     match checked {
         Ok(checked) => Ok((checker.json(&checked)?, checked.exit())),
         Err(error) => {

@@ -9,6 +9,7 @@ mod diff;
 pub(crate) mod explain;
 mod list;
 mod replay;
+mod suggest;
 mod test;
 
 use std::path::Path;
@@ -17,6 +18,7 @@ use anyhow::Result;
 
 use crate::args::{Policy, Wide};
 use crate::exit::Exit;
+use crate::given_call::GivenCall;
 use crate::sources;
 use list::Output;
 
@@ -24,7 +26,9 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
     match args {
         Policy::Check { files, json } => check::run(files, *json, config),
         Policy::Explain { files, call, all, json } => {
-            explain::run(sources::load(files, config)?, call, *all, *json)
+            let policies = sources::load(files, config)?;
+            let given = GivenCall::of(call, None, config, &policies)?;
+            explain::run(policies, given, call, *all, *json)
         }
         Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
         Policy::List { files, wide, json } => {
@@ -34,6 +38,7 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Replay(args) => replay::run(args, config),
         Policy::Diff(args) => diff::run(args, config),
         Policy::Coverage(args) => coverage::run(args, config),
+        Policy::Suggest(args) => suggest::run(args, config),
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args;
 use crate::exit::Exit;
+use crate::marks::{self, FalseAlarms};
 use crate::records;
 use crate::render;
 use crate::report;
@@ -18,13 +19,18 @@ use crate::table::Listing;
 const TOP: usize = 10;
 
 pub(crate) fn run(args: &args::Stats, config: Option<&Path>) -> Result<Exit> {
-    let stats = records::reader(config)?.stats(&args.filters.query())?;
-    let text = if args.json { report::line(&as_json(&stats))? } else { shown(&stats) };
+    let (reader, filter) = (records::reader(config)?, args.filters.query());
+    let stats = reader.stats(&filter)?;
+    let alarms = marks::false_alarms(&reader, &filter)?;
+    let text = match args.json {
+        true => report::line(&as_json(&stats, &alarms))?,
+        false => shown(&stats) + &alarms_shown(&alarms),
+    };
     render::print(&text)?;
     Ok(Exit::Success)
 }
 
-fn as_json(stats: &Stats) -> Value {
+fn as_json(stats: &Stats, alarms: &BTreeMap<String, FalseAlarms>) -> Value {
     let turns = &stats.turns;
     json!({
         "records": stats.records,
@@ -32,6 +38,7 @@ fn as_json(stats: &Stats) -> Value {
         "verdicts": words(stats.verdicts.iter().map(|(action, n)| (action.as_str().to_owned(), *n))),
         "tools": stats.tools,
         "rules": stats.rules,
+        "false_alarms": alarms,
         "models": stats.models,
         "providers": stats.providers,
         "users": stats.users,
@@ -88,6 +95,28 @@ fn shown(stats: &Stats) -> String {
         list(&mut text, "day (UTC)", &mut days.iter().rev().take(TOP), days.len());
     }
     text
+}
+
+/// The rules with marked denials, those with the highest share of wrong ones first.
+fn alarms_shown(alarms: &BTreeMap<String, FalseAlarms>) -> String {
+    let mut sorted: Vec<_> = alarms.iter().collect();
+    sorted.sort_by(|(_, one), (_, other)| other.rate.total_cmp(&one.rate));
+    if sorted.is_empty() {
+        return String::new();
+    }
+    let head = ["rule", "denied", "marked wrong", "marked right", "false alarms"];
+    let mut table = Listing::new(head);
+    for (rule, FalseAlarms { denied, wrong, right, rate }) in sorted.iter().take(TOP) {
+        let counts = [denied, wrong, right].map(|count| count.to_string());
+        let [denied, wrong, right] = counts;
+        table.row([(*rule).clone(), denied, wrong, right, format!("{:.1} %", rate * 100.0)]);
+    }
+    let more = sorted.len().saturating_sub(TOP);
+    let more = match more {
+        0 => String::new(),
+        more => format!("and {more} more, in `callgate stats --json`\n"),
+    };
+    format!("\n{}{more}", table.text())
 }
 
 /// The names with the most calls.

@@ -4,39 +4,73 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_audit::Stored;
+use callgate_call::ToolCall;
 use callgate_control::ExplanationOutput;
-use callgate_policy::{Policies, SpentLimits};
+use callgate_policy::{EffectReport, Judgement, Matched, Policies, RuleExplanation, SpentLimits};
+use callgate_store::Reader;
 use serde::Serialize;
 
-use super::policy::{comparison::DecisionOutput, explain};
+use super::policy::comparison::DecisionOutput;
+use super::policy::explain::{
+    self,
+    near::{in_short, nearly_matched},
+};
 use crate::args::Why;
 use crate::effects_text;
 use crate::exit::Exit;
+use crate::marks::Marks;
 use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
 use crate::records;
-use crate::render::{self, hinted, printable};
+use crate::render::{self, count, printable, rule_name};
+use crate::replay::Replay;
 use crate::report;
 use crate::sources;
 use crate::when;
 
 pub(crate) fn run(args: &Why, config: Option<&Path>) -> Result<Exit> {
-    let stored = records::find(&records::reader(config)?, &args.id)?;
-    if !stored.record.kind.is_call() {
-        let kind = stored.record.kind.as_str();
-        let message = format!("record {} is not a call: it is a `{kind}`", stored.seq);
-        return Err(hinted(message, "`callgate calls` lists the calls"));
-    }
     let policies = sources::load(&args.policies.files, config)?;
+    let reader = records::reader(config)?;
+    let stored = records::find_call(&reader, &args.id)?;
+    let marks = Marks::of(&reader)?;
+    let today = Today::of(&stored, &policies, &reader)?;
     let text = match args.json {
-        true => as_json(&stored, &policies)?,
-        false => recorded_text(&stored) + &today_text(&stored, &policies),
+        true => as_json(&stored, &marks, today)?,
+        false => recorded_text(&stored, &marks) + &today_text(&stored, today),
     };
     render::print(&text)?;
     Ok(Exit::Success)
 }
 
+/// The call, judged by the policies of today, with what its session did before.
+struct Today {
+    call: ToolCall,
+    judgement: Judgement,
+    rules: Vec<RuleExplanation>,
+    effects: EffectReport,
+}
+
+impl Today {
+    fn of(
+        stored: &Stored,
+        policies: &Policies,
+        reader: &Reader,
+    ) -> Result<Result<Self, NotReplayable>> {
+        let recorded = match RecordedCall::of(stored) {
+            Ok(recorded) => recorded,
+            Err(why) => return Ok(Err(why)),
+        };
+        let replay = Replay::up_to(policies, stored, reader)?;
+        let recorded = replay.with_past(stored, &recorded);
+        let judgement = recorded.judge(policies);
+        let RecordedCall { call, moment } = recorded;
+        let rules = policies.explain(&call, &moment, &SpentLimits::none());
+        let effects = policies.effects(&call, &moment);
+        Ok(Ok(Self { call, judgement, rules, effects }))
+    }
+}
+
 /// The call, and what was decided then.
-fn recorded_text(stored: &Stored) -> String {
+fn recorded_text(stored: &Stored, marks: &Marks) -> String {
     let time = when::shown(stored.record.time);
     let mut text =
         format!("record {}, {time}\n{}\n\n", stored.seq, printable(&records::call(stored)));
@@ -51,6 +85,9 @@ fn recorded_text(stored: &Stored) -> String {
             text.push_str(&format!("  {word}: {}\n", printable(line)));
         }
     }
+    if let Some(mark) = marks.described(stored) {
+        text.push_str(&format!("  marked: {}\n", printable(&mark)));
+    }
     if !verdict.matched.is_empty() {
         let names = verdict.matched.iter().map(|name| format!("{}/{}", name.policy, name.rule));
         let names: Vec<_> = names.map(|name| printable(&name)).collect();
@@ -60,24 +97,52 @@ fn recorded_text(stored: &Stored) -> String {
 }
 
 /// What the policies say today, and why.
-fn today_text(stored: &Stored, policies: &Policies) -> String {
-    let recorded = match RecordedCall::of(stored) {
-        Ok(recorded) => recorded,
+fn today_text(stored: &Stored, today: Result<Today, NotReplayable>) -> String {
+    let today = match today {
+        Ok(today) => today,
         Err(why) => return format!("today: cannot be judged again: {}\n", why.reason()),
     };
-    let judgement = recorded.judge(policies);
-    let today = Decision::of(&judgement);
-    let same = match difference(stored, &today) {
+    let decision = Decision::of(&today.judgement);
+    let same = match difference(stored, &decision) {
         Ok(Difference::None) => "the same",
         Ok(Difference::Rule) => "the same verdict, by another rule",
         Ok(Difference::Verdict) => "not the same",
         Err(_) => "then, something other than a policy decided",
     };
-    let mut text = format!("today: {} by {} ({same})\n\n", today.verdict, today.rule);
-    text.push_str(&effects_text::drawn(&policies.effects(&recorded.call, &recorded.moment)));
-    let rules = policies.explain(&recorded.call, &recorded.moment, &SpentLimits::none());
-    text + &explain::text::rules(&rules, false)
+    let mut text = format!("today: {} by {} ({same})\n", decision.verdict, decision.rule);
+    if let Some(matched) = &today.judgement.matched {
+        let (path, value) = (printable(&matched.path), printable(&matched.value));
+        text.push_str(&format!("  matched: {path} = {value}\n"));
+    }
+    text.push('\n');
+    text.push_str(&effects_text::drawn(&today.effects));
+    text + &rules_text(stored, &today.rules)
 }
+
+/// The rules that matched, and those that nearly did.
+fn rules_text(stored: &Stored, rules: &[RuleExplanation]) -> String {
+    let (matched, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.result.matches());
+    let (near, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|rule| nearly_matched(rule));
+    let mut text = String::new();
+    let others = others.len() + near.len().saturating_sub(MAX_NEAR);
+    for (head, rules) in [("rules that match", matched), ("rules that nearly match", near)] {
+        let shown: String =
+            rules.iter().take(MAX_NEAR).map(|rule| explain::text::block(&in_short(rule))).collect();
+        if !shown.is_empty() {
+            text.push_str(&format!("{head}:\n\n{shown}"));
+        }
+    }
+    if others > 0 {
+        let more = count(others, "other rule");
+        let command = format!("callgate policy explain --record {}", stored.seq);
+        text.push_str(&format!("{more} did not match; `{command}` shows them\n"));
+    }
+    text
+}
+
+/// The most rules of a kind that are shown.
+const MAX_NEAR: usize = 5;
 
 /// How today's decision differs from the one on record.
 enum Difference {
@@ -95,6 +160,18 @@ fn difference(stored: &Stored, today: &Decision) -> Result<Difference, NotReplay
     })
 }
 
+#[derive(Serialize)]
+struct MatchedOutput<'a> {
+    path: &'a str,
+    value: &'a str,
+}
+
+impl<'a> MatchedOutput<'a> {
+    fn of(matched: &'a Matched) -> Self {
+        Self { path: &matched.path, value: &matched.value }
+    }
+}
+
 /// The answer for programs.
 #[derive(Serialize)]
 struct WhyOutput<'a> {
@@ -107,32 +184,39 @@ struct WhyOutput<'a> {
     same: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<DecisionOutput<'a>>,
+    /// The argument that made the deciding rule match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<MatchedOutput<'a>>,
+    /// The rules that nearly matched.
+    nearly: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     today: Option<ExplanationOutput<'a>>,
 }
 
-fn as_json(stored: &Stored, policies: &Policies) -> Result<String> {
-    let record = stored.to_json();
-    let recorded = match RecordedCall::of(stored) {
-        Ok(recorded) => recorded,
+fn as_json(stored: &Stored, marks: &Marks, today: Result<Today, NotReplayable>) -> Result<String> {
+    let record = marks.json(stored);
+    let today = match today {
+        Ok(today) => today,
         Err(why) => {
             let not_judged = Some(why.word());
-            let (same, decision, today) = (None, None, None);
-            let output = WhyOutput { record, not_judged, same, decision, today };
+            let (same, decision, matched, today) = (None, None, None, None);
+            let nearly = Vec::new();
+            let output = WhyOutput { record, not_judged, same, decision, matched, nearly, today };
             return Ok(report::line(&output)?);
         }
     };
-    let judgement = recorded.judge(policies);
-    let decided = Decision::of(&judgement);
-    let rules = policies.explain(&recorded.call, &recorded.moment, &SpentLimits::none());
-    let effects = policies.effects(&recorded.call, &recorded.moment);
-    let today = ExplanationOutput::of(&recorded.call, &judgement, &rules).with_effects(&effects);
+    let Today { call, judgement, rules, effects } = &today;
+    let decided = Decision::of(judgement);
+    let explanation = ExplanationOutput::of(call, judgement, rules).with_effects(effects);
     let same = Decision::recorded(stored).is_ok_and(|then| then.is_same(&decided));
+    let nearly = rules.iter().filter(|rule| nearly_matched(rule));
     Ok(report::line(&WhyOutput {
         record,
         not_judged: None,
         same: Some(same),
         decision: Some(DecisionOutput::of(&decided)),
-        today: Some(today),
+        matched: judgement.matched.as_ref().map(MatchedOutput::of),
+        nearly: nearly.map(|rule| rule_name(Some(&rule.policy), Some(&rule.rule))).collect(),
+        today: Some(explanation),
     })?)
 }

@@ -65,7 +65,8 @@ fn replaying_shows_what_a_policy_would_change() {
          not judged again:\n       1  a secret in the arguments was redacted\n       \
          1  the arguments were too long to be recorded whole\n       \
          1  something other than a policy decided\n       \
-         1  a limit decided, which depends on earlier calls\n",
+         1  a limit decided, which depends on earlier calls\n\
+         1 call came in a session after one of these, so what that one wrote or did is missing\n",
         "",
     );
 }
@@ -99,6 +100,84 @@ fn a_call_at_a_server_is_judged_as_that_servers() {
     let words = ["policy", "replay", "--policy", "p.yaml", "--json"];
     let ran = run_on(vec![record], &words, &[("p.yaml", policy)]);
     assert_eq!(ran.json()[0]["changed"], 1, "{}", ran.stdout);
+}
+
+/// Two sessions: one denies twice and then lists, the other only lists. And a script that is written,
+/// then run.
+fn sessions() -> Vec<Record> {
+    let in_session = |session: &str, command: &str| {
+        let mut record = call("Bash", &json!({ "command": command }).to_string(), Action::Allow);
+        record.who.session = Some(session.into());
+        record
+    };
+    let write = json!({ "file_path": "/w/x.sh", "content": "rm -r /data" }).to_string();
+    let mut written = call("Write", &write, Action::Allow);
+    written.who.session = Some("c".into());
+    vec![
+        in_session("a", "rm x"),
+        in_session("b", "ls"),
+        in_session("a", "rm y"),
+        in_session("a", "ls"),
+        written,
+        in_session("c", "sh /w/x.sh"),
+        in_session("d", "sh /w/x.sh"),
+    ]
+}
+
+const EARLIER: &str = "\
+policy: mine
+rules:
+  - { id: no-rm, when: { runs: rm }, verdict: deny, reason: no }
+  - id: enough
+    when: { all: [{ runs: ls }, { denied: { times: 2, within: 10m } }] }
+    verdict: deny
+    reason: no
+";
+
+/// The rule that decides each changed call, by its number.
+fn changed(args: &[&str], records: Vec<Record>) -> Vec<(u64, String)> {
+    let ran = run_on(records, args, &[("mine.yaml", EARLIER)]);
+    let found = &ran.json()[0];
+    let changes = found["changes"].as_array().unwrap_or_else(|| panic!("{}", ran.stderr));
+    let mut list: Vec<(u64, String)> = Vec::new();
+    for change in changes {
+        let rule = change["after"]["rule"].as_str().unwrap();
+        let examples = change["examples"].as_array().unwrap();
+        list.extend(examples.iter().map(|it| (it["seq"].as_u64().unwrap(), rule.to_owned())));
+    }
+    list.sort();
+    list
+}
+
+#[test]
+fn calls_are_judged_with_what_their_session_did_before() {
+    let words = ["policy", "replay", "--policy", "mine.yaml", "--json"];
+    // A record for the start of each session comes before its first call.
+    let found = changed(&words, sessions());
+    let rules: Vec<&str> = found.iter().map(|(_, rule)| rule.as_str()).collect();
+    assert_eq!(rules, ["mine/no-rm", "mine/no-rm", "mine/enough", "mine/no-rm"], "{found:?}");
+    // The filters choose what is counted, not what a session did before.
+    let chosen = changed(&[&words[..], &["--limit", "2"]].concat(), sessions());
+    assert_eq!(chosen, found[3..], "the newest two are the runs of the script");
+    let bash = changed(&[&words[..], &["--tool", "Bash", "--session", "c"]].concat(), sessions());
+    assert_eq!(bash, found[3..]);
+}
+
+#[test]
+fn calls_after_one_that_is_not_known_are_counted() {
+    let mut records = sessions();
+    let lost = json!({ "command": format!("deploy {}", token()) }).to_string();
+    let mut lost = call("Bash", &lost, Action::Allow);
+    lost.who.session = Some("a".into());
+    records.insert(2, lost);
+    let words = ["policy", "replay", "--policy", "mine.yaml"];
+    let ran = run_on(records.clone(), &words, &[("mine.yaml", EARLIER)]);
+    let line =
+        "2 calls came in a session after one of these, so what that one wrote or did is missing\n";
+    assert!(ran.stdout.ends_with(line), "{}", ran.stdout);
+    let words = [&words[..], &["--json"]].concat();
+    let ran = run_on(records, &words, &[("mine.yaml", EARLIER)]);
+    assert_eq!(ran.json()[0]["incomplete"], 2);
 }
 
 /// A rule on the hour sees the hour of the record, and one on the caller the recorded caller.
@@ -180,6 +259,43 @@ fn why_compares_then_with_today() {
     assert!(ran.stdout.ends_with(unknown), "{}", ran.stdout);
     let ran = why("7", &[]);
     assert!(ran.stdout.contains("(then, something other than a policy decided)"), "{}", ran.stdout);
+}
+
+#[test]
+fn why_shows_what_nearly_matched() {
+    let policy = "\
+policy: mine
+rules:
+  - id: decided
+    when: { any: [{ runs: rm }, { runs: shred }] }
+    verdict: deny
+    reason: no
+  - { id: near, when: { all: [{ runs: rm }, { reads: '**/.env' }] }, verdict: deny, reason: no }
+  - { id: of-ann, who: { user: ann }, when: { runs: rm }, verdict: deny, reason: no }
+  - { id: far, when: { all: [{ runs: ls }, { reads: '**/.env' }] }, verdict: deny, reason: no }
+  - { id: alone, when: { runs: ls }, verdict: deny, reason: no }
+";
+    let mut record = call("Bash", r#"{"command":"rm -rf x"}"#, Action::Deny);
+    record.who.user = Some("bob".into());
+    let files = [("mine.yaml", policy)];
+    let words = ["why", "2", "--policy", "mine.yaml"];
+    let ran = run_on(vec![record.clone()], &words, &files);
+    let today = "today: deny by mine/decided (the same verdict, by another rule)\n  matched: ";
+    assert!(ran.stdout.contains(today), "{}", ran.stdout);
+    let matching = "rules that match:\n\nmine/decided: deny, priority 100\n  \
+                    yes      runs in \"rm\"  (saw \"runs rm -rf x\")\n  matches: decided\n\n";
+    assert!(ran.stdout.contains(matching), "{}", ran.stdout);
+    let (_, near) = ran.stdout.split_once("rules that nearly match:\n").unwrap();
+    assert!(near.contains("mine/near: deny") && near.contains("mine/of-ann: deny"), "{near}");
+    assert!(
+        near.ends_with(
+            "2 other rules did not match; `callgate policy explain --record 2` shows them\n"
+        ),
+        "{near}"
+    );
+    let found = &run_on(vec![record], &[&words[..], &["--json"]].concat(), &files).json()[0];
+    assert_eq!(found["nearly"], json!(["mine/near", "mine/of-ann"]));
+    assert_eq!(found["matched"]["path"], "command");
 }
 
 #[test]

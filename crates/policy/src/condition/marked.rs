@@ -20,7 +20,7 @@ impl EffectCondition for MarkedCondition {
     const KEY: &'static str = "marked";
 
     const MEANING: &'static str = "a list of [marks](#marks), like `force-push`, `privilege` or \
-        `infrastructure`: the call runs a command of that form";
+        `infrastructure`, or `any` for all of them: the call runs a command of that form";
 
     const KIND: EffectKind = EffectKind::Runs;
 
@@ -29,7 +29,10 @@ impl EffectCondition for MarkedCondition {
         let before = problems.len();
         let known = Mark::ALL.map(|mark| (mark.as_str(), mark));
         let written = texts(node, "`marked`", problems);
-        let marks = words(&written, "mark", &known, problems);
+        let marks = match written.as_slice() {
+            [only] if only.value == ANY => Mark::ALL.to_vec(),
+            _ => words(&written, "mark", &known, problems),
+        };
         (problems.len() == before).then_some(Self { marks, written: node.to_json() })
     }
 
@@ -43,6 +46,9 @@ impl EffectCondition for MarkedCondition {
         &self.written
     }
 }
+
+/// Every mark.
+const ANY: &str = "any";
 
 /// Whether a mark counts for this command. Overwriting a branch of one's own, and dropping a scratch
 /// database, is everyday work.

@@ -4,6 +4,7 @@ mod files;
 mod history;
 mod keys;
 mod maintenance;
+mod marks;
 mod meters;
 mod older;
 mod pins;

@@ -1,10 +1,10 @@
 //! Recorded calls, judged in two ways: which of them would be decided differently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Kind, Stored};
+use callgate_audit::{CompiledFilter, Filter, Order, Stored};
 use callgate_store::Reader;
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use crate::args::Filters;
 use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
 use crate::records;
 use crate::render::{self, count, printable};
+use crate::replay::{self, Replay};
 
 /// What changes for recorded calls.
 #[derive(Default)]
@@ -19,14 +20,16 @@ pub(super) struct Comparison {
     calls: u64,
     changes: BTreeMap<(Decision, Decision), Affected>,
     not_judged: BTreeMap<NotReplayable, u64>,
+    /// Calls that were judged, but come after one of their session that could not be.
+    incomplete: u64,
 }
 
 /// The calls of one change.
 #[derive(Default)]
 struct Affected {
     calls: u64,
-    /// The newest of them.
-    examples: Vec<Example>,
+    /// The newest of them, the newest first.
+    examples: VecDeque<Example>,
 }
 
 #[derive(Serialize)]
@@ -39,17 +42,59 @@ struct Example {
 /// How many examples a change has.
 const EXAMPLES: usize = 3;
 
+/// One of the two decisions about a call.
+pub(super) enum Side<'p> {
+    /// The one on record.
+    Recorded,
+    /// The one of these policies.
+    Judged(Replay<'p>),
+}
+
+impl Side<'_> {
+    fn decide(
+        &mut self,
+        stored: &Stored,
+        recorded: Result<&RecordedCall, NotReplayable>,
+    ) -> Result<Decision, NotReplayable> {
+        match self {
+            Self::Recorded => Decision::recorded(stored),
+            Self::Judged(replay) => replay.decide_next(stored, recorded),
+        }
+    }
+
+    fn replay(&self) -> Option<&Replay<'_>> {
+        match self {
+            Self::Recorded => None,
+            Self::Judged(replay) => Some(replay),
+        }
+    }
+}
+
 impl Comparison {
-    /// Compares what `decide` returns for each call: its decision before and after.
+    /// Compares two decisions about each call.
     pub(super) fn over(
         reader: &Reader,
         filters: &Filters,
-        decide: impl Fn(&Stored, &RecordedCall) -> Result<(Decision, Decision), NotReplayable>,
+        mut before: Side<'_>,
+        mut after: Side<'_>,
     ) -> Result<Self> {
         let mut comparison = Self::default();
-        for_each_call(reader, filters, |stored| {
-            let decided = RecordedCall::of(stored).and_then(|call| decide(stored, &call));
-            comparison.add(stored, decided);
+        let replays = || [&before, &after].into_iter().filter_map(Side::replay);
+        let context = Context::for_replays(replays());
+        for_each_call(reader, filters, context, |stored, part| {
+            let recorded = RecordedCall::of(stored);
+            let recorded = recorded.as_ref().map_err(|why| *why);
+            let is_incomplete = recorded.is_ok_and(|recorded| {
+                let replays = [&before, &after].into_iter().filter_map(Side::replay);
+                replays.into_iter().any(|replay| replay.is_incomplete(stored, recorded))
+            });
+            // Both have to see the call, whatever comes of it.
+            let (was, is) = (before.decide(stored, recorded), after.decide(stored, recorded));
+            if part == Part::Chosen {
+                let decided = recorded.and_then(|_| Ok((was?, is?)));
+                comparison.incomplete += u64::from(is_incomplete && decided.is_ok());
+                comparison.add(stored, decided);
+            }
         })?;
         Ok(comparison)
     }
@@ -62,9 +107,8 @@ impl Comparison {
             Ok(changed) => {
                 let affected = self.changes.entry(changed).or_default();
                 affected.calls += 1;
-                if affected.examples.len() < EXAMPLES {
-                    affected.examples.push(Example::of(stored));
-                }
+                affected.examples.push_front(Example::of(stored));
+                affected.examples.truncate(EXAMPLES);
             }
         }
     }
@@ -105,6 +149,11 @@ impl Comparison {
         for (why, calls) in &self.not_judged {
             text.push_str(&format!("  {calls:>6}  {}\n", why.reason()));
         }
+        if self.incomplete > 0 {
+            let calls = count(usize::try_from(self.incomplete).unwrap_or(usize::MAX), "call");
+            let after = "in a session after one of these, so what that one wrote or did is missing";
+            text.push_str(&format!("{calls} came {after}\n"));
+        }
         text
     }
 
@@ -121,28 +170,85 @@ impl Comparison {
             changed: self.changed(),
             changes: changes.collect(),
             not_judged: not_judged.collect(),
+            incomplete: self.incomplete,
         }
     }
 }
 
-/// Passes on every recorded call, the newest first, and shows the progress on a terminal.
+/// Which calls are read in addition to the chosen ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Context {
+    /// None.
+    Alone,
+    /// The others of their sessions, because a verdict may depend on them.
+    Sessions,
+}
+
+impl Context {
+    pub(super) fn for_replays<'r, 'p: 'r>(replays: impl Iterator<Item = &'r Replay<'p>>) -> Self {
+        let mut replays = replays;
+        match replays.any(Replay::needs_earlier_calls) {
+            true => Self::Sessions,
+            false => Self::Alone,
+        }
+    }
+}
+
+/// Why a call is passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The filters choose it.
+    Chosen,
+    /// Another call may depend on it.
+    Context,
+}
+
+/// Passes on recorded calls, the oldest first, and shows the progress on a terminal.
 pub(super) fn for_each_call(
     reader: &Reader,
     filters: &Filters,
-    mut visit: impl FnMut(&Stored),
+    context: Context,
+    mut visit: impl FnMut(&Stored, Part),
 ) -> Result<()> {
-    let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
-    let filter = Filter { kinds, ..filters.query() };
+    let mut chosen = Filter { kinds: replay::calls().kinds, ..filters.query() };
+    chosen.after = first_of_limit(reader, &chosen)?;
+    chosen.limit = None;
+    let compiled = CompiledFilter::new(&chosen)?;
+    let wanted = match context {
+        Context::Alone => chosen.clone(),
+        Context::Sessions => Filter {
+            session: chosen.session.clone(),
+            who: chosen.who.clone(),
+            since: chosen.since.and_then(|since| since.checked_sub(replay::reach()).ok()),
+            until: chosen.until,
+            ..replay::calls()
+        },
+    };
     let (first, last) = reader.extent()?;
     let all = last.saturating_sub(first) + 1;
     let mut progress = render::progress("judged");
-    reader.for_each(&filter, |stored| {
-        visit(&stored);
-        progress(last.saturating_sub(stored.seq), all);
+    reader.for_each(&Filter { order: Order::OldestFirst, ..wanted }, |stored| {
+        let is_chosen =
+            chosen.after.is_none_or(|after| stored.seq > after) && compiled.passes(&stored.record);
+        visit(&stored, if is_chosen { Part::Chosen } else { Part::Context });
+        progress(stored.seq.saturating_sub(first), all);
         Ok(ControlFlow::Continue(()))
     })?;
     progress(all, all);
     Ok(())
+}
+
+/// The record after which the newest calls begin that a limit chooses.
+fn first_of_limit(reader: &Reader, filter: &Filter) -> Result<Option<u64>> {
+    if filter.limit.is_none() {
+        return Ok(None);
+    }
+    let mut first = None;
+    reader.for_each(filter, |stored| {
+        first = Some(stored.seq.saturating_sub(1));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(first)
 }
 
 impl Example {
@@ -158,6 +264,7 @@ pub(super) struct ComparisonOutput<'a> {
     changed: u64,
     changes: Vec<ChangeOutput<'a>>,
     not_judged: BTreeMap<&'static str, u64>,
+    incomplete: u64,
 }
 
 #[derive(Serialize)]
@@ -165,7 +272,7 @@ struct ChangeOutput<'a> {
     before: DecisionOutput<'a>,
     after: DecisionOutput<'a>,
     calls: u64,
-    examples: &'a [Example],
+    examples: &'a VecDeque<Example>,
 }
 
 #[derive(Serialize)]

@@ -6,12 +6,13 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::comparison::for_each_call;
+use super::comparison::{Context, Part, for_each_call};
 use crate::args::PolicyOnRecords;
 use crate::exit::Exit;
 use crate::recorded_call::RecordedCall;
 use crate::records;
 use crate::render::{self, count};
+use crate::replay::Replay;
 use crate::report;
 use crate::sources;
 use crate::table::Listing;
@@ -39,13 +40,19 @@ pub(crate) fn run(args: &PolicyOnRecords, config: Option<&Path>) -> Result<Exit>
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let mut coverage = Coverage::default();
-    for_each_call(&reader, &args.filters, |stored| {
-        let Ok(recorded) = RecordedCall::of(stored) else {
-            coverage.not_judged += 1;
-            return;
-        };
-        let is_uncovered = recorded.judge(&policies).uncovered;
-        coverage.add(&records::tool(stored), is_uncovered.then(|| records::call(stored)));
+    let mut replay = Replay::new(&policies);
+    let context = Context::for_replays(std::iter::once(&replay));
+    for_each_call(&reader, &args.filters, context, |stored, part| {
+        let recorded = RecordedCall::of(stored);
+        let judged = replay.judge_next(stored, recorded.as_ref().map_err(|why| *why));
+        match (part, judged) {
+            (Part::Context, _) => {}
+            (Part::Chosen, Err(_)) => coverage.not_judged += 1,
+            (Part::Chosen, Ok(judgement)) => {
+                let call = judgement.uncovered.then(|| records::call(stored));
+                coverage.add(&records::tool(stored), call);
+            }
+        }
     })?;
     render::print(&match args.json {
         true => report::line(&coverage)?,
@@ -64,7 +71,7 @@ impl Coverage {
         if let Some(call) = uncovered {
             *of_all += 1;
             *of_one += 1;
-            of_tool.example.get_or_insert(call);
+            of_tool.example = Some(call);
         }
     }
 

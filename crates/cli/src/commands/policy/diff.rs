@@ -7,11 +7,12 @@ use anyhow::Result;
 use callgate_policy::PolicyChanges;
 use serde::Serialize;
 
-use super::comparison::{Comparison, ComparisonOutput};
+use super::comparison::{Comparison, ComparisonOutput, Side};
 use crate::args::PolicyDiff;
 use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, printable};
+use crate::replay::Replay;
 use crate::report;
 use crate::sources;
 
@@ -21,9 +22,8 @@ pub(crate) fn run(args: &PolicyDiff, config: Option<&Path>) -> Result<Exit> {
     let rules = after.changes_since(&before);
     let reader = records::reader_if_there(config)?;
     let calls = reader.map(|reader| {
-        Comparison::over(&reader, &args.filters, |stored, call| {
-            Ok((call.decide(stored, &before)?, call.decide(stored, &after)?))
-        })
+        let side = |policies| Side::Judged(Replay::new(policies));
+        Comparison::over(&reader, &args.filters, side(&before), side(&after))
     });
     let calls = calls.transpose()?;
     render::print(&match args.json {

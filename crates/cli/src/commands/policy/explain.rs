@@ -1,5 +1,6 @@
 //! `callgate policy explain`: why a call gets its verdict, rule by rule, condition by condition.
 
+pub(crate) mod near;
 pub(crate) mod text;
 
 use anyhow::Result;
@@ -10,15 +11,21 @@ use crate::args;
 use crate::commands::check;
 use crate::effects_text;
 use crate::exit::Exit;
+use crate::given_call::GivenCall;
 use crate::judge::Judge;
 use crate::render::{self, Color};
 use crate::report;
 
 #[expect(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
-pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool) -> Result<Exit> {
-    let judge = Judge::on_disk(policies, flags);
-    let given = check::described(flags, None)?;
-    let check::Strictest { call, .. } = check::strictest(&judge, given, flags)?;
+pub(crate) fn run(
+    policies: Policies,
+    given: GivenCall,
+    flags: &args::Call,
+    all: bool,
+    json: bool,
+) -> Result<Exit> {
+    let judge = Judge::for_call(policies, &given, flags);
+    let check::Strictest { call, .. } = check::strictest(&judge, given.calls)?;
     let (judgement, rules) = judge.explained(&call);
     let effects = judge.effects(&call);
     if json {

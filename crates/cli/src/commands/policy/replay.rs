@@ -4,22 +4,20 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Side};
 use crate::args::PolicyOnRecords;
 use crate::exit::Exit;
-use crate::recorded_call::Decision;
 use crate::records;
 use crate::render;
+use crate::replay::Replay;
 use crate::report;
 use crate::sources;
 
 pub(crate) fn run(args: &PolicyOnRecords, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
-    let comparison = Comparison::over(&reader, &args.filters, |stored, call| {
-        let before = Decision::recorded(stored)?;
-        Ok((before, call.decide(stored, &policies)?))
-    })?;
+    let after = Side::Judged(Replay::new(&policies));
+    let comparison = Comparison::over(&reader, &args.filters, Side::Recorded, after)?;
     render::print(&match args.json {
         true => report::line(&comparison.output())?,
         false => comparison.text(),

@@ -12,7 +12,7 @@ use crate::state::history::FlowStep;
 use crate::state::meters::Bucket;
 use crate::state::removed::RemovedLimits;
 use crate::state::sqlite::removed::Pruned;
-use crate::state::sqlite::{files, history, meters, removed, sessions, turns};
+use crate::state::sqlite::{files, history, marks, meters, removed, sessions, turns};
 use crate::wal::Checkpoints;
 
 /// Maintains the file, with its own connection.
@@ -54,10 +54,11 @@ impl StateMaintenance {
         self.checkpoints.run(&self.database)
     }
 
-    /// Removes old counts, removed calls, buckets, and steps and files of sessions.
+    /// Removes old counts, marks, removed calls, buckets, and steps and files of sessions.
     pub(crate) fn expire(&self) -> Result<(), Fault> {
         let (shared, now) = (&self.shared, now());
         turns::expire(&self.database, &shared.settings.retention, now)?;
+        marks::expire(&self.database, &shared.settings.retention, now)?;
         if removed::prune(&self.database, &RemovedLimits::DEFAULT, now)? == Pruned::Some {
             shared.bindings.reload(&shared.state)?;
         }

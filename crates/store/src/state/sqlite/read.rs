@@ -1,14 +1,16 @@
-//! Read access to the state for readers of records: pins, and counts of responses without calls.
+//! Read access to the state for readers of records: pins, marks of calls, and counts of responses
+//! without calls.
 
 use rusqlite::{Connection, OpenFlags, Row};
 
 use callgate_audit::{CompiledFilter, Principal, Tally};
 
-use super::pins;
 use super::schema::STATE;
+use super::{marks, pins};
 use crate::error::{OpenError, ReadError};
 use crate::place::{COMMON, Patience, Place};
 use crate::schema::Identity;
+use crate::state::marks::CallMark;
 use crate::state::pins::StoredPin;
 use crate::state::turns::HOUR;
 
@@ -50,6 +52,11 @@ impl StateReader {
     /// Every pin, by server, kind and name.
     pub(crate) fn pins(&self) -> Result<Vec<StoredPin>, ReadError> {
         Ok(pins::all(&self.0)?)
+    }
+
+    /// Every mark of a call, the newest first.
+    pub(crate) fn marks(&self) -> Result<Vec<CallMark>, ReadError> {
+        Ok(marks::all(&self.0)?)
     }
 
     /// Adds the responses without calls that pass.

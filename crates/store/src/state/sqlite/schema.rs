@@ -3,7 +3,8 @@
 use crate::schema::Schema;
 
 /// The state file: `CGST` in ASCII.
-pub(crate) static STATE: Schema = Schema { application: 0x4347_5354, steps: &[FIRST, FILES] };
+pub(crate) static STATE: Schema =
+    Schema { application: 0x4347_5354, steps: &[FIRST, FILES, MARKS] };
 
 const FIRST: &str = "
 -- Gateway keys, by the SHA-256 of what is presented. `expires` is when a key expires, and `term` for
@@ -127,4 +128,15 @@ CREATE TABLE files (
     content BLOB NOT NULL
 );
 CREATE INDEX files_at ON files (at);
+";
+
+const MARKS: &str = "
+-- What people say about the verdicts on recorded calls: `wrong` or `right`.
+CREATE TABLE marks (
+    record TEXT PRIMARY KEY,
+    mark TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    user TEXT
+) WITHOUT ROWID;
+CREATE INDEX marks_at ON marks (at);
 ";

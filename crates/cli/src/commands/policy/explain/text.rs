@@ -27,7 +27,8 @@ pub(crate) fn rules(rules: &[RuleExplanation], all: bool) -> String {
     text
 }
 
-fn block(rule: &RuleExplanation) -> String {
+/// One rule, with its conditions and what it did.
+pub(crate) fn block(rule: &RuleExplanation) -> String {
     let shadow = if rule.shadow { ", shadow" } else { "" };
     let mut text =
         format!("{}: {}, priority {}{shadow}\n", title(rule), rule.verdict, rule.priority);
