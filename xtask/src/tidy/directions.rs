@@ -4,13 +4,15 @@
 use super::crates::Member;
 
 /// Every crate, in the order data flows, and what it may use. Test code is free.
-const TABLE: [(&str, May); 19] = [
+const TABLE: [(&str, May); 20] = [
     ("call", May::Use(&[])),
     ("wire", May::Use(&[])),
     ("dialect", May::Use(&["call", "wire"])),
     ("effects", May::Use(&["call"])),
     ("scan", May::Use(&["call"])),
     ("policy", May::Use(&["call", "effects", "scan"])),
+    // Other systems' rules: text in, text out.
+    ("exchange", May::Use(&["call", "effects", "policy"])),
     ("gate", May::Use(&["call", "wire", "dialect", "policy"])),
     ("audit", May::Use(&["call", "scan"])),
     ("store", May::Use(&["call", "policy", "scan", "audit"])),
@@ -31,8 +33,8 @@ const TABLE: [(&str, May); 19] = [
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.
-const PURE: [&str; 8] =
-    ["call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry"];
+const PURE: [&str; 9] =
+    ["call", "wire", "dialect", "effects", "scan", "policy", "exchange", "gate", "registry"];
 
 /// Libraries that would bring those.
 const IMPURE: [&str; 12] = [
