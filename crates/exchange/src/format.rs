@@ -68,10 +68,7 @@ impl Format {
         if text.starts_with(['{', '[']) && !looks_like_toml(text) {
             return Self::of_json(&tree(source, read::json::read)?);
         }
-        if text
-            .lines()
-            .any(|line| RULE_CALLS.iter().any(|call| line.trim_start().starts_with(call)))
-        {
+        if text.lines().any(is_rule_call) {
             return Some(Self::CodexRules);
         }
         let header = text.lines().next().unwrap_or_default();
@@ -135,6 +132,13 @@ impl Format {
 
 /// The functions of Codex' rule files.
 const RULE_CALLS: [&str; 3] = ["prefix_rule", "network_rule", "host_executable"];
+
+/// Whether a line begins a call of one of them.
+fn is_rule_call(line: &str) -> bool {
+    let line = line.trim_start();
+    let after = RULE_CALLS.iter().find_map(|call| line.strip_prefix(call));
+    after.is_some_and(|after| after.trim_start().starts_with('('))
+}
 
 /// `[rules]` and `[[rule]]` begin a table, and not a list.
 fn looks_like_toml(text: &str) -> bool {

@@ -71,9 +71,12 @@ pub(crate) fn wildcard(pattern: &str, rounding: Rounding) -> Globs {
     let is_rooted = ["/", "~/"].iter().any(|start| pattern.starts_with(start)) || pattern == "~";
     Ok(vec![match (is_rooted, rounding) {
         (true, _) => glob,
+        (false, Rounding::Up) if pattern.starts_with("**/") => glob,
         // It begins with any text: any folder.
         (false, Rounding::Up) if pattern.starts_with('*') => format!("**/{glob}"),
-        (false, Rounding::Down) if pattern.starts_with('*') => format!("workspace/**/{glob}"),
+        (false, Rounding::Down) if pattern.starts_with('*') && !pattern.starts_with("**/") => {
+            format!("workspace/**/{glob}")
+        }
         (false, _) => format!("workspace/{glob}"),
     }])
 }

@@ -50,6 +50,17 @@ pub(super) fn has_exception(glob: &str, exceptions: &[String]) -> bool {
     })
 }
 
+/// Whether a glob is a folder of which only a part is meant: other globs of the list are inside. Agents
+/// that read globs as `.gitignore` does would take all of it.
+pub(super) fn is_only_folder(glob: &str, globs: &[String], exceptions: &[String]) -> bool {
+    let inside = format!("{glob}/");
+    let of_exceptions = exceptions.iter().flat_map(|it| alternatives(it.trim_start_matches('!')));
+    let has_exceptions = of_exceptions.into_iter().any(|it| it.starts_with(&inside));
+    let whole = format!("{glob}/**");
+    let has_parts = globs.iter().any(|other| other.starts_with(&inside));
+    has_exceptions || (has_parts && !globs.contains(&whole))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

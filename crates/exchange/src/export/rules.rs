@@ -314,10 +314,15 @@ impl Rule<'_> {
         }
         let (exceptions, globs): (Vec<_>, Vec<_>) =
             globs.into_iter().partition(|glob| glob.starts_with('!'));
-        for glob in globs.iter().flat_map(|glob| globs::alternatives(glob)) {
-            match globs::has_exception(&glob, &exceptions) {
+        let globs: Vec<String> = globs.iter().flat_map(|glob| globs::alternatives(glob)).collect();
+        for glob in &globs {
+            if globs::is_only_folder(glob, &globs, &exceptions) {
+                coverage.miss("a folder without all that is in it has no counterpart");
+                continue;
+            }
+            match globs::has_exception(glob, &exceptions) {
                 true => coverage.miss("files with exceptions have no counterpart"),
-                false => coverage.add(subject(glob)),
+                false => coverage.add(subject(glob.clone())),
             }
         }
     }

@@ -25,13 +25,19 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
         return None;
     }
     let mut policy = context.policy("claude-code");
-    if let Some(permissions) = get(&root, "permissions") {
+    let permissions = get(&root, "permissions");
+    if let Some(permissions) = permissions {
         lists(context, permissions, &mut policy);
+    }
+    denied_servers(context, &root, &mut policy);
+    if let Some(permissions) = permissions {
         tail(context, permissions, &mut policy);
     }
+    if policy.rules.is_empty() {
+        policy.default = Some("allow");
+    }
     let mut policies = vec![policy];
-    policies.extend(other_settings(context, &root, &mut Vec::new()));
-    denied_servers(context, &root, policies.first_mut()?);
+    policies.extend(other_settings(context, &root));
     Some(Draft { policies })
 }
 
@@ -67,9 +73,8 @@ fn allowed_commands(
     context: &mut Context<'_>,
     commands: Vec<(Span, String, CommandPattern)>,
 ) -> Option<DraftRule> {
+    let at = commands.first()?.0;
     let mut rule = context.named_rule("allowed-commands", "", Decision::Allow);
-    let (at, ..) = commands.first()?;
-    let at = *at;
     rule.about = commands.iter().map(|(at, written, _)| context.place(*at, written)).collect();
     rule.tools = tails::texts(&["Bash", "Monitor"]);
     let patterns: Vec<_> = commands.into_iter().map(|(.., pattern)| pattern).collect();
@@ -419,11 +424,7 @@ fn tail(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy)
 }
 
 /// Settings that are not permissions and restrict calls.
-fn other_settings(
-    context: &mut Context<'_>,
-    root: &Node,
-    policies: &mut Vec<DraftPolicy>,
-) -> Vec<DraftPolicy> {
+fn other_settings(context: &mut Context<'_>, root: &Node) -> Option<DraftPolicy> {
     for key in
         ["sandbox", "hooks", "disableAllHooks", "allowManagedPermissionRulesOnly", "apiKeyHelper"]
     {
@@ -431,17 +432,9 @@ fn other_settings(
             context.left_out(node.span, key, "this setting has no counterpart");
         }
     }
-    if let Some(list) = get(root, "allowedMcpServers") {
-        let names = server_names(context, list);
-        policies.push(servers::only(
-            context,
-            list.span,
-            "allowedMcpServers",
-            "claude-code-servers",
-            names,
-        ));
-    }
-    std::mem::take(policies)
+    let list = get(root, "allowedMcpServers")?;
+    let names = server_names(context, list);
+    Some(servers::only(context, list.span, "allowedMcpServers", "claude-code-servers", names))
 }
 
 /// Servers that may not be used.

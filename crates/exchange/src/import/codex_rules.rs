@@ -43,13 +43,10 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
         }
     }
     policy.rules.extend(allow(context, allowed));
-    let at = calls.first().map(|call| call.span)?;
-    context.left_out(
-        at,
-        "other commands",
-        "Codex leaves them to its sandbox and approvals; here they pass",
-    );
-    Some(Draft { policies: vec![policy] })
+    if policy.rules.is_empty() {
+        policy.default = Some("allow");
+    }
+    (!calls.is_empty()).then(|| Draft { policies: vec![policy] })
 }
 
 /// A rule about commands that begin with some words.

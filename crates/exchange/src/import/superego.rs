@@ -178,6 +178,7 @@ fn fnmatch(glob: &str) -> Option<String> {
     let mut regex = String::new();
     for letter in glob.chars() {
         match letter {
+            '*' if regex.ends_with(".*") => {}
             '*' => regex.push_str(".*"),
             '?' => regex.push('.'),
             '[' => return None,
