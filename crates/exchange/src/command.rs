@@ -110,13 +110,13 @@ impl CommandPattern {
         self.plain_commands().is_none()
     }
 
-    /// A condition for a rule that restricts.
+    /// A condition for a rule that restricts. The text counts where nobody can say what would run.
     pub(crate) fn restricting(&self) -> When {
         let text = When::text("@command", "matches", self.anywhere());
-        match self.plain_commands() {
-            Some(commands) => When::Any(vec![When::Effect("runs", commands), text]),
-            None => text,
-        }
+        let Some(commands) = self.plain_commands() else { return text };
+        let unreadable = UNREADABLE.iter().map(|reason| (*reason).to_owned()).collect();
+        let unreadable = When::All(vec![When::Effect("opaque", unreadable), text]);
+        When::Any(vec![When::Effect("runs", commands), unreadable])
     }
 
     /// The values of `runs` that cover it, if it is made of plain words.
@@ -200,6 +200,15 @@ pub(crate) fn allowing(patterns: &[CommandPattern]) -> When {
 /// The characters of a command that no shell acts on, except for spaces and quotes.
 const HARMLESS: &str = r"[^;&|<>$`\\(){}\r\n]";
 
+/// Why it may not be known what a text runs.
+const UNREADABLE: [&str; 4] = ["syntax", "size", "language", "arguments"];
+
+/// Words of the shell that are no programs.
+const KEYWORDS: [&str; 16] = [
+    "time", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case",
+    "esac", "select", "function", "coproc",
+];
+
 /// More alternatives are compared as text only.
 const MOST_COMMANDS: usize = 64;
 
@@ -213,6 +222,7 @@ fn is_plain(command: &str) -> bool {
     !command.trim().is_empty()
         && command.chars().all(plain)
         && !first.starts_with('-')
+        && !KEYWORDS.contains(&first)
         && !first.contains('=')
         && !first.ends_with('/')
 }

@@ -65,7 +65,7 @@ impl Format {
     /// The format of a text, by what is in it.
     pub fn sniff(source: &Source) -> Option<Self> {
         let text = source.text.trim_start_matches('\u{feff}').trim_start();
-        if text.starts_with(['{', '[']) && !looks_like_toml(text) {
+        if text.starts_with(['{', '[', '/']) && !looks_like_toml(text) {
             return Self::of_json(&tree(source, read::json::read)?);
         }
         if text.lines().any(is_rule_call) {

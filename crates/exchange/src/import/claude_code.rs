@@ -148,7 +148,7 @@ impl RuleReader<'_, '_> {
                 self.argument(written, &["Skill", "SlashCommand"], &["skill", "command"], inner)
             }
             _ => match inner.split_once(':') {
-                Some((name, value)) if is_argument(name) => {
+                Some((name, value)) if is_argument(name) && tool != "WebFetch" => {
                     self.argument(written, &[tool], &[name], value)
                 }
                 _ => self.unknown(written, tool),

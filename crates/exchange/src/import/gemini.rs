@@ -5,7 +5,7 @@ use regex::Regex;
 
 use super::context::Context;
 use super::order::{Ordered, prioritised};
-use super::tails;
+use super::{servers, tails};
 use crate::change::ChangeKind;
 use crate::command::{CommandPattern, End};
 use crate::draft::{Decision, Draft, DraftRule, When};
@@ -178,10 +178,11 @@ impl RuleReader<'_, '_, '_> {
             let restricts = !rule.verdict.allows();
             rule.tools = tools
                 .into_iter()
-                .map(|tool| match tool.as_str() {
-                    "mcp_*" => "@mcp".to_owned(),
-                    SHELL if restricts => "@shell".to_owned(),
-                    _ => tool,
+                .flat_map(|tool| match tool.as_str() {
+                    "mcp_*" => vec!["@mcp".to_owned()],
+                    SHELL if restricts => vec!["@shell".to_owned()],
+                    name if restricts && name.starts_with("mcp_") => servers::spellings(name),
+                    _ => vec![tool],
                 })
                 .collect();
         }

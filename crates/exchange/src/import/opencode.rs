@@ -5,7 +5,7 @@ use callgate_policy::yaml::{Node, Yaml};
 
 use super::context::Context;
 use super::order::{Ordered, prioritised};
-use super::tails;
+use super::{servers, tails};
 use crate::command::{CommandPattern, QuestionMark, literal};
 use crate::draft::{Decision, Draft, DraftRule, When};
 use crate::paths::{self, Rounding};
@@ -163,7 +163,10 @@ fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
     let Some((_, about, tools)) = known else {
         let mut rule = context.rule(at, &written, decision);
         if key != "*" {
-            rule.tools = vec![key.to_owned()];
+            rule.tools = match decision.allows() {
+                true => vec![key.to_owned()],
+                false => servers::spellings(key),
+            };
         }
         return of_others(context, rule, entry, &written);
     };

@@ -28,3 +28,23 @@ pub(super) fn only(
     policy.rules.push(denied);
     policy
 }
+
+/// Every way in which a name with a server in it, such as `github_get_issue`, may be read, for a rule
+/// that restricts.
+pub(super) fn spellings(name: &str) -> Vec<String> {
+    let mut names = vec![name.to_owned()];
+    let bare = name.strip_prefix("mcp_").filter(|bare| !bare.starts_with('_')).unwrap_or(name);
+    for (at, _) in bare.match_indices('_').take(MOST_SPELLINGS) {
+        let (server, tool) = (bare.get(..at), bare.get(at + 1..));
+        if let (Some(server), Some(tool)) = (server, tool)
+            && !server.is_empty()
+            && !tool.is_empty()
+        {
+            names.push(format!("mcp__{server}__{tool}"));
+        }
+    }
+    names
+}
+
+/// Names have a few underscores.
+const MOST_SPELLINGS: usize = 8;
