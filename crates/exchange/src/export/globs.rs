@@ -57,8 +57,20 @@ pub(super) fn is_only_folder(glob: &str, globs: &[String], exceptions: &[String]
     let of_exceptions = exceptions.iter().flat_map(|it| alternatives(it.trim_start_matches('!')));
     let has_exceptions = of_exceptions.into_iter().any(|it| it.starts_with(&inside));
     let whole = format!("{glob}/**");
-    let has_parts = globs.iter().any(|other| other.starts_with(&inside));
+    let has_parts = globs.iter().any(|other| other.starts_with(&inside)) || is_usual_folder(glob);
     has_exceptions || (has_parts && !globs.contains(&whole))
+}
+
+/// The home folder, the project, and folders at the root.
+fn is_usual_folder(glob: &str) -> bool {
+    let at_root = glob.strip_prefix('/').is_some_and(|rest| !rest.contains('/'));
+    matches!(glob, "~" | "workspace") || at_root
+}
+
+/// Whether a glob is for Windows.
+pub(super) fn has_drive(glob: &str) -> bool {
+    let mut letters = glob.chars();
+    letters.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && letters.next() == Some(':')
 }
 
 #[cfg(test)]

@@ -320,6 +320,10 @@ impl Rule<'_> {
                 coverage.miss("a folder without all that is in it has no counterpart");
                 continue;
             }
+            if globs::has_drive(glob) {
+                coverage.miss("paths with a drive have no counterpart");
+                continue;
+            }
             match globs::has_exception(glob, &exceptions) {
                 true => coverage.miss("files with exceptions have no counterpart"),
                 false => coverage.add(subject(glob.clone())),

@@ -283,10 +283,17 @@ fn is_every_mode(key: &str, node: &Node) -> bool {
     key == "modes" && (written.is_empty() || modes.iter().all(|mode| written.contains(mode)))
 }
 
-/// The argument and the pattern of `"name":"pattern`, if the pattern stays inside this value.
+/// The argument and the pattern of `"name":"pattern`, if the pattern stays inside this value. A quotation
+/// mark at its end is the end of the value.
 fn one_argument(pattern: &str) -> Option<(String, String)> {
     let (name, value) = pattern.strip_prefix('"')?.split_once("\":\"")?;
     let is_name = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+    let value = match value.strip_suffix('"') {
+        Some(whole) => format!("(?:{whole})$"),
+        None => value.to_owned(),
+    };
+    // What is not a quotation mark is any character of the value.
+    let value = value.replace("[^\"]", ".").replace("[^\"/]", "[^/]");
     let is_inside = !value.contains('"') && !value.contains(r"\\");
-    (is_name && !name.is_empty() && is_inside).then(|| (name.to_owned(), value.to_owned()))
+    (is_name && !name.is_empty() && is_inside).then(|| (name.to_owned(), value))
 }
