@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use callgate_call::Surface;
 use callgate_dialect::Dialect;
+use callgate_exchange::{Agent, Format};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -437,6 +438,7 @@ pub(crate) enum Policy {
     /// Show how many recorded calls no rule decides, by tool.
     Coverage(Box<PolicyOnRecords>),
 
+<<<<<<< HEAD
     /// Suggest rules that allow what was seen, or exceptions for denials that were wrong.
     ///
     /// Prints a policy with the tightest readable rules that allow the recorded calls that passed,
@@ -445,6 +447,65 @@ pub(crate) enum Policy {
     /// recorded calls first: nothing is suggested that would also allow a call that was denied and is
     /// not marked wrong. Nothing is changed.
     Suggest(Box<PolicySuggest>),
+=======
+    /// Turn the rules of another system into a policy.
+    ///
+    /// Prints the policy, or the section `mcp:` of a config. What is not the same afterwards is listed on
+    /// stderr, with its place in the file. It is never weaker: what cannot be expressed covers more if it
+    /// denies or asks, and is left out if it allows.
+    #[command(after_long_help = exit::help_of(exit::EXCHANGE))]
+    Import(PolicyImport),
+
+    /// Write the rules of a policy as rules of an agent, as a second line of defence.
+    ///
+    /// Only rules that deny or ask are written, as far as the agent has such rules. What is not covered is
+    /// listed on stderr, with its place in the policy.
+    #[command(after_long_help = exit::help_of(exit::EXCHANGE))]
+    Export(PolicyExport),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyImport {
+    /// The file; `-` is stdin.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The format [default: what the content looks like]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub(crate) from: Option<Format>,
+
+    #[command(flatten)]
+    pub(crate) output: ExchangeOutput,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyExport {
+    /// The agent.
+    #[arg(long, value_name = "AGENT", value_parser = agent())]
+    pub(crate) to: Agent,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
+
+    #[command(flatten)]
+    pub(crate) output: ExchangeOutput,
+}
+
+/// Where the result of an import or export goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExchangeOutput {
+    /// Write the result to this file, which must not exist yet [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Print the differences as one JSON object, with the result in it unless `--output` names a file.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Fail if there is any difference.
+    #[arg(long)]
+    pub(crate) strict: bool,
+>>>>>>> m-import
 }
 
 #[derive(Debug, clap::Args)]
@@ -547,6 +608,16 @@ pub(crate) struct Init {
 fn dialect() -> impl TypedValueParser<Value = Dialect> {
     PossibleValuesParser::new(Dialect::ALL.map(Dialect::as_str))
         .try_map(|word| Dialect::from_word(&word).ok_or("no such dialect"))
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::as_str))
+        .try_map(|word| Format::from_word(&word).ok_or("no such format"))
+}
+
+fn agent() -> impl TypedValueParser<Value = Agent> {
+    PossibleValuesParser::new(Agent::ALL.map(Agent::as_str))
+        .try_map(|word| Agent::from_word(&word).ok_or("no such agent"))
 }
 
 fn surface() -> impl TypedValueParser<Value = Surface> {

@@ -44,7 +44,7 @@ impl Exit {
                 "success; check: the call is allowed; filter: the response was read to its end"
             }
             Self::Denied | Self::Broken => {
-                "check: denied; policy test: a test failed; audit verify, doctor: something is wrong"
+                "check: denied; policy test: a test failed; policy import, export: differences, with --strict; audit verify, doctor: something is wrong"
             }
             Self::Error => {
                 "wrong usage, an unreadable file, call or store, or a rejected config or policy"
@@ -129,6 +129,12 @@ pub(crate) const TEST: Codes = &[
     (Exit::Success, "every test passed"),
     (Exit::Broken, "a test failed"),
     (Exit::Error, "a test file, the config or a policy cannot be read"),
+];
+
+pub(crate) const EXCHANGE: Codes = &[
+    (Exit::Success, "done; there may be differences"),
+    (Exit::Broken, "done, with differences, and `--strict` was given"),
+    (Exit::Error, "a file, the config or a policy cannot be read, or the result cannot be written"),
 ];
 
 /// The section of `--help` that lists the codes of one command.

@@ -59,7 +59,7 @@ fn user_base(variable: env::Variable, in_home: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file that is `what`.
-pub(crate) fn read(path: &Path, what: &'static str) -> Result<Source, Error> {
+pub fn read(path: &Path, what: &'static str) -> Result<Source, Error> {
     let text = read_text(path);
     let text = text.map_err(|why| Error::Unreadable { what, path: path.to_owned(), why })?;
     Ok(Source { name: path.to_string_lossy().into_owned(), text })

@@ -45,14 +45,14 @@ mod words;
 pub use error::{Error, Rejected};
 pub use exposed::Exposed;
 pub use file::Written;
-pub use find::{FILE, find, user_folder};
-pub use policies::{PolicySet, Relaxed, load_policies};
+pub use find::{FILE, find, read as read_source, user_folder};
+pub use policies::{Part, PolicySet, Relaxed, load_policies};
 pub use protect::Protect;
 pub use quantity::duration;
 pub use reference::reference;
 pub use resolve::{
-    McpServer, MissingVariable, Resolved, audit_settings, load, mcp_settings, record_settings,
-    settings,
+    McpServer, MissingVariable, Resolved, audit_settings, check_text, load, mcp_settings,
+    record_settings, settings,
 };
 pub use restart::{Process, StartSettings};
 pub use schema::schema;

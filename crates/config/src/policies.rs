@@ -37,6 +37,8 @@ pub struct PolicySet {
     pub files: Vec<PathBuf>,
     /// Which of them other users can change.
     pub exposed: Vec<Exposed>,
+    /// Where in `sources` the policies are.
+    pub parts: Vec<Part>,
 }
 
 /// A built-in policy with something taken away.
@@ -80,10 +82,12 @@ pub(crate) struct Gathered {
     tools: Vec<Entry>,
 }
 
-/// Where in `sources` the policies are.
+/// Where in the sources policies are.
 #[derive(Debug)]
-enum Part {
+pub enum Part {
+    /// A policy file.
     File(usize),
+    /// These policies of a file: of the config, or of a built-in policy with something taken away.
     Inline(usize, Vec<Node>),
 }
 
@@ -247,7 +251,7 @@ impl Gathered {
             Err(problems) => Err((self.sources, problems)),
             Ok((policies, warnings)) => {
                 let compiled = (!self.parts.is_empty()).then_some(policies);
-                let Self { sources, mut origins, relaxed, watched, files, .. } = self;
+                let Self { sources, parts, mut origins, relaxed, watched, files, .. } = self;
                 origins.dedup();
                 let exposed = exposed::among(&files);
                 Ok(PolicySet {
@@ -259,6 +263,7 @@ impl Gathered {
                     sources,
                     files,
                     exposed,
+                    parts,
                 })
             }
         }

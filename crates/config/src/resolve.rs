@@ -114,6 +114,17 @@ pub fn record_settings(named: Option<&Path>) -> Result<(callgate_store::Settings
     Ok((audit(&written, path.as_deref()), api(&written, path.as_deref())))
 }
 
+/// Checks the settings in the text of a config file. Policies in other files are not read.
+pub fn check_text(source: Source) -> Result<(), Error> {
+    let mut problems = Problems::new(&source);
+    let _ = file::read(&source, &mut problems);
+    let problems = problems.into_list();
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(rejected("config")((vec![source], problems))),
+    }
+}
+
 /// The settings about MCP servers, and how the declared servers are started or reached, for
 /// commands that need nothing else.
 pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), Error> {

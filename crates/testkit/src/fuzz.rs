@@ -7,6 +7,7 @@
 mod changed;
 pub mod coding;
 pub mod effects;
+pub mod exchange;
 pub mod gate;
 pub mod inspect;
 pub mod json;
@@ -25,13 +26,14 @@ pub const MAX_LEN: usize = 8 * 1024;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target that needs no store and no runtime.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     ("json", json::check),
     ("sse", sse::check),
     ("coding", coding::check),
     ("policy", policy::check),
     ("inspect", inspect::check),
     ("effects", effects::check),
+    ("exchange", exchange::check),
     ("anthropic", |data| gate::check(Dialect::Anthropic, data)),
     ("openai_chat", |data| gate::check(Dialect::OpenAiChat, data)),
     ("openai_responses", |data| gate::check(Dialect::Responses, data)),

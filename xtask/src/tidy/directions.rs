@@ -4,7 +4,7 @@
 use super::crates::Member;
 
 /// Every crate, in the order data flows, and what it may use. Test code is free.
-const TABLE: [(&str, May); 21] = [
+const TABLE: [(&str, May); 22] = [
     ("json", May::Use(&[])),
     ("document", May::Use(&["json"])),
     ("call", May::Use(&["json"])),
@@ -13,6 +13,8 @@ const TABLE: [(&str, May); 21] = [
     ("effects", May::Use(&["json", "call"])),
     ("scan", May::Use(&["json"])),
     ("policy", May::Use(&["json", "document", "call", "effects", "scan"])),
+    // Other systems' rules: text in, text out.
+    ("exchange", May::Use(&["json", "document", "call", "effects", "policy"])),
     ("gate", May::Use(&["json", "call", "wire", "dialect", "policy"])),
     ("audit", May::Use(&["call", "scan"])),
     ("store", May::Use(&["call", "policy", "scan", "audit"])),
@@ -36,8 +38,9 @@ const TABLE: [(&str, May); 21] = [
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.
-const PURE: [&str; 10] = [
-    "json", "document", "call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry",
+const PURE: [&str; 11] = [
+    "json", "document", "call", "wire", "dialect", "effects", "scan", "policy", "exchange", "gate",
+    "registry",
 ];
 
 /// Libraries that would bring those.

@@ -6,7 +6,10 @@ pub(crate) mod comparison;
 mod coverage;
 mod detectors;
 mod diff;
+mod exchange;
 pub(crate) mod explain;
+mod export;
+mod import;
 mod list;
 mod replay;
 mod suggest;
@@ -38,7 +41,12 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Replay(args) => replay::run(args, config),
         Policy::Diff(args) => diff::run(args, config),
         Policy::Coverage(args) => coverage::run(args, config),
+<<<<<<< HEAD
         Policy::Suggest(args) => suggest::run(args, config),
+=======
+        Policy::Import(args) => import::run(args),
+        Policy::Export(args) => export::run(args, config),
+>>>>>>> m-import
     }
 }
 

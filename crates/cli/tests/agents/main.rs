@@ -79,3 +79,15 @@ fn what_a_program_of_the_model_calls_is_judged_at_the_server() {
     let Some(installed) = Installed::find() else { return };
     scenes::called_by_a_program(&installed);
 }
+
+#[test]
+fn claude_code_enforces_the_rules_that_were_exported_to_it() {
+    let Some(installed) = Installed::find() else { return };
+    scenes::rules_of_its_own(Agent::ClaudeCode, &installed, "claude-code", ".claude/settings.json");
+}
+
+#[test]
+fn opencode_enforces_the_rules_that_were_exported_to_it() {
+    let Some(installed) = Installed::find() else { return };
+    scenes::rules_of_its_own(Agent::OpenCode, &installed, "opencode", "opencode.json");
+}

@@ -241,3 +241,29 @@ fn tells_all(world: &World<'_>, calls: &[&str]) {
     assert!(calls.len() < 3 || text.contains("Not in an answer."), "{agent:?}: {text}");
     assert!(!text.contains("(rule no-marker (policy p)). Record:"), "{agent:?}: {text}");
 }
+
+/// Rules that were exported to an agent are enforced by the agent itself: the gateway lets these calls
+/// pass.
+#[track_caller]
+pub(crate) fn rules_of_its_own(agent: Agent, installed: &Installed, to: &str, place: &str) {
+    let policy = "
+policy: own
+rules:
+  - { id: no-mkdir, when: { runs: mkdir }, verdict: deny }
+  - { id: no-tool, server: shim, tool: read_note, verdict: deny }
+";
+    let turn = vec![
+        Said::command(agent, "call_mkdir", "mkdir denied-by-itself"),
+        Said::command(agent, "call_chain", "touch x && mkdir also-denied"),
+        Said::call(agent, "call_read", READ, "hi"),
+        Said::command(agent, "call_touch", "touch allowed"),
+    ];
+    let world = World::new(agent, installed, vec![turn]);
+    world.give_rules(to, policy, place);
+    let shown = world.run(Turn::First);
+    assert!(shown.contains(FAREWELL), "{agent:?}: {shown}");
+    assert!(world.has("allowed"), "{agent:?}: {shown}");
+    assert!(!world.has("denied-by-itself"), "{agent:?}: {shown}");
+    assert!(!world.has("also-denied"), "{agent:?}: {shown}");
+    assert_eq!(world.executed(), (0, 0), "{agent:?}: {shown}");
+}

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::upstream::Upstream;
@@ -93,6 +94,19 @@ impl<'a> World<'a> {
             home: self.home.path(),
             work: self.work.path(),
         })
+    }
+
+    /// Gives the agent rules of its own: a policy, exported to a file in the folder where it works.
+    #[track_caller]
+    pub(crate) fn give_rules(&self, to: &str, policy: &str, place: &str) {
+        let file = self.work.path().join(place);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(self.home.path().join("rules.yaml"), policy).unwrap();
+        let mut export = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        export.args(["policy", "export", "--to", to, "--policy"]);
+        export.arg(self.home.path().join("rules.yaml")).arg("--output").arg(&file);
+        let output = export.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
     }
 
     /// Lets the agent work until it has nothing more to do. Gives what it showed.

@@ -12,6 +12,7 @@ mod config;
 mod dialects;
 mod doctor;
 mod effects;
+mod exchange;
 mod filter;
 mod filters;
 mod guardrails;

@@ -1,0 +1,60 @@
+//! Rules of Codex: commands by their first words, and hosts.
+
+use callgate_call::json::quote;
+
+use super::native::{Native, Subject};
+use crate::draft::Decision;
+
+/// Codex has no rules about whole tools.
+pub(super) const TOOLS: &[(&str, &[&str])] = &[];
+
+pub(super) fn accepts(native: &Native) -> Result<(), &'static str> {
+    match &native.subject {
+        Subject::Command(_) => Ok(()),
+        Subject::Host(host) if host.contains('*') => Err("wildcards for hosts have no counterpart"),
+        Subject::Host(_) if native.decision == Decision::Ask => Err("hosts can only be denied"),
+        Subject::Host(_) => Ok(()),
+        Subject::CommandText { .. } => Err("the text of commands has no counterpart"),
+        Subject::Reads(_) | Subject::Changes(_) => {
+            Err("files have no counterpart: they belong to the sandbox")
+        }
+        Subject::Tool(_) | Subject::ServerTool { .. } => Err("whole tools have no counterpart"),
+    }
+}
+
+pub(super) fn text(natives: &[Native]) -> String {
+    let mut out = String::from("# Rules of callgate's policies, as a second line of defence.\n");
+    for native in natives {
+        let reason = native.reason.as_deref().filter(|reason| !reason.trim().is_empty());
+        let reason = reason
+            .map_or(String::new(), |reason| format!("    justification = {},\n", literal(reason)));
+        match &native.subject {
+            Subject::Command(words) => {
+                let words: Vec<String> = words.iter().map(|word| literal(word)).collect();
+                let decision =
+                    if native.decision == Decision::Deny { "forbidden" } else { "prompt" };
+                out.push_str(&format!(
+                    "\nprefix_rule(\n    pattern = [{}],\n    decision = \"{decision}\",\n{reason})\n",
+                    words.join(", ")
+                ));
+            }
+            Subject::Host(host) => {
+                for protocol in ["http", "https"] {
+                    out.push_str(&format!(
+                        "\nnetwork_rule(\n    host = {},\n    protocol = \"{protocol}\",\n    decision = \"deny\",\n{reason})\n",
+                        literal(host)
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// A text in quotes. Only what both JSON and Starlark escape in the same way is escaped.
+fn literal(text: &str) -> String {
+    let plain: String =
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    quote(&plain)
+}

@@ -1,0 +1,300 @@
+//! `permission` of opencode: for each tool a word, or patterns of which the last that matches decides.
+
+use callgate_policy::Span;
+use callgate_policy::yaml::{Node, Yaml};
+
+use super::context::Context;
+use super::order::{Ordered, prioritised};
+use super::{servers, tails};
+use crate::command::{CommandPattern, QuestionMark, literal};
+use crate::draft::{Decision, Draft, DraftRule, When};
+use crate::paths::{self, Rounding};
+use crate::read::{self, get, text};
+
+/// What opencode's permissions are about.
+#[derive(Clone, Copy, PartialEq)]
+enum About {
+    Commands,
+    Reads,
+    Changes,
+    /// Files outside of the workspace.
+    Outside,
+    Urls,
+    /// Names of agents, skills and the like, in this argument.
+    Argument(&'static str),
+    /// Nothing that a call shows.
+    Nothing,
+}
+
+const KNOWN: [(&str, About, &[&str]); 13] = [
+    ("bash", About::Commands, &["@shell"]),
+    ("read", About::Reads, &["read"]),
+    ("edit", About::Changes, &["edit", "write", "patch", "apply_patch", "multiedit"]),
+    ("external_directory", About::Outside, &[]),
+    ("webfetch", About::Urls, &["webfetch"]),
+    ("task", About::Argument("subagent_type"), &["task"]),
+    ("skill", About::Argument("name"), &["skill"]),
+    ("glob", About::Argument("pattern"), &["glob"]),
+    ("grep", About::Argument("pattern"), &["grep"]),
+    ("list", About::Argument("path"), &["list"]),
+    ("websearch", About::Argument("query"), &["websearch"]),
+    ("codesearch", About::Argument("query"), &["codesearch"]),
+    ("doom_loop", About::Nothing, &[]),
+];
+
+/// One pattern with its word.
+struct Entry<'n> {
+    at: Span,
+    key: &'n str,
+    pattern: &'n str,
+    decision: Decision,
+}
+
+pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+    let root = read::json::read(context.source, &mut context.problems)?;
+    let mut entries = Vec::new();
+    if let Some(tools) = get(&root, "tools") {
+        old_tools(context, tools, &mut entries);
+    }
+    if let Some(permission) = get(&root, "permission") {
+        permissions(context, permission, &mut entries);
+    }
+    for key in ["agent", "mode"] {
+        if let Some(agents) = get(&root, key) {
+            of_agents(context, agents);
+        }
+    }
+    // The last that matches decides.
+    entries.reverse();
+    let mut ordered = Vec::new();
+    for entry in &entries {
+        ordered.extend(rule(context, entry));
+    }
+    let mut policy = context.policy("opencode");
+    policy.rules = prioritised(context, ordered);
+    policy.default = Some("allow");
+    let everything = |entry: &Entry<'_>| entry.key == "*" && entry.pattern == "*";
+    if !entries.iter().any(everything) {
+        let outside = unlisted_files(context);
+        tails::add(&mut policy, outside);
+    }
+    Some(Draft { policies: vec![policy] })
+}
+
+fn permissions<'n>(context: &mut Context<'_>, permission: &'n Node, entries: &mut Vec<Entry<'n>>) {
+    let Yaml::Map(keys) = &permission.value else {
+        if let Some(decision) = decision(context, permission) {
+            entries.push(Entry { at: permission.span, key: "*", pattern: "*", decision });
+        }
+        return;
+    };
+    for (key, node) in keys {
+        let Yaml::Map(patterns) = &node.value else {
+            if let Some(decision) = decision(context, node) {
+                entries.push(Entry { at: key.span, key: &key.name, pattern: "*", decision });
+            }
+            continue;
+        };
+        for (pattern, node) in patterns {
+            if let Some(decision) = decision(context, node) {
+                let pattern_text = pattern.name.as_str();
+                entries.push(Entry {
+                    at: pattern.span,
+                    key: &key.name,
+                    pattern: pattern_text,
+                    decision,
+                });
+            }
+        }
+    }
+}
+
+/// `tools: { write: false }`, the older form.
+fn old_tools<'n>(context: &mut Context<'_>, tools: &'n Node, entries: &mut Vec<Entry<'n>>) {
+    let Yaml::Map(keys) = &tools.value else { return };
+    for (key, node) in keys {
+        match node.value {
+            Yaml::Bool(false) => entries.push(Entry {
+                at: key.span,
+                key: if matches!(key.name.as_str(), "write" | "patch") {
+                    "edit"
+                } else {
+                    &key.name
+                },
+                pattern: "*",
+                decision: Decision::Deny,
+            }),
+            Yaml::Bool(true) => {}
+            _ => context.problem(node.span, "a tool is either `true` or `false`"),
+        }
+    }
+}
+
+/// Permissions of single agents. They may be laxer than the others, and which agent calls is not compared.
+fn of_agents(context: &mut Context<'_>, agents: &Node) {
+    let Yaml::Map(agents) = &agents.value else { return };
+    for (name, agent) in agents {
+        for key in ["permission", "tools"] {
+            if let Some(node) = get(agent, key) {
+                let why =
+                    "the permissions of a single agent are not read: those for all agents hold";
+                context.left_out(node.span, &format!("{}.{key}", name.name), why);
+            }
+        }
+    }
+}
+
+fn decision(context: &mut Context<'_>, node: &Node) -> Option<Decision> {
+    match text(node) {
+        Some("allow") => Some(Decision::Allow),
+        Some("ask") => Some(Decision::Ask),
+        Some("deny") => Some(Decision::Deny),
+        _ => {
+            context.problem(node.span, "a permission must be `allow`, `ask` or `deny`");
+            None
+        }
+    }
+}
+
+fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
+    let Entry { at, key, pattern, decision } = *entry;
+    let written = if pattern == "*" { key.to_owned() } else { format!("{key}: {pattern}") };
+    let known = KNOWN.iter().find(|(name, ..)| *name == key);
+    let Some((_, about, tools)) = known else {
+        let mut rule = context.rule(at, &written, decision);
+        if key != "*" {
+            rule.tools = match decision.allows() {
+                true => vec![key.to_owned()],
+                false => servers::spellings(key),
+            };
+        }
+        return of_others(context, rule, entry, &written);
+    };
+    if *about == About::Nothing {
+        context.left_out(at, &written, "how often a call is repeated is not compared");
+        return None;
+    }
+    let mut rule = context.rule(at, &written, decision);
+    rule.tools = tails::texts(tools);
+    if decision.allows() && *about == About::Commands {
+        rule.tools = tails::texts(&["bash"]);
+    }
+    if pattern == "*" && *about != About::Outside {
+        return Some(Ordered::plain(rule));
+    }
+    match about {
+        About::Commands => {
+            let pattern = CommandPattern::wildcard(pattern, QuestionMark::OneCharacter);
+            return Some(Ordered::commands(rule, vec![pattern]));
+        }
+        About::Argument(name) => rule.when = Some(When::text(name, "matches", wildcard(pattern))),
+        About::Urls => rule.when = Some(When::text("@url", "matches", wildcard(pattern))),
+        About::Reads => return files(context, rule, entry, &["reads"]),
+        About::Changes => return files(context, rule, entry, &["writes", "deletes"]),
+        About::Outside => return outside(context, rule, entry),
+        About::Nothing => {}
+    }
+    Some(Ordered::plain(rule))
+}
+
+/// A key that is the name of another tool, or a pattern for names.
+fn of_others(
+    context: &mut Context<'_>,
+    rule: DraftRule,
+    entry: &Entry<'_>,
+    written: &str,
+) -> Option<Ordered> {
+    if entry.pattern == "*" {
+        return Some(Ordered::plain(rule));
+    }
+    let why = "what the pattern is compared with is not known";
+    if rule.verdict.allows() {
+        context.left_out(entry.at, written, why);
+        return None;
+    }
+    let mut rule = rule;
+    // Asking about more than before would come before rules that deny.
+    rule.verdict = Decision::Deny;
+    context.stricter(entry.at, written, &rule, format!("{why}: every call of the tool is denied"));
+    Some(Ordered::plain(rule))
+}
+
+fn files(
+    context: &mut Context<'_>,
+    mut rule: DraftRule,
+    entry: &Entry<'_>,
+    keys: &[&'static str],
+) -> Option<Ordered> {
+    let rounding = if rule.verdict.allows() { Rounding::Down } else { Rounding::Up };
+    match paths::wildcard(entry.pattern, rounding) {
+        Ok(globs) => {
+            let keys = if rule.verdict.allows() { keys.get(..1).unwrap_or_default() } else { keys };
+            let effects = keys.iter().map(|key| When::Effect(key, globs.clone()));
+            rule.when = When::any(effects.collect());
+        }
+        Err(why) if rule.verdict.allows() => {
+            context.left_out(entry.at, entry.pattern, why);
+            return None;
+        }
+        Err(why) => {
+            rule.verdict = Decision::Deny;
+            context.stricter(
+                entry.at,
+                entry.pattern,
+                &rule,
+                format!("{why}: every call of the tool is denied"),
+            );
+        }
+    }
+    Some(Ordered::plain(rule))
+}
+
+/// Files outside of the workspace, in any tool.
+fn outside(context: &mut Context<'_>, mut rule: DraftRule, entry: &Entry<'_>) -> Option<Ordered> {
+    if rule.verdict.allows() {
+        let why = "files outside of the workspace stay with the other rules";
+        context.left_out(entry.at, &format!("external_directory: {}", entry.pattern), why);
+        return None;
+    }
+    let effects = ["reads", "writes", "deletes"];
+    rule.when = match (entry.pattern, paths::wildcard(entry.pattern, Rounding::Up)) {
+        ("*", _) | (_, Err(_)) => outside_of_workspace(),
+        (_, Ok(globs)) => {
+            When::any(effects.iter().map(|key| When::Effect(key, globs.clone())).collect())
+        }
+    };
+    Some(Ordered::plain(rule))
+}
+
+fn outside_of_workspace() -> Option<When> {
+    let inside = vec!["workspace".to_owned(), "workspace/**".to_owned()];
+    let effects = ["reads", "writes", "deletes"];
+    When::any(effects.iter().map(|key| When::EffectNot(key, inside.clone())).collect())
+}
+
+/// What opencode asks about without a rule.
+fn unlisted_files(context: &mut Context<'_>) -> Vec<DraftRule> {
+    let about = "opencode asks about files outside of the workspace, and about .env files.";
+    let mut outside = context.named_rule("files-outside", about, Decision::Ask);
+    outside.tools = tails::texts(&["@read", "@write", "@edit", "@search"]);
+    outside.when = outside_of_workspace();
+    let mut secrets = context.named_rule("environment-files", "", Decision::Ask);
+    secrets.tools = tails::texts(&["@read"]);
+    let globs = ["**/*.env", "**/*.env.*", "!**/*.env.example"];
+    secrets.when = Some(When::Effect("reads", tails::texts(&globs)));
+    vec![outside, secrets]
+}
+
+/// A regular expression for a pattern in which `*` and `?` are wildcards.
+fn wildcard(pattern: &str) -> String {
+    let mut regex = String::from("(?s)^");
+    for letter in pattern.chars() {
+        match letter {
+            '*' => regex.push_str(".*"),
+            '?' => regex.push('.'),
+            _ => regex.push_str(&literal(&letter.to_string(), " ")),
+        }
+    }
+    regex.push('$');
+    regex
+}
