@@ -8,11 +8,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use callgate_call::Surface;
+use callgate_decide::moment_of;
 use callgate_dialect::Dialect;
+use callgate_policy::Moment;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::exit;
+use crate::{exit, when};
 pub(crate) use admin::{AddKey, Config, Doctor, Keys, RenewKey};
 pub(crate) use mcp::{
     Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
@@ -86,7 +88,7 @@ pub(crate) enum Command {
     /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
     /// home, provider and model; all but tool are optional, and they take precedence over the
     /// flags. An input that is a string is the free text of a custom tool. Limits are not counted
-    /// here; the hour and weekday of rules are in UTC.
+    /// here; `context.hour` and `context.weekday` of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
 
@@ -281,8 +283,18 @@ pub(crate) struct Call {
     #[arg(long)]
     pub(crate) no_disk: bool,
 
+    /// Judge the call as if it were made at this time, such as `2026-03-29T02:30:00+02:00`
+    /// [default: now]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) at: Option<Moment>,
+
     #[command(flatten)]
     pub(crate) context: Context,
+}
+
+/// A time as `calls --since` reads it.
+fn moment(text: &str) -> Result<Moment, String> {
+    when::parse(text).map(moment_of)
 }
 
 const CONTEXT: &str = "Context";

@@ -7,7 +7,7 @@ use callgate_control::judging;
 use callgate_decide::{Buckets, NO_APPROVER, now};
 use callgate_gate::Answer;
 use callgate_policy::{
-    Direction, EffectReport, Judgement, NameJudgement, Policies, Recorded, RuleExplanation,
+    Direction, EffectReport, Judgement, Moment, NameJudgement, Policies, Recorded, RuleExplanation,
     Settled, TextGuard,
 };
 
@@ -19,19 +19,26 @@ use crate::disk::AgentDisk;
 pub(crate) struct Judge {
     policies: Policies,
     buckets: Buckets,
+    /// When calls are made, if that is not now.
+    at: Option<Moment>,
 }
 
 impl Judge {
     pub(crate) fn new(policies: Policies) -> Self {
-        Self { policies, buckets: Buckets::default() }
+        Self { policies, buckets: Buckets::default(), at: None }
     }
 
     /// A judge on the agent's machine, which looks at its files unless it must not.
     pub(crate) fn on_disk(policies: Policies, call: &args::Call) -> Self {
-        Self::new(match call.no_disk {
+        let policies = match call.no_disk {
             true => policies,
             false => policies.with_disk(Arc::new(AgentDisk)),
-        })
+        };
+        Self { at: call.at, ..Self::new(policies) }
+    }
+
+    fn moment(&self) -> Moment {
+        self.at.unwrap_or_else(now)
     }
 
     /// The text rules for the response.
@@ -51,17 +58,17 @@ impl Judge {
 
     /// Judges a whole call and counts nothing.
     pub(crate) fn dry(&self, call: &ToolCall) -> Judgement {
-        judging::dry(&self.policies, call)
+        judging::dry_at(&self.policies, call, &self.moment())
     }
 
     /// What a call would do.
     pub(crate) fn effects(&self, call: &ToolCall) -> EffectReport {
-        self.policies.effects(call, &now())
+        self.policies.effects(call, &self.moment())
     }
 
     /// The same, with the result of every rule.
     pub(crate) fn explained(&self, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
-        judging::explained(&self.policies, call)
+        judging::explained_at(&self.policies, call, &self.moment())
     }
 }
 

@@ -25,6 +25,7 @@ mod sets;
 mod sql;
 #[cfg(test)]
 mod tests;
+mod time;
 mod writes;
 
 use crate::judgement::Matched;

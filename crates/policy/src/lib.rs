@@ -33,7 +33,7 @@
 //!     origin: Origin::at(Surface::Response),
 //!     caller: None,
 //! };
-//! let noon = Moment { hour: 12, weekday: Weekday::Monday };
+//! let noon = Moment::on(Weekday::Monday, 12);
 //! let judgement = policies.judge(&call, &noon, &SpentLimits::none());
 //! assert_eq!(judgement.verdict, Verdict::Deny);
 //! assert_eq!(judgement.rule.as_deref(), Some("no-force-push"));
@@ -88,6 +88,7 @@ mod terms;
 mod tests;
 mod text;
 mod ticket;
+mod time_window;
 mod tri;
 mod verdict;
 mod wrapper;

@@ -23,6 +23,7 @@ mod starter;
 mod steps;
 mod support;
 mod text;
+mod time;
 mod tools;
 mod waiting;
 mod wrappers;

@@ -22,4 +22,5 @@
 
 pub use crate::diagnostic::{AddedProblem, Problems, did_you_mean};
 pub use crate::node::{Key, Node, Yaml, parse};
+pub use crate::source::moment;
 pub use crate::source::read::{At, Fields, integer, list, text, word, wrong};

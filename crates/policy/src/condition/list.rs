@@ -77,6 +77,7 @@ kinds! {
     Marked(super::marked::MarkedCondition),
     Opaque(super::opaque::OpaqueCondition),
     Escalates(super::escalates::EscalatesCondition),
+    Time(super::time::TimeCondition),
     After(super::after::AfterCondition),
     Denied(super::denied::DeniedCondition),
 }

@@ -138,9 +138,9 @@ impl<'c> Scene<'c> {
             ContextField::Cwd => origin.cwd.as_deref(),
             ContextField::Model => origin.model.as_deref(),
             ContextField::Provider => origin.provider.as_deref(),
-            ContextField::Weekday => Some(self.moment.weekday.as_str()),
+            ContextField::Weekday => Some(self.moment.weekday().as_str()),
             ContextField::Hour => {
-                return HOURS.get(usize::from(self.moment.hour)).map(|hour| Scalar::Number(hour));
+                return HOURS.get(usize::from(self.moment.hour())).map(|hour| Scalar::Number(hour));
             }
         };
         text.map(Scalar::Text)

@@ -988,3 +988,134 @@ error: cannot read the path `src/[ab]`
 "#,
     );
 }
+
+#[test]
+fn windows_of_time() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - time: {}
+        - time: { zone: UTC }
+        - time: { between: ["22:00"] }
+        - time: { between: ["22:60", "25:00"] }
+        - time: { between: ["08:00", "08:00"] }
+        - time: { between: 22, zone: Berlin }
+        - time: { days: [mo-fr], zone: Europe/Berln }
+        - time: { days: [frday], zone: Middle Earth, hours: 3 }"#,
+        r#"
+error: `time` needs `between` or `days`
+ --> test.yaml:7:17
+  |
+7 |         - time: {}
+  |                 ^
+  |
+  = hint: write `between: ["22:00", "06:30"]` or `days: [mon-fri]`
+
+error: `time` needs `between` or `days`
+ --> test.yaml:8:17
+  |
+8 |         - time: { zone: UTC }
+  |                 ^
+  |
+  = hint: write `between: ["22:00", "06:30"]` or `days: [mon-fri]`
+
+error: `between` needs two times: the beginning and the end
+ --> test.yaml:9:28
+  |
+9 |         - time: { between: ["22:00"] }
+  |                            ^
+  |
+  = hint: write `between: ["22:00", "06:30"]`
+
+error: `22:60` is not a time of the day
+  --> test.yaml:10:29
+   |
+10 |         - time: { between: ["22:60", "25:00"] }
+   |                             ^^^^^^^
+   |
+   = hint: write hours and minutes in quotes, from "00:00" to "24:00"
+
+error: `25:00` is not a time of the day
+  --> test.yaml:10:38
+   |
+10 |         - time: { between: ["22:60", "25:00"] }
+   |                                      ^^^^^^^
+   |
+   = hint: write hours and minutes in quotes, from "00:00" to "24:00"
+
+error: this window has no length
+  --> test.yaml:11:28
+   |
+11 |         - time: { between: ["08:00", "08:00"] }
+   |                            ^
+   |
+   = hint: for the whole day leave `between` out; the end of a day is `24:00`
+
+error: `between` must be a list, not a number
+  --> test.yaml:12:28
+   |
+12 |         - time: { between: 22, zone: Berlin }
+   |                            ^^
+
+error: unknown time zone `Berlin`
+  --> test.yaml:12:38
+   |
+12 |         - time: { between: 22, zone: Berlin }
+   |                                      ^^^^^^
+   |
+   = hint: did you mean `Europe/Berlin`?
+
+error: `mo` is not a day of the week
+  --> test.yaml:13:26
+   |
+13 |         - time: { days: [mo-fr], zone: Europe/Berln }
+   |                          ^^^^^
+   |
+   = hint: write days like `mon`, or ranges like `mon-fri`
+
+error: `fr` is not a day of the week
+  --> test.yaml:13:26
+   |
+13 |         - time: { days: [mo-fr], zone: Europe/Berln }
+   |                          ^^^^^
+   |
+   = hint: write days like `mon`, or ranges like `mon-fri`
+
+error: unknown time zone `Europe/Berln`
+  --> test.yaml:13:40
+   |
+13 |         - time: { days: [mo-fr], zone: Europe/Berln }
+   |                                        ^^^^^^^^^^^^
+   |
+   = hint: did you mean `Europe/Berlin`?
+
+error: `frday` is not a day of the week
+  --> test.yaml:14:26
+   |
+14 |         - time: { days: [frday], zone: Middle Earth, hours: 3 }
+   |                          ^^^^^
+   |
+   = hint: did you mean `friday`?
+
+error: unknown time zone `Middle Earth`
+  --> test.yaml:14:40
+   |
+14 |         - time: { days: [frday], zone: Middle Earth, hours: 3 }
+   |                                        ^^^^^^^^^^^^
+   |
+   = hint: use a name from the IANA time zone database, like `Europe/Berlin` or `UTC`
+
+error: unknown key `hours`
+  --> test.yaml:14:54
+   |
+14 |         - time: { days: [frday], zone: Middle Earth, hours: 3 }
+   |                                                      ^^^^^
+   |
+   = hint: known here: between, days, zone
+"#,
+    );
+}

@@ -195,7 +195,7 @@ const PATHS: [&str; 9] =
 const ROLE_KEYS: [&str; 7] = ["command", "cmd", "Command", "commands", "path", "file_path", "args"];
 
 /// Conditions of the other kinds.
-const LEAVES: [&str; 13] = [
+const LEAVES: [&str; 15] = [
     "{ secret: any }",
     "{ secret: [private_key, jwt] }",
     "{ finding: any }",
@@ -209,6 +209,8 @@ const LEAVES: [&str; 13] = [
     "{ marked: force-push }",
     "{ opaque: true }",
     "{ escalates: true }",
+    "{ time: { between: ['11:00', '13:00'] } }",
+    "{ time: { days: [sat-sun], zone: Asia/Tokyo } }",
 ];
 
 fn condition() -> impl Strategy<Value = String> {
