@@ -21,6 +21,7 @@
 
 mod arguments;
 mod call;
+mod conversation;
 mod embedded;
 pub mod json;
 mod name;
@@ -31,6 +32,10 @@ pub mod spell;
 
 pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
+pub use conversation::{
+    Conversation, FoundOrigin, HiddenConversation, PassageSource, Passages, ValueOrigins,
+    ValuePlace,
+};
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
 pub use origin::{EffectHints, Identity, Origin, OriginFields, Surface, Who};

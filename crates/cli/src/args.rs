@@ -86,8 +86,9 @@ pub(crate) enum Command {
     ///
     /// The call comes from `--tool` and `--input`, or as one JSON object from the argument CALL or
     /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
-    /// home, provider and model; all but tool are optional, and they take precedence over the
-    /// flags. An input that is a string is the free text of a custom tool. Limits are not counted
+    /// home, provider, model and conversation; all but tool are optional, and they take precedence
+    /// over the flags. A conversation is an object with the keys user and tool_result, each a text or
+    /// a list of texts. An input that is a string is the free text of a custom tool. Limits are not counted
     /// here; `context.hour` and `context.weekday` of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
@@ -282,6 +283,11 @@ pub(crate) struct Call {
     /// scripts that the call runs.
     #[arg(long)]
     pub(crate) no_disk: bool,
+
+    /// The conversation before the call: the body of a request to a model, in any API that callgate
+    /// knows.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conversation: Option<PathBuf>,
 
     /// Judge the call as if it were made at this time, such as `2026-03-29T02:30:00+02:00`
     /// [default: now]

@@ -32,6 +32,7 @@ mod canonical;
 mod client_turn;
 pub(crate) mod listed;
 mod merged;
+mod passages;
 mod places;
 mod recognise;
 mod sent;
@@ -45,6 +46,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use canonical::{call_digest, calls_digest};
 pub use client_turn::{ClientCall, ClientTurn, signature_hash};
+pub use passages::passages;
 pub use sent::{Sent, SentTurn, sent};
 pub use text::TextDigest;
 pub use texts::{RequestText, TextKind, plain_texts, texts, with_texts};

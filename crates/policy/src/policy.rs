@@ -43,6 +43,8 @@ pub(crate) struct Evidence {
     pub(crate) effects: bool,
     /// What earlier calls did.
     pub(crate) history: bool,
+    /// The conversation before the call.
+    pub(crate) conversation: bool,
 }
 
 /// Everything in a policy except its rules.
@@ -92,6 +94,7 @@ impl Policy {
     pub(crate) fn new(head: PolicyHeader, rules: Vec<Rule>) -> Self {
         let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
         let history = conditions(&rules).any(Condition::looks_at_history);
+        let conversation = conditions(&rules).any(Condition::looks_at_conversation);
         let on_earlier_calls =
             conditions(&rules).flat_map(Condition::on_earlier_calls).cloned().collect();
         let mut policy = Self {
@@ -104,6 +107,7 @@ impl Policy {
                 whole_input: rules.iter().any(Rule::looks_at_whole_input),
                 effects: rules.iter().any(Rule::looks_at_effects),
                 history,
+                conversation,
             },
             on_earlier_calls,
             rules,

@@ -11,6 +11,7 @@ mod extra;
 mod findings;
 mod go;
 mod operators;
+mod origin;
 mod permits;
 mod protect;
 mod pydantic;

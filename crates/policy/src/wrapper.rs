@@ -150,6 +150,7 @@ impl Judgement {
         extend_new(&mut self.details.limits, inner.limits);
         extend_new(&mut self.details.files, inner.files);
         extend_new(&mut self.details.events, inner.events);
+        extend_new(&mut self.details.origins, inner.origins);
         self.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::{PastEvent, SessionFiles, ToolCall};
-use callgate_control::{CallDescription, CheckOutput, judging};
+use callgate_control::{CallDefaults, CallDescription, CheckOutput, judging};
 use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
 use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
 
@@ -26,14 +26,15 @@ pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let files = &args.policies.files;
     let checker = Checker {
         judge: Judge::on_disk(sources::load(files, config)?, &args.call),
+        defaults: call_defaults(&args.call)?,
         lists: sources::mcp_lists(files, config)?,
         denial: sources::denial_text(files, config)?,
     };
     if let Some(file) = &args.jsonl {
-        return many(&checker, file, &args.call);
+        return many(&checker, file);
     }
     let given = described(&args.call, args.object.as_deref())?;
-    let checked = checker.check(given, &args.call, None)?;
+    let checked = checker.check(given, None)?;
     let (tool, color) = (checked.call.name.raw(), Color::of(&io::stdout()));
     let text = match (args.json, args.explain, &checked.refusal) {
         (true, ..) => checker.json(&checked)?,
@@ -54,6 +55,8 @@ pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
 /// What a call is judged by.
 struct Checker {
     judge: Judge,
+    /// What calls leave out.
+    defaults: CallDefaults,
     /// The lists of MCP servers and tools.
     lists: McpSettings,
     denial: Arc<DenialText>,
@@ -75,13 +78,8 @@ impl Checked {
 }
 
 impl Checker {
-    fn check(
-        &self,
-        given: CallDescription,
-        flags: &args::Call,
-        sessions: Option<&mut Sessions>,
-    ) -> Result<Checked> {
-        let mut calls = given.into_calls(&call_defaults(flags))?;
+    fn check(&self, given: CallDescription, sessions: Option<&mut Sessions>) -> Result<Checked> {
+        let mut calls = given.into_calls(&self.defaults)?;
         if let Some(sessions) = &sessions {
             calls.iter_mut().for_each(|call| sessions.add_past(call));
         }
@@ -166,7 +164,7 @@ pub(crate) fn strictest(
     given: CallDescription,
     flags: &args::Call,
 ) -> Result<Strictest> {
-    strictest_of(judge, given.into_calls(&call_defaults(flags))?)
+    strictest_of(judge, given.into_calls(&call_defaults(flags)?)?)
 }
 
 fn strictest_of(judge: &Judge, calls: Vec<ToolCall>) -> Result<Strictest> {
@@ -246,7 +244,7 @@ const MAX_CALL: u64 = 16 << 20;
 /// Judges one call a line, and answers each one before it waits for the next: a program may keep
 /// this running and talk with it. A reader of the answers that goes away does not end the judging:
 /// the exit code still has to be true.
-fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
+fn many(checker: &Checker, file: &Path) -> Result<Exit> {
     let input: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(io::stdin()),
         _ => {
@@ -265,7 +263,7 @@ fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (text, one) = judge_line(checker, &mut sessions, &line, number, flags)?;
+        let (text, one) = judge_line(checker, &mut sessions, &line, number)?;
         exit = exit.or_stricter(one);
         render::written(out.write_all(text.as_bytes()))?;
         // The next line may be there in part only, and its sender may wait for this answer.
@@ -282,11 +280,10 @@ fn judge_line(
     sessions: &mut Sessions,
     line: &[u8],
     number: usize,
-    flags: &args::Call,
 ) -> Result<(String, Exit)> {
     let checked = std::str::from_utf8(line)
         .context("not UTF-8")
-        .and_then(|text| checker.check(CallDescription::parse(text)?, flags, Some(sessions)));
+        .and_then(|text| checker.check(CallDescription::parse(text)?, Some(sessions)));
     match checked {
         Ok(checked) => Ok((checker.json(&checked)?, checked.exit())),
         Err(error) => {

@@ -19,6 +19,7 @@ use crate::path::{ContextField, Path, PathItem, everything};
 use crate::source::read::Fields;
 use crate::tri::{Possible, Tri};
 
+pub(super) use compile::compile_path;
 pub(crate) use compile::regex_hint;
 
 /// One argument with one operator.

@@ -80,6 +80,7 @@ kinds! {
     Time(super::time::TimeCondition),
     After(super::after::AfterCondition),
     Denied(super::denied::DeniedCondition),
+    Origin(super::origin::OriginCondition),
 }
 
 /// A kind of condition, while a rule file is read.

@@ -108,9 +108,22 @@ fn read(source: &Source, problems: &mut Problems<'_>) -> Vec<TestCase> {
 const OWN_KEYS: [&str; 7] = ["name", "verdict", "rule", "command", "hour", "weekday", "time"];
 
 /// The keys of its call, as `callgate check` reads them.
-const CALL_KEYS: [&str; 14] = [
-    "tool", "input", "server", "surface", "agent", "org", "team", "user", "key", "session", "cwd",
-    "home", "provider", "model",
+const CALL_KEYS: [&str; 15] = [
+    "tool",
+    "input",
+    "server",
+    "surface",
+    "agent",
+    "org",
+    "team",
+    "user",
+    "key",
+    "session",
+    "cwd",
+    "home",
+    "provider",
+    "model",
+    "conversation",
 ];
 
 fn test(source: &Source, node: &Node, problems: &mut Problems<'_>) -> Option<TestCase> {
