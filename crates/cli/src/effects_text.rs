@@ -52,7 +52,10 @@ fn unread((argument, effect): (&ArgumentEffects, &ReportedEffect)) -> String {
 
 /// What an effect does, in a few words.
 fn label(effect: &ReportedEffect) -> String {
-    let what = printable(&effect.what);
+    let mut what = printable(&effect.what);
+    if let Some(extent) = &effect.extent {
+        what.push_str(&format!(" ({})", extent.text));
+    }
     match (effect.is_opaque(), effect.marks.as_slice()) {
         (true, _) => format!("could not be analysed: {what}"),
         (false, []) => what,

@@ -24,6 +24,7 @@ mod catalogue;
 mod code;
 mod effect;
 mod escalate;
+mod extent;
 mod glob;
 mod ground;
 pub mod host;
@@ -51,6 +52,7 @@ pub use effect::{
     Run, Scope, Setting, SubCommand, Why,
 };
 pub use escalate::escalating_argument;
+pub use extent::{Count, Extent};
 pub use glob::{PathPattern, PathSet, PreparedPath, Stance};
 pub use ground::{Ground, Resolver};
 pub use hosts::{HostPattern, HostSet};

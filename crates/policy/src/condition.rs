@@ -146,6 +146,16 @@ impl Condition {
         self.any_evidence(|evidence| evidence == Evidence::Conversation)
     }
 
+    /// Whether any part of it asks how much a deletion touches.
+    pub(crate) fn asks_how_much(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::asks_how_much),
+            Self::Not(part) => part.asks_how_much(),
+            Self::Leaf(Leaf::Deletes(deletes)) => deletes.asks_how_much(),
+            Self::Leaf(_) => false,
+        }
+    }
+
     /// Every condition on the origin of a value in it.
     pub(crate) fn on_origins(&self) -> Vec<&OriginCondition> {
         match self {

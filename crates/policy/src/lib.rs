@@ -101,7 +101,7 @@ pub use denial::{
 };
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
-pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect};
+pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect, ReportedExtent};
 pub use explain::{
     ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
     RuleMismatch, RuleResult, TestExplanation,

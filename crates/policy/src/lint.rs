@@ -51,7 +51,8 @@ impl RuleSpans {
                 .or_else(|| unserved(rule, served))
                 .or_else(|| hidden(rule, others))
                 .or_else(|| takes_back(rule, &allowed))
-                .or_else(|| without_conversation(rule, served));
+                .or_else(|| without_conversation(rule, served))
+                .or_else(|| without_disk(rule, served));
             if let Some((message, hint)) = found {
                 warnings.push(self.warning(rule, message, hint, source));
             }
@@ -153,6 +154,20 @@ fn without_conversation(rule: &Rule, served: &[Surface]) -> Option<Advice> {
         rule.id
     );
     Some((message, "write `surface: response`, or let the agent use the gateway for its model"))
+}
+
+/// A rule on how much is deleted, on a surface whose door does not see the agent's disk.
+fn without_disk(rule: &Rule, served: &[Surface]) -> Option<Advice> {
+    let asks = rule.when.as_ref().is_some_and(Condition::asks_how_much);
+    let is_blind = |surface: &&Surface| **surface != Surface::Hook && served.contains(surface);
+    let surface = rule.surfaces.iter().find(is_blind).filter(|_| asks)?;
+    let message = format!(
+        "rule `{}` asks how much a call deletes, which is unknown on `{surface}`: there it {} \
+         every folder that is deleted",
+        rule.id,
+        if rule.restricts() { "matches" } else { "does not match" }
+    );
+    Some((message, "only a local door sees the disk: write `surface: hook`, or name `paths`"))
 }
 
 /// The names of tools without a server that rules allow, each with its rule.

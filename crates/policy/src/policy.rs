@@ -45,6 +45,8 @@ pub(crate) struct Evidence {
     pub(crate) history: bool,
     /// The conversation before the call.
     pub(crate) conversation: bool,
+    /// How much a deletion touches.
+    pub(crate) extent: bool,
 }
 
 /// Everything in a policy except its rules.
@@ -95,6 +97,7 @@ impl Policy {
         let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
         let history = conditions(&rules).any(Condition::looks_at_history);
         let conversation = conditions(&rules).any(Condition::looks_at_conversation);
+        let extent = conditions(&rules).any(Condition::asks_how_much);
         let on_earlier_calls =
             conditions(&rules).flat_map(Condition::on_earlier_calls).cloned().collect();
         let mut policy = Self {
@@ -108,6 +111,7 @@ impl Policy {
                 effects: rules.iter().any(Rule::looks_at_effects),
                 history,
                 conversation,
+                extent,
             },
             on_earlier_calls,
             rules,

@@ -16,6 +16,7 @@ mod permits;
 mod protect;
 mod pydantic;
 mod python_sdk;
+mod radius;
 mod roles;
 mod sanitize;
 mod scope;

@@ -20,6 +20,7 @@ mod keys;
 mod mcp;
 mod policy;
 mod policy_test;
+mod radius;
 mod records;
 mod relax;
 mod replay;

@@ -2,7 +2,7 @@
 
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
-use callgate_effects::{Bound, EffectKind, Effects, Path as EffectPath, Role};
+use callgate_effects::{Bound, EffectKind, Effects, Extent, Path as EffectPath, Role, Scope};
 
 use crate::effects::{CallEffects, PathForms, Place};
 use crate::extra::ExtraInput;
@@ -67,6 +67,11 @@ impl<'c> SceneEffects<'c> {
     /// The path of the effect at that place, ready to be compared.
     pub(crate) fn path(&self, at: usize, path: &EffectPath) -> Option<&'c PathForms> {
         self.call.path(at, path, self.list())
+    }
+
+    /// What the deletion at that place touches.
+    pub(crate) fn extent(&self, at: usize, path: &EffectPath, scope: Scope) -> Extent {
+        self.call.extent(at, path, scope, self.list())
     }
 
     /// What a tool of this name can do at most.

@@ -195,7 +195,7 @@ const PATHS: [&str; 9] =
 const ROLE_KEYS: [&str; 7] = ["command", "cmd", "Command", "commands", "path", "file_path", "args"];
 
 /// Conditions of the other kinds.
-const LEAVES: [&str; 15] = [
+const LEAVES: [&str; 16] = [
     "{ secret: any }",
     "{ secret: [private_key, jwt] }",
     "{ finding: any }",
@@ -204,6 +204,7 @@ const LEAVES: [&str; 15] = [
     "{ reads: ['**/.env', x] }",
     "{ writes: { not: ['workspace/**'] } }",
     "{ deletes: '**' }",
+    "{ deletes: { files_over: 1, untracked: true } }",
     "{ connects: { not: '@local' } }",
     "{ sets: '@code' }",
     "{ marked: force-push }",
