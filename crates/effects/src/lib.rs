@@ -22,6 +22,7 @@ mod analysis;
 mod bound;
 mod catalogue;
 mod code;
+mod code_mode;
 mod effect;
 mod escalate;
 mod extent;
@@ -47,6 +48,7 @@ mod word;
 
 pub use bound::{Bound, EffectKind};
 pub use catalogue::{Catalogue, Entry, Kind, Role};
+pub use code_mode::{Script, ScriptArguments, ScriptCall};
 pub use effect::{
     Access, Action, Change, Connection, Effect, Effects, Knowledge, Opaque, Place, Purpose, Reach,
     Run, Scope, Setting, SubCommand, Why,
