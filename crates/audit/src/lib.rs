@@ -43,8 +43,8 @@ pub use chain::{GENESIS, Hash, Link, hex};
 pub use query::{CompiledFilter, Filter, Order, Pattern, PatternError, WhoFilter};
 pub use record::{
     Action, Caller, Change, ChangeTarget, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
-    ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing,
-    Tokens, Tool, Verdict,
+    OriginFact, ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId,
+    Subagent, Timing, Tokens, Tool, Verdict,
 };
 pub use seal::{Body, ID_AT, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};

@@ -62,6 +62,9 @@ pub struct Record {
     /// The decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Where values of the call came from, as far as a rule asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<OriginFact>,
     /// The match of a text rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guardrail: Option<Guardrail>,
@@ -118,6 +121,7 @@ impl Record {
             model: None,
             tool: None,
             verdict: None,
+            origins: Vec::new(),
             guardrail: None,
             mcp: None,
             policies: None,
@@ -209,6 +213,16 @@ pub struct Caller {
     /// The provider's id for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+}
+
+/// Where the values of an argument came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OriginFact {
+    /// The argument, as the rule names it.
+    pub arg: String,
+    /// Whether a value came into the conversation only with the result of a tool; `None` if that is
+    /// unknown.
+    pub only_tool_result: Option<bool>,
 }
 
 /// A decision, and the rule that made it.

@@ -86,6 +86,9 @@ impl Stored {
         put("model", json!(record.model));
         put("tool", self.tool());
         put("verdict", record.verdict.as_ref().map_or(Value::Null, object));
+        if !record.origins.is_empty() {
+            put("origins", json!(record.origins));
+        }
         put("guardrail", record.guardrail.as_ref().map_or(Value::Null, object));
         put("mcp", record.mcp.as_ref().map_or(Value::Null, object));
         put("policies", record.policies.as_ref().map_or(Value::Null, object));

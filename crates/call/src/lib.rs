@@ -21,6 +21,7 @@
 
 mod arguments;
 mod call;
+mod conversation;
 mod embedded;
 mod name;
 mod origin;
@@ -32,6 +33,10 @@ pub use callgate_json as json;
 
 pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
+pub use conversation::{
+    Conversation, FoundOrigin, HiddenConversation, PassageSource, Passages, ValueOrigins,
+    ValuePlace,
+};
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
 pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Surface, Who};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::conversation::ValueOrigins;
 use crate::past::PastEvent;
 use crate::session_files::SessionFiles;
 
@@ -130,6 +131,8 @@ pub struct OriginFields {
     pub session_files: Option<Arc<SessionFiles>>,
     /// What earlier calls of the session did, if a rule asks for it.
     pub past: Arc<[PastEvent]>,
+    /// Where the values of the call come from, if a rule asks for it.
+    pub values: ValueOrigins,
 }
 
 /// What an MCP server says one of its tools does, in the annotations of its definition. It can make a
@@ -172,6 +175,7 @@ impl OriginFields {
             effect_hints: EffectHints::default(),
             session_files: None,
             past: Arc::default(),
+            values: ValueOrigins::Unknown,
         }
     }
 }
@@ -211,6 +215,15 @@ impl Origin {
     pub fn with_past(mut self, past: Vec<PastEvent>) -> Self {
         if !past.is_empty() || !self.past.is_empty() {
             Arc::make_mut(&mut self.0).past = past.into();
+        }
+        self
+    }
+
+    /// The same origin, with what is known about the values of the call.
+    #[must_use]
+    pub fn with_values(mut self, values: ValueOrigins) -> Self {
+        if self.values != values {
+            Arc::make_mut(&mut self.0).values = values;
         }
         self
     }

@@ -8,12 +8,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use callgate_call::Surface;
+use callgate_decide::moment_of;
 use callgate_dialect::Dialect;
 use callgate_exchange::{Agent, Format};
+use callgate_policy::Moment;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::exit;
+use crate::{exit, when};
 pub(crate) use admin::{AddKey, Config, Doctor, Keys, RenewKey};
 pub(crate) use mcp::{
     Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
@@ -87,10 +89,11 @@ pub(crate) enum Command {
     ///
     /// The call comes from `--tool` and `--input`, or as one JSON object from the argument CALL or
     /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
-    /// home, provider and model; all but tool are optional, and they take precedence over the
-    /// flags. An input that is a string is the free text of a custom tool. The JSON that a coding
-    /// agent gives its hook before a call is read as that call. Limits are not counted here; the hour
-    /// and weekday of rules are in UTC.
+    /// home, provider, model and conversation; all but tool are optional, and they take precedence
+    /// over the flags. A conversation is an object with the keys user and tool_result, each a text or
+    /// a list of texts. An input that is a string is the free text of a custom tool. The JSON that a
+    /// coding agent gives its hook before a call is read as that call. Limits are not counted here;
+    /// `context.hour` and `context.weekday` of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::CHECK))]
     Check(Check),
 
@@ -290,8 +293,23 @@ pub(crate) struct Call {
     #[arg(long)]
     pub(crate) no_disk: bool,
 
+    /// The conversation before the call: the body of a request to a model, in any API that callgate
+    /// knows.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conversation: Option<PathBuf>,
+
+    /// Judge the call as if it were made at this time, such as `2026-03-29T02:30:00+02:00`
+    /// [default: now]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) at: Option<Moment>,
+
     #[command(flatten)]
     pub(crate) context: Context,
+}
+
+/// A time as `calls --since` reads it.
+fn moment(text: &str) -> Result<Moment, String> {
+    when::parse(text).map(moment_of)
 }
 
 const CONTEXT: &str = "Context";
@@ -438,7 +456,6 @@ pub(crate) enum Policy {
     /// Show how many recorded calls no rule decides, by tool.
     Coverage(Box<PolicyOnRecords>),
 
-<<<<<<< HEAD
     /// Suggest rules that allow what was seen, or exceptions for denials that were wrong.
     ///
     /// Prints a policy with the tightest readable rules that allow the recorded calls that passed,
@@ -447,7 +464,7 @@ pub(crate) enum Policy {
     /// recorded calls first: nothing is suggested that would also allow a call that was denied and is
     /// not marked wrong. Nothing is changed.
     Suggest(Box<PolicySuggest>),
-=======
+
     /// Turn the rules of another system into a policy.
     ///
     /// Prints the policy, or the section `mcp:` of a config. What is not the same afterwards is listed on
@@ -505,7 +522,6 @@ pub(crate) struct ExchangeOutput {
     /// Fail if there is any difference.
     #[arg(long)]
     pub(crate) strict: bool,
->>>>>>> m-import
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,11 +1,14 @@
 //! The disk of the agent's machine, for commands that run on it.
 
+mod extent;
+mod git_index;
+
 use std::borrow::Cow;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use callgate_effects::Resolver;
+use callgate_effects::{Extent, Resolver, Scope};
 
 /// Looks at files when a call is judged, and never changes one.
 #[derive(Debug)]
@@ -20,6 +23,10 @@ impl Resolver for AgentDisk {
         let real = existing.canonicalize().ok()?.join(rest);
         let real = real.to_str()?.trim_end_matches('/');
         (real != path.trim_end_matches('/')).then(|| real.to_owned())
+    }
+
+    fn extent(&self, path: &str, scope: Scope, budget: &mut usize) -> Extent {
+        extent::of(Path::new(path), scope, budget)
     }
 
     /// Compares a part of the path that exists with the same part in the other case.

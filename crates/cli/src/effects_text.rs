@@ -52,7 +52,10 @@ fn unread((argument, effect): (&ArgumentEffects, &ReportedEffect)) -> String {
 
 /// What an effect does, in a few words.
 fn label(effect: &ReportedEffect) -> String {
-    let what = printable(&effect.what);
+    let mut what = printable(&effect.what);
+    if let Some(extent) = &effect.extent {
+        what.push_str(&format!(" ({})", extent.text));
+    }
     match (effect.is_opaque(), effect.marks.as_slice()) {
         (true, _) => format!("could not be analysed: {what}"),
         (false, []) => what,
@@ -178,7 +181,8 @@ mod tests {
     use super::*;
 
     fn effect(kind: &'static str, what: &str, span: std::ops::Range<usize>) -> ReportedEffect {
-        ReportedEffect { kind, what: what.into(), span, marks: Vec::new(), could: Vec::new() }
+        let (marks, could) = (Vec::new(), Vec::new());
+        ReportedEffect { kind, what: what.into(), span, marks, could, extent: None }
     }
 
     fn report(text: &str, effects: Vec<ReportedEffect>) -> EffectReport {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::ToolCall;
-use callgate_control::CallDescription;
+use callgate_control::{CallDefaults, CallDescription};
 use callgate_policy::{Moment, Policies};
 
 use crate::args;
@@ -13,7 +13,6 @@ use crate::recorded_call::RecordedCall;
 use crate::records;
 use crate::render::hinted;
 use crate::replay::Replay;
-use crate::surroundings::call_defaults;
 
 /// A call, once for each place where it would be seen.
 pub(crate) struct GivenCall {
@@ -27,19 +26,20 @@ impl GivenCall {
     /// command.
     pub(crate) fn of(
         flags: &args::Call,
+        defaults: &CallDefaults,
         text: Option<&str>,
         config: Option<&Path>,
         policies: &Policies,
     ) -> Result<Self> {
         match &flags.record {
             Some(record) => Self::on_record(record, config, policies),
-            None => Self::described(described(flags, text)?, flags),
+            None => Self::described(described(flags, text)?, defaults),
         }
     }
 
     /// A call of a line or an object.
-    pub(crate) fn described(description: CallDescription, flags: &args::Call) -> Result<Self> {
-        Ok(Self { calls: description.into_calls(&call_defaults(flags))?, moment: None })
+    pub(crate) fn described(description: CallDescription, defaults: &CallDefaults) -> Result<Self> {
+        Ok(Self { calls: description.into_calls(defaults)?, moment: None })
     }
 
     /// A recorded call, with what its session did before.

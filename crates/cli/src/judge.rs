@@ -8,7 +8,7 @@ use callgate_decide::{Buckets, NO_APPROVER, now};
 use callgate_gate::Answer;
 use callgate_policy::{
     Direction, EffectReport, Judgement, Moment, NameJudgement, Policies, Recorded, RuleExplanation,
-    Settled, SpentLimits, TextGuard,
+    Settled, TextGuard,
 };
 
 use crate::args;
@@ -31,17 +31,18 @@ impl Judge {
 
     /// A judge on the agent's machine, which looks at its files unless it must not.
     pub(crate) fn on_disk(policies: Policies, call: &args::Call) -> Self {
-        Self::new(match call.no_disk {
+        let policies = match call.no_disk {
             true => policies,
             false => policies.with_disk(Arc::new(AgentDisk)),
-        })
+        };
+        Self { moment: call.at, ..Self::new(policies) }
     }
 
     /// A judge for this call: at its time if it has one, and with a look at the disk unless it is a
     /// call of another time.
     pub(crate) fn for_call(policies: Policies, given: &GivenCall, flags: &args::Call) -> Self {
         match given.moment {
-            Some(moment) => Self { moment: Some(moment), ..Self::new(policies) },
+            Some(moment) => Self { moment: flags.at.or(Some(moment)), ..Self::new(policies) },
             None => Self::on_disk(policies, flags),
         }
     }
@@ -67,7 +68,7 @@ impl Judge {
 
     /// Judges a whole call and counts nothing.
     pub(crate) fn dry(&self, call: &ToolCall) -> Judgement {
-        self.policies.judge(call, &self.moment(), &SpentLimits::none())
+        judging::dry_at(&self.policies, call, &self.moment())
     }
 
     /// What a call would do.
@@ -77,8 +78,7 @@ impl Judge {
 
     /// The same, with the result of every rule.
     pub(crate) fn explained(&self, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
-        let (moment, limits) = (self.moment(), SpentLimits::none());
-        (self.dry(call), self.policies.explain(call, &moment, &limits))
+        judging::explained_at(&self.policies, call, &self.moment())
     }
 }
 

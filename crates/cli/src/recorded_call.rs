@@ -1,7 +1,10 @@
 //! A recorded call, to be judged again.
 
 use callgate_audit::{Action, Code, InputLoss, Stored};
-use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_call::{
+    Arguments, CallId, FoundOrigin, Origin, OriginFields, Surface, ToolCall, ToolName,
+    ValueOrigins, Who,
+};
 use callgate_decide::moment_of;
 use callgate_policy::{Judgement, Moment, Policies, SELF_PROTECTION, SpentLimits, Verdict};
 
@@ -82,6 +85,11 @@ impl RecordedCall {
         origin.session = who.session;
         (origin.cwd, origin.home) = (record.cwd.clone(), record.home.clone());
         (origin.provider, origin.model) = (record.provider.clone(), record.model.clone());
+        let found = record
+            .origins
+            .iter()
+            .map(|fact| FoundOrigin { condition: fact.arg.clone(), holds: fact.only_tool_result });
+        origin.values = ValueOrigins::Found(found.collect());
         Origin::new(origin)
     }
 

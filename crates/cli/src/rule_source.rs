@@ -1,7 +1,7 @@
 //! Where a rule is written.
 
+use callgate_document::{Node, Problems, Yaml, parse};
 use callgate_policy::Source;
-use callgate_policy::yaml::{Node, Problems, Yaml, parse};
 
 /// A rule in a file.
 pub(crate) struct RuleSource {

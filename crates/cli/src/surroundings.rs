@@ -1,14 +1,23 @@
 //! The origin of a call, from the command-line flags.
 
-use callgate_call::{Origin, OriginFields, Surface, Who};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use callgate_call::{
+    Conversation, HiddenConversation, Origin, OriginFields, Surface, ValueOrigins, Who,
+};
 use callgate_control::{CallDefaults, current_dir, home_dir};
+use callgate_dialect::request;
 
 use crate::args;
+use crate::render::hinted;
 
 /// The fields of a call that its JSON does not set. What the operator types counts as proven.
-pub(crate) fn call_defaults(flags: &args::Call) -> CallDefaults {
+pub(crate) fn call_defaults(flags: &args::Call) -> Result<CallDefaults> {
     let context = &flags.context;
-    CallDefaults {
+    Ok(CallDefaults {
         surface: flags.surface,
         server: flags.server.clone(),
         agent: context.agent.clone(),
@@ -18,7 +27,23 @@ pub(crate) fn call_defaults(flags: &args::Call) -> CallDefaults {
         home: flags.home.clone().or_else(home_dir),
         provider: context.provider.clone(),
         model: context.model.clone(),
+        values: match &flags.conversation {
+            Some(file) => conversation(file)?,
+            None => ValueOrigins::Unknown,
+        },
+    })
+}
+
+/// The conversation in the body of a request.
+fn conversation(file: &Path) -> Result<ValueOrigins> {
+    let text = fs::read_to_string(file);
+    let text = text.with_context(|| format!("cannot read `{}`", file.display()))?;
+    let found = request::passages(&text);
+    if let Err(HiddenConversation::Unreadable) = found {
+        let hint = "it must be the body of a request to a model, as one JSON object";
+        return Err(hinted(format!("`{}` is not a conversation", file.display()), hint));
     }
+    Ok(ValueOrigins::Conversation(Arc::new(Conversation::new(|| found))))
 }
 
 /// Where a response that is filtered comes from.

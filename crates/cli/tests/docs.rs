@@ -463,6 +463,13 @@ fn the_limits_are_those_of_the_code() {
         ("how long they are kept", format!("{} days", RemovedEntry::MAX_DAYS)),
         ("turns that look like one turn of a request", RemovedEntry::MAX_ALIKE.to_string()),
         ("turns that are compared with one request", RemovedEntry::MAX_FOUND.to_string()),
+        ("the conversation that a rule on `origin` searches", {
+            size(callgate_call::Passages::MAX_BYTES as u64)
+        }),
+        (
+            "entries of folders that are counted for one deletion",
+            callgate_policy::EffectReport::MAX_ENTRIES.to_string(),
+        ),
         ("the nesting depth of an MCP message", { format!("{} levels", callgate_json::MAX_DEPTH) }),
     ] {
         let row = format!("| {what} | {number} |");

@@ -1,8 +1,12 @@
 //! A call as it was described, and the `ToolCall` it stands for.
 
 use std::env;
+use std::sync::Arc;
 
-use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_call::{
+    Arguments, CallId, Conversation, Origin, OriginFields, PassageSource, Passages, Surface,
+    ToolCall, ToolName, ValueOrigins, Who,
+};
 use callgate_decide::login;
 use callgate_json::{Error as JsonError, Kind, Reader};
 
@@ -32,6 +36,8 @@ pub struct CallDefaults {
     pub provider: Option<String>,
     /// The model.
     pub model: Option<String>,
+    /// The conversation before the call.
+    pub values: ValueOrigins,
 }
 
 impl CallDefaults {
@@ -47,6 +53,7 @@ impl CallDefaults {
             home: None,
             provider: None,
             model: None,
+            values: ValueOrigins::Unknown,
         }
     }
 
@@ -77,12 +84,25 @@ pub struct CallDescription {
     home: Option<String>,
     provider: Option<String>,
     model: Option<String>,
+    conversation: Option<ValueOrigins>,
 }
 
 /// All keys except the tool and its arguments, which every call has.
-const KEYS: [&str; 13] = [
-    "server", "id", "surface", "agent", "org", "team", "user", "key", "session", "cwd", "home",
-    "provider", "model",
+const KEYS: [&str; 14] = [
+    "server",
+    "id",
+    "surface",
+    "agent",
+    "org",
+    "team",
+    "user",
+    "key",
+    "session",
+    "cwd",
+    "home",
+    "provider",
+    "model",
+    "conversation",
 ];
 
 impl CallDescription {
@@ -120,6 +140,10 @@ impl CallDescription {
             }
             if key == input {
                 set(&mut given.input, &key, arguments(raw)?)?;
+                continue;
+            }
+            if key == CONVERSATION {
+                set(&mut given.conversation, &key, conversation(raw)?)?;
                 continue;
             }
             let value = match kind {
@@ -201,6 +225,7 @@ impl CallDescription {
         facts.model = or(self.model, &defaults.model);
         facts.cwd = or(self.cwd, &defaults.cwd);
         facts.home = or(self.home, &defaults.home);
+        facts.values = self.conversation.unwrap_or_else(|| defaults.values.clone());
         let name = full_name(&tool, or(self.server, &defaults.server).as_deref());
         let parsed = ToolName::parse(&name);
         Ok(ToolCall {
@@ -229,6 +254,44 @@ fn arguments(text: &str) -> Result<Arguments> {
         }
         _ => Ok(Arguments::json(text)),
     }
+}
+
+const CONVERSATION: &str = "conversation";
+
+/// `{"user": "…", "tool_result": ["…"]}`: the texts before the call.
+fn conversation(text: &str) -> Result<ValueOrigins> {
+    let wrong = |_: JsonError| {
+        let hint = r#"write {"user": "text", "tool_result": ["text", "text"]}"#;
+        Problem::hinted("cannot read the `conversation` of the call".to_owned(), hint)
+    };
+    let mut passages = Passages::default();
+    let mut reader = Reader::new(text);
+    let mut members = reader.object().map_err(wrong)?;
+    while let Some(key) = members.next(&mut reader).map_err(wrong)? {
+        let source = match key.decode().map_err(wrong)?.as_ref() {
+            "user" => PassageSource::Given,
+            "tool_result" => PassageSource::ToolResult,
+            other => {
+                let known = "the keys of a conversation are user and tool_result";
+                let message = format!("unknown key `{other}` in the conversation");
+                return Err(Problem::hinted(message, known));
+            }
+        };
+        let mut add = |reader: &mut Reader<'_>| {
+            let text = reader.string().and_then(|text| text.decode()).map_err(wrong)?;
+            passages.add(source, &text).map_err(|why| Problem::new(why.to_string()))
+        };
+        match reader.kind().map_err(wrong)? {
+            Kind::Array => {
+                let mut items = reader.array().map_err(wrong)?;
+                while items.next(&mut reader).map_err(wrong)? {
+                    add(&mut reader)?;
+                }
+            }
+            _ => add(&mut reader)?,
+        }
+    }
+    Ok(ValueOrigins::Conversation(Arc::new(Conversation::of(passages))))
 }
 
 fn unknown_key(key: &str, input: &str) -> Problem {

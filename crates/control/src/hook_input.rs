@@ -3,7 +3,7 @@
 //! This is for people who try a policy with what a hook was given. It takes what each agent sends
 //! today, and ignores fields that it does not know.
 
-use callgate_call::json::{Error as JsonError, Kind, Problem as JsonProblem, Reader, quote};
+use callgate_json::{Error as JsonError, Kind, Problem as JsonProblem, Reader, quote};
 
 use crate::call_description::CallDescription;
 use crate::problem::Problem;

@@ -3,8 +3,8 @@
 use callgate_call::ToolCall;
 use callgate_json::quote;
 use callgate_policy::{
-    ArgumentEffects, DenialText, EffectReport, Judgement, Matched, ReportedEffect, RuleError,
-    RuleHit, Scope, Verdict,
+    ArgumentEffects, DenialText, EffectReport, Judgement, Matched, ReportedEffect, ReportedExtent,
+    RuleError, RuleHit, Scope, Verdict,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -43,6 +43,26 @@ struct EffectOutput<'a> {
     /// What an opaque part could do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     could: &'a [&'static str],
+    /// What a deletion touches, if a rule asks for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extent: Option<ExtentOutput>,
+}
+
+/// What a deletion touches: for each number the least and the most it can be, `null` if that is not
+/// known.
+#[derive(Debug, Serialize)]
+struct ExtentOutput {
+    files: (u64, Option<u64>),
+    bytes: (u64, Option<u64>),
+    untracked: (u64, Option<u64>),
+    crosses_mounts: Option<bool>,
+}
+
+impl ExtentOutput {
+    fn of(extent: &ReportedExtent) -> Self {
+        let ReportedExtent { files, bytes, untracked, crosses_mounts, .. } = *extent;
+        Self { files, bytes, untracked, crosses_mounts }
+    }
 }
 
 impl<'a> EffectOutput<'a> {
@@ -56,6 +76,7 @@ impl<'a> EffectOutput<'a> {
             text: callgate_scan::redact(text).into_owned(),
             marks: &effect.marks,
             could: &effect.could,
+            extent: effect.extent.as_ref().map(ExtentOutput::of),
         }
     }
 }

@@ -2,11 +2,16 @@
 
 use callgate_call::ToolCall;
 use callgate_decide::now;
-use callgate_policy::{Judgement, NameJudgement, Policies, RuleExplanation, SpentLimits};
+use callgate_policy::{Judgement, Moment, NameJudgement, Policies, RuleExplanation, SpentLimits};
 
 /// Judges a complete call.
 pub fn dry(policies: &Policies, call: &ToolCall) -> Judgement {
-    policies.judge(call, &now(), &SpentLimits::none())
+    dry_at(policies, call, &now())
+}
+
+/// The same at another time.
+pub fn dry_at(policies: &Policies, call: &ToolCall, moment: &Moment) -> Judgement {
+    policies.judge(call, moment, &SpentLimits::none())
 }
 
 /// The call that is judged most strictly, of the same call in several places.
@@ -37,6 +42,15 @@ pub fn by_name(policies: &Policies, call: &ToolCall) -> NameJudgement {
 
 /// Judges a complete call, and explains every rule about it.
 pub fn explained(policies: &Policies, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
-    let (now, limits) = (now(), SpentLimits::none());
-    (policies.judge(call, &now, &limits), policies.explain(call, &now, &limits))
+    explained_at(policies, call, &now())
+}
+
+/// The same at another time.
+pub fn explained_at(
+    policies: &Policies,
+    call: &ToolCall,
+    moment: &Moment,
+) -> (Judgement, Vec<RuleExplanation>) {
+    let limits = SpentLimits::none();
+    (policies.judge(call, moment, &limits), policies.explain(call, moment, &limits))
 }

@@ -180,6 +180,12 @@ impl Decider {
         self.0.write(record);
     }
 
+    /// Whether a rule asks about the conversation before a call.
+    pub fn looks_at_conversation(&self) -> bool {
+        let in_force = self.0.in_force.load();
+        in_force.policies.as_ref().is_some_and(|policies| policies.looks_at_conversation())
+    }
+
     /// The text rules that currently apply to requests, if any.
     pub fn request_guard(&self, origin: &Origin) -> Option<TextGuard> {
         self.0.in_force.load().policies.as_ref()?.text_guard(Direction::Request, origin)

@@ -53,6 +53,7 @@ pub mod login;
 pub mod mcp;
 mod observer;
 mod offer;
+mod origins;
 mod past;
 mod pending;
 mod pipeline;

@@ -1,9 +1,10 @@
 //! Records about calls, oddities and turns.
 
 use callgate_audit::{
-    Action, Caller, Code, Guardrail, Hit, Kind, Principal, Record, RecordId, RuleId, Tool, Verdict,
+    Action, Caller, Code, Guardrail, Hit, Kind, OriginFact, Principal, Record, RecordId, RuleId,
+    Tool, Verdict,
 };
-use callgate_call::{OriginFields, ToolCall};
+use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
     Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict as Judged,
 };
@@ -71,6 +72,11 @@ pub(crate) fn call_as(
 
 fn caller(caller: &callgate_call::Caller) -> Caller {
     Caller { kind: caller.kind.clone(), id: caller.id.clone() }
+}
+
+/// Where a value came from, in the form of records.
+pub(crate) fn origin(found: &FoundOrigin) -> OriginFact {
+    OriginFact { arg: found.condition.clone(), only_tool_result: found.holds }
 }
 
 /// Whether the arguments have arrived.

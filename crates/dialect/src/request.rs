@@ -33,6 +33,7 @@ mod canonical;
 mod client_turn;
 pub(crate) mod listed;
 mod merged;
+mod passages;
 mod places;
 mod recognise;
 mod sent;
@@ -46,6 +47,7 @@ use callgate_json::{Error, Kind, Reader, Span, Text};
 
 pub use canonical::{call_digest, calls_digest};
 pub use client_turn::{ClientCall, ClientTurn, signature_hash};
+pub use passages::passages;
 pub use sent::{Sent, SentTurn, sent};
 pub use text::TextDigest;
 pub use texts::{RequestText, TextKind, plain_texts, texts, with_texts};

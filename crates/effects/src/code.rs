@@ -18,6 +18,7 @@ use crate::shell::output::Output;
 use crate::word::{Fill, Word};
 
 mod calls;
+mod cmd;
 pub(crate) mod powershell;
 mod scanner;
 mod small;
@@ -50,7 +51,8 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
         Language::Vim => small::vim(shell, &text, field),
         Language::Mongo => small::mongo(shell, &text, field),
         Language::PowerShell => powershell::scan(shell, &text, field),
-        Language::Cmd => powershell::cmd(shell, &text, field),
+        Language::EncodedPowerShell => powershell::encoded(shell, &text, field),
+        Language::Cmd => cmd::scan(shell, &text, field),
         Language::Gdb => small::gdb(shell, &text, field),
         Language::Other if text.contains("get_env()") => shell.mark_parent(Mark::Credentials),
         Language::Other if is_quiet(&text) && field.word.is_known() => {}

@@ -5,6 +5,9 @@ use std::fmt;
 
 use callgate_call::SessionFiles;
 
+use crate::effect::Scope;
+use crate::extent::Extent;
+
 /// The folders a call runs in. Parts of it may be unknown.
 #[derive(Clone, Copy, Default)]
 pub struct Ground<'a> {
@@ -28,6 +31,13 @@ pub trait Resolver: Sync {
 
     /// Whether the file system at this path ignores the case of names.
     fn ignores_case(&self, path: &str) -> bool;
+
+    /// What deleting this absolute path touches. `budget` is the number of entries that may be
+    /// looked at; what was used of it is taken away.
+    fn extent(&self, path: &str, scope: Scope, budget: &mut usize) -> Extent {
+        let _ = (path, scope, budget);
+        Extent::UNKNOWN
+    }
 
     /// The text of a script that is about to run, if it exists, is text and is short enough.
     fn script(&self, path: &str) -> Option<Cow<'_, str>> {

@@ -22,8 +22,10 @@ mod analysis;
 mod bound;
 mod catalogue;
 mod code;
+mod code_mode;
 mod effect;
 mod escalate;
+mod extent;
 mod glob;
 mod ground;
 pub mod host;
@@ -46,11 +48,13 @@ mod word;
 
 pub use bound::{Bound, EffectKind};
 pub use catalogue::{Catalogue, Entry, Kind, Role};
+pub use code_mode::{Script, ScriptArguments, ScriptCall};
 pub use effect::{
     Access, Action, Change, Connection, Effect, Effects, Knowledge, Opaque, Place, Purpose, Reach,
     Run, Scope, Setting, SubCommand, Why,
 };
 pub use escalate::escalating_argument;
+pub use extent::{Count, Extent};
 pub use glob::{PathPattern, PathSet, PreparedPath, Stance};
 pub use ground::{Ground, Resolver};
 pub use hosts::{HostPattern, HostSet};

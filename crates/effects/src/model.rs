@@ -288,6 +288,8 @@ pub enum Language {
     Vim,
     /// PowerShell.
     PowerShell,
+    /// PowerShell in base64: `-EncodedCommand`.
+    EncodedPowerShell,
     /// The command interpreter of Windows.
     Cmd,
     /// The shell of MongoDB.

@@ -1,6 +1,6 @@
 //! What differs between the rules that were read and the rules that were written.
 
-use callgate_policy::Span;
+use callgate_document::Span;
 use serde::Serialize;
 
 /// One difference.

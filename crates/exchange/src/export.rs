@@ -9,8 +9,7 @@ mod native;
 mod opencode;
 mod rules;
 
-use callgate_policy::yaml::{Node, Problems, Yaml, parse};
-use callgate_policy::{Diagnostic, Source};
+use callgate_document::{Diagnostic, Node, Problems, Source, Yaml, parse};
 
 use crate::change::Change;
 use crate::format::Format;

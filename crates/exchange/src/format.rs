@@ -1,7 +1,6 @@
 //! The formats that can be imported, and how their files are recognised.
 
-use callgate_policy::Source;
-use callgate_policy::yaml::{Node, Problems, Yaml};
+use callgate_document::{Node, Problems, Source, Yaml};
 
 use crate::read::{self, get, has};
 
@@ -80,7 +79,7 @@ impl Format {
         if let Some(node) = tree(source, read::toml::read) {
             return Self::of_toml(&node);
         }
-        Self::of_yaml(&tree(source, callgate_policy::yaml::parse)?)
+        Self::of_yaml(&tree(source, callgate_document::parse)?)
     }
 
     fn of_json(node: &Node) -> Option<Self> {

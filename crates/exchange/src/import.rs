@@ -14,9 +14,9 @@ mod servers;
 mod superego;
 mod tails;
 
+use callgate_document::{Diagnostic, Problems, Source};
 use callgate_effects::Catalogue;
-use callgate_policy::yaml::Problems;
-use callgate_policy::{Diagnostic, Policies, Source};
+use callgate_policy::Policies;
 
 use crate::change::{Change, ChangeKind};
 use crate::draft::{Draft, DraftPolicy, DraftRule};

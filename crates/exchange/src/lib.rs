@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use callgate_exchange::{import, ChangeKind};
-//! use callgate_policy::Source;
+//! use callgate_document::Source;
 //!
 //! let text = r#"{ "permissions": { "deny": ["Bash(git push:*)"], "allow": ["Read(/x)"] } }"#;
 //! let source = Source { name: "settings.json".into(), text: text.into() };

@@ -5,8 +5,7 @@ pub(crate) mod json;
 pub(crate) mod starlark;
 pub(crate) mod toml;
 
-use callgate_policy::Span;
-use callgate_policy::yaml::{Node, Yaml};
+use callgate_document::{Node, Span, Yaml};
 
 /// The place of a byte range in a text.
 pub(crate) fn span(text: &str, start: usize, end: usize) -> Span {

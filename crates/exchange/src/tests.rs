@@ -14,8 +14,9 @@ mod sniff;
 mod superego;
 
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
+use callgate_document::Source;
 use callgate_effects::Catalogue;
-use callgate_policy::{Moment, Policies, Source, SpentLimits, Verdict, Weekday};
+use callgate_policy::{Moment, Policies, SpentLimits, Verdict, Weekday};
 
 use crate::{ChangeKind, Format, Imported, import};
 
@@ -89,6 +90,6 @@ fn judge(policies: &Policies, tool: &str, input: &str) -> Verdict {
         origin,
         caller: None,
     };
-    let noon = Moment { hour: 12, weekday: Weekday::Monday };
+    let noon = Moment::on(Weekday::Monday, 12);
     policies.judge(&call, &noon, &SpentLimits::none()).verdict
 }

@@ -15,7 +15,7 @@ use callgate_policy::{
     Document, Moment, Policies, Protection, Relaxation, SpentLimits, Weekday, starter,
 };
 
-const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
+const NOON: Moment = Moment::on(Weekday::Monday, 12);
 
 /// Commands that are judged by the starter policy and self-protection.
 const COMMANDS: &[(&str, &str)] = &[

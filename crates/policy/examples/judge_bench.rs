@@ -11,7 +11,7 @@ use callgate_effects::Catalogue;
 use callgate_policy::{Moment, NameJudgement, Policies, Source, SpentLimits, Weekday, starter};
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
-const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
+const NOON: Moment = Moment::on(Weekday::Monday, 12);
 const COMMAND: &str = "cd /srv/project && cargo test --workspace --all-features -- --nocapture \
                        2>&1 | tee target/test.log | grep -E 'test result|FAILED|panicked' | sort | uniq -c";
 

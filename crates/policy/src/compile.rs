@@ -16,6 +16,7 @@ use crate::policy::{Policy, PolicyHeader};
 use crate::rule::{Limit, Rule, RuleRole};
 use crate::source::{LimitSource, Mode, PolicySource, RuleSource};
 use crate::{Verdict, sanitize, terms};
+use callgate_document::Node;
 
 /// The priority of a rule that states none.
 pub(crate) const DEFAULT_PRIORITY: i64 = 100;
@@ -85,7 +86,10 @@ fn compile_rule(
     let is_shell = |tool: &At<String>| tool.value == Kind::Shell.to_string();
     let is_about_shells = source.tools.iter().flatten().any(is_shell);
     let when = match source.when.take() {
-        Some(when) => condition::compile(&when, problems).map(|mut when| {
+        Some(node) => condition::compile(&node, problems).map(|mut when| {
+            if source.verdict == Some(Verdict::Allow) && when.looks_at_conversation() {
+                origin_allows(&node, problems);
+            }
             if is_about_shells {
                 when.read_command_as_role();
             }
@@ -134,6 +138,14 @@ fn compile_rule(
         examples: source.examples.matching.len() + source.examples.not_matching.len(),
         id,
     })
+}
+
+/// Where a value came from is a hint that something is wrong, never that everything is right: a tool
+/// result can repeat what the user wrote, and the user can quote a tool result.
+fn origin_allows(when: &Node, problems: &mut Problems<'_>) {
+    problems
+        .add(when.span, "a rule that allows cannot have a condition on `origin`")
+        .hint("write a rule with `verdict: ask` or `deny` for values that come from a tool");
 }
 
 /// Whether the rule is about `@escalate`: not about certain tools, but about calls with arguments that

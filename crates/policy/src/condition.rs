@@ -17,6 +17,7 @@ mod leaf;
 mod list;
 mod marked;
 mod opaque;
+mod origin;
 mod reads;
 mod runs;
 mod scene;
@@ -25,6 +26,7 @@ mod sets;
 mod sql;
 #[cfg(test)]
 mod tests;
+mod time;
 mod writes;
 
 use crate::judgement::Matched;
@@ -40,6 +42,7 @@ use escalates::EscalatesCondition;
 pub use leaf::KeyDoc;
 pub(crate) use leaf::{Evidence, IndexHint, LeafCondition};
 pub(crate) use list::Leaf;
+pub(crate) use origin::OriginCondition;
 pub(crate) use scene::{Claims, EffectReading, Scene, SceneEffects};
 
 /// A compiled condition.
@@ -136,6 +139,33 @@ impl Condition {
     /// Whether any part of it depends on earlier calls.
     pub(crate) fn looks_at_history(&self) -> bool {
         self.any_evidence(|evidence| evidence == Evidence::History)
+    }
+
+    /// Whether any part of it depends on the conversation before the call.
+    pub(crate) fn looks_at_conversation(&self) -> bool {
+        self.any_evidence(|evidence| evidence == Evidence::Conversation)
+    }
+
+    /// Whether any part of it asks how much a deletion touches.
+    pub(crate) fn asks_how_much(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::asks_how_much),
+            Self::Not(part) => part.asks_how_much(),
+            Self::Leaf(Leaf::Deletes(deletes)) => deletes.asks_how_much(),
+            Self::Leaf(_) => false,
+        }
+    }
+
+    /// Every condition on the origin of a value in it.
+    pub(crate) fn on_origins(&self) -> Vec<&OriginCondition> {
+        match self {
+            Self::Any(parts) | Self::All(parts) => {
+                parts.iter().flat_map(Self::on_origins).collect()
+            }
+            Self::Not(part) => part.on_origins(),
+            Self::Leaf(Leaf::Origin(origin)) => vec![origin],
+            Self::Leaf(_) => Vec::new(),
+        }
     }
 
     /// Every condition on an earlier call in it.

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use callgate_call::ToolCall;
-use callgate_effects::{Action, Bound, Effect, EffectKind, Effects, Mark};
+use callgate_effects::{Action, Bound, Count, Effect, EffectKind, Effects, Extent, Mark, Truth};
 
 use crate::condition::{argument_text, shown_action};
+use crate::effects::MAX_ENTRIES;
 use crate::limit::SpentLimits;
 use crate::moment::Moment;
 use crate::policies::Policies;
@@ -42,6 +43,41 @@ pub struct ReportedEffect {
     pub marks: Vec<&'static str>,
     /// What an opaque part could do.
     pub could: Vec<&'static str>,
+    /// What a deletion touches, if a rule asks for that and the disk can be seen.
+    pub extent: Option<ReportedExtent>,
+}
+
+/// What a deletion touches: for each number the least and the most that it can be; `None` if there is
+/// no most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportedExtent {
+    /// Files and links.
+    pub files: (u64, Option<u64>),
+    /// Their size together.
+    pub bytes: (u64, Option<u64>),
+    /// How many of the files git does not have.
+    pub untracked: (u64, Option<u64>),
+    /// Whether some are on another file system; `None` if that is not known.
+    pub crosses_mounts: Option<bool>,
+    /// The same in words.
+    pub text: String,
+}
+
+impl ReportedExtent {
+    fn of(extent: Extent) -> Self {
+        let count = |count: Count| (count.low, count.high);
+        Self {
+            files: count(extent.files),
+            bytes: count(extent.bytes),
+            untracked: count(extent.untracked),
+            crosses_mounts: match extent.crosses_mounts {
+                Truth::Yes => Some(true),
+                Truth::No => Some(false),
+                Truth::Unknown => None,
+            },
+            text: extent.to_string(),
+        }
+    }
 }
 
 impl ReportedEffect {
@@ -72,6 +108,7 @@ impl ReportedEffect {
             },
             marks: marks.into_iter().map(Mark::as_str).collect(),
             could: could.map(|(word, _)| *word).collect(),
+            extent: None,
         }
     }
 }
@@ -79,8 +116,17 @@ impl ReportedEffect {
 const OPAQUE: &str = "opaque";
 
 impl EffectReport {
-    fn add(&mut self, list: &Effects, call: &ToolCall) {
-        for effect in list.all().iter().take(MAX_EFFECTS) {
+    /// The most entries of folders that are counted to find out what a call deletes.
+    pub const MAX_ENTRIES: usize = MAX_ENTRIES;
+
+    fn add(
+        &mut self,
+        list: &Effects,
+        call: &ToolCall,
+        extent: impl Fn(usize, &Effect) -> Option<Extent>,
+    ) {
+        for (at, effect) in list.all().iter().enumerate().take(MAX_EFFECTS) {
+            let extent = extent(at, effect).map(ReportedExtent::of);
             let argument = list.arguments.get(effect.at.argument).map_or("$", String::as_str);
             let at = match self.arguments.iter().position(|known| known.argument == argument) {
                 Some(at) => at,
@@ -92,7 +138,7 @@ impl EffectReport {
                 }
             };
             if let Some(argument) = self.arguments.get_mut(at) {
-                let found = ReportedEffect::of(effect, &argument.text);
+                let found = ReportedEffect { extent, ..ReportedEffect::of(effect, &argument.text) };
                 if !argument.effects.contains(&found) {
                     argument.effects.push(found);
                 }
@@ -115,8 +161,18 @@ impl Policies {
         let limits = SpentLimits::none();
         let question = self.question(call, moment, &limits);
         let mut report = EffectReport::default();
-        for list in question.effects.list(&question.name) {
-            report.add(list, call);
+        let asks = question.effects.disk.is_some()
+            && self.policies().iter().any(|policy| policy.looks_at.extent);
+        let lists = question.effects.list(&question.name);
+        let mut before = 0;
+        for list in lists {
+            report.add(list, call, |at, effect| match &effect.action {
+                Action::Deletes(path, scope) if asks => {
+                    Some(question.effects.extent(before + at, path, *scope, lists))
+                }
+                _ => None,
+            });
+            before += list.all().len();
         }
         for argument in &mut report.arguments {
             argument.effects.sort_by_key(|effect| (effect.span.start, effect.span.end));

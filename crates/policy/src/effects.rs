@@ -1,12 +1,12 @@
 //! What a call would do, analysed when a rule first asks for it and at most once per judgement.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 
 use callgate_call::{FileWrite, Surface, ToolCall};
 use callgate_effects::{
-    Bound, EffectKind, Effects, Entry, Fill, Ground, Path, PreparedPath, Resolver, Role, Word,
-    analyse_whole,
+    Bound, EffectKind, Effects, Entry, Extent, Fill, Ground, Path, PreparedPath, Resolver, Role,
+    Scope, Word, analyse_whole,
 };
 use callgate_json::Value;
 
@@ -15,6 +15,9 @@ use crate::roles::{self, Carrier};
 
 /// The most tools of the catalogue that one name is compared with.
 const MAX_TOOLS: usize = 4;
+
+/// The most entries of folders that are counted for one judgement. That takes about a tenth of a second.
+pub(crate) const MAX_ENTRIES: usize = 20_000;
 
 /// Effects that can destroy something.
 const DESTROYS: Bound = Bound::just(EffectKind::Writes)
@@ -35,6 +38,8 @@ pub(crate) struct CallEffects<'c> {
     paths: OnceCell<Vec<OnceCell<PathForms>>>,
     /// The arguments of each role, in the order of [`Role::ALL`].
     carriers: [OnceCell<Vec<Carrier>>; Role::ALL.len()],
+    /// The entries of folders that may still be looked at.
+    budget: Cell<usize>,
 }
 
 impl fmt::Debug for CallEffects<'_> {
@@ -56,13 +61,15 @@ pub(crate) struct PathForms {
     pub(crate) own: PreparedPath,
     /// The folder that `dir/*` has everything of.
     pub(crate) folder: Option<PreparedPath>,
+    /// What deleting it touches.
+    extent: OnceCell<Extent>,
 }
 
 impl PathForms {
     fn new(path: &Path, call: &ToolCall) -> Self {
         let ground = ground(call);
         let folder = whole_folder(path).map(|folder| PreparedPath::new(&folder, &ground));
-        Self { own: PreparedPath::new(path, &ground), folder }
+        Self { own: PreparedPath::new(path, &ground), folder, extent: OnceCell::new() }
     }
 }
 
@@ -95,6 +102,7 @@ impl<'c> CallEffects<'c> {
             places: OnceCell::new(),
             paths: OnceCell::new(),
             carriers: Default::default(),
+            budget: Cell::new(MAX_ENTRIES),
         }
     }
 
@@ -122,6 +130,39 @@ impl<'c> CallEffects<'c> {
         let places = || std::iter::repeat_with(OnceCell::new).take(count()).collect();
         let place = self.paths.get_or_init(places).get(at)?;
         Some(place.get_or_init(|| PathForms::new(path, self.call)))
+    }
+
+    /// What the deletion at that place touches.
+    pub(crate) fn extent(&self, at: usize, path: &Path, scope: Scope, list: &[Effects]) -> Extent {
+        let Some(forms) = self.path(at, path, list) else { return Extent::UNKNOWN };
+        *forms.extent.get_or_init(|| self.measured(path, scope))
+    }
+
+    fn measured(&self, path: &Path, scope: Scope) -> Extent {
+        let on_disk = |path: &str, scope: Scope| {
+            let mut budget = self.budget.get();
+            let found = self.disk.filter(|_| path.starts_with('/'));
+            let found = found.map(|disk| disk.extent(path, scope, &mut budget));
+            self.budget.set(budget);
+            found
+        };
+        if let Some(text) = path.resolved.text() {
+            let found = on_disk(text, scope);
+            let unseen = if scope == Scope::One { Extent::A_FILE } else { Extent::UNKNOWN };
+            return found.unwrap_or(unseen);
+        }
+        if let Some(folder) = whole_folder(path) {
+            let found = folder.resolved.text().and_then(|folder| on_disk(folder, Scope::Tree));
+            return found.unwrap_or(Extent::UNKNOWN);
+        }
+        if path.resolved.misses_value() {
+            return Extent::UNKNOWN;
+        }
+        // A pattern: some of what is in the folder.
+        let folder = path.resolved.known_start().rsplit_once('/').map(|(folder, _)| folder);
+        let folder = folder.map(|folder| if folder.is_empty() { "/" } else { folder });
+        let found = folder.and_then(|folder| on_disk(folder, Scope::Tree));
+        found.map_or(Extent::UNKNOWN, Extent::part)
     }
 
     /// What a tool of this name can do at most.

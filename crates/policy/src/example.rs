@@ -27,6 +27,7 @@ struct Example {
     call: ExampleCall,
     /// The findings that the example states; empty if it states none.
     findings: Vec<Finding>,
+    moment: Moment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,7 @@ impl Examples {
                 expected,
                 call: ExampleCall::of(example, rule),
                 findings: example.finding.iter().cloned().collect(),
+                moment: example.time.unwrap_or(NOON),
             }));
         }
         Self { list }
@@ -77,8 +79,8 @@ impl Example {
         servers: &Servers,
         problems: &mut Problems<'_>,
     ) {
-        let (limits, moment) = (SpentLimits::none(), NOON);
-        let question = Question::new(call, &moment, &limits, servers);
+        let limits = SpentLimits::none();
+        let question = Question::new(call, &self.moment, &limits, servers);
         let question = question.with(Findings::Of(&self.findings));
         let matched = matches(rule, &question);
         let (message, hint) = match (self.expected, matched) {
@@ -109,7 +111,7 @@ fn matches(rule: &Rule, question: &Question<'_>) -> Match {
     }
 }
 
-const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
+const NOON: Moment = Moment::on(Weekday::Monday, 12);
 
 fn why_not(rule: &Rule, question: &Question<'_>) -> &'static str {
     if !rule.applies_at(question.call.origin.surface) {

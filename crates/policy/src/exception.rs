@@ -2,10 +2,10 @@
 
 use crate::Source;
 use crate::condition::{self, Condition};
-use crate::diagnostic::{Diagnostic, Problems};
-use crate::node::parse;
 use crate::policies::Policies;
 use crate::policy::{Policy, PolicyHeader};
+use callgate_document::parse;
+use callgate_document::{Diagnostic, Problems};
 
 impl Policies {
     /// The same policies with an exception to a rule: calls for which `when` (a condition as YAML)

@@ -119,7 +119,7 @@ impl Policies {
         }
         match wrapper::inner(call) {
             Ok(inner) => {
-                for inner in inner.iter().flat_map(|it| it.calls.iter().chain(&it.others)) {
+                for inner in inner.calls.iter().flat_map(|it| it.calls.iter().chain(&it.others)) {
                     let rules = self.explain_one(&self.question(inner, moment, limits), &judgement);
                     let inside = Some(inner.name.raw().trim().to_owned());
                     explained.extend(rules.into_iter().map(|rule| rule.inside(inside.clone())));

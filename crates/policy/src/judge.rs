@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use callgate_call::{OriginFields, ToolCall};
+use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 
+use crate::condition::Condition;
 use crate::denial::Scope;
 use crate::finding::Findings;
 use crate::judgement::{Judgement, JudgementDetails, NameJudgement, RuleHit};
@@ -241,6 +242,7 @@ impl Policies {
             judgement.details.files = question.effects.files(&question.name);
         }
         judgement.details.events = self.events(question);
+        judgement.details.origins = self.origins(question);
         judgement
     }
 
@@ -255,6 +257,27 @@ impl Policies {
             }
         }
         events
+    }
+
+    /// What rules ask about the origin of values, on any surface: what is found here also counts
+    /// where the call is executed.
+    fn origins(&self, question: &Question<'_>) -> Vec<FoundOrigin> {
+        let policies = self.policies_for(&question.call.origin);
+        let rules = policies.filter(|it| it.looks_at.conversation).flat_map(|it| &it.rules);
+        let rules = rules.filter(|rule| rule.names(question));
+        let asked = rules.filter_map(|rule| rule.when.as_ref()).flat_map(Condition::on_origins);
+        let mut found: Vec<FoundOrigin> = Vec::new();
+        for origin in asked.filter_map(|condition| condition.found(&question.scene())) {
+            if !found.iter().any(|known| known.condition == origin.condition) {
+                found.push(origin);
+            }
+        }
+        found
+    }
+
+    /// Whether a rule asks about the conversation before a call.
+    pub fn looks_at_conversation(&self) -> bool {
+        self.policies().iter().any(|policy| policy.looks_at.conversation)
     }
 
     /// Whether a rule asks about earlier calls.
@@ -309,6 +332,7 @@ impl Judgement {
                 limits: Vec::new(),
                 files: Vec::new(),
                 events: Vec::new(),
+                origins: Vec::new(),
             },
             fingerprint: CallFingerprint::of(call),
             cleaners: Vec::new(),

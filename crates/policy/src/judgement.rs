@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::{FileWrite, ToolCall};
+use callgate_call::{FileWrite, FoundOrigin, ToolCall};
 
 use crate::condition::denial_event;
 use crate::denial::{Denial, Scope, cut};
@@ -87,6 +87,8 @@ pub struct JudgementDetails {
     pub files: Vec<FileWrite>,
     /// What later calls may ask about this one: see [`PastEvent::what`](callgate_call::PastEvent).
     pub events: Vec<String>,
+    /// Where values of the call came from, as far as rules ask.
+    pub origins: Vec<FoundOrigin>,
 }
 
 impl Judgement {

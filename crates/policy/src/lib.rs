@@ -33,7 +33,7 @@
 //!     origin: Origin::at(Surface::Response),
 //!     caller: None,
 //! };
-//! let noon = Moment { hour: 12, weekday: Weekday::Monday };
+//! let noon = Moment::on(Weekday::Monday, 12);
 //! let judgement = policies.judge(&call, &noon, &SpentLimits::none());
 //! assert_eq!(judgement.verdict, Verdict::Deny);
 //! assert_eq!(judgement.rule.as_deref(), Some("no-force-push"));
@@ -87,6 +87,7 @@ mod terms;
 mod tests;
 mod text;
 mod ticket;
+mod time_window;
 mod tri;
 mod verdict;
 mod wrapper;
@@ -99,7 +100,7 @@ pub use denial::{
     TemplateError,
 };
 pub use document::Document;
-pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect};
+pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect, ReportedExtent};
 pub use effect_terms::EffectTerms;
 pub use explain::{
     ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
@@ -119,7 +120,7 @@ pub use policies::{DefaultInfo, ExampleCount, Policies, RuleInfo};
 pub use protect::{NAME as SELF_PROTECTION, Protection};
 pub use relax::Relaxation;
 pub use sketch::PolicyChanges;
-pub use source::POLICY_KEYS;
+pub use source::{POLICY_KEYS, moment};
 pub use spelling::{NameReader, NameReadings};
 pub use terms::{AskTerms, Fallback, ReviewTerms, Terms, Unattended};
 pub use text::{

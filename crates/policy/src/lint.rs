@@ -8,6 +8,7 @@ use callgate_call::Surface;
 use callgate_document::{Diagnostic, Source, Span, Warning};
 use callgate_scan::inspect::plain_name;
 
+use crate::condition::Condition;
 use crate::names::Tools;
 use crate::policy::Policy;
 use crate::rule::{Rule, RuleRole};
@@ -48,7 +49,9 @@ impl RuleSpans {
             let found = never(rule)
                 .or_else(|| unserved(rule, served))
                 .or_else(|| hidden(rule, others))
-                .or_else(|| takes_back(rule, &allowed));
+                .or_else(|| takes_back(rule, &allowed))
+                .or_else(|| without_conversation(rule, served))
+                .or_else(|| without_disk(rule, served));
             if let Some((message, hint)) = found {
                 warnings.push(self.warning(rule, message, hint, source));
             }
@@ -138,6 +141,34 @@ fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
     Some((message, "remove one of the two, or give them different conditions"))
 }
 
+/// A rule on the origin of a value, on a surface whose door does not see the conversation.
+fn without_conversation(rule: &Rule, served: &[Surface]) -> Option<Advice> {
+    let asks = rule.when.as_ref().is_some_and(Condition::looks_at_conversation);
+    let blind = [Surface::Mcp, Surface::Hook];
+    let is_blind = |surface: &&Surface| blind.contains(surface) && served.contains(surface);
+    let surface = rule.surfaces.iter().find(is_blind).filter(|_| asks)?;
+    let message = format!(
+        "rule `{}` asks where a value came from, which is unknown on `{surface}` unless the gateway \
+         has judged the same call: there it matches every value",
+        rule.id
+    );
+    Some((message, "write `surface: response`, or let the agent use the gateway for its model"))
+}
+
+/// A rule on how much is deleted, on a surface whose door does not see the agent's disk.
+fn without_disk(rule: &Rule, served: &[Surface]) -> Option<Advice> {
+    let asks = rule.when.as_ref().is_some_and(Condition::asks_how_much);
+    let is_blind = |surface: &&Surface| **surface != Surface::Hook && served.contains(surface);
+    let surface = rule.surfaces.iter().find(is_blind).filter(|_| asks)?;
+    let message = format!(
+        "rule `{}` asks how much a call deletes, which is unknown on `{surface}`: there it {} \
+         every folder that is deleted",
+        rule.id,
+        if rule.restricts() { "matches" } else { "does not match" }
+    );
+    Some((message, "only a local door sees the disk: write `surface: hook`, or name `paths`"))
+}
+
 /// The names of tools without a server that rules allow, each with its rule.
 fn allowed_by_name<'p>(policy: &'p Policy) -> Vec<(&'p Rule, &'p str)> {
     let by_name = |rule: &&Rule| rule.verdict == Verdict::Allow && rule.names.servers.is_none();
@@ -187,6 +218,6 @@ fn canonical(rule: &Rule) -> String {
         kinds.sort_unstable();
         (names, kinds)
     });
-    let when = rule.when.as_ref().map(crate::condition::Condition::canonical);
+    let when = rule.when.as_ref().map(Condition::canonical);
     format!("{:?} {tools:?} {:?} {:?} {when:?}", rule.surfaces, rule.names.servers, rule.actors)
 }

@@ -43,6 +43,10 @@ pub(crate) struct Evidence {
     pub(crate) effects: bool,
     /// What earlier calls did.
     pub(crate) history: bool,
+    /// The conversation before the call.
+    pub(crate) conversation: bool,
+    /// How much a deletion touches.
+    pub(crate) extent: bool,
 }
 
 /// Everything in a policy except its rules.
@@ -92,6 +96,8 @@ impl Policy {
     pub(crate) fn new(head: PolicyHeader, rules: Vec<Rule>) -> Self {
         let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
         let history = conditions(&rules).any(Condition::looks_at_history);
+        let conversation = conditions(&rules).any(Condition::looks_at_conversation);
+        let extent = conditions(&rules).any(Condition::asks_how_much);
         let on_earlier_calls =
             conditions(&rules).flat_map(Condition::on_earlier_calls).cloned().collect();
         let mut policy = Self {
@@ -104,6 +110,8 @@ impl Policy {
                 whole_input: rules.iter().any(Rule::looks_at_whole_input),
                 effects: rules.iter().any(Rule::looks_at_effects),
                 history,
+                conversation,
+                extent,
             },
             on_earlier_calls,
             rules,
@@ -284,12 +292,22 @@ impl Policy {
     /// The strictest verdict in this policy that could keep a call from passing on a surface, and
     /// its rule; `None` for the default. A rule that sanitizes denies what it cannot read.
     pub(crate) fn first_restriction(&self, surface: Surface) -> Option<(Verdict, Option<&Rule>)> {
+        self.first_restriction_of(surface, |_| true)
+    }
+
+    /// The same, of some of the rules.
+    pub(crate) fn first_restriction_of(
+        &self,
+        surface: Surface,
+        counts: fn(&Rule) -> bool,
+    ) -> Option<(Verdict, Option<&Rule>)> {
         let restricts = |rule: &'_ Rule| match rule.role {
             RuleRole::Decide => (!rule.verdict.passes()).then_some(rule.verdict),
             RuleRole::Sanitize => Some(Verdict::Deny),
             RuleRole::Audit | RuleRole::Shadow => None,
         };
-        let rules = self.at(surface).filter_map(|(_, rule)| Some((restricts(rule)?, Some(rule))));
+        let rules = self.at(surface).map(|(_, rule)| rule).filter(|rule| counts(rule));
+        let rules = rules.filter_map(|rule| Some((restricts(rule)?, Some(rule))));
         let default = self.default_at(surface);
         let default = (!default.passes()).then_some((default, None));
         rules.chain(default).min_by_key(|(verdict, _)| std::cmp::Reverse(*verdict))
@@ -332,6 +350,14 @@ impl Rule {
         let answerable = surface != Surface::Inbound
             || !self.when.as_ref().is_some_and(crate::condition::Condition::needs_arguments);
         self.surfaces.contains(&surface) && answerable
+    }
+
+    /// Whether it is about certain tools or servers, by their names.
+    pub(crate) fn names_tools(&self) -> bool {
+        let tools = self.names.tools.as_ref();
+        let by_name =
+            |tools: &crate::names::Tools| !tools.literals.is_empty() || !tools.patterns.is_empty();
+        self.names.servers.is_some() || tools.is_some_and(by_name)
     }
 
     /// Whether it has a condition on findings.

@@ -13,6 +13,7 @@ use crate::Verdict;
 use crate::actors::{WhoField, WhoGlobs};
 use crate::document::Document;
 use crate::limit::LimitBy;
+use crate::moment::Moment;
 use crate::sketch::{PolicySketch, RuleSketch};
 use crate::terms::{self, TermsSource};
 pub(crate) use text::TextRuleSource;
@@ -93,6 +94,7 @@ pub(crate) struct ExampleSource {
     pub(crate) surface: Option<Surface>,
     pub(crate) input: Option<Node>,
     pub(crate) finding: Option<Finding>,
+    pub(crate) time: Option<Moment>,
 }
 
 /// Whether a verdict has an effect.
@@ -383,7 +385,8 @@ fn examples(node: &Node, problems: &mut Problems<'_>) -> ExamplesSource {
 
 fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
     let fields = Fields::of(node, "an example", problems)?;
-    const KEYS: &[&str] = &["tool", "input", "server", "agent", "who", "cwd", "surface", "finding"];
+    const KEYS: &[&str] =
+        &["tool", "input", "server", "agent", "who", "cwd", "surface", "finding", "time"];
     fields.check(KEYS, &[], problems);
     if fields.get("tool").is_none() {
         problems.add(fields.start(), "this example has no `tool`");
@@ -402,7 +405,20 @@ fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
         surface: surface_word.and_then(|text| surface(&text, problems)),
         input: fields.get("input").cloned(),
         finding: fields.get("finding").and_then(|node| finding::example(node, problems)),
+        time: fields.get("time").and_then(|node| moment(node, problems)),
     })
+}
+
+/// Reads a time with its offset.
+pub fn moment(node: &Node, problems: &mut Problems<'_>) -> Option<Moment> {
+    let written = text(node, "`time`", problems)?;
+    let moment = Moment::parse(&written.value);
+    if moment.is_none() {
+        problems
+            .add(node.span, format!("`{}` is not a time with an offset", written.value))
+            .hint("write it like `2026-03-29T01:30:00Z` or `2026-03-29T03:30:00+02:00`");
+    }
+    moment
 }
 
 /// Reads the caller in an example. Fields that are left out are unknown, as at a door.

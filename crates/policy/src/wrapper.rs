@@ -10,7 +10,7 @@ use crate::denial::Scope;
 use crate::judgement::{Judgement, RuleError, RuleHit};
 use crate::limit::LimitKey;
 use crate::policies::Policies;
-use crate::rule::Question;
+use crate::rule::{Question, Rule};
 
 /// A wrapper inside a wrapper is already odd. Deeper nesting is refused.
 const MAX_DEPTH: usize = 4;
@@ -29,6 +29,14 @@ pub(crate) struct WrappedCall {
     pub(crate) others: Vec<ToolCall>,
 }
 
+/// The calls inside a call.
+#[derive(Debug, Default)]
+pub(crate) struct Inside {
+    pub(crate) calls: Vec<WrappedCall>,
+    /// Why there may be others that cannot be seen.
+    pub(crate) hidden: Option<String>,
+}
+
 /// Whether a call of this name may contain other calls.
 pub(crate) fn is_wrapper(name: &ToolName) -> bool {
     layout::of(name).is_some()
@@ -39,10 +47,14 @@ pub fn may_wrap_calls(name: &ToolName) -> bool {
     is_wrapper(name)
 }
 
-/// Every call inside a call, each under every name that it may have; or why they cannot be read.
+/// Every call inside a call, each under every name that it may have; or why they are not all known.
 pub fn wrapped_calls(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
     let names = |it: WrappedCall| it.calls.into_iter().chain(it.others).collect();
-    inner(call).map(|inner| inner.into_iter().map(names).collect())
+    let Inside { calls, hidden } = inner(call)?;
+    match hidden {
+        Some(why) => Err(why),
+        None => Ok(calls.into_iter().map(names).collect()),
+    }
 }
 
 /// Judges a wrapper and every call in it. The strictest judgement counts.
@@ -53,8 +65,8 @@ pub(crate) fn judge(
 ) -> Judgement {
     let mut judgement = outer;
     match inner(outer_question.call) {
-        Err(why) => refuse(policies, &mut judgement, outer_question.call, &why),
-        Ok(inner) => {
+        Err(why) => refuse(policies, &mut judgement, outer_question.call, &why, |_| true),
+        Ok(Inside { calls: inner, hidden }) => {
             let mut tokens = Vec::new();
             for inner in inner {
                 tokens.extend(judge_inner(policies, &mut judgement, &inner, outer_question));
@@ -69,6 +81,10 @@ pub(crate) fn judge(
                     .collect::<Vec<_>>(),
             );
             judgement.details.limits = tokens;
+            if let Some(why) = hidden {
+                // What a hidden call could do makes the wrapper opaque; which tool it is, does not.
+                refuse(policies, &mut judgement, outer_question.call, &why, Rule::names_tools);
+            }
         }
     }
     judgement
@@ -95,26 +111,28 @@ fn judge_inner(
 }
 
 /// Every call inside a call; or why they cannot be read.
-pub(crate) fn inner(call: &ToolCall) -> Result<Vec<WrappedCall>, String> {
-    let mut found = Vec::new();
+pub(crate) fn inner(call: &ToolCall) -> Result<Inside, String> {
+    let mut found = Inside::default();
     unwrap(call, 0, &mut found)?;
     Ok(found)
 }
 
-fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<WrappedCall>) -> Result<(), String> {
+fn unwrap(call: &ToolCall, depth: usize, found: &mut Inside) -> Result<(), String> {
     let Some(layout) = layout::of(&call.name) else { return Ok(()) };
     if depth >= MAX_DEPTH {
         return Err("wrapped too deeply".to_owned());
     }
     let root = call.arguments.value().map_err(ToString::to_string)?;
-    for inner in layout.calls_in(call, root)? {
-        if found.len() >= MAX_CALLS {
+    let Inside { calls, hidden } = layout.calls_in(call, root)?;
+    found.hidden = found.hidden.take().or(hidden);
+    for inner in calls {
+        if found.calls.len() >= MAX_CALLS {
             return Err(format!("more than {MAX_CALLS} calls"));
         }
         for call in &inner.calls {
             unwrap(call, depth + 1, found)?;
         }
-        found.push(inner);
+        found.calls.push(inner);
     }
     Ok(())
 }
@@ -150,6 +168,7 @@ impl Judgement {
         extend_new(&mut self.details.limits, inner.limits);
         extend_new(&mut self.details.files, inner.files);
         extend_new(&mut self.details.events, inner.events);
+        extend_new(&mut self.details.origins, inner.origins);
         self.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
 }
@@ -162,12 +181,20 @@ pub(crate) fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// The calls inside cannot be read, so every rule that restricts is unknown, and the strictest of
-/// them counts.
-fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: &str) {
+/// The calls inside cannot be read, so every rule that restricts and `counts` is unknown, and the
+/// strictest of them decides.
+fn refuse(
+    policies: &Policies,
+    judgement: &mut Judgement,
+    call: &ToolCall,
+    why: &str,
+    counts: fn(&Rule) -> bool,
+) {
     let strictest = policies
         .enforcing(&call.origin)
-        .filter_map(|policy| Some((policy, policy.first_restriction(call.origin.surface)?)))
+        .filter_map(|policy| {
+            Some((policy, policy.first_restriction_of(call.origin.surface, counts)?))
+        })
         .max_by_key(|(_, (verdict, rule))| (*verdict, rule.is_some()));
     let Some((policy, (verdict, rule))) = strictest else { return };
     if judgement.verdict >= verdict {

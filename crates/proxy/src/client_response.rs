@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use callgate_call::ValueOrigins;
 use callgate_dialect::Blame;
 use callgate_gate::{Announce, Ending, Gate, OnDeny, RequestedForm};
 use callgate_wire::Decoder;
@@ -94,7 +95,10 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { route, method, binding, context, answered, shown } = exchange;
+    let Exchange { route, method, binding, mut context, answered, conversation, shown } = exchange;
+    if let Some(conversation) = conversation.into_inner() {
+        context.origin = context.origin.with_values(ValueOrigins::Conversation(conversation));
+    }
     let dialect = route.dialect;
     let streamed = headers::announces_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
@@ -115,7 +119,9 @@ async fn inspected(
     let continuation = kept.and_then(|kept| {
         let (context, answered) = (context.clone(), OnceLock::new());
         let form = if streamed { AnswerForm::Stream } else { AnswerForm::Body };
-        let exchange = Exchange { route, method, binding, context, answered, shown: None };
+        let conversation = OnceLock::new();
+        let exchange =
+            Exchange { route, method, binding, context, answered, conversation, shown: None };
         Continuation::new(Arc::clone(inner), exchange, kept, form).map(Box::new)
     });
     let Some(response_decider) = inner.decider.response_decider(context) else {

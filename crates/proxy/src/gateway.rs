@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
-use callgate_call::{ClientInfo, Origin, OriginFields, Surface};
+use callgate_call::{ClientInfo, Conversation, Origin, OriginFields, Surface};
 use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
@@ -57,6 +57,8 @@ pub(crate) struct Exchange {
     pub(crate) context: Context,
     /// The calls that the request answers, to be stored once the response is complete.
     pub(crate) answered: OnceLock<RemovedEntry>,
+    /// The conversation in the request, if a rule asks about it.
+    pub(crate) conversation: OnceLock<Arc<Conversation>>,
     /// The answers before the one that the request reads: the client knows them as one response.
     pub(crate) shown: Option<String>,
 }
@@ -198,7 +200,8 @@ impl Inner {
             Some(read) => Some(read.redirect(&mut route, parts.uri.query())?),
             None => None,
         };
-        let exchange = Exchange { route, method, binding, context, answered, shown };
+        let conversation = OnceLock::new();
+        let exchange = Exchange { route, method, binding, context, answered, conversation, shown };
         let (request, kept) =
             provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
         if let Some(deleted) = named {

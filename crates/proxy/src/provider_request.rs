@@ -2,9 +2,12 @@
 //! masked.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use callgate_call::{Conversation, HiddenConversation};
 use callgate_decide::TextGuard;
+use callgate_dialect::request;
 use callgate_gate::OnDeny;
 use callgate_wire::{CodingError, Decoder};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -19,7 +22,7 @@ use crate::continuation::{KeySource, SentRequest};
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
 use crate::inbound;
-use crate::kept_body::KeptBody;
+use crate::kept_body::{BodyRoom, KeptBody};
 use crate::refusal::Refusal;
 use crate::restore;
 use crate::route::Treatment;
@@ -132,6 +135,8 @@ struct ReadReasons {
     offers: bool,
     /// The text rules that apply to it.
     texts: Option<TextGuard>,
+    /// A rule asks where the values of a call come from.
+    conversation: bool,
 }
 
 impl ReadReasons {
@@ -142,11 +147,12 @@ impl ReadReasons {
             restore: carries_turns && inner.decider.has_removed(&exchange.binding),
             offers: carries_turns && inner.judges() && inner.decider.judges_offers(),
             texts: texts::guard(inner, exchange, headers),
+            conversation: inner.inspects(treatment) && inner.decider.looks_at_conversation(),
         }
     }
 
     fn any(&self) -> bool {
-        self.restore || self.offers || self.texts.is_some()
+        self.restore || self.offers || self.texts.is_some() || self.conversation
     }
 }
 
@@ -164,6 +170,10 @@ async fn read(
     let sent = collect(body, limit).await?;
     let plain = decode(decoder, &sent, limit)?;
     let text = std::str::from_utf8(&plain);
+    if why.conversation {
+        // As the client sent it: restored calls have denials of callgate's own as their results.
+        let _ = exchange.conversation.set(conversation(&inner.body_room, &plain));
+    }
     let mut changed: Option<Bytes> = None;
     if why.offers {
         let text = text.map_err(|_| Refusal::BadRequest("the body is not UTF-8".to_owned()))?;
@@ -185,6 +195,16 @@ async fn read(
             Ok(RequestBody::Whole(body))
         }
     }
+}
+
+/// The conversation in a request. It is kept until the response ends, and read when a rule needs it.
+fn conversation(room: &BodyRoom, body: &Bytes) -> Arc<Conversation> {
+    let kept = KeptBody::whole(room, body.clone());
+    Arc::new(Conversation::new(move || {
+        let body = kept.bytes().ok_or(HiddenConversation::NotKept)?;
+        let text = std::str::from_utf8(&body).map_err(|_| HiddenConversation::Unreadable)?;
+        request::passages(text)
+    }))
 }
 
 /// The request with its removed calls; `None` if there were none, or they cannot be restored.

@@ -74,7 +74,7 @@ pub fn settings(on_deny: OnDeny) -> Settings {
 
 /// A moment for judging.
 pub fn moment() -> Moment {
-    Moment { hour: 12, weekday: Weekday::Monday }
+    Moment::on(Weekday::Monday, 12)
 }
 
 /// Runs the chunks through a gate, every question answered at once.

@@ -223,6 +223,14 @@ fn policy_rows(rows: &mut Rows, stored: &Stored) {
 fn mcp_rows(rows: &mut Rows, stored: &Stored) {
     let hash = stored.record.tool.as_ref().and_then(|tool| tool.definition_hash.as_ref());
     rows.add("defined", hash);
+    for origin in &stored.record.origins {
+        let found = match origin.only_tool_result {
+            Some(true) => "came only from a tool result",
+            Some(false) => "did not come only from a tool result",
+            None => "it is unknown where it came from",
+        };
+        rows.add("origin", Some(format!("{}: {found}", origin.arg)));
+    }
     let Some(facts) = &stored.record.mcp else { return };
     rows.add("pin", facts.pin.as_ref());
     rows.add("type", facts.server_type.as_ref());

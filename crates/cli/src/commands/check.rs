@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::ToolCall;
-use callgate_control::{CallDescription, CheckOutput, judging};
+use callgate_control::{CallDefaults, CallDescription, CheckOutput, judging};
 use callgate_decide::mcp::{ListRefusal, McpSettings, refused_by_lists};
 use callgate_policy::{DenialText, EffectReport, Judgement, Verdict};
 use jiff::Timestamp;
@@ -21,20 +21,22 @@ use crate::render::{self, Color};
 use crate::report::{self, Unjudged};
 use crate::sessions::Sessions;
 use crate::sources;
+use crate::surroundings::call_defaults;
 
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let files = &args.policies.files;
     let policies = sources::load(files, config)?;
-    let checker = |judge| -> Result<Checker> {
+    let defaults = call_defaults(&args.call)?;
+    let checker = |judge, defaults| -> Result<Checker> {
         let lists = sources::mcp_lists(files, config)?;
-        Ok(Checker { judge, lists, denial: sources::denial_text(files, config)? })
+        Ok(Checker { judge, defaults, lists, denial: sources::denial_text(files, config)? })
     };
     if let Some(file) = &args.jsonl {
-        let checker = checker(Judge::on_disk(policies, &args.call))?;
-        return many(&checker, file, &args.call);
+        let checker = checker(Judge::on_disk(policies, &args.call), defaults)?;
+        return many(&checker, file);
     }
-    let given = GivenCall::of(&args.call, args.object.as_deref(), config, &policies)?;
-    let checker = checker(Judge::for_call(policies, &given, &args.call))?;
+    let given = GivenCall::of(&args.call, &defaults, args.object.as_deref(), config, &policies)?;
+    let checker = checker(Judge::for_call(policies, &given, &args.call), defaults)?;
     let checked = checker.check(given, None)?;
     let (tool, color) = (checked.call.name.raw(), Color::of(&io::stdout()));
     let text = match (args.json, args.explain, &checked.refusal) {
@@ -56,6 +58,8 @@ pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
 /// What a call is judged by.
 struct Checker {
     judge: Judge,
+    /// What calls leave out.
+    defaults: CallDefaults,
     /// The lists of MCP servers and tools.
     lists: McpSettings,
     denial: Arc<DenialText>,
@@ -144,7 +148,7 @@ pub(crate) fn line(tool: &str, judgement: &Judgement, color: Color) -> String {
 /// Judges one call a line, and answers each one before it waits for the next: a program may keep
 /// this running and talk with it. A reader of the answers that goes away does not end the judging:
 /// the exit code still has to be true.
-fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
+fn many(checker: &Checker, file: &Path) -> Result<Exit> {
     let input: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(io::stdin()),
         _ => {
@@ -163,7 +167,7 @@ fn many(checker: &Checker, file: &Path, flags: &args::Call) -> Result<Exit> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (text, one) = judge_line(checker, &mut sessions, &line, number, flags)?;
+        let (text, one) = judge_line(checker, &mut sessions, &line, number)?;
         exit = exit.or_stricter(one);
         render::written(out.write_all(text.as_bytes()))?;
         // The next line may be there in part only, and its sender may wait for this answer.
@@ -180,10 +184,9 @@ fn judge_line(
     sessions: &mut Sessions,
     line: &[u8],
     number: usize,
-    flags: &args::Call,
 ) -> Result<(String, Exit)> {
     let checked = std::str::from_utf8(line).context("not UTF-8").and_then(|text| {
-        let given = GivenCall::described(CallDescription::parse_any(text)?, flags)?;
+        let given = GivenCall::described(CallDescription::parse_any(text)?, &checker.defaults)?;
         checker.check(given, Some(sessions))
     });
     match checked {

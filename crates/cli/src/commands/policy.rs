@@ -23,6 +23,7 @@ use crate::args::{Policy, Wide};
 use crate::exit::Exit;
 use crate::given_call::GivenCall;
 use crate::sources;
+use crate::surroundings::call_defaults;
 use list::Output;
 
 pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Check { files, json } => check::run(files, *json, config),
         Policy::Explain { files, call, all, json } => {
             let policies = sources::load(files, config)?;
-            let given = GivenCall::of(call, None, config, &policies)?;
+            let given = GivenCall::of(call, &call_defaults(call)?, None, config, &policies)?;
             explain::run(policies, given, call, *all, *json)
         }
         Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
@@ -41,12 +42,9 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Replay(args) => replay::run(args, config),
         Policy::Diff(args) => diff::run(args, config),
         Policy::Coverage(args) => coverage::run(args, config),
-<<<<<<< HEAD
         Policy::Suggest(args) => suggest::run(args, config),
-=======
         Policy::Import(args) => import::run(args),
         Policy::Export(args) => export::run(args, config),
->>>>>>> m-import
     }
 }
 

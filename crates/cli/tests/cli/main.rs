@@ -23,6 +23,7 @@ mod marks;
 mod mcp;
 mod policy;
 mod policy_test;
+mod radius;
 mod records;
 mod relax;
 mod replay;

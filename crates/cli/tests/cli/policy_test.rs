@@ -105,6 +105,33 @@ tests:
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
 }
 
+/// The zones are part of the binary: neither the time zone of the machine nor its files matter.
+#[test]
+fn a_window_of_time_in_a_zone() {
+    let policy = "\
+policy: p
+rules:
+  - id: night
+    when: { time: { between: ['22:00', '06:30'], days: [mon-fri], zone: Europe/Berlin } }
+    verdict: deny
+";
+    let tests = "\
+tests:
+  - { tool: a, time: '2026-06-12T22:00:00+02:00', verdict: deny, rule: night }
+  - { tool: b, time: '2026-06-13T04:29:00Z', verdict: deny, rule: night }
+  - { tool: c, time: '2026-06-13T06:30:00+02:00', verdict: allow }
+";
+    let words = ["policy", "test", "tests.yaml", "--policy", "p.yaml"];
+    let test = |tests: &str| Test::new(&words).file("tests.yaml", tests).file("p.yaml", policy);
+    let ran = test(tests).env("TZ", "Asia/Tokyo").env("TZDIR", "/nowhere").run();
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    let ran = test("tests: [{ tool: a, time: noon, hour: 3, verdict: deny }]").run();
+    assert_eq!(ran.code, 2);
+    for part in ["`noon` is not a time with an offset", "`time` cannot be combined with `hour`"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_policy_that_does_not_load_is_in_the_report() {
     let policy = "policy: p\nrules:\n  - { id: a, tol: x, verdict: deny }\n";

@@ -48,6 +48,7 @@ mod listed;
 mod live;
 mod official;
 mod operation;
+mod origin;
 mod policies;
 mod protect;
 mod recorded;

@@ -133,3 +133,28 @@ fn a_rate_counts_a_call_once_at_the_first_door_that_sees_it() {
     assert!(execute(), "an execution without a call of a model is counted by itself");
     wrapped.end();
 }
+
+/// A server's door does not see the conversation: what the gateway found about the model's call counts.
+#[test]
+fn the_origin_of_a_value_is_that_of_the_models_call() {
+    let policy = "policy: p\nrules:\n  - { id: injected, tool: echo, when: { origin: { arg: text, only: tool_result } }, verdict: deny, reason: From a page. }\n";
+    let upstream = model("mcp__s__echo", &json!({ "text": "hi" }));
+    let binary = Path::new(env!("CARGO_BIN_EXE_callgate"));
+    let gateway = Setup::new(binary, &upstream.url(), policy, "").start();
+    let place = Place::at(gateway.folder());
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    wrapped.tools();
+    assert!(ask().send(gateway.address()).text().contains("toolu_1"), "the user wrote it");
+    let mut call = |id: &str| {
+        let meta = json!({ "claudecode/toolUseId": id });
+        let params = json!({ "name": "echo", "arguments": { "text": "hi" }, "_meta": meta });
+        wrapped.ask("tools/call", params)["result"]["isError"] == true
+    };
+    assert!(!call("toolu_1"), "it is known that the user wrote it");
+    assert!(call("toolu_2"), "of a call without a model nothing is known");
+    wrapped.end();
+    let called = of_kind(&place, "mcp_tool_called");
+    assert_eq!(called[0]["origins"], json!([{ "arg": "text", "only_tool_result": false }]));
+    assert_eq!(called[1]["origins"], json!([{ "arg": "text", "only_tool_result": null }]));
+}

@@ -1,15 +1,16 @@
-//! Adds what earlier calls of the session have written and done. The policy computes the effects of a
+//! Adds what earlier calls of the session have written and done, and where the values of a call came
+//! from. The policy computes the effects of a
 //! call when a rule needs them, and a script that this call runs may come from an earlier one.
 
 use std::sync::Arc;
 
-use callgate_call::Origin;
+use callgate_call::{Origin, ValueOrigins};
 
 use super::{Resolved, Subject};
 use crate::decider::Inner;
 use crate::mcp::session_key;
-use crate::past;
 use crate::store_query::StoreUnavailable;
+use crate::{origins, past};
 
 /// A call with what its session has written and done.
 #[derive(Debug)]
@@ -27,15 +28,37 @@ pub(crate) async fn analyse(
     if resolved.subject.policies.looks_at_history() {
         known = with_past(inner, &resolved.subject, known).await?;
     }
+    if let Some(values) = joined_values(inner, &resolved).await? {
+        known = known.with_values(values);
+    }
     if *known != **origin {
         let subject = Arc::make_mut(&mut resolved.subject);
         let others = subject.readings.iter_mut().map(|other| &mut other.call);
         for call in std::iter::once(&mut subject.call).chain(others) {
             let (files, past) = (known.session_files.clone(), known.past.to_vec());
-            call.origin = call.origin.clone().with_session_files(files).with_past(past);
+            let origin = call.origin.clone().with_session_files(files).with_past(past);
+            call.origin = origin.with_values(known.values.clone());
         }
     }
     Ok(Analysed { resolved })
+}
+
+/// What was found for the call of the model that this call executes; `None` if no rule asks, or if
+/// there is no such call.
+async fn joined_values(
+    inner: &Arc<Inner>,
+    resolved: &Resolved,
+) -> Result<Option<ValueOrigins>, StoreUnavailable> {
+    let subject = &resolved.subject;
+    let asks = subject.server_call().is_some() && subject.policies.looks_at_conversation();
+    let Some(record) = resolved.joined().filter(|_| asks) else { return Ok(None) };
+    let (who, at) = (subject.call.origin.who.clone(), subject.at);
+    let found = inner.query_store(move |inner| origins::read(inner, &who, at, record)).await?;
+    let found = found.map_err(|error| {
+        tracing::error!(%error, "what the gateway found about a call cannot be read");
+        StoreUnavailable
+    })?;
+    Ok(Some(found))
 }
 
 /// Without its history, a call that a rule would compare with it cannot be judged.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_audit::Verdict;
-use callgate_call::FileWrite;
+use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::Settled;
 
 use super::{Metered, Resolved};
@@ -25,6 +25,8 @@ pub(crate) struct Judged {
     pub(crate) files: Vec<FileWrite>,
     /// What later calls may ask about it.
     pub(crate) events: Vec<String>,
+    /// Where its values came from, as far as rules ask.
+    pub(crate) origins: Vec<FoundOrigin>,
     /// How long judging took.
     pub(crate) judged_in: Duration,
 }
@@ -43,7 +45,7 @@ pub(crate) fn judge(metered: Metered) -> Judged {
             denial.reason = explained(Some(&denial.reason), &unreadable_note);
         }
     }
-    let files = judgement.files.clone();
+    let (files, origins) = (judgement.files.clone(), judgement.origins.clone());
     let events = match resolved.subject.policies.looks_at_history() {
         true => judgement.later_events(),
         false => Vec::new(),
@@ -66,6 +68,7 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         steps,
         files,
         events,
+        origins,
         judged_in,
     }
 }

@@ -12,10 +12,9 @@ use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::Inner;
 use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
-use crate::observer;
-use crate::past;
 use crate::record::{self, Input};
 use crate::settings::{OnFailure, Settings};
+use crate::{observer, origins, past};
 
 /// The decision about a call.
 #[derive(Debug)]
@@ -39,6 +38,7 @@ pub(crate) struct Decided {
 pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     let record = build_record(&answered);
     let Answered { resolved, answer, extra_replacements, mut steps, files, events, .. } = answered;
+    let found = answered.origins;
     let Subject { call, at, record: id, .. } = &*resolved.subject;
     let events = past::steps(&call.origin, *at, *id, &events);
     let permit = match answer {
@@ -46,6 +46,7 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
         Err(denial) => return refused(inner, record, denial, events),
     };
     steps.extend(events);
+    steps.extend(origins::steps(&call.origin.who, *at, *id, &found));
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
     let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
     let seen = inner.observer.copy(&record);
@@ -131,6 +132,7 @@ fn build_record(answered: &Answered) -> Record {
     let mut verdict = answered.verdict.clone();
     verdict.policy_digest = resolved.subject.digest();
     record.verdict = Some(verdict);
+    record.origins = answered.origins.iter().map(record::origin).collect();
     record.timing.judged_us = u64::try_from(answered.judged_in.as_micros()).ok();
     record.timing.waited_ms =
         answered.waited.and_then(|waited| u64::try_from(waited.as_millis()).ok());

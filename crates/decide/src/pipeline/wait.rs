@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callgate_audit::{Action, Code, Verdict};
-use callgate_call::FileWrite;
+use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
 use super::{Judged, Resolved};
@@ -20,6 +20,7 @@ pub(crate) struct Answered {
     pub(crate) steps: Vec<KeyedStep>,
     pub(crate) files: Vec<FileWrite>,
     pub(crate) events: Vec<String>,
+    pub(crate) origins: Vec<FoundOrigin>,
     /// How long judging took, without waiting for approval.
     pub(crate) judged_in: Duration,
     /// How long it waited for approval, if it had to.
@@ -29,7 +30,7 @@ pub(crate) struct Answered {
 pub(crate) async fn wait(judged: Judged) -> Answered {
     let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, .. } = judged;
     let (steps, files, judged_in) = (judged.steps, judged.files, judged.judged_in);
-    let events = judged.events;
+    let (events, origins) = (judged.events, judged.origins);
     let mut waited = None;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),
@@ -53,6 +54,7 @@ pub(crate) async fn wait(judged: Judged) -> Answered {
         steps,
         files,
         events,
+        origins,
         judged_in,
         waited,
     }

@@ -103,7 +103,7 @@ pub fn with_texts(body: &str, changes: Vec<(Span, String)>) -> String {
 }
 
 /// The members of a request that contain the conversation, for all APIs.
-const CONVERSATION: [&str; 25] = [
+pub(super) const CONVERSATION: [&str; 25] = [
     "system",
     "messages",
     "instructions",
@@ -138,7 +138,8 @@ const SETTINGS: [&str; 3] = ["generationconfig", "inferenceconfig", "options"];
 
 /// Members that contain a request, or a part of one: Code Assist, counting tokens, and objects that
 /// servers read as if their members were at the top level.
-const ENVELOPES: [&str; 4] = ["request", "generatecontentrequest", "converse", "extrabody"];
+pub(super) const ENVELOPES: [&str; 4] =
+    ["request", "generatecontentrequest", "converse", "extrabody"];
 
 /// Members of a message, an item, a block or a part that are text, or contain some.
 const TEXTS: [&str; 12] = [
@@ -570,7 +571,7 @@ fn is_thinking(kind: &str) -> bool {
 }
 
 /// A member's name without case and underscores: Gemini accepts two spellings, others are lenient.
-fn folded(member: &Member<'_>) -> String {
+pub(super) fn folded(member: &Member<'_>) -> String {
     let key = member.key.decode().unwrap_or_default();
     key.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,4 +1,4 @@
-//! PowerShell and `cmd /c`: enough of their grammar to find the commands in a text.
+//! PowerShell: enough of its grammar to find the commands in a text.
 //!
 //! Statements are split at `;`, line ends, `|` and braces outside of quotes. A statement that begins with a
 //! name is a command; the models of the programs know what it does. What is in parentheses is analysed
@@ -10,6 +10,7 @@ use std::rc::Rc;
 use crate::bound::Bound;
 use crate::effect::{Access, Change, Purpose, Scope, Why};
 use crate::host;
+use crate::model::Language;
 use crate::shell::eval::{Input, Shell};
 use crate::shell::expand::Field;
 use crate::shell::output::Output;
@@ -149,6 +150,11 @@ impl Code<'_> {
                     _ => shell.opaque(Why::Code, Bound::ALL, span),
                 }
                 return Output::Unknown;
+            }
+            Some("type") => {
+                if let Some(first) = words.first_mut() {
+                    first.word = Word::known("get-content");
+                }
             }
             Some("set-location" | "sl" | "push-location" | "pushd") => {
                 if let Some(first) = words.first_mut() {
@@ -650,62 +656,27 @@ fn methods(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     }
 }
 
-/// `cmd /c TEXT`: its own commands as those of a Unix shell.
-pub(crate) fn cmd(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
-    for command in text.split(['&', '|', '\n']).take(64) {
-        let mut words = cmd_words(command);
-        let Some(first) = words.first_mut() else { continue };
-        let lower = first.to_ascii_lowercase();
-        let name = match lower.trim_start_matches('@') {
-            "del" | "erase" | "rd" | "rmdir" => "rm",
-            "type" | "more" => "cat",
-            "copy" | "xcopy" | "robocopy" => "cp",
-            "move" | "ren" | "rename" => "mv",
-            "cd" | "chdir" => "cd",
-            "md" | "mkdir" => "mkdir",
-            "dir" => "ls",
-            "set" if words.len() == 1 => "printenv",
-            "echo" | "rem" | "set" | "if" | "for" | "exit" | "cls" | "title" | "ver" => continue,
-            other => other,
-        };
-        let name = name.to_owned();
-        let is_tree = words.iter().any(|word| word.eq_ignore_ascii_case("/s"));
-        let mut line = vec![name.clone()];
-        if name == "rm" && is_tree {
-            line.push("-r".to_owned());
+/// What `-EncodedCommand` gives: base64 of UTF-16.
+pub(super) fn encoded(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    match decoded(text) {
+        Some(code) => {
+            shell.code(Language::PowerShell, &Field::new(Word::known(code), field.span.clone()))
         }
-        let own = matches!(name.as_str(), "rm" | "cat" | "cp" | "mv" | "cd" | "mkdir" | "ls");
-        line.extend(words.into_iter().skip(1).filter(|word| !own || !word.starts_with('/')));
-        let fields: Vec<Field> = line
-            .into_iter()
-            .map(|word| Field::new(Word::known(word), field.span.clone()))
-            .collect();
-        shell.run(&fields, None);
+        None => shell.opaque(Why::Code, Bound::ALL, field.span.clone()),
     }
 }
 
-fn cmd_words(text: &str) -> Vec<String> {
-    let text = text
-        .replace("%USERPROFILE%", "~")
-        .replace("%userprofile%", "~")
-        .replace("%HOMEPATH%", "~")
-        .replace("%TEMP%", "/tmp")
-        .replace("%CD%", ".")
-        .replace('^', "");
-    let mut words = Vec::new();
-    let mut current = String::new();
-    let mut is_quoted = false;
-    for character in text.chars() {
-        match character {
-            '"' => is_quoted = !is_quoted,
-            ' ' | '\t' if !is_quoted => words.extend(Some(std::mem::take(&mut current))),
-            '\\' => current.push('/'),
-            other => current.push(other),
+/// Text in which every second byte is zero: other letters are left to what cannot be read.
+fn decoded(text: &str) -> Option<String> {
+    let bytes = crate::shell::decode::base64(text.trim())?;
+    let (mut code, mut characters) = (String::new(), bytes.chars());
+    while let Some(character) = characters.next() {
+        if character == '\0' || characters.next() != Some('\0') {
+            return None;
         }
+        code.push(character);
     }
-    words.push(current);
-    words.retain(|word| !word.is_empty());
-    words
+    (!code.is_empty()).then_some(code)
 }
 
 #[cfg(test)]
@@ -757,19 +728,6 @@ mod tests {
         ] {
             let found = effects(code);
             assert!(!found.iter().any(|line| line.starts_with("opaque")), "{code}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn commands_are_found_in_cmd() {
-        for (text, expected) in [
-            ("cmd /c del /s /q C:/x", "deletes-tree C:/x"),
-            ("cmd.exe /c 'type %USERPROFILE%\\.ssh\\id_rsa'", "reads ~/.ssh/id_rsa"),
-        ] {
-            let effects = command(text, &Ground::default());
-            let found: Vec<String> =
-                effects.all().iter().map(|effect| effect.action.to_string()).collect();
-            assert!(found.iter().any(|line| line == expected), "{text}: {found:?}");
         }
     }
 }

@@ -257,7 +257,8 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-Command", "-c", "-command", "-C"], &[Does::Code(Language::PowerShell)])
                 .value(Value::Rest),
-            takes(&["-EncodedCommand", "-enc", "-e", "-ec", "-encodedcommand"], &[Does::Hides]),
+            // Read by `special`, in any case and length.
+            takes(&["-EncodedCommand", "-enc", "-e", "-ec", "-encodedcommand"], &[]),
             takes(&["-File", "-f", "-file"], &[Does::Script(Language::PowerShell)]),
             takes(
                 &[

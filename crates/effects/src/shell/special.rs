@@ -261,6 +261,33 @@ const BUILDERS: &[&str] = &[
 ];
 
 impl Shell<'_, '_> {
+    /// Code that PowerShell gets in base64, or on its input. Its flags may be shortened, in any case.
+    fn powershell(&mut self, line: &Line<'_>, context: &Context) {
+        let is_flag = |field: &Field, flag: &str| {
+            let text = field.text().unwrap_or_default().to_ascii_lowercase();
+            let name = text.strip_prefix(['-', '/', '\u{2013}', '\u{2014}', '\u{2015}']);
+            name.is_some_and(|name| !name.is_empty() && flag.starts_with(name))
+        };
+        let is_encoded = |field: &Field| is_flag(field, "encodedcommand") || is_flag(field, "ec");
+        // What follows is not for PowerShell itself.
+        let is_code = |field: &Field| is_flag(field, "command") || is_flag(field, "file");
+        let end = line.words.iter().position(is_code).unwrap_or(line.words.len());
+        let own = line.words.get(..end).unwrap_or_default();
+        if let Some(at) = own.iter().position(is_encoded) {
+            if let Some(code) = line.words.get(at + 1) {
+                self.code(Language::EncodedPowerShell, code);
+            }
+            return;
+        }
+        let reads_input = line.words.last().is_none_or(|last| {
+            last.text() == Some("-") || last.word.known_start().starts_with('-')
+        });
+        if let (true, Some(input)) = (reads_input || line.operands.is_empty(), &context.input) {
+            self.run_output(Language::PowerShell, &Rc::clone(input), &context.span);
+        }
+    }
+
+    /// What the model of a program does not say.
     pub(crate) fn special(&mut self, line: &Line<'_>, fields: &[Field], context: &Context) {
         let Some(name) = line.models.first().and_then(|model| model.names.first()).copied() else {
             return;
@@ -343,11 +370,18 @@ impl Shell<'_, '_> {
             "cmd" => {
                 let is_start =
                     |field: &Field| matches!(field.text(), Some("/c" | "/k" | "/C" | "/K"));
-                if let Some(at) = line.words.iter().position(is_start) {
-                    let words = line.words.get(at + 1..).unwrap_or_default();
-                    self.code(Language::Cmd, &joined(words));
+                match (line.words.iter().position(is_start), &context.input) {
+                    (Some(at), _) => {
+                        let words = line.words.get(at + 1..).unwrap_or_default();
+                        self.code(Language::Cmd, &joined(words));
+                    }
+                    (None, Some(input)) => {
+                        self.run_output(Language::Cmd, &Rc::clone(input), &context.span);
+                    }
+                    (None, None) => {}
                 }
             }
+            "pwsh" => self.powershell(line, context),
             "invoke-webrequest" => self.web_request(line),
             "set-executionpolicy" => {
                 let has = |word: &str| {

@@ -6,6 +6,7 @@ use callgate_json::Value;
 use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};
 use crate::catalogue::{Entry, Kind, Role};
+use crate::code_mode::Script;
 use crate::effect::{Access, Action, Change, Connection, Purpose, Scope, Why};
 use crate::host;
 use crate::model::Language;
@@ -303,10 +304,12 @@ fn language(call: &Call<'_>) -> Language {
     }
 }
 
-/// A script that calls tools itself. It can build every name and argument at run time, so it is opaque
-/// whatever it shows; what it shows is analysed, too.
+/// A script that calls tools itself. If it does not write out every name and argument, it is opaque; the
+/// commands that it shows are analysed, too. Its other calls are judged like calls of their own.
 fn code_mode(shell: &mut Shell<'_, '_>, text: &str) {
-    shell.opaque(Why::Language, Bound::ALL, 0..text.len());
+    if !Script::read(text).is_known() {
+        shell.opaque(Why::Language, Bound::ALL, 0..text.len());
+    }
     for key in ["cmd", "command"] {
         for (at, _) in text.match_indices(key).take(64) {
             let rest = text.get(at + key.len()..).unwrap_or_default();

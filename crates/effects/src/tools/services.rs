@@ -1,7 +1,7 @@
 //! What the tools of services do, by the verbs and nouns of their names and by single arguments that
 //! say more: `transfer_repository`, `{"decrypt": true}`, `{"pid_mode": "host"}`.
 
-use callgate_call::json::Value;
+use callgate_json::Value;
 
 use crate::marks::{Mark, Marks};
 

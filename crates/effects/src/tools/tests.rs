@@ -74,9 +74,12 @@ fn every_target_of_a_patch_counts() {
 }
 
 #[test]
-fn code_mode_is_opaque_and_still_read() {
-    let script = Arguments::text("await tools.exec_command({cmd: \"rm -rf ~\"})");
-    let found = lines("exec", &script);
+fn code_mode_is_read_and_opaque_if_it_puts_something_together() {
+    let script = |text: &str| lines("exec", &Arguments::text(text));
+    let found = script("await tools.exec_command({cmd: \"rm -rf ~\"})");
+    assert!(!found.contains(&"opaque language".to_owned()), "{found:?}");
+    assert!(found.contains(&"deletes-tree /home/u".to_owned()), "{found:?}");
+    let found = script("await tools.exec_command({cmd: \"rm -rf ~\", workdir: f()})");
     assert!(found.contains(&"opaque language".to_owned()), "{found:?}");
     assert!(found.contains(&"deletes-tree /home/u".to_owned()), "{found:?}");
 }

@@ -1,6 +1,6 @@
 //! The text of a draft: YAML for people to read and edit.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::{Draft, DraftPolicy, DraftRule, Operand, When};
 

@@ -1,6 +1,6 @@
 //! Rules of Codex: commands by their first words, and hosts.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::native::{Native, Subject};
 use crate::draft::Decision;

@@ -1,6 +1,6 @@
 //! Rules of Gemini CLI's policy engine. Its regular expressions may not repeat a group, so none does.
 
-use callgate_call::json::quote;
+use callgate_json::quote;
 
 use super::native::{Native, Part, Subject};
 use crate::draft::Decision;

@@ -1,9 +1,9 @@
 //! Which rules of a policy an agent can have as well.
 
 use callgate_call::fold;
+use callgate_document::{Node, Span, Yaml};
 use callgate_effects::sets;
-use callgate_policy::yaml::{Node, Yaml};
-use callgate_policy::{Globs, Span};
+use callgate_policy::Globs;
 
 use super::native::{Native, Part, Subject};
 use super::{Agent, claude_code, codex, cursor, gemini, globs, opencode};

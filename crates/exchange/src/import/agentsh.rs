@@ -1,6 +1,6 @@
 //! `sandbox.mcp` of agentsh, which becomes the section `mcp:` of a config.
 
-use callgate_policy::yaml::{Node, Yaml, parse};
+use callgate_document::{Node, Yaml, parse};
 
 use super::context::Context;
 use crate::draft::quoted;

@@ -1,8 +1,7 @@
 //! Tool policies of arfa: a map (its cache), a list (its API), or rows of its table as JSON or CSV.
 //! An explicit deny wins there, and here, because all rules have the same priority.
 
-use callgate_policy::yaml::{Node, Yaml};
-use callgate_policy::{Source, Span};
+use callgate_document::{Node, Source, Span, Yaml};
 use regex::Regex;
 
 use super::context::Context;
@@ -110,7 +109,7 @@ fn conditions(context: &mut Context<'_>, rule: &Node) -> Conditions {
         Yaml::String(json) if json.trim().is_empty() => Conditions::None,
         Yaml::String(json) => {
             let source = Source { name: context.source.name.clone(), text: json.clone() };
-            let mut problems = callgate_policy::yaml::Problems::new(&source);
+            let mut problems = callgate_document::Problems::new(&source);
             match read::json::read(&source, &mut problems) {
                 Some(inner) => of_node(&inner),
                 None => {

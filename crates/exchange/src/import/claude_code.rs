@@ -2,8 +2,7 @@
 //!
 //! All lists have the same priority here, so the strictest decides, as there.
 
-use callgate_policy::Span;
-use callgate_policy::yaml::{Node, Yaml};
+use callgate_document::{Node, Span, Yaml};
 
 use super::context::Context;
 use super::{servers, tails};

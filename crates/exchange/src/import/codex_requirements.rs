@@ -1,6 +1,6 @@
 //! `requirements.toml` (and managed config) of Codex: what an administrator enforces.
 
-use callgate_policy::yaml::{Node, Yaml};
+use callgate_document::{Node, Yaml};
 
 use super::codex_rules::{Prefix, decision, policy_of};
 use super::context::Context;

@@ -1,8 +1,7 @@
 //! `.rules` files of Codex. The strictest of all matching rules decides there, and here, because all
 //! have the same priority.
 
-use callgate_policy::Span;
-use callgate_policy::yaml::{Node, Yaml};
+use callgate_document::{Node, Span, Yaml};
 use regex::Regex;
 
 use super::context::Context;

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use callgate_policy::yaml::{Node, Problems};
-use callgate_policy::{Diagnostic, Source, Span};
+use callgate_document::{Diagnostic, Node, Problems, Source, Span};
 
 use crate::change::{Change, ChangeKind};
 use crate::draft::{Decision, DraftPolicy, DraftRule, Ids};
@@ -107,7 +106,7 @@ impl<'s> Context<'s> {
 
     /// Reports every key of a mapping that is not one of these.
     pub(super) fn other_keys(&mut self, node: &Node, known: &[&str], message: &str) {
-        if let callgate_policy::yaml::Yaml::Map(entries) = &node.value {
+        if let callgate_document::Yaml::Map(entries) = &node.value {
             for (key, _) in entries {
                 if !known.contains(&key.name.as_str()) {
                     self.left_out(key.span, &key.name, message);

@@ -1,8 +1,7 @@
 //! Permissions of Cursor: `permissions` of `cli-config.json` and `.cursor/cli.json`, in which deny wins,
 //! and the lists of `permissions.json`, which only allow.
 
-use callgate_policy::Span;
-use callgate_policy::yaml::Node;
+use callgate_document::{Node, Span};
 
 use super::context::Context;
 use super::tails;

@@ -1,6 +1,6 @@
 //! Rules of Gemini CLI's policy engine: the highest priority decides, and in a tie the first of the file.
 
-use callgate_policy::yaml::{Node, Yaml};
+use callgate_document::{Node, Yaml};
 use regex::Regex;
 
 use super::context::Context;

@@ -1,7 +1,6 @@
 //! `permission` of opencode: for each tool a word, or patterns of which the last that matches decides.
 
-use callgate_policy::Span;
-use callgate_policy::yaml::{Node, Yaml};
+use callgate_document::{Node, Span, Yaml};
 
 use super::context::Context;
 use super::order::{Ordered, prioritised};

@@ -1,6 +1,6 @@
 //! Lists of MCP servers that may be used, as a policy of their own.
 
-use callgate_policy::Span;
+use callgate_document::Span;
 
 use super::context::Context;
 use crate::draft::{Decision, DraftPolicy};

@@ -1,7 +1,7 @@
 //! `rules.yaml` of superego: the lowest number decides, and in a tie the first of the file. What no rule
 //! matches is allowed there.
 
-use callgate_policy::yaml::{Node, Yaml, parse};
+use callgate_document::{Node, Yaml, parse};
 
 use super::context::Context;
 use super::order::{Ordered, prioritised};

@@ -1,7 +1,6 @@
 //! A table as CSV: a line of names, then lines of values, in quotes where they need it.
 
-use callgate_policy::Source;
-use callgate_policy::yaml::{Key, Node, Problems, Yaml};
+use callgate_document::{Key, Node, Problems, Source, Yaml};
 
 use super::span;
 

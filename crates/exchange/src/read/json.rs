@@ -1,8 +1,7 @@
 //! JSON, also with comments and trailing commas: as YAML, of which it is a part once the comments
 //! are blanked out.
 
-use callgate_policy::Source;
-use callgate_policy::yaml::{Node, Problems, parse};
+use callgate_document::{Node, Problems, Source, parse};
 use serde::de::IgnoredAny;
 
 use super::span;

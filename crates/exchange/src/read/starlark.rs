@@ -3,8 +3,7 @@
 //! Anything else (variables, functions, loops, formatted strings) is an error: what it comes to is not
 //! in the text.
 
-use callgate_policy::yaml::{Node, Problems, Yaml};
-use callgate_policy::{Source, Span};
+use callgate_document::{Node, Problems, Source, Span, Yaml};
 
 use super::span;
 

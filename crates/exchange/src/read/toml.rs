@@ -1,7 +1,6 @@
 //! TOML as the same tree that YAML is read into.
 
-use callgate_policy::Source;
-use callgate_policy::yaml::{Key, Node, Problems, Yaml};
+use callgate_document::{Key, Node, Problems, Source, Yaml};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -18,6 +18,7 @@ use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Path, PathItem, everything};
 use crate::tri::{Possible, Tri};
 
+pub(super) use compile::compile_path;
 pub(crate) use compile::regex_hint;
 
 /// One argument with one operator.

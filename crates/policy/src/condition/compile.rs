@@ -5,9 +5,6 @@ use callgate_document::{Fields, Node, Problems, Yaml, list};
 use super::list::{KINDS, Kind};
 use super::{Condition, KeyDoc};
 
-/// Keys of kinds that do not exist yet.
-const LATER: &[&str] = &["origin"];
-
 /// The keys that join conditions.
 const JOINS: &[KeyDoc] = &[
     KeyDoc { keys: &["any"], meaning: "a list of conditions, at least one of which holds" },
@@ -36,7 +33,7 @@ pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condit
     let fields = Fields::of(node, "a condition", problems)?;
     let before = problems.len();
     let known = known_keys();
-    fields.check(&known, LATER, problems);
+    fields.check(&known, &[], problems);
     let joins = JOINS.iter().flat_map(|row| row.keys);
     let heads = joins.chain(KINDS.iter().flat_map(|kind| kind.heads));
     let heads: Vec<&str> = heads.copied().filter(|key| fields.get(key).is_some()).collect();

@@ -34,6 +34,24 @@ pub(crate) trait EffectCondition: Sized {
     /// Whether it holds for this effect; `None` if it does not ask about such an effect at all.
     fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri>;
 
+    /// Whether what it asks about all of these effects together holds.
+    fn total(&self, scene: &Scene<'_>) -> Tri {
+        let _ = scene;
+        Tri::True
+    }
+
+    /// Why that is unknown.
+    fn why_total_unknown(&self, scene: &Scene<'_>) -> Option<String> {
+        let _ = scene;
+        None
+    }
+
+    /// What else is known about an effect, for explanations.
+    fn note(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<String> {
+        let _ = (found, scene);
+        None
+    }
+
     /// What a tool must be able to do so that the condition can hold.
     fn needs(&self) -> Bound {
         Bound::just(Self::KIND)
@@ -91,6 +109,7 @@ impl<C: EffectCondition> LeafCondition for C {
                 known => known,
             },
         };
+        let known = if known == Tri::False { known } else { known.and(self.total(scene)) };
         let is_settled = scene.reading == EffectReading::Some && known == Tri::True;
         let hides = |found: Found<'_>| hides(found.effect, C::KIND, scene);
         let hidden =
@@ -119,6 +138,9 @@ impl<C: EffectCondition> LeafCondition for C {
         let unclear = all(scene).find(|found| self.fits(*found, scene) == Some(Tri::Unknown));
         Some(match unclear {
             Some(found) => format!("`{}` is not known in full", shown(found.action())),
+            None if self.total(scene) == Tri::Unknown => {
+                self.why_total_unknown(scene).unwrap_or_else(|| UNREADABLE.to_owned())
+            }
             None => {
                 let hidden = all(scene).find(|it| hides(it.effect, C::KIND, scene));
                 hidden.map_or_else(|| UNREADABLE.to_owned(), |it| hidden_by(it.effect))
@@ -127,15 +149,18 @@ impl<C: EffectCondition> LeafCondition for C {
     }
 
     fn explain(&self, scene: &Scene<'_>) -> TestExplanation {
-        let mut seen: Vec<(Tri, &Action)> = all(scene)
-            .filter_map(|found| Some((self.fits(found, scene)?, found.action())))
-            .collect();
+        let shown = |found: Found<'_>| match self.note(found, scene) {
+            Some(note) => format!("{} ({note})", shown(found.action())),
+            None => shown(found.action()),
+        };
+        let mut seen: Vec<(Tri, String)> =
+            all(scene).filter_map(|found| Some((self.fits(found, scene)?, shown(found)))).collect();
         seen.sort_by_key(|(holds, _)| match holds {
             Tri::True => 0,
             Tri::Unknown => 1,
             Tri::False => 2,
         });
-        let seen = seen.iter().map(|(_, action)| quote(&shown(action)));
+        let seen = seen.iter().map(|(_, shown)| quote(shown));
         TestExplanation::new(C::KEY, "in", self.operand().to_owned(), seen)
     }
 
@@ -145,7 +170,7 @@ impl<C: EffectCondition> LeafCondition for C {
 }
 
 /// Every effect, in every way to read the call's name.
-fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
+pub(super) fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
     let mut before = 0;
     scene.effects.list().iter().flat_map(move |list| {
         let first = before;

@@ -40,6 +40,17 @@ pub(super) fn value(
     extra: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Value> {
+    value_with(node, key, (list, extra), &[], problems)
+}
+
+/// The same, with more keys that narrow it and are read elsewhere.
+pub(super) fn value_with(
+    node: &Node,
+    key: &str,
+    (list, extra): (&str, &str),
+    more: &[&str],
+    problems: &mut Problems<'_>,
+) -> Option<Value> {
     let what = format!("`{key}`");
     let Yaml::Map(_) = &node.value else {
         let items = texts(node, &what, problems);
@@ -47,7 +58,8 @@ pub(super) fn value(
     };
     let fields = Fields::of(node, &what, problems)?;
     let before = problems.len();
-    fields.check(&[list, "not", extra], &[], problems);
+    fields.check(&[&[list, "not", extra], more].concat(), &[], problems);
+    let is_narrowed = more.iter().any(|key| fields.get(key).is_some());
     let read = |name: &str, problems: &mut Problems<'_>| {
         let node = fields.get(name)?;
         Some(texts(node, &format!("`{name}`"), problems))
@@ -57,7 +69,7 @@ pub(super) fn value(
     let (sense, items) = match (named, not) {
         (Some(items), None) => (Sense::In, items),
         (None, Some(items)) => (Sense::NotIn, items),
-        (None, None) if !words.is_empty() => (Sense::NotIn, Vec::new()),
+        (None, None) if is_narrowed || !words.is_empty() => (Sense::NotIn, Vec::new()),
         (None, None) => {
             problems
                 .add(node.span, format!("{what} names nothing"))

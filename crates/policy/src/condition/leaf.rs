@@ -73,12 +73,18 @@ pub(crate) enum Evidence {
     Effects,
     /// What earlier calls did. It is looked up when the call is complete.
     History,
+    /// The arguments, and where they came from: the conversation before the call.
+    Conversation,
 }
 
 impl Evidence {
     pub(crate) fn needs_arguments(self) -> bool {
         match self {
-            Self::Arguments | Self::WholeInput | Self::Effects | Self::History => true,
+            Self::Arguments
+            | Self::WholeInput
+            | Self::Effects
+            | Self::History
+            | Self::Conversation => true,
             Self::Context | Self::Findings => false,
         }
     }

@@ -77,8 +77,10 @@ kinds! {
     Marked(super::marked::MarkedCondition),
     Opaque(super::opaque::OpaqueCondition),
     Escalates(super::escalates::EscalatesCondition),
+    Time(super::time::TimeCondition),
     After(super::after::AfterCondition),
     Denied(super::denied::DeniedCondition),
+    Origin(super::origin::OriginCondition),
 }
 
 /// A kind of condition, while a rule file is read.

@@ -1,7 +1,7 @@
 //! Everything a condition can look at.
 
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
-use callgate_effects::{Bound, EffectKind, Effects, Path as EffectPath, Role};
+use callgate_effects::{Bound, EffectKind, Effects, Extent, Path as EffectPath, Role, Scope};
 use callgate_json::Value;
 
 use crate::effects::{CallEffects, PathForms, Place};
@@ -67,6 +67,11 @@ impl<'c> SceneEffects<'c> {
     /// The path of the effect at that place, ready to be compared.
     pub(crate) fn path(&self, at: usize, path: &EffectPath) -> Option<&'c PathForms> {
         self.call.path(at, path, self.list())
+    }
+
+    /// What the deletion at that place touches.
+    pub(crate) fn extent(&self, at: usize, path: &EffectPath, scope: Scope) -> Extent {
+        self.call.extent(at, path, scope, self.list())
     }
 
     /// What a tool of this name can do at most.
@@ -138,9 +143,9 @@ impl<'c> Scene<'c> {
             ContextField::Cwd => origin.cwd.as_deref(),
             ContextField::Model => origin.model.as_deref(),
             ContextField::Provider => origin.provider.as_deref(),
-            ContextField::Weekday => Some(self.moment.weekday.as_str()),
+            ContextField::Weekday => Some(self.moment.weekday().as_str()),
             ContextField::Hour => {
-                return HOURS.get(usize::from(self.moment.hour)).map(|hour| Scalar::Number(hour));
+                return HOURS.get(usize::from(self.moment.hour())).map(|hour| Scalar::Number(hour));
             }
         };
         text.map(Scalar::Text)

@@ -318,7 +318,7 @@ error: unknown key `by`
 }
 
 #[test]
-fn conditions_of_later_versions_and_an_unknown_operator() {
+fn conditions_on_origins_and_an_unknown_operator() {
     check(
         r#"policy: x
 rules:
@@ -330,13 +330,13 @@ rules:
         - arg: command
           contain: x"#,
         r#"
-error: `origin` is not available in this version
- --> test.yaml:7:11
+error: `origin` needs `only`
+ --> test.yaml:7:19
   |
 7 |         - origin: { arg: to }
-  |           ^^^^^^
+  |                   ^
   |
-  = hint: remove it: as long as it is here, no part of this file takes effect
+  = hint: write `only: tool_result`
 
 error: unknown key `contain`
  --> test.yaml:9:11
@@ -989,6 +989,249 @@ error: cannot read the path `src/[ab]`
    |                  ^^^^^^^^^^
    |
    = hint: `*` stops at `/`, `**` does not; `?` matches one character, `{a,b}` either text
+"#,
+    );
+}
+
+#[test]
+fn windows_of_time() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - time: {}
+        - time: { zone: UTC }
+        - time: { between: ["22:00"] }
+        - time: { between: ["22:60", "25:00"] }
+        - time: { between: ["08:00", "08:00"] }
+        - time: { between: 22, zone: Berlin }
+        - time: { days: [mo-fr], zone: Europe/Berln }
+        - time: { days: [frday], zone: Middle Earth, hours: 3 }"#,
+        r#"
+error: `time` needs `between` or `days`
+ --> test.yaml:7:17
+  |
+7 |         - time: {}
+  |                 ^
+  |
+  = hint: write `between: ["22:00", "06:30"]` or `days: [mon-fri]`
+
+error: `time` needs `between` or `days`
+ --> test.yaml:8:17
+  |
+8 |         - time: { zone: UTC }
+  |                 ^
+  |
+  = hint: write `between: ["22:00", "06:30"]` or `days: [mon-fri]`
+
+error: `between` needs two times: the beginning and the end
+ --> test.yaml:9:28
+  |
+9 |         - time: { between: ["22:00"] }
+  |                            ^
+  |
+  = hint: write `between: ["22:00", "06:30"]`
+
+error: `22:60` is not a time of the day
+  --> test.yaml:10:29
+   |
+10 |         - time: { between: ["22:60", "25:00"] }
+   |                             ^^^^^^^
+   |
+   = hint: write hours and minutes in quotes, from "00:00" to "24:00"
+
+error: `25:00` is not a time of the day
+  --> test.yaml:10:38
+   |
+10 |         - time: { between: ["22:60", "25:00"] }
+   |                                      ^^^^^^^
+   |
+   = hint: write hours and minutes in quotes, from "00:00" to "24:00"
+
+error: this window has no length
+  --> test.yaml:11:28
+   |
+11 |         - time: { between: ["08:00", "08:00"] }
+   |                            ^
+   |
+   = hint: for the whole day leave `between` out; the end of a day is `24:00`
+
+error: `between` must be a list, not a number
+  --> test.yaml:12:28
+   |
+12 |         - time: { between: 22, zone: Berlin }
+   |                            ^^
+
+error: unknown time zone `Berlin`
+  --> test.yaml:12:38
+   |
+12 |         - time: { between: 22, zone: Berlin }
+   |                                      ^^^^^^
+   |
+   = hint: did you mean `Europe/Berlin`?
+
+error: `mo` is not a day of the week
+  --> test.yaml:13:26
+   |
+13 |         - time: { days: [mo-fr], zone: Europe/Berln }
+   |                          ^^^^^
+   |
+   = hint: write days like `mon`, or ranges like `mon-fri`
+
+error: `fr` is not a day of the week
+  --> test.yaml:13:26
+   |
+13 |         - time: { days: [mo-fr], zone: Europe/Berln }
+   |                          ^^^^^
+   |
+   = hint: write days like `mon`, or ranges like `mon-fri`
+
+error: unknown time zone `Europe/Berln`
+  --> test.yaml:13:40
+   |
+13 |         - time: { days: [mo-fr], zone: Europe/Berln }
+   |                                        ^^^^^^^^^^^^
+   |
+   = hint: did you mean `Europe/Berlin`?
+
+error: `frday` is not a day of the week
+  --> test.yaml:14:26
+   |
+14 |         - time: { days: [frday], zone: Middle Earth, hours: 3 }
+   |                          ^^^^^
+   |
+   = hint: did you mean `friday`?
+
+error: unknown time zone `Middle Earth`
+  --> test.yaml:14:40
+   |
+14 |         - time: { days: [frday], zone: Middle Earth, hours: 3 }
+   |                                        ^^^^^^^^^^^^
+   |
+   = hint: use a name from the IANA time zone database, like `Europe/Berlin` or `UTC`
+
+error: unknown key `hours`
+  --> test.yaml:14:54
+   |
+14 |         - time: { days: [frday], zone: Middle Earth, hours: 3 }
+   |                                                      ^^^^^
+   |
+   = hint: known here: between, days, zone
+"#,
+    );
+}
+
+#[test]
+fn origins_of_the_wrong_kind_and_in_a_rule_that_allows() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - origin: { arg: $, only: tool_result }
+        - origin: { arg: to, only: user }
+        - origin: { arg: context.cwd, only: tool_result, of: x }
+  - id: b
+    verdict: allow
+    when: { not: { origin: { arg: to, only: tool_result } } }"#,
+        r#"
+error: `$` is not an argument
+ --> test.yaml:7:26
+  |
+7 |         - origin: { arg: $, only: tool_result }
+  |                          ^
+  |
+  = hint: name the argument, like `recipient` or `items[*].to`, or a role like `@url`
+
+error: unknown origin `user`
+ --> test.yaml:8:36
+  |
+8 |         - origin: { arg: to, only: user }
+  |                                    ^^^^
+  |
+  = hint: one of: tool_result
+
+error: `context.cwd` is not an argument
+ --> test.yaml:9:26
+  |
+9 |         - origin: { arg: context.cwd, only: tool_result, of: x }
+  |                          ^^^^^^^^^^^
+  |
+  = hint: name the argument, like `recipient` or `items[*].to`, or a role like `@url`
+
+error: unknown key `of`
+ --> test.yaml:9:58
+  |
+9 |         - origin: { arg: context.cwd, only: tool_result, of: x }
+  |                                                          ^^
+  |
+  = hint: known here: arg, only
+
+error: a rule that allows cannot have a condition on `origin`
+  --> test.yaml:12:11
+   |
+12 |     when: { not: { origin: { arg: to, only: tool_result } } }
+   |           ^
+   |
+   = hint: write a rule with `verdict: ask` or `deny` for values that come from a tool
+"#,
+    );
+}
+
+#[test]
+fn deletions_of_an_unreadable_size() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - deletes: { files_over: many }
+        - deletes: { files_over: -1, bytes_over: 3 apples }
+        - deletes: { untracked: false }
+        - deletes: { crosses_mounts: maybe, file_over: 1 }"#,
+        r#"
+error: `files_over` must be a whole number from 0 to 1000000000
+ --> test.yaml:7:34
+  |
+7 |         - deletes: { files_over: many }
+  |                                  ^^^^
+
+error: `files_over` must be a whole number from 0 to 1000000000
+ --> test.yaml:8:34
+  |
+8 |         - deletes: { files_over: -1, bytes_over: 3 apples }
+  |                                  ^^
+
+error: `3 apples` is not a size
+ --> test.yaml:8:50
+  |
+8 |         - deletes: { files_over: -1, bytes_over: 3 apples }
+  |                                                  ^^^^^^^^
+  |
+  = hint: write a number of bytes, or a number and a unit, like `100 MB` or `64 MiB`
+
+error: `untracked` cannot be `false`
+ --> test.yaml:9:33
+  |
+9 |         - deletes: { untracked: false }
+  |                                 ^^^^^
+  |
+  = hint: leave it out, or write `not: { deletes: { untracked: true } }`
+
+error: unknown key `file_over`
+  --> test.yaml:10:45
+   |
+10 |         - deletes: { crosses_mounts: maybe, file_over: 1 }
+   |                                             ^^^^^^^^^
+   |
+   = hint: did you mean `files_over`?
 "#,
     );
 }

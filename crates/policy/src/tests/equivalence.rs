@@ -204,11 +204,14 @@ const LEAVES: &[&str] = &[
     "{ reads: ['**/.env', x] }",
     "{ writes: { not: ['workspace/**'] } }",
     "{ deletes: '**' }",
+    "{ deletes: { files_over: 1, untracked: true } }",
     "{ connects: { not: '@local' } }",
     "{ sets: '@code' }",
     "{ marked: force-push }",
     "{ opaque: true }",
     "{ escalates: true }",
+    "{ time: { between: ['11:00', '13:00'] } }",
+    "{ time: { days: [sat-sun], zone: Asia/Tokyo } }",
 ];
 
 fn condition() -> impl Strategy<Value = String> {

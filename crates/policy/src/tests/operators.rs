@@ -451,7 +451,7 @@ fn context() {
     facts.provider = Some("anthropic".into());
     facts.session = Some("s1".into());
     let call = call_of(facts, "t", "");
-    let night = Moment { hour: 23, weekday: Weekday::Sunday };
+    let night = Moment::on(Weekday::Sunday, 23);
     for (condition, expected) in table {
         let deny = rules(&[&format!("id: r, verdict: deny, when: {{ {condition} }}")]);
         let judgement = deny.judge(&call, &night, &SpentLimits::none());

@@ -8,7 +8,7 @@ use crate::{
     Verdict, Warning, Weekday,
 };
 
-pub(super) const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
+pub(super) const NOON: Moment = Moment::on(Weekday::Monday, 12);
 
 pub(super) fn source(text: &str) -> Source {
     Source { name: "test.yaml".into(), text: text.into() }

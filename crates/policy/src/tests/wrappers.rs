@@ -172,3 +172,68 @@ fn every_call_inside_takes_a_token() {
     let many = input(&["read"; 300]);
     assert_eq!(policies.verdict("batch", &many), Verdict::Deny, "too many to be read");
 }
+
+fn script(text: &str) -> callgate_call::ToolCall {
+    let arguments = callgate_call::Arguments::text(text);
+    callgate_call::ToolCall { arguments, ..call("exec", "") }
+}
+
+/// Codex' `exec`: calls that are written out are judged as calls.
+#[test]
+fn every_call_in_a_script_is_judged() {
+    let policies = rules(&[
+        "id: push, tool: mcp__git__push, verdict: deny, when: { arg: branch, equals: main }",
+        "id: rm, when: { deletes: '/srv/**' }, verdict: deny",
+        "id: patch, when: { writes: '/etc/**' }, verdict: deny",
+    ]);
+    let rule = |text: &str| policies.ask(&script(text)).rule.clone().unwrap_or_default();
+    assert_eq!(rule("await tools.mcp__git__push({branch: 'main'})"), "push");
+    assert_eq!(rule("await tools['mcp__git__push']({branch: `main`})"), "push");
+    assert_eq!(rule("await tools.mcp__git__push({branch: 'work'})"), "");
+    assert_eq!(
+        rule(
+            "await tools.exec_command({cmd: 'ls'}); await tools.exec_command({cmd: 'rm -rf /srv/a'})"
+        ),
+        "rm"
+    );
+    assert_eq!(rule("const cmd = 'rm -rf /srv/a'; await tools.exec_command({cmd})"), "rm");
+    assert_eq!(rule("await tools.exec_command({cmd: 'ls'})"), "");
+    let patch =
+        "await tools.apply_patch(`*** Begin Patch\\n*** Add File: /etc/x\\n+x\\n*** End Patch`)";
+    assert_eq!(rule(patch), "patch");
+    // A tool of that name which takes a command has no script.
+    assert_eq!(policies.verdict("exec", r#"{"command":"ls"}"#), Verdict::Allow);
+    assert_eq!(policies.verdict("exec", r#"{"command":"rm -r /srv/a"}"#), Verdict::Deny);
+    let judgement = policies.ask(&script("tools.mcp__git__push({branch: 'main'})"));
+    assert!(
+        judgement.reason.starts_with("inside a wrapper, `mcp__git__push`"),
+        "{}",
+        judgement.reason
+    );
+}
+
+/// What a script puts together is unknown for rules on names and arguments, and opaque.
+#[test]
+fn what_a_script_puts_together() {
+    let named = rules(&[
+        "id: push, tool: mcp__git__push, verdict: deny, when: { arg: branch, equals: main }",
+    ]);
+    let is_denied = |policies: &crate::Policies, text: &str| {
+        policies.ask(&script(text)).verdict == Verdict::Deny
+    };
+    assert!(is_denied(&named, "tools['mcp__git' + '__push']({})"), "it may be any tool");
+    assert!(is_denied(&named, "tools.mcp__git__push({branch: x})"), "it may be any branch");
+    assert!(!is_denied(&named, "tools.exec_command({cmd: 'git push ' + x})"), "it is another tool");
+    let opaque = rules(&["id: o, when: { opaque: language }, verdict: deny"]);
+    assert!(is_denied(&opaque, "tools['mcp__git' + '__push']({})"));
+    assert!(is_denied(&opaque, "tools.exec_command({cmd: 'git push ' + x})"));
+    assert!(!is_denied(&opaque, "tools.exec_command({cmd: 'git push'})"));
+    let effects = rules(&["id: e, when: { deletes: '/srv/**' }, verdict: deny"]);
+    assert!(!is_denied(&effects, "tools[x]({})"), "`opaque` asks about it");
+    let closed = policies(
+        "policy: p\ndefault: deny\nrules: [{ id: a, tool: [exec, exec_command], verdict: allow }]\n",
+    );
+    assert!(!is_denied(&closed, "tools.exec_command({cmd: 'ls'})"));
+    assert!(is_denied(&closed, "tools.other({})"));
+    assert!(is_denied(&closed, "tools[x]({})"));
+}

@@ -1,10 +1,11 @@
 //! Where a wrapper has its calls, and which agents unpack it.
 
-use callgate_call::{Arguments, ToolCall, ToolName, spell};
+use callgate_call::{Arguments, ArgumentsForm, ToolCall, ToolName, spell};
+use callgate_effects::{Script, ScriptArguments};
 use callgate_json::{Value, equal_ignoring_case};
 use callgate_scan::inspect::plain_name;
 
-use super::{WrappedCall, write};
+use super::{Inside, WrappedCall, write};
 
 /// Where the calls are in the arguments of a wrapper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,10 +14,12 @@ pub(super) enum WrapperLayout {
     List,
     /// The arguments are one call: the name of a server, of its tool, and the arguments for it.
     OnServer,
+    /// The argument is a script that makes them.
+    Script,
 }
 
 /// Names of wrappers, without separators.
-const NAMES: [(&str, WrapperLayout); 6] = [
+const NAMES: [(&str, WrapperLayout); 7] = [
     // OpenAI's models
     ("parallel", WrapperLayout::List),
     ("multitooluseparallel", WrapperLayout::List),
@@ -28,6 +31,8 @@ const NAMES: [(&str, WrapperLayout); 6] = [
     ("callmcptool", WrapperLayout::OnServer),
     // Cline, Roo Code
     ("usemcptool", WrapperLayout::OnServer),
+    // Codex
+    ("exec", WrapperLayout::Script),
 ];
 
 const LISTS: [&str; 3] = ["tool_uses", "tool_calls", "invocations"];
@@ -61,26 +66,51 @@ fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
 
 impl WrapperLayout {
     /// The calls in the arguments `root` of a wrapper.
-    pub(super) fn calls_in(
-        self,
-        call: &ToolCall,
-        root: &Value,
-    ) -> Result<Vec<WrappedCall>, String> {
+    pub(super) fn calls_in(self, call: &ToolCall, root: &Value) -> Result<Inside, String> {
+        let all = |calls| Inside { calls, hidden: None };
         match self {
-            Self::OnServer => Ok(on_server(call, root)?.into_iter().collect()),
+            Self::Script => in_script(call),
+            Self::OnServer => Ok(all(on_server(call, root)?.into_iter().collect())),
             Self::List => {
                 let (key, list) = match member(root, &LISTS)? {
-                    None => return Ok(Vec::new()),
+                    None => return Ok(Inside::default()),
                     Some((key, Value::Array(list))) => (key, list),
                     Some((key, _)) => return Err(format!("`{key}` is not a list")),
                 };
                 let each = list.iter().enumerate().map(|(at, item)| {
                     listed(call, item).map_err(|why| format!("`{key}[{at}]`: {why}"))
                 });
-                each.collect()
+                each.collect::<Result<_, _>>().map(all)
             }
         }
     }
+}
+
+/// Tools whose argument is a command. If a script puts that together, the script is opaque, as a
+/// command is that does so itself; for any other tool, no condition on its arguments can be answered.
+const SHELLS: [&str; 5] = ["exec_command", "shell_command", "shell", "local_shell", "write_stdin"];
+
+/// The calls that a script shows. Other tools of that name take a command, and no script.
+fn in_script(call: &ToolCall) -> Result<Inside, String> {
+    let ArgumentsForm::Text(text) = call.arguments.form() else { return Ok(Inside::default()) };
+    let script = Script::read(text);
+    let mut calls = Vec::new();
+    for shown in script.calls {
+        let name = ToolName::parse(&shown.name).map_err(|error| error.to_string())?;
+        let arguments = match shown.arguments {
+            ScriptArguments::Json(json) => Arguments::json(json),
+            ScriptArguments::Text(text) => Arguments::text(text),
+            ScriptArguments::Computed if SHELLS.contains(&shown.name.as_str()) => {
+                Arguments::json("{}")
+            }
+            ScriptArguments::Computed => Arguments::json("(computed by the script)"),
+        };
+        let (id, origin) = (call.id.clone(), call.origin.clone());
+        let inner = ToolCall { id, name, arguments, origin, caller: None };
+        calls.push(WrappedCall { calls: vec![inner], others: Vec::new() });
+    }
+    let hidden = script.hidden.map(|why| format!("the script may call any tool: {why}"));
+    Ok(Inside { calls, hidden })
 }
 
 fn listed(call: &ToolCall, item: &Value) -> Result<WrappedCall, String> {

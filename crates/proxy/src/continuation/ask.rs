@@ -174,6 +174,7 @@ impl NextRequest {
             binding: *binding,
             context: context.clone(),
             answered: OnceLock::new(),
+            conversation: OnceLock::new(),
             shown: None,
         }
     }

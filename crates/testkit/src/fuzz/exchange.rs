@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use callgate_document::{Source, render};
 use callgate_effects::Catalogue;
 use callgate_exchange::{Agent, Format, Target, WrittenPolicies, export, import};
-use callgate_policy::{Policies, Source, render};
+use callgate_policy::Policies;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 

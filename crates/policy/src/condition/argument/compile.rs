@@ -128,7 +128,10 @@ fn long_form<'n>(fields: &Fields<'n>, problems: &mut Problems<'_>) -> Option<Par
     Some(Parts { path: path?, operator, operand: fields.get("value")? })
 }
 
-fn compile_path(path: &At<String>, problems: &mut Problems<'_>) -> Option<Path> {
+pub(in crate::condition) fn compile_path(
+    path: &At<String>,
+    problems: &mut Problems<'_>,
+) -> Option<Path> {
     let parsed = Path::parse(&path.value);
     if let Err(why) = &parsed {
         let field = path.value.strip_prefix("context.");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use callgate_call::json::Value;
 use callgate_call::{ArgumentsForm, ToolCall};
+use callgate_json::Value;
 use callgate_policy::EffectTerms;
 use serde_json::json;
 

@@ -114,8 +114,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use callgate_document::{Problems, parse};
     use callgate_policy::Source;
-    use callgate_policy::yaml::{Problems, parse};
     use serde_json::json;
 
     use super::*;

@@ -11,7 +11,7 @@ use callgate_control::{CallDefaults, CallDescription};
 use callgate_document::{
     Fields, Key, Node, Problems, Source, Yaml, integer, list, parse, text, word,
 };
-use callgate_policy::{Judgement, Moment, Policies, SpentLimits, Verdict, Weekday};
+use callgate_policy::{Judgement, Moment, Policies, SpentLimits, Verdict, Weekday, moment};
 
 /// One test.
 pub(crate) struct TestCase {
@@ -105,12 +105,25 @@ fn read(source: &Source, problems: &mut Problems<'_>) -> Vec<TestCase> {
 }
 
 /// The keys of a test that are not keys of its call.
-const OWN_KEYS: [&str; 6] = ["name", "verdict", "rule", "command", "hour", "weekday"];
+const OWN_KEYS: [&str; 7] = ["name", "verdict", "rule", "command", "hour", "weekday", "time"];
 
 /// The keys of its call, as `callgate check` reads them.
-const CALL_KEYS: [&str; 14] = [
-    "tool", "input", "server", "surface", "agent", "org", "team", "user", "key", "session", "cwd",
-    "home", "provider", "model",
+const CALL_KEYS: [&str; 15] = [
+    "tool",
+    "input",
+    "server",
+    "surface",
+    "agent",
+    "org",
+    "team",
+    "user",
+    "key",
+    "session",
+    "cwd",
+    "home",
+    "provider",
+    "model",
+    "conversation",
 ];
 
 fn test(source: &Source, node: &Node, problems: &mut Problems<'_>) -> Option<TestCase> {
@@ -118,7 +131,7 @@ fn test(source: &Source, node: &Node, problems: &mut Problems<'_>) -> Option<Tes
     fields.check(&[&OWN_KEYS[..], &CALL_KEYS].concat(), &[], problems);
     let verdicts = verdicts(&fields, problems);
     let rule = fields.get("rule").and_then(|node| text(node, "`rule`", problems));
-    let moment = moment(&fields, problems);
+    let moment = judged_at(&fields, problems);
     let mut calls = calls(&fields, problems)?.into_iter();
     let call = calls.next()?;
     let name = fields.get("name").and_then(|node| text(node, "`name`", problems));
@@ -165,17 +178,23 @@ fn verdicts(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Vec<Verd
     Some(verdicts)
 }
 
-fn moment(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Moment {
+/// The time of a test: a moment, or an hour and a day in UTC.
+fn judged_at(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Moment {
     let hour = fields.get("hour").and_then(|node| integer(node, "`hour`", 0..=23, problems));
     let days = Weekday::ALL.map(|day| (day.as_str(), day));
     let weekday = fields.get("weekday").and_then(|node| {
         let written = text(node, "`weekday`", problems)?;
         word(&written, "weekday", &days, &[], problems)
     });
-    Moment {
-        hour: hour.and_then(|hour| u8::try_from(hour).ok()).unwrap_or(NOON),
-        weekday: weekday.map_or(Weekday::Monday, |weekday| weekday.value),
+    let by_hour = Moment::on(
+        weekday.map_or(Weekday::Monday, |weekday| weekday.value),
+        hour.and_then(|hour| u8::try_from(hour).ok()).unwrap_or(NOON),
+    );
+    let Some(node) = fields.get("time") else { return by_hour };
+    if fields.get("hour").or(fields.get("weekday")).is_some() {
+        problems.add(node.span, "`time` cannot be combined with `hour` or `weekday`");
     }
+    moment(node, problems).unwrap_or(by_hour)
 }
 
 /// When a test does not say: as for the examples inside rules.
