@@ -233,7 +233,7 @@ impl JudgedResponse {
     fn ask_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
         let Some(response_decider) = &mut self.response_decider else { return };
-        let answer = match response_decider.decide_by_name(slot, &call) {
+        let answer = match response_decider.decide_by_name(slot.0, &call) {
             NameDecision::Stream(permit) => NameAnswer::Stream(permit),
             NameDecision::NeedArguments => NameAnswer::NeedArguments,
             NameDecision::Deny(denial) => {
@@ -286,7 +286,7 @@ impl JudgedResponse {
         let Some(response_decider) = &mut self.response_decider else { return };
         match note {
             Note::Observed(call) => response_decider.record_provider_call(&call),
-            Note::Completed { slot, call } => response_decider.record_input(slot, &call),
+            Note::Completed { slot, call } => response_decider.record_input(slot.0, &call),
             Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
             Note::Normalised { tool, why } => {
                 response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
