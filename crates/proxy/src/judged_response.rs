@@ -320,11 +320,11 @@ impl JudgedResponse {
             Some(continuation) => continuation.merged(turn, &self.gate.shown_answers()),
             None => Some(turn),
         };
-        let Some(turn) = turn else {
-            tracing::warn!("a turn of several answers cannot be kept, so it will not be restored");
+        let binding = &self.response_context.binding;
+        let Some(entry) = turn.and_then(|turn| restore::entry(&turn, binding)) else {
+            tracing::warn!("a turn cannot be kept, so it will not be restored");
             return;
         };
-        let entry = restore::entry(&turn, &self.response_context.binding);
         self.keeping.push(self.response_context.decider.keep_removed(entry));
     }
 
