@@ -70,14 +70,21 @@ impl Sealed {
         let time = record.time.as_microsecond();
         Self { time, joins, session, body: encode(&Body { record, input }) }
     }
+
+    /// Whether it has a body. A record without one must be refused, and so the call that waits for
+    /// it: an empty record would tell nothing.
+    pub fn is_encoded(&self) -> bool {
+        !self.body.is_empty()
+    }
 }
 
-/// The record as JSON. Most records fit into the first buffer, which then need not grow.
+/// The record as JSON. Most records fit into the first buffer, which then need not grow. Empty if
+/// JSON cannot express it, which [`Sealed::is_encoded`] says.
 fn encode(body: &Body<Record>) -> String {
     let input =
         body.record.tool.as_ref().and_then(|tool| tool.input.as_ref()).map_or(0, String::len);
     let mut bytes = Vec::with_capacity(1024 + input + input / 8);
-    // It is plain data with text keys, so JSON can always express it.
+    // It is plain data with text keys, so JSON can express it.
     match serde_json::to_writer(&mut bytes, body) {
         Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
         Err(_) => String::new(),

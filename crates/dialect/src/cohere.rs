@@ -18,6 +18,7 @@ use callgate_json::quote;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
+use crate::event::Lane;
 use crate::request::{FeatureGroup, ToolPlaces, Walk};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
@@ -71,10 +72,10 @@ fn error_body(message: &str) -> String {
 }
 
 /// The lane of the message.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// The lane of the plan.
-const PLAN: u32 = 1;
+const PLAN: Lane = Lane(1);
 
 /// The types of events that clients act on. The name of an event equals the type in its data.
 const EVENTS: [&str; 11] = [

@@ -8,10 +8,40 @@ use crate::tally::Tally;
 
 /// Identifies one call of the stream. Slots are in the order in which the calls (for Anthropic: the
 /// blocks) began.
-pub type Slot = u32;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Slot(pub u32);
 
 /// Identifies one ordered list: a chat choice, or the one message of an Anthropic stream.
-pub type Lane = u32;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Lane(pub u32);
+
+impl Slot {
+    /// Takes this slot, and moves on to the next.
+    pub(crate) fn take(&mut self) -> Self {
+        let taken = *self;
+        self.0 += 1;
+        taken
+    }
+}
+
+impl std::fmt::Display for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::fmt::Display for Lane {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Lane {
+    /// The lane of a choice with this number.
+    pub(crate) fn of(number: impl TryInto<u32>) -> Self {
+        Self(number.try_into().unwrap_or(u32::MAX))
+    }
+}
 
 /// What a reader found in one frame. Spans are offsets in the frame's data. What the gate orders for
 /// its departure is a [`Departure`](crate::Departure).

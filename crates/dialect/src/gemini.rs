@@ -18,6 +18,7 @@ mod write;
 
 use callgate_wire::Framings;
 
+use crate::event::Lane;
 use crate::request::{ToolPlaces, Walk};
 use crate::spec::{Comments, DialectSpec, FrameForm, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
@@ -43,7 +44,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         vec![AddedEvent { name: None, data: write::error_body(blame, message) }]
     },
     error_body: write::error_body,
-    blocked_body: |text| write::blocked(text, 0),
+    blocked_body: |text| write::blocked(text, Lane::default()),
     original: |part, call| write::original(part, call),
     continues: Some(&continued::CONTINUES),
     restore: request::restore,

@@ -158,11 +158,11 @@ impl SideTextFinder<'_> {
                 // Call rules apply to the arguments of a call.
                 Word::Call => drop(json.skip()?),
                 word @ (Word::Index | Word::OtherIndex) => {
-                    let number = json.skip()?.of(self.data).parse::<Lane>().ok();
+                    let number = json.skip()?.of(self.data).parse().ok().map(Lane);
                     if word == Word::Index {
                         about.index = number;
                     }
-                    about.channel = mix(about.channel, number.unwrap_or(0).into());
+                    about.channel = mix(about.channel, number.unwrap_or_default().0.into());
                 }
                 Word::Thought if json.kind()? == Kind::Bool => {
                     about.is_thinking |= json.skip()?.of(self.data) == "true";
@@ -207,7 +207,7 @@ fn mix(channel: Channel, number: u64) -> Channel {
 impl Place {
     fn at(self, at: Span) -> (SideText, bool) {
         let Self { channel, delivery, is_thinking, unsure } = self;
-        (SideText { at, lane: 0, channel, delivery, is_thinking }, unsure)
+        (SideText { at, lane: Lane::default(), channel, delivery, is_thinking }, unsure)
     }
 }
 

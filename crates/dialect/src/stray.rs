@@ -17,8 +17,8 @@ use std::borrow::Cow;
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{
-    ArgumentsPiece, CallKind, Carrier, FollowedBy, Order, Part, Piece, PieceRole, Reading, Slot,
-    Unreadable, What,
+    ArgumentsPiece, CallKind, Carrier, FollowedBy, Lane, Order, Part, Piece, PieceRole, Reading,
+    Slot, Unreadable, What,
 };
 use crate::json::document;
 use crate::spec::Read;
@@ -49,10 +49,14 @@ pub(crate) fn judge(
     let Some(skipped_members) = reader.skipped_members(form) else { return Ok(()) };
     for stray in find(data, &reading.taken, skipped_members)? {
         let piece = stray.piece(reader.stray_slot()?, data)?;
-        reading.parts.push(Part { lane: 0, at: document(data), what: What::Piece(piece) });
+        reading.parts.push(Part {
+            lane: Lane::default(),
+            at: document(data),
+            what: What::Piece(piece),
+        });
         if reading.order == Order::Free {
             // A call keeps its position.
-            reading.order = Order::Lane(0);
+            reading.order = Order::Lane(Lane::default());
         }
     }
     Ok(())

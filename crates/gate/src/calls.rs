@@ -201,7 +201,7 @@ impl Core {
     pub(super) fn open(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
         let first = self.calls.first_lane(lane);
         let place = match self.api().counts_blocks() {
-            true => piece.slot as usize,
+            true => piece.slot.0 as usize,
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
         let is_behind =

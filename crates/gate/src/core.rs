@@ -2,7 +2,7 @@
 
 use callgate_call::Origin;
 use callgate_dialect::{
-    After, Blame, Departure, Dialect, Order, Reader, Reading, Tally, Unreadable, Writer,
+    After, Blame, Departure, Dialect, Lane, Order, Reader, Reading, Tally, Unreadable, Writer,
 };
 use callgate_wire::{Frame, Framing, Framings};
 
@@ -430,7 +430,7 @@ impl Core {
                 self.refuse(slot, "a part of it cannot be read");
             }
         }
-        self.lane(0).removed += 1;
+        self.lane(Lane::default()).removed += 1;
     }
 
     /// Reports each corrected irregularity once.

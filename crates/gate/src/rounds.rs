@@ -16,7 +16,7 @@
 
 use callgate_dialect::request::{RemovedCall, call_digest};
 use callgate_dialect::{
-    After, Blame, BlockStep, Carrier, Finish, Order, Part, Reading, Slot, What,
+    After, Blame, BlockStep, Carrier, Finish, Lane, Order, Part, Reading, Slot, What,
 };
 use callgate_wire::{Framing, OwnedFrame};
 
@@ -29,7 +29,7 @@ use crate::slot::State;
 use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
 
 /// The lane of the turn. Only APIs with one turn per response continue it.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// The answers of one turn.
 #[derive(Debug, Default)]

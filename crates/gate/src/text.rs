@@ -46,12 +46,17 @@ pub(crate) struct Texts {
 pub(crate) struct Scanned(());
 
 /// What a text belongs to: a choice, or a block of it, and a channel there.
-type Place = (Lane, Option<Slot>, Channel);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+struct TextPlace {
+    lane: Lane,
+    block: Option<Slot>,
+    channel: Channel,
+}
 
 /// A text that is being streamed.
 #[derive(Debug)]
 struct StreamingText {
-    place: Place,
+    place: TextPlace,
     flow: TextFlow,
     /// Half a surrogate pair at the end of the last piece.
     half: Option<u16>,
@@ -90,7 +95,13 @@ impl Texts {
     }
 
     /// Sends a piece through its flow. `None` if there are more flows than `max`.
-    fn piece(&mut self, place: Place, raw: &str, ends: bool, max: usize) -> Option<PieceResult> {
+    fn piece(
+        &mut self,
+        place: TextPlace,
+        raw: &str,
+        ends: bool,
+        max: usize,
+    ) -> Option<PieceResult> {
         let at = self.flowing(place, max)?;
         let flowing = self.flows.get_mut(at)?;
         let passed = flowing.piece(raw, ends);
@@ -103,7 +114,7 @@ impl Texts {
     /// The index of the flow of a place; adds a new one if there is none. `None` if there are `max`
     /// already.
     #[inline]
-    fn flowing(&mut self, place: Place, max: usize) -> Option<usize> {
+    fn flowing(&mut self, place: TextPlace, max: usize) -> Option<usize> {
         match self.flows.iter().position(|flowing| flowing.place == place) {
             Some(at) => Some(at),
             None if self.flows.len() >= max => None,
@@ -116,14 +127,14 @@ impl Texts {
     }
 
     /// Stores the last frame of a text, if some of it may be held back.
-    fn keep(&mut self, place: Place, last: Option<LastFrame>) {
+    fn keep(&mut self, place: TextPlace, last: Option<LastFrame>) {
         if let Some(flowing) = self.flows.iter_mut().find(|flowing| flowing.place == place) {
             flowing.last = last;
         }
     }
 
     /// Removes the flows that end with this frame. Those with text in it end there.
-    fn take_ended(&mut self, ends: &Ends, last: &HashMap<Place, usize>) -> Vec<StreamingText> {
+    fn take_ended(&mut self, ends: &Ends, last: &HashMap<TextPlace, usize>) -> Vec<StreamingText> {
         let is_over = |flowing: &mut StreamingText| {
             !last.contains_key(&flowing.place) && ends.with(flowing.place)
         };
@@ -235,7 +246,7 @@ impl Ends {
     }
 
     /// Whether the text of this place ends.
-    fn with(&self, (lane, block, channel): Place) -> bool {
+    fn with(&self, TextPlace { lane, block, channel }: TextPlace) -> bool {
         let is_same =
             |whole: &(Lane, Channel)| whole.1 == channel && (block.is_some() || whole.0 == lane);
         let is_whole = || self.wholes.iter().any(is_same);
@@ -291,7 +302,7 @@ impl Core {
         self.scan_thinking(texts, data, reading);
         let (pieces, wholes) = self.find_texts(data, reading);
         let ends = Ends::of(reading);
-        let last: HashMap<Place, usize> =
+        let last: HashMap<TextPlace, usize> =
             pieces.iter().enumerate().map(|(at, (place, _))| (*place, at)).collect();
         for flowing in texts.take_ended(&ends, &last) {
             if !self.write_held_back(texts, flowing, (frame, Some(reading)), out) {
@@ -316,7 +327,7 @@ impl Core {
             }
             self.report_hits(texts, passed.hits, false);
             if passed.blocked {
-                self.stop_response(frame, Some(reading), place.0, out);
+                self.stop_response(frame, Some(reading), place.lane, out);
                 return None;
             }
             if let Some(raw) = passed.raw {
@@ -342,7 +353,7 @@ impl Core {
     }
 
     /// The texts of a frame: those in pieces, and whole ones.
-    fn find_texts(&self, data: &str, reading: &Reading) -> (Vec<(Place, Span)>, Vec<Span>) {
+    fn find_texts(&self, data: &str, reading: &Reading) -> (Vec<(TextPlace, Span)>, Vec<Span>) {
         let block = reading.block.map(|block| block.slot);
         let (mut pieces, mut wholes) = (Vec::new(), Vec::new());
         // All texts of the frame, sorted: looked up once, and only if needed.
@@ -352,18 +363,22 @@ impl Core {
             all
         });
         if let Some(span) = reading.text {
-            pieces.push(((reading.text_lane, block, side_texts::channel(reading, span)), span));
+            let channel = side_texts::channel(reading, span);
+            pieces.push((TextPlace { lane: reading.text_lane, block, channel }, span));
         }
         for part in reading.parts.iter().filter(|part| matches!(part.what, What::Text)) {
             if reading.content.is_some() {
                 wholes.push(part.at);
             } else if is_string(part.at, data) {
-                pieces.push(((part.lane, block, side_texts::channel(reading, part.at)), part.at));
+                let channel = side_texts::channel(reading, part.at);
+                pieces.push((TextPlace { lane: part.lane, block, channel }, part.at));
             } else {
                 // A list of texts.
                 let first = all.partition_point(|span| span.start < part.at.start);
                 let inside = all.iter().skip(first).take_while(|span| span.end <= part.at.end);
-                pieces.extend(inside.map(|span| ((part.lane, block, 0), *span)));
+                pieces.extend(
+                    inside.map(|span| (TextPlace { lane: part.lane, block, channel: 0 }, *span)),
+                );
             }
         }
         if reading.repeats_texts {
@@ -385,10 +400,10 @@ impl Core {
         let passed = flowing.finish();
         self.report_hits(texts, passed.hits, false);
         if passed.blocked {
-            return self.stop_response(behind, reading, flowing.place.0, out);
+            return self.stop_response(behind, reading, flowing.place.lane, out);
         }
         if let (Some(raw), Some(last)) = (passed.raw, flowing.last) {
-            self.write_again(&last, flowing.place.0, raw, out);
+            self.write_again(&last, flowing.place.lane, raw, out);
         }
         true
     }

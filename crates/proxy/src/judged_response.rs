@@ -235,7 +235,7 @@ impl JudgedResponse {
     fn ask_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
         let Some(response_decider) = &mut self.response_decider else { return };
-        let answer = match response_decider.decide_by_name(slot, &call) {
+        let answer = match response_decider.decide_by_name(slot.0, &call) {
             NameDecision::Stream(permit) => NameAnswer::Stream(permit),
             NameDecision::NeedArguments => NameAnswer::NeedArguments,
             NameDecision::Deny(denial) => {
@@ -288,7 +288,7 @@ impl JudgedResponse {
         let Some(response_decider) = &mut self.response_decider else { return };
         match note {
             Note::Observed(call) => response_decider.record_provider_call(&call),
-            Note::Completed { slot, call } => response_decider.record_input(slot, &call),
+            Note::Completed { slot, call } => response_decider.record_input(slot.0, &call),
             Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
             Note::Normalised { tool, why } => {
                 response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
@@ -322,11 +322,11 @@ impl JudgedResponse {
             Some(continuation) => continuation.merged(turn, &self.gate.shown_answers()),
             None => Some(turn),
         };
-        let Some(turn) = turn else {
-            tracing::warn!("a turn of several answers cannot be kept, so it will not be restored");
+        let binding = &self.response_context.binding;
+        let Some(entry) = turn.and_then(|turn| restore::entry(&turn, binding)) else {
+            tracing::warn!("a turn cannot be kept, so it will not be restored");
             return;
         };
-        let entry = restore::entry(&turn, &self.response_context.binding);
         self.keeping.push(self.response_context.decider.keep_removed(entry));
     }
 

@@ -30,18 +30,19 @@ pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&
     hash.finalize().into()
 }
 
-/// Converts a turn for the store.
-pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> RemovedEntry {
-    let content = serde_json::to_vec(&StoredTurn::of(turn)).unwrap_or_default();
+/// Converts a turn for the store. `None` if JSON cannot express it: an empty turn would be found and
+/// restore nothing.
+pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntry> {
+    let content = serde_json::to_vec(&StoredTurn::of(turn)).ok()?;
     let mut signs = states(&turn.states());
     signs.extend(fingerprints(FingerprintKind::Trace, binding, &turn.traces()));
-    RemovedEntry {
+    Some(RemovedEntry {
         binding: *binding,
         signs,
         keys: fingerprints(FingerprintKind::Turn, binding, &turn.keys()),
         alike: turn.alike().map(|alike| fingerprint(FingerprintKind::Alike, binding, &alike)),
         content,
-    }
+    })
 }
 
 /// A request with its removed calls restored.
@@ -408,7 +409,7 @@ mod tests {
             "original":"{}","place":0,"notice":"no","why":"why"}],"response":"resp"}"#;
         let turn = RemovedTurn::from(serde_json::from_str::<StoredTurn>(old).unwrap());
         assert_eq!((turn.calls.len(), turn.states()), (1, vec!["resp".to_owned()]));
-        let entry = entry(&turn, &[0; 32]);
+        let entry = entry(&turn, &[0; 32]).unwrap();
         assert!(entry.keys.is_empty() && entry.alike.is_none());
     }
 }

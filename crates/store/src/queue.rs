@@ -51,6 +51,13 @@ impl Work {
         }
     }
 
+    fn is_encoded(&self) -> bool {
+        match self {
+            Self::Write(write) => write.records.iter().all(Sealed::is_encoded),
+            Self::Flush => true,
+        }
+    }
+
     fn size(&self) -> usize {
         let Self::Write(Write { entries, records }) = self else { return 0 };
         let records: usize = records.iter().map(|sealed| sealed.body.len() + 256).sum();
@@ -110,6 +117,9 @@ pub(crate) enum Taken {
 impl Queue {
     /// Adds an entry, or refuses it at once if the queue is full.
     pub(crate) fn push(&self, work: Work, urgency: Urgency) -> Receipt {
+        if !work.is_encoded() {
+            return Receipt::ready(Err(AppendError::Unencodable));
+        }
         let size = work.size();
         let mut state = self.state.lock();
         if state.closed {

@@ -39,6 +39,9 @@ pub enum AppendError {
         /// The size limit.
         limit: usize,
     },
+    /// JSON cannot express the record.
+    #[error("the record cannot be encoded, so it was not written")]
+    Unencodable,
     /// The store failed.
     #[error("the audit store failed: {0}")]
     Store(String),

@@ -16,7 +16,7 @@ use crate::journal::Volume;
 use crate::legacy;
 use crate::place::Place;
 use crate::queue::{Queue, Urgency, Work, Write};
-use crate::receipt::Receipt;
+use crate::receipt::{AppendError, Receipt};
 use crate::records::{Records, file_volume};
 use crate::settings::Settings;
 use crate::state::cache::StateCache;
@@ -90,6 +90,9 @@ impl Shared {
     /// Appends records that must be written before a change of the state is committed. A failure is
     /// the fault of the records, not of the state.
     pub(crate) fn append_first(&self, records: Vec<Sealed>) -> Result<(), Fault> {
+        if !records.iter().all(Sealed::is_encoded) {
+            return Err(Fault::NotRecorded(AppendError::Unencodable.to_string()));
+        }
         self.records.append(&records).map_err(|fault| Fault::NotRecorded(fault.why()))
     }
 

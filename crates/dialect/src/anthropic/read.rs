@@ -4,7 +4,7 @@ use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, Host, Order, Part,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, Host, Lane, Order, Part,
     Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{
@@ -16,7 +16,7 @@ use crate::tally::{Tally, counts_within};
 use crate::template::Pieces;
 
 /// The one lane of a message.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// Reads the frames of one response.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Reader {
     /// The blocks that have started and not stopped.
     open: Vec<OpenBlock>,
     /// How many blocks have started: the position and the slot of the next.
-    started: u32,
+    started: Slot,
     in_message: bool,
     /// Whether an event of the API was read.
     has_read_any: bool,
@@ -94,7 +94,13 @@ struct Message<'a> {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_open` open blocks.
     pub(super) fn new(max_open: usize) -> Self {
-        Self { open: Vec::new(), started: 0, in_message: false, has_read_any: false, max_open }
+        Self {
+            open: Vec::new(),
+            started: Slot::default(),
+            in_message: false,
+            has_read_any: false,
+            max_open,
+        }
     }
 }
 
@@ -186,9 +192,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        let slot = self.started;
-        self.started += 1;
-        Ok(slot)
+        Ok(self.started.take())
     }
 
     /// The texts of whole blocks in a message.
@@ -240,8 +244,7 @@ impl Reader {
         reading.content = message.content.filter(|_| !message.blocks.is_empty());
         let mut calls = 0;
         for block in &message.blocks {
-            let slot = self.started;
-            self.started += 1;
+            let slot = self.started.take();
             if let Some(text) = block.text.filter(|text| !text.is_empty()) {
                 reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
             }
@@ -273,11 +276,10 @@ impl Reader {
         if self.open.len() >= self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.started;
-        self.started += 1;
+        let slot = self.started.take();
         let call = head.call(slot, data)?;
         let kind = if call.is_some() { BlockKind::Call } else { BlockKind::Other };
-        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot));
+        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot.0));
         // A client that goes by the claimed index has lost the earlier block with that index.
         self.open.retain(|block| block.claimed != claimed || block.kind == BlockKind::Call);
         self.open.push(OpenBlock { slot, claimed, kind, spoiled: false });
@@ -366,7 +368,7 @@ impl Reader {
                 .iter()
                 .rev()
                 .find(|block| block.claimed == index)
-                .or_else(|| self.open.iter().find(|block| i64::from(block.slot) == index)),
+                .or_else(|| self.open.iter().find(|block| i64::from(block.slot.0) == index)),
             Some(-1) => self.open.last(),
             Some(_) => None,
             None => match self.open.as_slice() {

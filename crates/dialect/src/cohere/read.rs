@@ -50,7 +50,7 @@ impl Reader {
     /// A reader at the start of a response. It refuses more than `max_open` open calls and
     /// contents.
     pub(super) fn new(max_open: usize) -> Self {
-        Self { open: Vec::new(), next: 0, has_read_any: false, max_open }
+        Self { open: Vec::new(), next: Slot::default(), has_read_any: false, max_open }
     }
 }
 
@@ -263,7 +263,7 @@ impl Reader {
             return Err(Unreadable::TooManyCalls);
         }
         let slot = self.take_slot();
-        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot));
+        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot.0));
         // An earlier content with the same index can no longer be addressed. A call still needs its
         // end.
         self.open.retain(|open| {
@@ -343,9 +343,7 @@ impl Reader {
     }
 
     fn take_slot(&mut self) -> Slot {
-        let slot = self.next;
-        self.next += 1;
-        slot
+        self.next.take()
     }
 }
 

@@ -42,7 +42,7 @@ fn a_call_comes_in_pieces() {
     let piece = read(&[START, delta]).unwrap();
     assert_eq!(pieces(&piece), [(None, &fragment(r#"{\"a\":"#), Carrier::Listed)]);
     let end = r#"{"type":"tool-call-end","index":0}"#;
-    assert!(matches!(read(&[START, end]).unwrap().parts[0].what, What::End(0)));
+    assert!(matches!(read(&[START, end]).unwrap().parts[0].what, What::End(crate::Slot(0))));
     for orphan in [delta, end] {
         assert_eq!(read(&[orphan]).unwrap_err(), Unreadable::Orphan, "{orphan}");
         let other = orphan.replace("\"index\":0", "\"index\":3");

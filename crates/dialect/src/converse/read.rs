@@ -4,8 +4,8 @@ use callgate_json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event};
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Order, Part, Piece, Reading, Slot,
-    Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Lane, Order, Part, Piece, Reading,
+    Slot, Unreadable, What,
 };
 use crate::json::{Fields, document, inside};
 use crate::spec::Read;
@@ -13,7 +13,7 @@ use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a message.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// A tool result may look like anything.
 const SKIPPED_MEMBERS: SkippedMembers =
@@ -35,7 +35,7 @@ pub(crate) struct Reader {
     /// The blocks that have begun and not ended.
     open: Vec<OpenBlock>,
     /// How many blocks have begun: the position and the slot of the next.
-    started: u32,
+    started: Slot,
     in_message: bool,
     has_read_any: bool,
     max_open: usize,
@@ -53,7 +53,7 @@ struct OpenBlock {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_open` open blocks.
     pub(crate) fn new(names: EventNames, max_open: usize) -> Self {
-        let (open, started) = (Vec::new(), 0);
+        let (open, started) = (Vec::new(), Slot::default());
         Self { names, open, started, in_message: false, has_read_any: false, max_open }
     }
 }
@@ -107,9 +107,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        let slot = self.started;
-        self.started += 1;
-        Ok(slot)
+        Ok(self.started.take())
     }
 
     /// The texts of a whole response.
@@ -232,8 +230,7 @@ impl Reader {
         if self.open.len() >= self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.started;
-        self.started += 1;
+        let slot = self.started.take();
         self.open.push(OpenBlock { slot, index, is_call, spoiled: false });
         Ok(slot)
     }
@@ -250,8 +247,7 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let mut calls = 0;
         for block in &body.blocks {
-            let slot = self.started;
-            self.started += 1;
+            let slot = self.started.take();
             if let Some(text) = block.text.filter(|text| !text.is_empty()) {
                 reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
             }

@@ -64,7 +64,7 @@ enum End {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: 0, max_calls, has_read_any: false, open: None }
+        Self { next: Slot::default(), max_calls, has_read_any: false, open: None }
     }
 }
 
@@ -140,7 +140,7 @@ impl Reader {
     ) -> Result<Reading, Unreadable> {
         // Some clients do not distinguish candidates, so none overtakes another.
         let order = match found.candidates.is_empty() {
-            false => Order::Lane(0),
+            false => Order::Lane(Lane::default()),
             true => Order::Stream,
         };
         let mut reading = Reading { order, ..Reading::default() };
@@ -376,9 +376,7 @@ impl Reader {
     }
 
     fn take_slot(&mut self) -> Slot {
-        let slot = self.next;
-        self.next += 1;
-        slot
+        self.next.take()
     }
 }
 

@@ -175,8 +175,7 @@ const MOST: i64 = 128;
 fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Candidate<'a>, Error> {
     json.kind()?;
     let start = json.position();
-    let mut candidate =
-        Candidate { lane: Lane::try_from(place).unwrap_or(Lane::MAX), ..Candidate::default() };
+    let mut candidate = Candidate { lane: Lane::of(place), ..Candidate::default() };
     let mut keys = Fields::camel_or_snake(&CANDIDATE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
@@ -189,7 +188,7 @@ fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Can
             Some(1) => candidate.finish = text_or_null(json)?.filter(|text| !text.is_empty()),
             Some(2) if kind != Kind::Null => match index(json, data)? {
                 (_, Some(number)) if (0..MOST).contains(&number) => {
-                    candidate.lane = Lane::try_from(number).unwrap_or(Lane::MAX);
+                    candidate.lane = Lane::of(number);
                 }
                 _ => candidate.bad_index = true,
             },
@@ -198,7 +197,7 @@ fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Can
             }
         }
     }
-    candidate.bad_index |= i64::from(candidate.lane) >= MOST;
+    candidate.bad_index |= i64::from(candidate.lane.0) >= MOST;
     candidate.span = Span { start, end: json.position() };
     Ok(candidate)
 }

@@ -112,7 +112,7 @@ impl Write for Writer {
         let found = view::view(data).unwrap_or_default();
         let mut lanes: Vec<Lane> = found.candidates.iter().map(|found| found.lane).collect();
         if lanes.is_empty() {
-            lanes.push(0);
+            lanes.push(Lane::default());
         }
         for lane in lanes {
             frame.another(None, &wrapped(blocked(text, lane), found.is_wrapped), out);

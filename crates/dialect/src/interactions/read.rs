@@ -4,7 +4,7 @@ use callgate_json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Host, Order, Part, Piece,
+    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Host, Lane, Order, Part, Piece,
     PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, inside, is_done};
@@ -13,7 +13,7 @@ use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// The one lane of an interaction.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// Members in which an interaction repeats the request.
 const ECHOES: [&str; 4] = ["tools", "input", "generationconfig", "responseformat"];
@@ -26,7 +26,7 @@ pub(super) struct Reader {
     /// The calls so far, by their ids.
     calls: Vec<(String, Slot)>,
     /// How many steps have started: the slot of the next.
-    started: u32,
+    started: Slot,
     /// Whether an event of the API was read.
     has_read_any: bool,
     max_calls: usize,
@@ -56,7 +56,7 @@ impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
         let (open, calls) = (Vec::new(), Vec::new());
-        Self { open, calls, started: 0, has_read_any: false, max_calls }
+        Self { open, calls, started: Slot::default(), has_read_any: false, max_calls }
     }
 }
 
@@ -359,9 +359,7 @@ impl Reader {
     }
 
     fn take_slot(&mut self) -> Slot {
-        let slot = self.started;
-        self.started += 1;
-        slot
+        self.started.take()
     }
 }
 

@@ -8,7 +8,7 @@ use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
 use crate::departure::Orders;
-use crate::event::{Finish, Order, Part, Reading, Slot, Unreadable, What};
+use crate::event::{Finish, Lane, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave};
 use crate::side_text::TextNames;
@@ -45,7 +45,7 @@ impl Read for Reader {
         if holds_call_key(&mut Json::new(data), data)? {
             return Err(Unreadable::Ambiguous("a call in a shape that is not known"));
         }
-        let mut reading = Reading { order: Order::Lane(0), ..Reading::default() };
+        let mut reading = Reading { order: Order::Lane(Lane::default()), ..Reading::default() };
         let mut json = Json::new(data);
         let mut object = json.object()?;
         while let Some(key) = object.next(&mut json)? {
@@ -61,7 +61,7 @@ impl Read for Reader {
         self.has_read_any = true;
         if is_over(data) {
             let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane: 0, at: Span::default(), what });
+            reading.parts.push(Part { lane: Lane::default(), at: Span::default(), what });
         }
         Ok(reading)
     }
@@ -70,11 +70,11 @@ impl Read for Reader {
         let mut reading = self.read(None, data)?;
         reading.order = Order::Stream;
         if let Some(at) = reading.text.take() {
-            reading.parts.push(Part { lane: 0, at, what: What::Text });
+            reading.parts.push(Part { lane: Lane::default(), at, what: What::Text });
         }
         if !reading.parts.iter().any(|part| matches!(part.what, What::Finish(_))) {
             let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane: 0, at: Span::default(), what });
+            reading.parts.push(Part { lane: Lane::default(), at: Span::default(), what });
         }
         Ok(reading)
     }
@@ -88,9 +88,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        let slot = self.strays;
-        self.strays += 1;
-        Ok(slot)
+        Ok(self.strays.take())
     }
 
     fn contain(&mut self) -> bool {

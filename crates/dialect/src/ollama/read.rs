@@ -4,8 +4,8 @@ use callgate_json::{Kind, Span};
 
 use super::view::{Entry, Line, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Order, Part, Piece, PieceRole, Reading,
-    Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Lane, Order, Part, Piece, PieceRole,
+    Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, document, inside};
 use crate::side_text::TextNames;
@@ -14,7 +14,7 @@ use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a response.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// Reads the lines of one response.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Reader {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: 0, calls: 0, max_calls, has_read_any: false }
+        Self { next: Slot::default(), calls: 0, max_calls, has_read_any: false }
     }
 }
 
@@ -146,9 +146,7 @@ impl Reader {
         if self.calls > self.max_calls {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.next;
-        self.next += 1;
-        Ok(slot)
+        Ok(self.next.take())
     }
 }
 

@@ -58,7 +58,7 @@ struct Call {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { calls: Vec::new(), next: 0, max_calls, has_read_any: false }
+        Self { calls: Vec::new(), next: Slot::default(), max_calls, has_read_any: false }
     }
 }
 
@@ -380,9 +380,7 @@ impl Reader {
     }
 
     fn take_slot(&mut self) -> Slot {
-        let slot = self.next;
-        self.next += 1;
-        slot
+        self.next.take()
     }
 
     /// Tools that the provider has run itself: they are reported, not held.
@@ -453,7 +451,7 @@ impl Reader {
         if let Some(span) = arguments {
             piece.arguments = ArgumentsPiece::Whole(span.of(&text).to_owned());
         }
-        reading.parts.push(Part { lane: 0, at, what: What::Piece(piece) });
+        reading.parts.push(Part { lane: Lane::default(), at, what: What::Piece(piece) });
         Ok(())
     }
 }

@@ -176,18 +176,18 @@ pub(super) fn view_of_page<'a>(
     (place, completion): (usize, Span),
     mut each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
 ) -> Result<View<'a>, Unreadable> {
-    let base = Lane::try_from(place).unwrap_or(Lane::MAX).saturating_mul(LANES);
+    let base = Lane::of(place).0.saturating_mul(LANES);
     walk(&mut Json::at(data, completion), data, |mut choice| {
-        if choice.lane >= LANES {
+        if choice.lane.0 >= LANES {
             return Err(Unreadable::Ambiguous("more choices than the limit"));
         }
-        choice.lane = choice.lane.saturating_add(base);
+        choice.lane.0 = choice.lane.0.saturating_add(base);
         each(choice)
     })
 }
 
 /// Lanes for the choices of one completion. The API allows at most 128.
-const LANES: Lane = 1 << 10;
+const LANES: u32 = 1 << 10;
 
 /// A list of stored completions.
 #[derive(Default)]
@@ -326,7 +326,8 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
         match fields.find(&key)? {
             Some(0) => {
                 let (span, number) = index(json, data)?;
-                choice.lane = number.and_then(|number| Lane::try_from(number).ok()).unwrap_or(0);
+                choice.lane =
+                    Lane(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0));
                 has_index = span.of(data).parse::<u32>().is_ok();
                 choice.bad_index = !has_index && !matches!(span.of(data), "null");
             }

@@ -130,7 +130,7 @@ impl Write for Writer {
             Ok(())
         });
         if read.is_err() || lanes.is_empty() {
-            lanes = vec![0];
+            lanes = vec![Lane::default()];
         }
         for lane in lanes {
             let said = self.chunk(data, lane, &format!("\"content\":{}", quote(text)), "null");
@@ -142,7 +142,8 @@ impl Write for Writer {
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
-        let said = self.chunk(data, 0, &format!("\"content\":{}", quote(text)), "null");
+        let said =
+            self.chunk(data, Lane::default(), &format!("\"content\":{}", quote(text)), "null");
         frame.another(None, &said, out);
     }
 

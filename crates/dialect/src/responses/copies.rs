@@ -56,9 +56,7 @@ pub(super) struct Items {
 impl Items {
     /// The next slot: the position of the next item.
     pub(super) fn take_slot(&mut self) -> Slot {
-        let slot = self.next;
-        self.next += 1;
-        slot
+        self.next.take()
     }
 
     pub(super) fn len(&self) -> usize {

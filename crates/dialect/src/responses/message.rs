@@ -3,6 +3,7 @@
 use callgate_json::quote;
 use callgate_wire::Frame;
 
+use crate::event::Slot;
 use crate::json::{document, member};
 
 /// A message that replaces an item.
@@ -153,7 +154,7 @@ pub(super) fn event(
 }
 
 /// The id of the message that replaces an item: that item's id, with the prefix of messages.
-pub(super) fn id_for(item: Option<&str>, slot: u32) -> String {
+pub(super) fn id_for(item: Option<&str>, slot: Slot) -> String {
     item.and_then(id_of).unwrap_or_else(|| format!("msg_callgate_{slot}"))
 }
 

@@ -8,8 +8,8 @@ use super::item::{Class, Item};
 use super::places::{ItemPlaces, List};
 use super::texts;
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Host, Order,
-    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Host, Lane,
+    Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{document, inside, is_done};
 use crate::side_text::TextNames;
@@ -17,10 +17,10 @@ use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 
 /// The one lane of a response.
-const LANE: u32 = 0;
+const LANE: Lane = Lane(0);
 
 /// The slot of an item that began before a resumed stream.
-const BEFORE: Slot = Slot::MAX;
+const BEFORE: Slot = Slot(u32::MAX);
 
 /// Why a call is refused if the type of its item changes between events.
 const TYPE_CHANGED: &str = "its item changed its type";

@@ -335,7 +335,7 @@ fn places_move_up_after_removed_items() {
     let first = item("fc_0", "{}", "completed");
     let before = [list("created", &[first]), added(json!(5), "fc_1"), piece(json!(5), "fc_1")];
     let drop_first = |what: &What| match what {
-        What::Piece(piece) if piece.slot == 0 => Fate::Drop,
+        What::Piece(piece) if piece.slot.0 == 0 => Fate::Drop,
         _ => Fate::Keep,
     };
     let after = written(&before, drop_first, |_, _, _| {});
@@ -346,7 +346,7 @@ fn places_move_up_after_removed_items() {
     let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item("fc_0", "{}", "completed")});
     let before = [list("created", &[]), done, added(json!(1), "fc_1"), piece(json!(1), "fc_1")];
     let notice = |what: &What| match what {
-        What::Piece(piece) if piece.slot == 0 => Fate::Notice("no".into()),
+        What::Piece(piece) if piece.slot.0 == 0 => Fate::Notice("no".into()),
         _ => Fate::Keep,
     };
     let after = written(&before, notice, |_, _, _| {});

@@ -43,7 +43,7 @@ fn channels_are_distinguished() {
         r#"{"choices":[{"index":1,"delta":{"refusal":"A"}},{"delta":{"refusal":"B"},"index":0}]}"#;
     let lanes: Vec<Lane> =
         side_texts(data, TextNames::Usual).iter().map(|side_text| side_text.lane).collect();
-    assert_eq!(lanes, [1, 0]);
+    assert_eq!(lanes, [crate::Lane(1), crate::Lane(0)]);
     let event = |content: u32| {
         let data = format!(
             r#"{{"type":"response.output_text.delta","delta":"A","content_index":{content}}}"#

@@ -13,7 +13,7 @@ use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
 
-use super::{Ends, LastFrame, Place, Scanned, StreamingText, Texts, side_texts};
+use super::{Ends, LastFrame, Scanned, StreamingText, TextPlace, Texts, side_texts};
 use crate::core::Core;
 use crate::draft::{Draft, LastEvent};
 
@@ -33,7 +33,7 @@ const KEPT: usize = 1024;
 /// Frames of one text that were written but not decided yet.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    place: Place,
+    place: TextPlace,
     /// The index of the flow.
     flow: usize,
     frames: Vec<Undecided>,
@@ -97,7 +97,7 @@ impl Texts {
     /// Adds a piece to the text of a place. Returns its range in that text; `None` if it is unknown
     /// (half a surrogate pair, too many texts).
     #[inline]
-    fn append(&mut self, place: Place, raw: &str, max: usize) -> Option<(usize, usize)> {
+    fn append(&mut self, place: TextPlace, raw: &str, max: usize) -> Option<(usize, usize)> {
         // Flows are added and removed only while no frame waits.
         if self.pending.is_empty() {
             self.pending.flow = self.flowing(place, max)?;
@@ -150,7 +150,8 @@ impl Core {
             return false;
         }
         let channel = side_texts::channel(reading, text);
-        let place = (reading.text_lane, reading.block.map(|block| block.slot), channel);
+        let block = reading.block.map(|block| block.slot);
+        let place = TextPlace { lane: reading.text_lane, block, channel };
         let max = self.limits().calls;
         let Some(texts) = &self.texts else { return false };
         let waits = texts.pending.place == place && texts.pending.frames.len() < MAX_FRAMES;
@@ -252,7 +253,7 @@ impl Core {
         let hits = std::mem::take(&mut settled.hits);
         let first = pending.first_changed(&settled);
         self.note_unchanged(
-            pending.place.0,
+            pending.place.lane,
             pending.frames.get(..first).unwrap_or_default(),
             out.buffer(),
             0,
@@ -265,7 +266,7 @@ impl Core {
         let base = pending.frames.get(first).map_or(0, |frame| frame.start);
         let stopped = stop.or(pending.frames.len().checked_sub(1));
         let Some(frame) = stopped.and_then(|at| pending.frames.get(at)) else { return false };
-        self.stop_response(&frame.frame(&pending.written, base), None, pending.place.0, out)
+        self.stop_response(&frame.frame(&pending.written, base), None, pending.place.lane, out)
     }
 
     /// Notes frames that leave unchanged.
@@ -304,7 +305,7 @@ impl Core {
             if let (Some(first), Some(last)) = (unchanged.first(), unchanged.last()) {
                 let bytes = first.start - base..last.end - base;
                 out.extend_from_slice(written.get(bytes).unwrap_or_default());
-                self.note_unchanged(place.0, unchanged, written, base);
+                self.note_unchanged(place.lane, unchanged, written, base);
                 begin = last.upto;
                 next += unchanged.len();
                 continue;
@@ -325,7 +326,7 @@ impl Core {
                 None => frame.keep(out),
                 Some(new) => write(&frame, data, undecided.text, new, out),
             }
-            self.note_text(place.0, new.as_deref().unwrap_or(undecided.text.of(data)));
+            self.note_text(place.lane, new.as_deref().unwrap_or(undecided.text.of(data)));
             if settled.blocked && settled.span.end < undecided.upto {
                 return Some(number);
             }

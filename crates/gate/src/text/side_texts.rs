@@ -1,10 +1,10 @@
 //! Texts that are not part of the answer: each channel is a separate text. The model's thinking is
 //! scanned but never changed.
 
-use callgate_dialect::{Channel, Delivery, Reading, Slot, What};
+use callgate_dialect::{Channel, Delivery, Reading, SideText, Slot, What};
 use callgate_json::Span;
 
-use super::{Ends, Place, StreamingText, Texts};
+use super::{Ends, StreamingText, TextPlace, Texts};
 use crate::core::Core;
 
 /// The channel of a text of the answer.
@@ -24,7 +24,7 @@ pub(super) fn is_answer(reading: &Reading, text: Span) -> bool {
 pub(super) fn add(
     reading: &Reading,
     block: Option<Slot>,
-    pieces: &mut Vec<(Place, Span)>,
+    pieces: &mut Vec<(TextPlace, Span)>,
     wholes: &mut Vec<Span>,
 ) {
     for side_text in reading.side_texts.iter().filter(|side_text| !side_text.is_thinking) {
@@ -33,11 +33,15 @@ pub(super) fn add(
         match side_text.delivery {
             _ if known => {}
             Delivery::InPieces => {
-                pieces.push(((side_text.lane, block, side_text.channel), side_text.at))
+                pieces.push((place_of(side_text, block), side_text.at));
             }
             Delivery::Whole => wholes.push(side_text.at),
         }
     }
+}
+
+fn place_of(text: &SideText, block: Option<Slot>) -> TextPlace {
+    TextPlace { lane: text.lane, block, channel: text.channel }
 }
 
 impl Core {
@@ -47,7 +51,7 @@ impl Core {
         for side_text in reading.side_texts.iter().filter(|side_text| side_text.is_thinking) {
             let hits = match side_text.delivery {
                 Delivery::InPieces => {
-                    let place = (side_text.lane, block, side_text.channel);
+                    let place = place_of(side_text, block);
                     texts.thinking_piece(place, side_text.at.of(data), self.limits().calls)
                 }
                 Delivery::Whole => texts.scan_whole_thinking(side_text.at.of(data)),
@@ -93,7 +97,7 @@ impl Texts {
     /// own.
     fn thinking_piece(
         &mut self,
-        place: Place,
+        place: TextPlace,
         raw: &str,
         max: usize,
     ) -> Vec<callgate_policy::TextHit> {

@@ -26,7 +26,7 @@ fn a_call_has_a_start_pieces_and_an_end() {
     let What::Piece(piece) = &input.parts[0].what else { panic!("{input:?}") };
     assert_eq!(piece.arguments, ArgumentsPiece::Fragment("{}".into()));
     let stop = read(&mut reader, "contentBlockStop", STOP).unwrap();
-    assert!(matches!(stop.parts[0].what, What::End(0)));
+    assert!(matches!(stop.parts[0].what, What::End(crate::Slot(0))));
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Answer {
             self.usage = overlay(&self.usage, usage.of(data));
         }
         for candidate in &found.candidates {
-            if candidate.lane != 0 || candidate.bad_index {
+            if candidate.lane.0 != 0 || candidate.bad_index {
                 return Err(SEVERAL);
             }
             for part in candidate.content.iter().flat_map(|content| &content.parts) {
