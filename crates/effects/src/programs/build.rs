@@ -10,6 +10,14 @@ const IN_PLACE: Operands = each(&[READS_TREE, WRITES]);
 const LOOKS: Operands = each(&[READS_TREE]);
 
 pub(crate) const MODELS: &[Model] = &[
+    // Everything below the folder is there for whoever connects.
+    model(&["serve", "http-server", "live-server", "miniserve", "dufs", "sirv", "static-server"])
+        .flags(&[takes(
+            &["-l", "--listen", "-p", "--port", "-a", "--address", "-c", "-o", "--host"],
+            &[],
+        )])
+        .operands(each(&[READS_TREE]))
+        .examples(&[("serve -l 3000 dist", &["reads-tree dist"]), ("http-server -p 80", &[])]),
     model(&["make", "gmake", "bmake", "remake", "mingw32-make"])
         .flags(&[
             takes(&["--file", "--makefile", "-f"], &[Does::Recipe]),
@@ -583,9 +591,6 @@ pub(crate) const MODELS: &[Model] = &[
         "thin",
         "rackup",
         "sidekiq",
-        "http-server",
-        "serve",
-        "live-server",
         "json-server",
         "browser-sync",
         "mkdocs",

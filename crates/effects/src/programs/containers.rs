@@ -294,9 +294,11 @@ const DOCKER_SUBS: &[Model] = &[
         ]),
     ]),
     model(&["plugin"]).subs(&[
-        model(&["install"]).operands(each(IMAGE)),
+        // A plugin runs with the rights of the daemon.
+        model(&["install"]).operands(each(IMAGE)).always(HOST),
         model(&["ls", "inspect", "enable", "disable", "rm"]),
     ]),
+    model(&["import"]).operands(leading(&[&[Does::Package(Registry::Other)]], &[])),
     model(&["machine", "pod", "play", "kube", "generate", "unshare", "mount"]),
 ];
 

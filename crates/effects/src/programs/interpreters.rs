@@ -219,7 +219,8 @@ pub(crate) const MODELS: &[Model] = &[
             .instead()
             .operands(each(&[])),
             takes(&["--file", "-f", "--process-file", "-F"], &[Does::Script(Language::Php)]),
-            takes(&["--define", "-d", "-z", "-t"], &[]),
+            takes(&["--define", "-d", "-z"], &[]),
+            takes(&["--docroot", "-t"], &[READS_TREE]),
             takes(&["--server", "-S"], &[Does::Connects(Purpose::Listen)]),
             switch(&["--syntax-check", "-l"], &[]).operands(each(&[READS])),
             switch(&["--info", "-i", "--version", "-v", "--modules", "-m", "--ini"], &[]),

@@ -59,6 +59,7 @@ pub(crate) const MODELS: &[Model] = &[
             // Keys that prove who asks; they are not sent.
             takes(&["--cert", "-E", "--key", "--proxy-cert", "--proxy-key"], &[]),
             takes(&["--header", "-H", "--proxy-header"], &[Does::AtFile]),
+            takes(&["--engine"], &[Does::Hides]),
             takes(&["--cookie", "-b"], &[Does::FieldFile]),
             takes(&["--url"], &[FETCHES]),
             takes(

@@ -418,10 +418,16 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--state", "-s"], &[WRITES]),
             takes(&["--mail", "-m"], &[PROGRAM]),
             takes(&["--log", "-l"], &[WRITES]),
+            // The scripts in the settings run now, whatever they are.
+            switch(&["--force", "-f"], &[Does::Hides]),
             switch(&["--debug", "-d"], &[]),
         ])
         .operands(each(&[Does::Recipe]))
-        .examples(&[("logrotate -m ./x a", &["runs x", "reads a"])]),
+        .examples(&[
+            ("logrotate -m ./x a", &["runs x", "reads a"]),
+            ("logrotate -d a", &["reads a"]),
+            ("logrotate -f a", &["reads a", "opaque language"]),
+        ]),
     model(&["ranger", "lf", "nnn", "vifm", "yazi", "joshuto", "xplr"])
         .flags(&[
             takes(&["--cmd", "-command", "-c"], &[SHELL]),

@@ -110,6 +110,9 @@ impl Shell<'_, '_> {
                 self.uses(given.flag.does, &joined(&given.values), context);
             } else if let Some(value) = given.values.first() {
                 self.uses(given.flag.does, value, context);
+                if given.flag.does.contains(&Does::Shell) && is_foreign(self, &value.word) {
+                    self.opaque(Why::Code, Bound::ALL, value.span.clone());
+                }
                 let loads = given.flag.does.iter().any(|does| matches!(does, Does::Script(_)));
                 if loads && !given.flag.instead && self.is_dropped(&value.word) {
                     self.opaque(Why::Code, Bound::ALL, value.span.clone());
@@ -223,6 +226,10 @@ impl Shell<'_, '_> {
     pub(crate) fn doubtful(&mut self, flag: &str, value: &Field) {
         if names_command(flag) {
             self.word_text(&shell_value(value));
+        } else if names_source(flag)
+            && let Some(address) = host::parse_url(&value.word)
+        {
+            self.connect(address, Purpose::Execute, Some(&value.word), value.span.clone());
         } else if names_output(flag) && is_path(&value.word) {
             self.write_file(value, Change::Content);
         } else if !names_key(flag) {
@@ -706,7 +713,12 @@ impl Shell<'_, '_> {
                 }
                 self.word_text(&text);
             }
-            Some(Meaning::Code(language)) => self.script(language, value, None),
+            Some(Meaning::Code(language)) => {
+                if self.is_dropped(&value.word) {
+                    self.opaque(Why::Code, Bound::ALL, value.span.clone());
+                }
+                self.script(language, value, None);
+            }
             _ => {}
         }
     }
@@ -1107,6 +1119,16 @@ fn inner_url(url: &Word) -> Option<Word> {
     Some(Word::known(inner))
 }
 
+/// Flags whose name says that packages come from there: `--add-source`, `--manifest-url`.
+fn names_source(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_it =
+        ["source", "registry", "repositor", "repos", "index", "feed", "manifest-url", "channel"];
+    is_it.iter().any(|part| name.contains(part))
+        && !name.contains("map")
+        && !name.contains("resource")
+}
+
 /// Flags for keys and settings of the program itself, which it does not print.
 fn names_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -1154,7 +1176,8 @@ fn is_foreign(shell: &Shell<'_, '_>, word: &Word) -> bool {
 
 /// `!cmd` is how aliases and helpers of git write shell text.
 fn shell_value(field: &Field) -> Field {
-    if field.word.known_start().starts_with('!') { field.from(1) } else { field.clone() }
+    // `LESSOPEN='|command %s'` takes its input from a pipe.
+    if field.word.known_start().starts_with(['!', '|']) { field.from(1) } else { field.clone() }
 }
 
 /// Values like `true`, `cache` or `osxkeychain` name no command of their own.

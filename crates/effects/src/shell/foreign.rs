@@ -76,6 +76,10 @@ impl Shell<'_, '_> {
 
     /// A variable that makes every later program load code from such a folder.
     pub(crate) fn loads_foreign(&mut self, name: &str, value: &Field) {
+        let hooks = ["git:core.hookspath", "git:init.templatedir", "git:include.path"];
+        if hooks.contains(&name.to_ascii_lowercase().as_str()) && self.is_dropped(&value.word) {
+            return self.opaque(Why::Code, Bound::ALL, value.span.clone());
+        }
         let Some(bare) = name.strip_prefix("env:") else { return };
         let text = value.word.known_part();
         let is_path = LOADED_FROM.contains(&bare);

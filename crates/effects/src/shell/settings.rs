@@ -190,6 +190,11 @@ fn environment(name: &str) -> Option<Meaning> {
         | "REQUESTS_CA_BUNDLE"
         | "SSL_CERT_FILE"
         | "NODE_EXTRA_CA_CERTS" => Meaning::Guard,
+        _ if name.ends_with("RUSTC_WRAPPER")
+            || name.eq_ignore_ascii_case("npm_config_script_shell") =>
+        {
+            Meaning::Command
+        }
         _ if ["_PAGER", "_EDITOR", "_COMMAND", "PAGER"].iter().any(|end| name.ends_with(end)) => {
             Meaning::Command
         }

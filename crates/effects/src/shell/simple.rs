@@ -228,6 +228,9 @@ impl Shell<'_, '_> {
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
         self.reveals_by_flag(fields, run);
+        if super::special::is_installer(name) {
+            self.installs_urls(fields.get(1..).unwrap_or_default());
+        }
         let is_script = fields.first().is_some_and(|first| is_path(&first.word));
         let names = matches!(name, "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp");
         if names && super::special::names_destruction(fields)

@@ -158,6 +158,8 @@ const INSTALLERS: &[&str] = &[
     "cpanm",
     "dart",
     "guix",
+    "jbang",
+    "kustomize",
     "luarocks",
     "mix",
     "nimble",
@@ -169,11 +171,18 @@ const INSTALLERS: &[&str] = &[
     "pub",
     "raco",
     "ros",
+    "scala",
+    "scala-cli",
     "shards",
     "spack",
     "vagrant",
     "vcpkg",
 ];
+
+/// Whether a program that is not known otherwise runs code from any URL.
+pub(crate) fn is_installer(name: &str) -> bool {
+    INSTALLERS.binary_search(&name).is_ok()
+}
 
 /// Programs with a prompt at which `!command` runs in a shell.
 const ESCAPING: &[&str] = &[
@@ -299,7 +308,7 @@ impl Shell<'_, '_> {
             self.reveals(program, line, context);
         }
         if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
-            self.installs_urls(line);
+            self.installs_urls(line.words);
         }
         match given {
             Some(program @ ("pkill" | "pgrep" | "killall")) => {
@@ -783,8 +792,8 @@ impl Shell<'_, '_> {
     }
 
     /// Installers that take packages from any URL.
-    fn installs_urls(&mut self, line: &Line<'_>) {
-        for field in line.words {
+    pub(crate) fn installs_urls(&mut self, words: &[Field]) {
+        for field in words {
             let text = field.word.known_part();
             let Some(at) = text.find("http://").or_else(|| text.find("https://")) else { continue };
             let rest = text.get(at..).unwrap_or_default();
