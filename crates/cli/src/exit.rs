@@ -121,7 +121,8 @@ pub(crate) const DOCTOR: Codes = &[
 ];
 
 pub(crate) const CHECK_FILES: Codes = &[
-    (Exit::Success, "no problems; there may be warnings"),
+    (Exit::Success, "no problems; without `--strict` there may be warnings"),
+    (Exit::Broken, "with `--strict`: there are warnings"),
     (Exit::Error, "a file has problems, or cannot be read"),
 ];
 
