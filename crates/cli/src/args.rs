@@ -355,7 +355,7 @@ pub(crate) enum Policy {
     /// Shows each problem and warning with its position in the file. There is a warning about a rule
     /// that is never reached, that no call can match, that a wider rule makes superfluous, or that
     /// another spelling of a command or a sibling of its tool gets around; the call that does is shown.
-    #[command(after_long_help = exit::help_of(exit::CHECK_FILES))]
+    #[command(after_long_help = exit::help_of(exit::CHECK_POLICIES))]
     Check(PolicyCheck),
 
     /// Explain why a call gets its verdict, rule by rule.

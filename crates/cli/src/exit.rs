@@ -121,8 +121,13 @@ pub(crate) const DOCTOR: Codes = &[
 ];
 
 pub(crate) const CHECK_FILES: Codes = &[
+    (Exit::Success, "no problems; there may be warnings"),
+    (Exit::Error, "a file has problems, or cannot be read"),
+];
+
+pub(crate) const CHECK_POLICIES: Codes = &[
     (Exit::Success, "no problems; without `--strict` there may be warnings"),
-    (Exit::Broken, "with `--strict`: there are warnings"),
+    (Exit::Broken, "there are warnings, and `--strict` was given"),
     (Exit::Error, "a file has problems, or cannot be read"),
 ];
 

@@ -136,8 +136,8 @@ const CONFIG: &str = "\
 policies: [teams.yaml]
 mcp:
   servers:
-    github: { command: [github-mcp] }
-    notes: { command: [notes-mcp] }
+    github: { command: github-mcp }
+    notes: { command: notes-mcp }
   deny_servers: [notes]
 ";
 
@@ -159,7 +159,7 @@ fn what_applies_to_a_user_is_said_in_words() {
         "\nonly recorded or rewritten\n  connecting to *  (teams/see)\n",
         "\nallowed\n  ls: every call  (teams/ann)\n",
         "\neverything else is\n  allowed, at response, mcp, hook  (teams (default))\n",
-        "\nMCP servers\n  github: open, as far as the rules above allow\n  notes: blocked  (mcp.deny_servers)\n",
+        "\nMCP servers\n  github: open, as far as the rules above allow\n  notes: blocked  (mcp.servers)\n",
     ];
     for part in parts {
         assert!(ran.stdout.contains(part), "{part}\n{}", ran.stdout);

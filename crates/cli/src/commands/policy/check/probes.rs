@@ -39,10 +39,8 @@ pub(super) fn got_around(
     }
     let tools = tools_of(info, catalogue)?;
     let tests = tests(rule.when.as_ref()?)?;
-    let sample = tests.iter().find_map(|test| Sample::of(test, &tools))?;
-    if !is_stopped(policies, &sample.entry.name, &sample.input()) {
-        return None;
-    }
+    let mut samples = tests.iter().flat_map(|test| Sample::all(test, &tools));
+    let sample = samples.find(|it| is_stopped(policies, &it.entry.name, &it.input()))?;
     let passes = |probe: &Probe| !is_stopped(policies, &probe.tool, &probe.input);
     let probe = sample.probes(catalogue).into_iter().find(passes)?;
     let input = probe.input.to_string();
@@ -76,20 +74,19 @@ struct Sample<'c> {
 }
 
 impl<'c> Sample<'c> {
-    fn of(test: &TestExplanation, tools: &[&'c Entry]) -> Option<Self> {
-        let text = sample_text(test)?;
-        let fits =
-            |(path, role): &&(String, Role)| *path == test.path || role.as_str() == test.path;
-        tools.iter().find_map(|entry| {
+    /// One for each of the tools.
+    fn all(test: &TestExplanation, tools: &[&'c Entry]) -> Vec<Self> {
+        let Some(text) = sample_text(test) else { return Vec::new() };
+        let fits = |(path, role): &&(String, Role)| {
+            (*path == test.path || test.path.strip_prefix('@') == Some(role.as_str()))
+                && is_plain(path)
+        };
+        let of = |entry: &&'c Entry| {
             let (argument, role) = entry.roles.iter().find(fits)?;
-            let is_plain = argument.chars().all(|c| c.is_alphanumeric() || c == '_');
-            is_plain.then(|| Self {
-                entry,
-                argument: argument.clone(),
-                role: *role,
-                text: text.clone(),
-            })
-        })
+            let (argument, text) = (argument.clone(), text.clone());
+            Some(Self { entry, argument, role: *role, text })
+        };
+        tools.iter().filter_map(of).collect()
     }
 
     fn input(&self) -> Value {
@@ -140,14 +137,18 @@ impl<'c> Sample<'c> {
     fn siblings(&self, names: &[&str], catalogue: &Catalogue, hint: &'static str) -> Vec<Probe> {
         let sibling = |name: &&str| {
             let entry = catalogue.entry(&fold(name))?;
-            let (argument, _) = entry.roles.iter().find(|(path, role)| {
-                *role == self.role && path.chars().all(|c| c.is_alphanumeric() || c == '_')
-            })?;
+            let fits = |(path, role): &&(String, Role)| *role == self.role && is_plain(path);
+            let (argument, _) = entry.roles.iter().find(fits)?;
             let input = json!({ argument: self.text });
             Some(Probe { tool: (*name).to_owned(), input, hint })
         };
         names.iter().filter_map(sibling).collect()
     }
+}
+
+/// Whether this is the name of an argument, and not a path to one inside of others.
+fn is_plain(argument: &str) -> bool {
+    argument.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// The tools of widespread agents.

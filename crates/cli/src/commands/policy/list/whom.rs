@@ -134,7 +134,7 @@ impl Applying {
             let tool = ToolName::parse(&format!("mcp__{name}__*"));
             let refusal = tool.ok().and_then(|tool| refused_by_lists(settings, &tool));
             let line = match refusal {
-                Some(refusal) => (format!("{name}: blocked"), format!("mcp.{}", refusal.rule)),
+                Some(refusal) => (format!("{name}: blocked"), refusal.rule.to_owned()),
                 None => (format!("{name}: open, as far as the rules above allow"), String::new()),
             };
             self.servers.push(Line { what: line.0, by: line.1, unsure: false });
