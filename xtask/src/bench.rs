@@ -98,6 +98,18 @@ pub(crate) fn mcp(workspace: &Workspace, options: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Recorded calls, judged again.
+const REPLAY: Program =
+    Program { name: "replay_bench", package: "callgate", folder: "crates/cli", features: "" };
+
+/// The benchmark of `policy replay`, with its options.
+pub(crate) fn replay(workspace: &Workspace, options: &[&str]) -> Result<()> {
+    let callgate = shipped(workspace)?;
+    let binary = REPLAY.build(workspace)?;
+    println!("\n{}", REPLAY.name);
+    run(Command::new(binary).arg("--callgate").arg(callgate).args(options))
+}
+
 /// Everything.
 pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
     for program in &PROGRAMS {
@@ -109,6 +121,7 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
         println!("\n{}", program.name);
         run(&mut Command::new(binary))?;
     }
+    replay(workspace, &[])?;
     mcp(workspace, &[])?;
     gateway(workspace, &[])
 }

@@ -30,6 +30,7 @@ usage: cargo xtask <command>
   bench                      speed of the hot paths and of the gateway, as tables
   bench gateway [options]    only the gateway; `--help` lists the options
   bench mcp [options]        only a wrapped MCP server, and what definitions cost
+  bench replay [options]     only `policy replay`, over 100,000 records
   fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise;
                              `differential` has the official clients read mutated responses
   guard                      instruction counts against xtask/instructions.toml
@@ -58,6 +59,7 @@ fn run(args: &[&str]) -> Result<()> {
         ["bench"] => bench::bench(&workspace),
         ["bench", "gateway", options @ ..] => bench::gateway(&workspace, options),
         ["bench", "mcp", options @ ..] => bench::mcp(&workspace, options),
+        ["bench", "replay", options @ ..] => bench::replay(&workspace, options),
         ["fuzz"] => fuzz::fuzz(&workspace, 60, None),
         ["fuzz", seconds] => fuzz::fuzz(&workspace, number(seconds)?, None),
         ["fuzz", seconds, target] => fuzz::fuzz(&workspace, number(seconds)?, Some(target)),

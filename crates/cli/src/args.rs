@@ -4,6 +4,7 @@ mod admin;
 mod mcp;
 mod records;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -370,17 +371,11 @@ pub(crate) struct PolicyFiles {
 pub(crate) enum Policy {
     /// Find every problem in policy files.
     ///
-    /// Shows each problem and warning with its position in the file. Warnings do not fail.
-    #[command(after_long_help = exit::help_of(exit::CHECK_FILES))]
-    Check {
-        /// Policy files, checked together [default: the policies of the config]
-        #[arg(value_name = "FILE")]
-        files: Vec<PathBuf>,
-
-        /// Print the findings as one JSON object.
-        #[arg(long)]
-        json: bool,
-    },
+    /// Shows each problem and warning with its position in the file. There is a warning about a rule
+    /// that is never reached, that no call can match, that a wider rule makes superfluous, or that
+    /// another spelling of a command or a sibling of its tool gets around; the call that does is shown.
+    #[command(after_long_help = exit::help_of(exit::CHECK_POLICIES))]
+    Check(PolicyCheck),
 
     /// Explain why a call gets its verdict, rule by rule.
     ///
@@ -420,10 +415,17 @@ pub(crate) enum Policy {
     },
 
     /// List the rules, and the defaults of the policies.
+    ///
+    /// With `--for`, `--team`, `--org`, `--key` or `--agent`, says in words what applies to that
+    /// caller: what is blocked, restricted or asked about, and which MCP servers are open. What is
+    /// not said about the caller counts as unknown, except with a key.
     List {
         /// Policy files, or `builtin:starter` [default: those that `callgate check` uses]
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
+
+        #[command(flatten)]
+        caller: Caller,
 
         #[command(flatten)]
         wide: Wide,
@@ -536,6 +538,65 @@ pub(crate) struct Why {
     /// Print the record, and the explanation of today's verdict, as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyCheck {
+    /// Policy files, checked together [default: the policies of the config]
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Fail if there are warnings.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Print the findings as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const CALLER: &str = "Caller";
+
+/// A caller that policies may be for.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Caller {
+    /// What applies to this user.
+    #[arg(long = "for", help_heading = CALLER, value_name = "USER")]
+    pub(crate) user: Option<String>,
+
+    /// What applies to this team.
+    #[arg(long, help_heading = CALLER, value_name = "NAME")]
+    pub(crate) team: Option<String>,
+
+    /// What applies to this organisation.
+    #[arg(long, help_heading = CALLER, value_name = "NAME")]
+    pub(crate) org: Option<String>,
+
+    /// What applies to this gateway key.
+    #[arg(long, help_heading = CALLER, value_name = "NAME")]
+    pub(crate) key: Option<String>,
+
+    /// What applies to this agent.
+    #[arg(long, help_heading = CALLER, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+}
+
+impl Caller {
+    /// What is said about the caller.
+    pub(crate) fn fields(&self) -> BTreeMap<&'static str, String> {
+        let fields = [
+            ("user", &self.user),
+            ("team", &self.team),
+            ("org", &self.org),
+            ("key", &self.key),
+            ("agent", &self.agent),
+        ];
+        fields.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        !self.fields().is_empty()
+    }
 }
 
 /// Policies, and the recorded calls to judge by them.

@@ -125,6 +125,12 @@ pub(crate) const CHECK_FILES: Codes = &[
     (Exit::Error, "a file has problems, or cannot be read"),
 ];
 
+pub(crate) const CHECK_POLICIES: Codes = &[
+    (Exit::Success, "no problems; without `--strict` there may be warnings"),
+    (Exit::Broken, "there are warnings, and `--strict` was given"),
+    (Exit::Error, "a file has problems, or cannot be read"),
+];
+
 pub(crate) const TEST: Codes = &[
     (Exit::Success, "every test passed"),
     (Exit::Broken, "a test failed"),

@@ -1,12 +1,12 @@
 //! Where a rule is written.
 
-use callgate_document::{Node, Problems, Yaml, parse};
-use callgate_policy::Source;
+use callgate_document::{Node, Problems, Source, Span, Yaml, parse};
 
 /// A rule in a file.
 pub(crate) struct RuleSource {
     pub(crate) file: String,
     pub(crate) line: usize,
+    pub(crate) span: Span,
     /// Its condition as JSON.
     pub(crate) when: Option<String>,
 }
@@ -25,7 +25,7 @@ impl RuleSource {
             let Yaml::List(rules) = &get(found, "rules")?.value else { return None };
             let found = rules.iter().find(|node| get(node, "id").and_then(text) == Some(rule))?;
             let when = get(found, "when").map(Node::to_json);
-            Some(Self { file: source.name.clone(), line: found.span.line, when })
+            Some(Self { file: source.name.clone(), line: found.span.line, span: found.span, when })
         })
     }
 }

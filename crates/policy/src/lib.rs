@@ -116,7 +116,7 @@ pub use moment::{Moment, Weekday};
 pub use packs::{builtin, builtins, starter};
 pub use pattern::Globs;
 pub use permit::{NamePermit, Permit, Recorded, Written};
-pub use policies::{DefaultInfo, ExampleCount, Policies, RuleInfo};
+pub use policies::{CallerRule, DefaultInfo, ExampleCount, Policies, RuleInfo};
 pub use protect::{NAME as SELF_PROTECTION, Protection};
 pub use relax::Relaxation;
 pub use sketch::PolicyChanges;

@@ -16,6 +16,7 @@ use crate::rule::{Question, Rule, RuleRole};
 use crate::source;
 use crate::spelling::Servers;
 use crate::text::{self, Direction, Guards, TextGuard, TextRule, TextRuleInfo};
+use crate::tri::Tri;
 use crate::{Verdict, compile, example, lint, packs, protect};
 
 /// Compiled policies. Each judges on its own and the strictest result counts, so one policy can
@@ -84,6 +85,16 @@ pub struct RuleInfo {
     pub hint: Option<String>,
     /// The kind of action that it blocks, as it states it.
     pub blocks: Option<String>,
+}
+
+/// A rule, for a caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallerRule {
+    /// The rule.
+    pub info: RuleInfo,
+    /// Whether it certainly applies to the caller. A rule that restricts also applies if that is not
+    /// known.
+    pub is_certain: bool,
 }
 
 /// How many examples a rule has.
@@ -253,6 +264,31 @@ impl Policies {
     /// Every rule, in the order of the files.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
         self.policies.iter().flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy)))
+    }
+
+    /// Every rule and default that applies to a caller, or may apply.
+    pub fn for_caller(&self, caller: &OriginFields) -> (Vec<CallerRule>, Vec<DefaultInfo>) {
+        let (mut rules, mut defaults) = (Vec::new(), Vec::new());
+        for policy in self.policies_for(caller) {
+            defaults.extend(self::defaults(policy));
+            for rule in &policy.rules {
+                let applies = policy.audience.include(caller).and(rule.actors.include(caller));
+                let may_apply = match applies {
+                    Tri::True => true,
+                    Tri::Unknown => rule.restricts(),
+                    Tri::False => false,
+                };
+                if may_apply {
+                    let is_certain = applies == Tri::True;
+                    rules.push(CallerRule { info: info(rule, policy), is_certain });
+                }
+            }
+        }
+        // A rule that is compiled into two parts counts once.
+        rules.dedup_by(|one, other| {
+            (&one.info.policy, &one.info.id) == (&other.info.policy, &other.info.id)
+        });
+        (rules, defaults)
     }
 
     /// The defaults of every policy, in the order of the files.

@@ -28,15 +28,19 @@ use list::Output;
 
 pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Policy::Check { files, json } => check::run(files, *json, config),
+        Policy::Check(args) => check::run(args, config),
         Policy::Explain { files, call, all, json } => {
             let policies = sources::load(files, config)?;
             let given = GivenCall::of(call, &call_defaults(call)?, None, config, &policies)?;
             explain::run(policies, given, call, *all, *json)
         }
         Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
-        Policy::List { files, wide, json } => {
-            list::run(&sources::compile(files, config)?, output(*json, *wide))
+        Policy::List { files, caller, wide, json } => {
+            let set = sources::compile(files, config)?;
+            match caller.is_given() {
+                true => list::whom::run(&set, caller, *json, config),
+                false => list::run(&set, output(*json, *wide)),
+            }
         }
         Policy::Test(args) => test::run(args, config),
         Policy::Replay(args) => replay::run(args, config),

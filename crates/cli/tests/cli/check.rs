@@ -445,7 +445,7 @@ fn commands_list_their_own_exit_codes() {
         (&["serve"], &["0", "2"]),
         (&["doctor"], &["0", "1", "2"]),
         (&["audit", "verify"], &["0", "1", "2"]),
-        (&["policy", "check"], &["0", "2"]),
+        (&["policy", "check"], &["0", "1", "2"]),
         (&["config", "check"], &["0", "2"]),
     ] {
         let ran = Test::new(command).with(&["--help"]).run();

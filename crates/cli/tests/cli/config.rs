@@ -235,7 +235,7 @@ fn a_policy_file_that_others_can_change_is_a_warning() {
     let ran = writable(&["policy", "check", "policy.yaml"]);
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.contains("other users can change `[DIR]/policy.yaml`"), "{}", ran.stderr);
-    assert!(ran.stdout.contains("no problems, 1 warning"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("no problems, 2 warnings"), "{}", ran.stdout);
     let found = writable(&["policy", "check", "policy.yaml", "--json"]).json();
-    assert_eq!(found[0]["warnings"][0]["hint"], "run `chmod go-w [DIR]/policy.yaml`");
+    assert_eq!(found[0]["warnings"][1]["hint"], "run `chmod go-w [DIR]/policy.yaml`");
 }

@@ -7,6 +7,7 @@
     reason = "a panic is a failed test"
 )]
 
+mod advice;
 mod check;
 mod config;
 mod dialects;

@@ -17,9 +17,13 @@ rules:
 
 #[test]
 fn a_sound_file() {
-    let line = "policy.yaml: 4 rules, no problems\n";
-    Test::new(&["policy", "check", "policy.yaml"]).run().sees(0, line, "");
-    let ran = Test::new(&["policy", "check", "policy.yaml", "--json"]).run();
+    let sound = "policy: sound\nrules: [{ id: a, when: { runs: rm }, verdict: deny, reason: x }]\n";
+    let check = |args: &[&str]| {
+        let words = [&["policy", "check", "sound.yaml"], args].concat();
+        Test::new(&words).file("sound.yaml", sound).run()
+    };
+    check(&[]).sees(0, "sound.yaml: 1 rule, no problems\n", "");
+    let ran = check(&["--json"]);
     assert_eq!(ran.json(), [json!({"ok": true, "problems": [], "warnings": []})]);
 }
 

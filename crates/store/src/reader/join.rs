@@ -19,6 +19,21 @@ impl Reader {
         entry: &Entry,
         body: Body<Record>,
     ) -> Result<Stored, IndexError> {
+        let Body { mut record, input } = self.completed(parts, body)?;
+        if let Some(turn) = self.turn_of(parts, &record)? {
+            record.tokens = turn.tokens;
+            record.stop_reason = turn.stop_reason;
+        }
+        let (hash, prev_hash) = (hex(&entry.hash), hex(&entry.before));
+        Ok(Stored { seq: entry.seq, record, input, hash, prev_hash })
+    }
+
+    /// A record with the input of the record that completes it, if there is one.
+    pub(super) fn completed(
+        &self,
+        parts: &Parts<'_>,
+        body: Body<Record>,
+    ) -> Result<Body<Record>, IndexError> {
         let Body { mut record, mut input } = body;
         if input.is_none() && record.verdict.is_some() {
             let completing = self.joined(parts, &completes(&record.id.to_string()))?;
@@ -29,12 +44,7 @@ impl Reader {
                 }
             }
         }
-        if let Some(turn) = self.turn_of(parts, &record)? {
-            record.tokens = turn.tokens;
-            record.stop_reason = turn.stop_reason;
-        }
-        let (hash, prev_hash) = (hex(&entry.hash), hex(&entry.before));
-        Ok(Stored { seq: entry.seq, record, input, hash, prev_hash })
+        Ok(Body { record, input })
     }
 
     /// The turn of a record that is not one itself.

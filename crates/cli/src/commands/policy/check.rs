@@ -1,26 +1,41 @@
 //! `callgate policy check`: every problem of policy files, with its place.
 
+mod advice;
+mod probes;
+
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use callgate_config::{Error, PolicySet};
 
+use crate::args::PolicyCheck;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable};
 use crate::report::{self, Finding, Findings};
 use crate::sources;
 
-pub(crate) fn run(files: &[PathBuf], json: bool, config: Option<&Path>) -> Result<Exit> {
-    let compiled = sources::compile(files, config);
-    if json {
-        return print_json(compiled);
+pub(crate) fn run(args: &PolicyCheck, config: Option<&Path>) -> Result<Exit> {
+    let compiled = sources::compile(&args.files, config).map(|mut policies| {
+        // One warning about a rule is enough.
+        let known: Vec<usize> = policies.warnings.iter().map(|it| it.0.span.line).collect();
+        let more = advice::warnings(&policies).into_iter();
+        policies.warnings.extend(more.filter(|it| !known.contains(&it.0.span.line)));
+        policies
+    });
+    if args.json {
+        return print_json(compiled, args);
     }
     let policies = compiled?;
     show_warnings(&policies);
     render::warn_of_exposed(&policies);
     render::print(&summary(&policies))?;
-    Ok(Exit::Success)
+    Ok(exit(&policies, args))
+}
+
+fn exit(policies: &PolicySet, args: &PolicyCheck) -> Exit {
+    let has_warnings = !(policies.warnings.is_empty() && policies.exposed.is_empty());
+    if args.strict && has_warnings { Exit::Broken } else { Exit::Success }
 }
 
 fn show_warnings(policies: &PolicySet) {
@@ -50,13 +65,15 @@ fn summary(policies: &PolicySet) -> String {
     format!("{names}: {}{texts}, {found}\n", count(rules, "rule"))
 }
 
-fn print_json(compiled: Result<PolicySet, Error>) -> Result<Exit> {
+fn print_json(compiled: Result<PolicySet, Error>, args: &PolicyCheck) -> Result<Exit> {
     let (exit, line) = match &compiled {
         Ok(policies) => {
             let warnings = policies.warnings.iter().map(|warning| Finding::of(&warning.0));
             let warnings = warnings.chain(policies.exposed.iter().map(Finding::exposed)).collect();
-            let findings = Findings { ok: true, problems: Vec::new(), warnings };
-            (Exit::Success, report::line(&findings)?)
+            let exit = exit(policies, args);
+            let ok = exit == Exit::Success;
+            let findings = Findings { ok, problems: Vec::new(), warnings };
+            (exit, report::line(&findings)?)
         }
         Err(Error::Rejected(rejected)) => {
             let problems = rejected.problems.iter().map(Finding::of).collect();

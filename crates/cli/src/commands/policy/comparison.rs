@@ -227,15 +227,26 @@ pub(super) fn for_each_call(
     let (first, last) = reader.extent()?;
     let all = last.saturating_sub(first) + 1;
     let mut progress = render::progress("judged");
-    reader.for_each(&Filter { order: Order::OldestFirst, ..wanted }, |stored| {
+    let visit = |stored: Stored| {
         let is_chosen =
             chosen.after.is_none_or(|after| stored.seq > after) && compiled.passes(&stored.record);
         visit(&stored, if is_chosen { Part::Chosen } else { Part::Context });
         progress(stored.seq.saturating_sub(first), all);
         Ok(ControlFlow::Continue(()))
-    })?;
+    };
+    match chooses_most(&wanted) {
+        true => reader.for_each_in_order(&wanted, visit)?,
+        false => reader.for_each(&Filter { order: Order::OldestFirst, ..wanted }, visit)?,
+    }
     progress(all, all);
     Ok(())
+}
+
+/// Whether a filter asks for all calls, perhaps of some time: then reading them all in order is faster
+/// than looking them up.
+fn chooses_most(filter: &Filter) -> bool {
+    let Filter { since, until, after, .. } = *filter;
+    *filter == Filter { since, until, after, ..replay::calls() }
 }
 
 /// The record after which the newest calls begin that a limit chooses.

@@ -1,5 +1,8 @@
 //! `callgate policy list`: the rules in force, and everything that restricts each of them.
 
+pub(super) mod whom;
+mod words;
+
 use std::collections::BTreeMap;
 
 use anyhow::Result;

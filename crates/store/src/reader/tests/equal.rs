@@ -174,6 +174,14 @@ proptest! {
                 let (found, counted) = read_all(&log, filter);
                 prop_assert_eq!(seqs(&reader.records(filter).unwrap()), found, "{:?}", filter);
                 prop_assert_eq!(stats(reader, filter).unwrap(), counted, "{:?}", filter);
+                let all = Filter { limit: None, order: Order::OldestFirst, ..filter.clone() };
+                let mut in_order = Vec::new();
+                let visited = reader.for_each_in_order(&all, |stored| {
+                    in_order.push(stored.seq);
+                    Ok(ControlFlow::Continue(()))
+                });
+                visited.unwrap();
+                prop_assert_eq!(in_order, read_all(&log, &all).0, "{:?}", all);
             }
         }
     }

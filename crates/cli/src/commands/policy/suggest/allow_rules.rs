@@ -169,7 +169,10 @@ impl Seen {
             .map(|group| group.calls)
             .sum();
         let lines = &mut self.suggestion.checked;
-        lines.push(format!("{calls} passed; these rules allow {} of them", checked.allowed));
+        lines.push(format!(
+            "{calls} passed or were wrongly denied; these rules allow {} of them",
+            checked.allowed
+        ));
         let denied = "calls that were denied, or are marked wrong, would be allowed";
         lines.push(format!("none of the {} {denied}", checked.denied));
         if checked.not_judged > 0 {
