@@ -44,7 +44,7 @@ impl Exit {
                 "success; check: the call is allowed; filter: the response was read to its end"
             }
             Self::Denied | Self::Broken => {
-                "check: denied; policy test: a test failed; policy import, export: differences, with --strict; audit verify, doctor: something is wrong"
+                "check: denied; policy test: failed; import, export: a difference; verify, doctor: a fault"
             }
             Self::Error => {
                 "wrong usage, an unreadable file, call or store, or a rejected config or policy"

@@ -1,8 +1,8 @@
 //! Patterns for commands, as conditions.
 //!
-//! A rule that restricts has to find the command wherever it stands in a line: it looks at what would
-//! run, and at the text. A rule that allows must be certain about the whole line, so it looks at the
-//! text alone: one or more allowed commands, with nothing in them that a shell would act on.
+//! A rule that restricts has to find the command anywhere in a line: it looks at what would run, and
+//! at the text if that cannot be known. A rule that allows must be certain about the whole line, so it
+//! looks at the text alone: one or more allowed commands, with nothing in them that a shell would act on.
 
 use crate::draft::When;
 

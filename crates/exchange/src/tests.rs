@@ -1,4 +1,4 @@
-//! Files as their systems have them, and what becomes of them.
+//! Files as their systems have them, and what they turn into.
 
 mod agentsh;
 mod arfa;

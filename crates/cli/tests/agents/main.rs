@@ -80,14 +80,16 @@ fn what_a_program_of_the_model_calls_is_judged_at_the_server() {
     scenes::called_by_a_program(&installed);
 }
 
+/// Where each agent reads rules, below its home or the folder where it works.
 #[test]
-fn claude_code_enforces_the_rules_that_were_exported_to_it() {
+fn agents_enforce_the_rules_that_were_exported_to_them() {
     let Some(installed) = Installed::find() else { return };
-    scenes::rules_of_its_own(Agent::ClaudeCode, &installed, "claude-code", ".claude/settings.json");
-}
-
-#[test]
-fn opencode_enforces_the_rules_that_were_exported_to_it() {
-    let Some(installed) = Installed::find() else { return };
-    scenes::rules_of_its_own(Agent::OpenCode, &installed, "opencode", "opencode.json");
+    for (agent, to, place) in [
+        (Agent::ClaudeCode, "claude-code", ".claude/settings.json"),
+        (Agent::Codex, "codex", ".codex/rules/callgate.rules"),
+        (Agent::Gemini, "gemini", ".gemini/policies/callgate.toml"),
+        (Agent::OpenCode, "opencode", "opencode.json"),
+    ] {
+        scenes::rules_of_its_own(agent, &installed, to, place);
+    }
 }

@@ -265,5 +265,7 @@ rules:
     assert!(world.has("allowed"), "{agent:?}: {shown}");
     assert!(!world.has("denied-by-itself"), "{agent:?}: {shown}");
     assert!(!world.has("also-denied"), "{agent:?}: {shown}");
-    assert_eq!(world.executed(), (0, 0), "{agent:?}: {shown}");
+    // Codex has no such rules about tools of servers.
+    let reads = usize::from(agent == Agent::Codex);
+    assert_eq!(world.executed(), (reads, 0), "{agent:?}: {shown}");
 }

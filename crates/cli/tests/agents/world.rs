@@ -96,10 +96,15 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Gives the agent rules of its own: a policy, exported to a file in the folder where it works.
+    /// Gives the agent rules of its own: a policy, exported to a file in its home or in the folder where it
+    /// works.
     #[track_caller]
     pub(crate) fn give_rules(&self, to: &str, policy: &str, place: &str) {
-        let file = self.work.path().join(place);
+        let folder = match self.agent {
+            Agent::ClaudeCode | Agent::OpenCode => &self.work,
+            Agent::Codex | Agent::CodexPrograms | Agent::Gemini => &self.home,
+        };
+        let file = folder.path().join(place);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(self.home.path().join("rules.yaml"), policy).unwrap();
         let mut export = Command::new(env!("CARGO_BIN_EXE_callgate"));

@@ -249,7 +249,7 @@ impl RuleReader<'_, '_> {
                 self.at,
                 written,
                 &rule,
-                "the text in the place of `*` may contain several commands",
+                "the text that `*` matches may contain several commands",
             );
         }
         Self::done(rule)

@@ -131,7 +131,7 @@ fn shell_rule(
     if !pattern.is_everything() {
         rule.when = Some(pattern.restricting());
         if pattern.is_only_text() {
-            let why = "the text in the place of `*` may contain several commands";
+            let why = "the text that `*` matches may contain several commands";
             context.stricter(at, written, &rule, why);
         }
     }

@@ -230,6 +230,12 @@ impl RuleReader<'_, '_, '_> {
         if Regex::new(&whole).is_err() {
             return self.without_arguments(rule, written);
         }
+        if is_command && rule.verdict == Decision::Ask && self.before_deny {
+            // It would ask about a line of which another command is denied.
+            rule.verdict = Decision::Deny;
+            let why = "the pattern is compared with a whole line, so the rule denies: a rule after it does";
+            self.context.stricter(self.node.span, written, &rule, why);
+        }
         let path = if is_command { "@command".to_owned() } else { path };
         rule.when = Some(When::text(&path, "matches", whole));
         Some(Ordered::plain(rule))

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::order::{Ordered, prioritised};
 use super::{servers, tails};
 use crate::command::{CommandPattern, QuestionMark, literal};
-use crate::draft::{Decision, Draft, DraftRule, When};
+use crate::draft::{Decision, Draft, DraftPolicy, DraftRule, When, number_in_order};
 use crate::paths::{self, Rounding};
 use crate::read::{self, get, text};
 
@@ -19,7 +19,7 @@ enum About {
     /// Files outside of the workspace.
     Outside,
     Urls,
-    /// Names of agents, skills and the like, in this argument.
+    /// Names, such as those of agents and skills, in this argument.
     Argument(&'static str),
     /// Nothing that a call shows.
     Nothing,
@@ -74,10 +74,11 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     policy.default = Some("allow");
     let everything = |entry: &Entry<'_>| entry.key == "*" && entry.pattern == "*";
     if !entries.iter().any(everything) {
-        let outside = unlisted_files(context);
-        tails::add(&mut policy, outside);
+        tails::add(&mut policy, vec![environment_files(context)]);
     }
-    Some(Draft { policies: vec![policy] })
+    let mut policies = vec![policy];
+    policies.extend(outside(context, &entries));
+    Some(Draft { policies })
 }
 
 fn permissions<'n>(context: &mut Context<'_>, permission: &'n Node, entries: &mut Vec<Entry<'n>>) {
@@ -169,6 +170,10 @@ fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
         }
         return of_others(context, rule, entry, &written);
     };
+    // A policy of its own has the rules for files outside.
+    if *about == About::Outside {
+        return None;
+    }
     if *about == About::Nothing {
         context.left_out(at, &written, "how often a call is repeated is not compared");
         return None;
@@ -178,7 +183,7 @@ fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
     if decision.allows() && *about == About::Commands {
         rule.tools = tails::texts(&["bash"]);
     }
-    if pattern == "*" && *about != About::Outside {
+    if pattern == "*" {
         return Some(Ordered::plain(rule));
     }
     match about {
@@ -190,8 +195,7 @@ fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
         About::Urls => rule.when = Some(When::text("@url", "matches", wildcard(pattern))),
         About::Reads => return files(context, rule, entry, &["reads"]),
         About::Changes => return files(context, rule, entry, &["writes", "deletes"]),
-        About::Outside => return outside(context, rule, entry),
-        About::Nothing => {}
+        About::Outside | About::Nothing => {}
     }
     Some(Ordered::plain(rule))
 }
@@ -227,9 +231,12 @@ fn files(
     let rounding = if rule.verdict.allows() { Rounding::Down } else { Rounding::Up };
     match paths::wildcard(entry.pattern, rounding) {
         Ok(globs) => {
-            let keys = if rule.verdict.allows() { keys.get(..1).unwrap_or_default() } else { keys };
-            let effects = keys.iter().map(|key| When::Effect(key, globs.clone()));
-            rule.when = When::any(effects.collect());
+            rule.when = match rule.verdict.allows() {
+                true => only_these(keys, &globs),
+                false => {
+                    When::any(keys.iter().map(|key| When::Effect(key, globs.clone())).collect())
+                }
+            };
         }
         Err(why) if rule.verdict.allows() => {
             context.left_out(entry.at, entry.pattern, why);
@@ -248,40 +255,70 @@ fn files(
     Some(Ordered::plain(rule))
 }
 
-/// Files outside of the workspace, in any tool.
-fn outside(context: &mut Context<'_>, mut rule: DraftRule, entry: &Entry<'_>) -> Option<Ordered> {
-    if rule.verdict.allows() {
-        let why = "files outside of the workspace stay with the other rules";
-        context.left_out(entry.at, &format!("external_directory: {}", entry.pattern), why);
-        return None;
+/// The call does the first of these with files of the list, and none of the others with any other file:
+/// one patch can change a file and delete another.
+fn only_these(keys: &[&'static str], globs: &[String]) -> Option<When> {
+    let (first, others) = keys.split_first()?;
+    let mut all = vec![When::Effect(first, globs.to_vec())];
+    all.extend(others.iter().map(|key| When::EffectNot(key, globs.to_vec()).negated()));
+    When::all(all)
+}
+
+/// Files outside of the workspace, in any tool: a policy of its own, because opencode asks about them in
+/// addition to what the rules of the tool say.
+fn outside(context: &mut Context<'_>, entries: &[Entry<'_>]) -> Option<DraftPolicy> {
+    let mut policy = DraftPolicy { name: "opencode-files".to_owned(), ..DraftPolicy::default() };
+    let about = |entry: &&Entry<'_>| matches!(entry.key, "*" | "external_directory");
+    for entry in entries.iter().filter(about) {
+        let is_everything = entry.pattern == "*";
+        let written = format!("external_directory: {}", entry.pattern);
+        if !entry.decision.allows() {
+            let mut rule = context.rule(entry.at, &written, entry.decision);
+            rule.when = restricted_files(entry.pattern);
+            policy.rules.push(rule);
+        } else if !is_everything {
+            let why = "files outside of the workspace stay with the other rules";
+            context.left_out(entry.at, &written, why);
+        }
+        // Nothing before it matters.
+        if is_everything {
+            number_in_order(&mut policy.rules);
+            return (!policy.rules.is_empty()).then_some(policy);
+        }
     }
-    let effects = ["reads", "writes", "deletes"];
-    rule.when = match (entry.pattern, paths::wildcard(entry.pattern, Rounding::Up)) {
+    let by_itself = "opencode asks about files outside of the workspace.";
+    let mut rest = context.named_rule("files-outside", by_itself, Decision::Ask);
+    rest.when = outside_of_workspace();
+    policy.rules.push(rest);
+    number_in_order(&mut policy.rules);
+    Some(policy)
+}
+
+fn restricted_files(pattern: &str) -> Option<When> {
+    match (pattern, paths::wildcard(pattern, Rounding::Up)) {
         ("*", _) | (_, Err(_)) => outside_of_workspace(),
         (_, Ok(globs)) => {
-            When::any(effects.iter().map(|key| When::Effect(key, globs.clone())).collect())
+            When::any(FILES.iter().map(|key| When::Effect(key, globs.clone())).collect())
         }
-    };
-    Some(Ordered::plain(rule))
+    }
 }
+
+/// What is done with files.
+const FILES: [&str; 3] = ["reads", "writes", "deletes"];
 
 fn outside_of_workspace() -> Option<When> {
     let inside = vec!["workspace".to_owned(), "workspace/**".to_owned()];
-    let effects = ["reads", "writes", "deletes"];
-    When::any(effects.iter().map(|key| When::EffectNot(key, inside.clone())).collect())
+    When::any(FILES.iter().map(|key| When::EffectNot(key, inside.clone())).collect())
 }
 
-/// What opencode asks about without a rule.
-fn unlisted_files(context: &mut Context<'_>) -> Vec<DraftRule> {
-    let about = "opencode asks about files outside of the workspace, and about .env files.";
-    let mut outside = context.named_rule("files-outside", about, Decision::Ask);
-    outside.tools = tails::texts(&["@read", "@write", "@edit", "@search"]);
-    outside.when = outside_of_workspace();
-    let mut secrets = context.named_rule("environment-files", "", Decision::Ask);
-    secrets.tools = tails::texts(&["@read"]);
+/// What opencode asks about without a rule for reading.
+fn environment_files(context: &mut Context<'_>) -> DraftRule {
+    let about = "opencode asks about .env files.";
+    let mut rule = context.named_rule("environment-files", about, Decision::Ask);
+    rule.tools = tails::texts(&["@read"]);
     let globs = ["**/*.env", "**/*.env.*", "!**/*.env.example"];
-    secrets.when = Some(When::Effect("reads", tails::texts(&globs)));
-    vec![outside, secrets]
+    rule.when = Some(When::Effect("reads", tails::texts(&globs)));
+    rule
 }
 
 /// A regular expression for a pattern in which `*` and `?` are wildcards.

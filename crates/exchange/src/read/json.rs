@@ -27,7 +27,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
     before + column.saturating_sub(1)
 }
 
-/// The text with blanks in the place of comments, tabs and trailing commas, so that everything keeps
+/// The text with blanks instead of comments, tabs and trailing commas, so that everything keeps
 /// its place.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -58,6 +58,19 @@ rule = [
 }
 
 #[test]
+fn a_pattern_for_a_line_that_asks_denies_before_a_denial() {
+    let text = r#"
+rule = [
+  { toolName = "run_shell_command", commandRegex = "git p.*", decision = "ask_user", priority = 30 },
+  { toolName = "run_shell_command", commandPrefix = "rm", decision = "deny", priority = 20 },
+]
+"#;
+    let case = Case::new(Format::Gemini, text);
+    assert_eq!(case.command("run_shell_command", "git push && rm x"), Deny);
+    assert!(case.reports(ChangeKind::Stricter, "run_shell_command git p.*"));
+}
+
+#[test]
 fn arguments_servers_and_messages() {
     let text = r#"
 [[rule]]

@@ -48,6 +48,32 @@ fn an_exception_that_asks_does_not_lift_a_denial_in_the_same_line() {
 }
 
 #[test]
+fn files_outside_of_the_workspace_are_a_question_of_their_own() {
+    let text = r#"{"permission":{"bash":{"*":"allow","rm *":"deny"},"edit":{"*":"ask","docs/**":"allow"},
+      "external_directory":{"*":"ask","/srv/**":"deny","/tmp/**":"allow"}}}"#;
+    let case = Case::new(Format::Opencode, text);
+    assert_eq!(case.command("bash", "cat /etc/passwd"), Ask);
+    assert_eq!(case.command("bash", "rm /etc/passwd"), Deny);
+    assert_eq!(case.command("bash", "cat /srv/x"), Deny);
+    assert_eq!(case.command("bash", "cat x"), Allow);
+    assert!(case.reports(ChangeKind::LeftOut, "external_directory: /tmp/**"));
+    let patch = |file: &str| {
+        let text = format!(
+            "*** Begin Patch\n*** Update File: docs/a\n@@\n-a\n+b\n*** Delete File: {file}\n*** End Patch"
+        );
+        serde_json::json!({ "patchText": text }).to_string()
+    };
+    assert_eq!(case.verdict("patch", &patch("src/b")), Ask);
+    assert_eq!(case.verdict("patch", &patch("docs/b")), Allow);
+
+    // The rule for every permission holds for them, too.
+    let case =
+        Case::new(Format::Opencode, r#"{"permission":{"*":"ask","bash":{"cat *":"allow"}}}"#);
+    assert_eq!(case.command("bash", "cat x"), Allow);
+    assert_eq!(case.command("bash", "cat /etc/passwd"), Ask);
+}
+
+#[test]
 fn what_opencode_asks_about_by_itself() {
     let case = Case::new(Format::Opencode, r#"{"permission":{"bash":"allow"}}"#);
     assert_eq!(case.verdict("read", r#"{"filePath":"a"}"#), Allow);

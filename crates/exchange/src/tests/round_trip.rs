@@ -55,9 +55,8 @@ fn imported_again(policy: Source, agent: Agent) -> Policies {
     {
         lines.truncate(tail);
     }
-    if let Some(tail) = lines
-        .iter()
-        .position(|line| line.ends_with("outside of the workspace, and about .env files."))
+    if let Some(tail) =
+        lines.iter().position(|line| line.ends_with("opencode asks about .env files."))
     {
         lines.truncate(tail);
     }
