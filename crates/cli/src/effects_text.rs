@@ -181,7 +181,14 @@ mod tests {
     use super::*;
 
     fn effect(kind: &'static str, what: &str, span: std::ops::Range<usize>) -> ReportedEffect {
-        ReportedEffect { kind, what: what.into(), span, marks: Vec::new(), could: Vec::new() }
+        ReportedEffect {
+            kind,
+            what: what.into(),
+            span,
+            marks: Vec::new(),
+            could: Vec::new(),
+            extent: None,
+        }
     }
 
     fn report(text: &str, effects: Vec<ReportedEffect>) -> EffectReport {
