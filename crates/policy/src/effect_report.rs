@@ -10,6 +10,7 @@ use crate::effects::MAX_ENTRIES;
 use crate::limit::SpentLimits;
 use crate::moment::Moment;
 use crate::policies::Policies;
+use crate::policy::Policy;
 
 /// The effects of a call, by argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -161,8 +162,8 @@ impl Policies {
         let limits = SpentLimits::none();
         let question = self.question(call, moment, &limits);
         let mut report = EffectReport::default();
-        let asks = question.effects.disk.is_some()
-            && self.policies().iter().any(|policy| policy.looks_at.extent);
+        let asks =
+            question.effects.disk.is_some() && self.policies().iter().any(Policy::asks_how_much);
         let lists = question.effects.list(&question.name);
         let mut before = 0;
         for list in lists {

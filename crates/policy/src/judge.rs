@@ -263,8 +263,7 @@ impl Policies {
     /// where the call is executed.
     fn origins(&self, question: &Question<'_>) -> Vec<FoundOrigin> {
         let policies = self.policies_for(&question.call.origin);
-        let rules = policies.filter(|it| it.looks_at.conversation).flat_map(|it| &it.rules);
-        let rules = rules.filter(|rule| rule.names(question));
+        let rules = policies.flat_map(Policy::on_origins).filter(|rule| rule.names(question));
         let asked = rules.filter_map(|rule| rule.when.as_ref()).flat_map(Condition::on_origins);
         let mut found: Vec<FoundOrigin> = Vec::new();
         for origin in asked.filter_map(|condition| condition.found(&question.scene())) {
@@ -277,7 +276,7 @@ impl Policies {
 
     /// Whether a rule asks about the conversation before a call.
     pub fn looks_at_conversation(&self) -> bool {
-        self.policies().iter().any(|policy| policy.looks_at.conversation)
+        self.policies().iter().any(|policy| policy.on_origins().next().is_some())
     }
 
     /// Whether a rule asks about earlier calls.

@@ -32,6 +32,8 @@ pub(crate) struct Policy {
     pub(crate) looks_at: Evidence,
     /// What its rules want to know about earlier calls.
     pub(crate) on_earlier_calls: Vec<AfterCondition>,
+    /// The positions of the rules that ask where values come from.
+    on_origins: Vec<usize>,
 }
 
 /// What the rules of a policy look at, in addition to names and single arguments.
@@ -43,10 +45,6 @@ pub(crate) struct Evidence {
     pub(crate) effects: bool,
     /// What earlier calls did.
     pub(crate) history: bool,
-    /// The conversation before the call.
-    pub(crate) conversation: bool,
-    /// How much a deletion touches.
-    pub(crate) extent: bool,
 }
 
 /// Everything in a policy except its rules.
@@ -92,12 +90,26 @@ fn conditions(rules: &[Rule]) -> impl Iterator<Item = &Condition> {
     rules.iter().filter_map(|rule| rule.when.as_ref())
 }
 
+/// The positions of the rules that ask where values come from.
+fn rules_on_origins(rules: &[Rule]) -> Vec<usize> {
+    let asks = |rule: &Rule| rule.when.as_ref().is_some_and(Condition::looks_at_conversation);
+    (0..).zip(rules).filter(|(_, rule)| asks(rule)).map(|(at, _)| at).collect()
+}
+
 impl Policy {
+    /// The rules that ask where values come from.
+    pub(crate) fn on_origins(&self) -> impl Iterator<Item = &Rule> {
+        self.on_origins.iter().filter_map(|at| self.rules.get(*at))
+    }
+
+    /// Whether a rule asks how much a deletion touches.
+    pub(crate) fn asks_how_much(&self) -> bool {
+        conditions(&self.rules).any(Condition::asks_how_much)
+    }
+
     pub(crate) fn new(head: PolicyHeader, rules: Vec<Rule>) -> Self {
         let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
         let history = conditions(&rules).any(Condition::looks_at_history);
-        let conversation = conditions(&rules).any(Condition::looks_at_conversation);
-        let extent = conditions(&rules).any(Condition::asks_how_much);
         let on_earlier_calls =
             conditions(&rules).flat_map(Condition::on_earlier_calls).cloned().collect();
         let mut policy = Self {
@@ -110,10 +122,9 @@ impl Policy {
                 whole_input: rules.iter().any(Rule::looks_at_whole_input),
                 effects: rules.iter().any(Rule::looks_at_effects),
                 history,
-                conversation,
-                extent,
             },
             on_earlier_calls,
+            on_origins: rules_on_origins(&rules),
             rules,
             defaults,
             indexes: Vec::new(),
