@@ -76,7 +76,7 @@ impl Sessions {
         self.session(origin, now).lost = Some(now);
     }
 
-    /// Whether something may be missing in what is known of a session.
+    /// Whether the kept data of a session may be incomplete.
     pub(crate) fn is_incomplete(&self, origin: &OriginFields, now: Timestamp) -> bool {
         let lost = self.known.get(&name(origin)).and_then(|session| session.lost);
         lost.is_some_and(|lost| !is_old(lost, now))

@@ -1,4 +1,4 @@
-//! `callgate calls mark`: what somebody says about the verdict on a recorded call.
+//! `callgate calls mark`: a person's opinion of the verdict on a recorded call.
 
 use std::path::Path;
 
