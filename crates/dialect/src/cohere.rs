@@ -14,11 +14,11 @@ mod request;
 mod view;
 mod write;
 
-use callgate_json::quote;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
 use crate::event::Lane;
+use crate::object::object;
 use crate::request::{FeatureGroup, ToolPlaces, Walk};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
@@ -39,20 +39,18 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     comments: Comments::KeepAlive,
     form: None,
     error_events: |_, message| {
-        let data = format!(
-            "{{\"type\":\"message-end\",\"delta\":{{\"finish_reason\":\"ERROR\",\"error\":{}}}}}",
-            quote(message)
-        );
+        let data = object! {
+            "type": "message-end", "delta": { "finish_reason": "ERROR", "error": message },
+        };
         let done = AddedEvent { name: None, data: "[DONE]".to_owned() };
         vec![AddedEvent { name: Some("message-end"), data }, done]
     },
     error_body: |_, message| error_body(message),
     blocked_body: |text| {
-        format!(
-            "{{\"id\":\"callgate\",\"finish_reason\":\"ERROR\",\"message\":{{\"role\":\"assistant\",\
-             \"content\":[{{\"type\":\"text\",\"text\":{}}}]}}}}",
-            quote(text)
-        )
+        object! {
+            "id": "callgate", "finish_reason": "ERROR",
+            "message": { "role": "assistant", "content": [{ "type": "text", "text": text }] },
+        }
     },
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
@@ -68,7 +66,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
 };
 
 fn error_body(message: &str) -> String {
-    format!("{{\"message\":{}}}", quote(message))
+    object! { "message": message }
 }
 
 /// The lane of the message.

@@ -15,6 +15,7 @@ pub(crate) mod write;
 
 use callgate_wire::Framings;
 
+use crate::object::{Raw, object};
 use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
 use crate::spec::{Comments, DialectSpec, ErrorHeader, HttpSpec, Signing, no_states};
 use crate::{AddedEvent, Blame};
@@ -82,5 +83,5 @@ pub(crate) fn error_events(blame: Blame, message: &str) -> Vec<AddedEvent> {
 
 /// The error body. The status tells the kind of error.
 pub(crate) fn error_body(_: Blame, message: &str) -> String {
-    format!("{{\"message\":{}}}", callgate_json::quote(message))
+    object! { "message": Raw(&callgate_json::quote(message)) }
 }

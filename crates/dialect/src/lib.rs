@@ -33,6 +33,7 @@ mod interactions;
 mod invoke;
 mod json;
 mod leave;
+mod object;
 mod ollama;
 mod openai_chat;
 pub mod request;

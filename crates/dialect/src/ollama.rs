@@ -9,10 +9,10 @@ mod request;
 mod view;
 mod write;
 
-use callgate_json::quote;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
+use crate::object::object;
 use crate::request::{FeatureGroup, ToolPlaces, Walk};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
@@ -49,7 +49,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
 };
 
 fn error_body(message: &str) -> String {
-    format!("{{\"error\":{}}}", quote(message))
+    object! { "error": message }
 }
 
 #[cfg(test)]

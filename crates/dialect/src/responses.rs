@@ -28,6 +28,7 @@ pub(crate) use request::shown_as;
 pub use stored::read_again;
 pub(crate) use stored::{message_ids, shown_message_ids};
 
+use crate::object::{Raw, object};
 use crate::openai_chat;
 use crate::request::{FeatureGroup, SERVERS, ToolPlaces, Walk};
 use crate::spec::{Comments, DialectSpec, HttpSpec};
@@ -53,21 +54,23 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     error_body: |blame, message| {
         let kind = error_kind(blame);
         let message = quote(message);
-        format!(
-            "{{\"error\":{{\"message\":{message},\"type\":\"{kind}\",\"param\":null,\
-             \"code\":\"{kind}\"}}}}"
-        )
+        object! {
+            "error": { "message": Raw(&message), "type": kind, "param": Raw("null"), "code": kind },
+        }
     },
     blocked_body: |text| {
-        format!(
-            "{{\"id\":\"resp_callgate\",\"object\":\"response\",\"created_at\":0,\
-             \"status\":\"incomplete\",\"incomplete_details\":{{\"reason\":\"content_filter\"}},\
-             \"error\":null,\"model\":\"\",\"parallel_tool_calls\":true,\"tool_choice\":\"auto\",\
-             \"tools\":[],\"output\":[{{\"id\":\"msg_callgate\",\"type\":\"message\",\
-             \"role\":\"assistant\",\"status\":\"incomplete\",\"content\":[{{\
-             \"type\":\"output_text\",\"text\":{},\"annotations\":[]}}]}}]}}",
-            quote(text)
-        )
+        object! {
+            "id": "resp_callgate", "object": "response", "created_at": 0,
+            "status": "incomplete", "incomplete_details": { "reason": "content_filter" },
+            "error": Raw("null"), "model": "", "parallel_tool_calls": true, "tool_choice": "auto",
+            "tools": [], "output": [
+                {
+                    "id": "msg_callgate", "type": "message", "role": "assistant",
+                    "status": "incomplete",
+                    "content": [{ "type": "output_text", "text": text, "annotations": [] }],
+                },
+            ],
+        }
     },
     original: |item, call| item::original(item.unwrap_or("{}"), call),
     continues: Some(&continued::CONTINUES),
@@ -98,15 +101,16 @@ fn error_events(blame: Blame, message: &str) -> Vec<AddedEvent> {
         Blame::Upstream => "server_error",
         Blame::Refused => "invalid_prompt",
     };
-    let error = format!(
-        "{{\"type\":\"error\",\"code\":\"{code}\",\"message\":{message},\"param\":null,\
-         \"error\":{{\"type\":\"{kind}\",\"code\":\"{code}\",\"message\":{message},\"param\":null}}}}"
-    );
-    let failed = format!(
-        "{{\"type\":\"response.failed\",\"response\":{{\"id\":\"resp_callgate\",\
-         \"object\":\"response\",\"status\":\"failed\",\"error\":{{\"code\":\"{code}\",\
-         \"message\":{message}}},\"output\":[]}}}}"
-    );
+    let error = object! {
+        "type": "error", "code": code, "message": Raw(&message), "param": Raw("null"),
+        "error": { "type": kind, "code": code, "message": Raw(&message), "param": Raw("null") },
+    };
+    let failed = object! {
+        "type": "response.failed", "response": {
+            "id": "resp_callgate", "object": "response", "status": "failed",
+            "error": { "code": code, "message": Raw(&message) }, "output": [],
+        },
+    };
     vec![
         AddedEvent { name: Some("error"), data: error },
         AddedEvent { name: Some("response.failed"), data: failed },

@@ -10,6 +10,7 @@ use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 use unmerge::unmerge;
 
 use crate::json::{Edits, Fields, member};
+use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
     CallPlaces, Decoded, MergedTurn, MessageTraits, PlacedBlock, Plan, RemovedCall, RemovedTurn,
@@ -265,10 +266,9 @@ pub(super) fn error_result(call: &RemovedCall, said: &[&str]) -> String {
         [] => why,
         said => format!("[{{\"type\":\"text\",\"text\":{why}}},{}]", said.join(",")),
     };
-    format!(
-        "{{\"type\":\"tool_result\",\"tool_use_id\":{},\"is_error\":true,\"content\":{content}}}",
-        quote(&call.id)
-    )
+    object! {
+        "type": "tool_result", "tool_use_id": &call.id, "is_error": true, "content": Raw(&content),
+    }
 }
 
 /// Whether code that the provider runs made the call, and waits for its result.

@@ -1,6 +1,6 @@
 //! Writes a Messages stream: the same bytes, renumbered, or replaced.
 
-use callgate_json::{Span, quote};
+use callgate_json::Span;
 use callgate_wire::Frame;
 
 use super::continued::{is_thinking, set_usage, usage_of};
@@ -12,6 +12,7 @@ use crate::event::{
 };
 use crate::json::{Edits, document, elements, member, string_member};
 use crate::leave::{finish_body, leave};
+use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::usage::{overlay, sum};
 
@@ -219,8 +220,7 @@ impl Writer {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let kind = member(data, document(data), "type").map(|span| span.of(data));
         if kind == Some("\"message_start\"") {
-            let start =
-                format!("{{\"type\":\"message_start\",\"message\":{}}}", message("", "null"));
+            let start = object! { "type": "message_start", "message": Raw(&message("", "null")) };
             frame.another(Some("message_start"), &start, out);
         }
     }
@@ -229,15 +229,14 @@ impl Writer {
     fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let n = self.left;
         self.left += 1;
-        let start = format!(
-            "{{\"type\":\"content_block_start\",\"index\":{n},\
-             \"content_block\":{{\"type\":\"text\",\"text\":\"\"}}}}"
-        );
-        let delta = format!(
-            "{{\"type\":\"content_block_delta\",\"index\":{n},\
-             \"delta\":{{\"type\":\"text_delta\",\"text\":{}}}}}",
-            quote(text)
-        );
+        let start = object! {
+            "type": "content_block_start", "index": n,
+            "content_block": { "type": "text", "text": "" },
+        };
+        let delta = object! {
+            "type": "content_block_delta", "index": n,
+            "delta": { "type": "text_delta", "text": text },
+        };
         frame.another(Some("content_block_start"), &start, out);
         frame.another(Some("content_block_delta"), &delta, out);
         stop(frame, n, out);
@@ -294,11 +293,7 @@ impl Writer {
 
 /// The error body that replaces a message.
 pub(super) fn error_body(kind: &str, message: &str) -> String {
-    format!(
-        "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
-        quote(kind),
-        quote(message)
-    )
+    object! { "type": "error", "error": { "type": kind, "message": message } }
 }
 
 /// The message that replaces one that a text rule stopped.
@@ -307,26 +302,25 @@ pub(super) fn blocked_body(text: &str) -> String {
 }
 
 fn message(content: &str, stop_reason: &str) -> String {
-    format!(
-        "{{\"id\":\"msg_blocked\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"\",\
-         \"content\":[{content}],\"stop_reason\":{stop_reason},\"stop_sequence\":null,\
-         \"usage\":{{\"input_tokens\":0,\"output_tokens\":0}}}}"
-    )
+    object! {
+        "id": "msg_blocked", "type": "message", "role": "assistant", "model": "",
+        "content": [Raw(&content)], "stop_reason": Raw(&stop_reason), "stop_sequence": Raw("null"),
+        "usage": { "input_tokens": 0, "output_tokens": 0 },
+    }
 }
 
 /// The end of a block.
 fn stop(frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
-    let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
+    let stop = object! { "type": "content_block_stop", "index": number };
     frame.another(Some("content_block_stop"), &stop, out);
 }
 
 /// All arguments of a call in one piece, after its start.
 fn arguments(frame: &Frame<'_>, number: u64, arguments: &str, out: &mut Vec<u8>) {
-    let delta = format!(
-        "{{\"type\":\"content_block_delta\",\"index\":{number},\
-         \"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{}}}}}",
-        quote(arguments)
-    );
+    let delta = object! {
+        "type": "content_block_delta", "index": number,
+        "delta": { "type": "input_json_delta", "partial_json": arguments },
+    };
     frame.another(Some("content_block_delta"), &delta, out);
 }
 
@@ -341,5 +335,5 @@ pub(super) fn original(block: &str, arguments: &str) -> String {
 }
 
 fn text_block(text: &str) -> String {
-    format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
+    object! { "type": "text", "text": text }
 }

@@ -2,6 +2,7 @@
 
 use callgate_json::{Error, quote};
 
+use crate::object::{Raw, object};
 use crate::request::listed::{Emptied, Listed};
 use crate::request::{MessageTraits, RemovedCall, RemovedTurn, Restored};
 
@@ -24,5 +25,5 @@ pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
 
 pub(super) fn error_result(call: &RemovedCall) -> String {
     let (id, why) = (quote(&call.id), quote(&call.why));
-    format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{why}}}")
+    object! { "role": "tool", "tool_call_id": Raw(&id), "content": Raw(&why) }
 }

@@ -11,6 +11,7 @@ use crate::departure::Orders;
 use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member, members, string_member};
 use crate::leave::{finish_body, leave};
+use crate::object::object;
 use crate::spec::Write;
 use crate::usage::sum;
 
@@ -133,7 +134,7 @@ impl Write for Writer {
     /// Ends the open call, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(number) = self.open.end_call() else { return };
-        let end = format!("{{\"type\":\"tool-call-end\",\"index\":{number}}}");
+        let end = object! { "type": "tool-call-end", "index": number };
         frame.another(Some("tool-call-end"), &end, out);
     }
 
@@ -149,7 +150,7 @@ impl Write for Writer {
 }
 
 fn end_content(frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
-    let end = format!("{{\"type\":\"content-end\",\"index\":{number}}}");
+    let end = object! { "type": "content-end", "index": number };
     frame.another(Some("content-end"), &end, out);
 }
 
@@ -188,11 +189,11 @@ impl Writer {
         };
         edit_start(data, whole, &mut edits);
         leave(frame, data, reading, departure, edits, out);
-        let delta = format!(
-            "{{\"type\":\"tool-call-delta\",\"index\":{number},\"delta\":{{\"message\":\
-             {{\"tool_calls\":{{\"function\":{{\"arguments\":{}}}}}}}}}}}",
-            quote(&whole.arguments)
-        );
+        let delta = object! {
+            "type": "tool-call-delta", "index": number, "delta": {
+                "message": { "tool_calls": { "function": { "arguments": &whole.arguments } } },
+            },
+        };
         frame.another(Some("tool-call-delta"), &delta, out);
     }
 
@@ -224,16 +225,15 @@ impl Writer {
     fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let n = self.contents;
         self.contents += 1;
-        let start = format!(
-            "{{\"type\":\"content-start\",\"index\":{n},\"delta\":{{\"message\":\
-             {{\"content\":{{\"type\":\"text\",\"text\":\"\"}}}}}}}}"
-        );
-        let delta = format!(
-            "{{\"type\":\"content-delta\",\"index\":{n},\"delta\":{{\"message\":\
-             {{\"content\":{{\"text\":{}}}}}}}}}",
-            quote(text)
-        );
-        let end = format!("{{\"type\":\"content-end\",\"index\":{n}}}");
+        let start = object! {
+            "type": "content-start", "index": n,
+            "delta": { "message": { "content": { "type": "text", "text": "" } } },
+        };
+        let delta = object! {
+            "type": "content-delta", "index": n,
+            "delta": { "message": { "content": { "text": text } } },
+        };
+        let end = object! { "type": "content-end", "index": n };
         frame.another(Some("content-start"), &start, out);
         frame.another(Some("content-delta"), &delta, out);
         frame.another(Some("content-end"), &end, out);
@@ -273,12 +273,10 @@ pub(super) fn original(call: &Canonical) -> String {
 }
 
 fn entry(call: &Canonical, arguments: &str) -> String {
-    format!(
-        "{{\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":{}}}}}",
-        quote(&call.id),
-        quote(&call.name),
-        quote(arguments)
-    )
+    object! {
+        "id": &call.id, "type": "function",
+        "function": { "name": &call.name, "arguments": arguments },
+    }
 }
 
 /// Writes the name into the start of a call that leaves whole, and no arguments yet.
@@ -352,7 +350,7 @@ fn add_text_to_body(message: &Message<'_>, said: &[&str], has_members: bool, edi
     if said.is_empty() {
         return;
     }
-    let block = |text: &&str| format!("{{\"type\":\"text\",\"text\":{}}}", quote(text));
+    let block = |text: &&str| object! { "type": "text", "text": text };
     let blocks = said.iter().map(block).collect::<Vec<_>>().join(",");
     match message.content {
         None => {

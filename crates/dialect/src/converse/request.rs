@@ -1,9 +1,10 @@
 //! Puts removed calls back into a Converse request.
 
-use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::continued::is_thinking;
 use crate::json::{Edits, Fields, document, elements, member};
+use crate::object::object;
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
     Decoded, MergedTurn, MessageTraits, PlacedBlock, Plan, RemovedCall, RemovedTurn, SentCall,
@@ -209,11 +210,11 @@ fn text_under<'a>(json: &mut Json<'a>, path: &[&str]) -> Result<Option<Text<'a>>
 }
 
 pub(super) fn error_result(call: &RemovedCall) -> String {
-    format!(
-        "{{\"toolResult\":{{\"toolUseId\":{},\"content\":[{{\"text\":{}}}],\"status\":\"error\"}}}}",
-        quote(&call.id),
-        quote(&call.why)
-    )
+    object! {
+        "toolResult": {
+            "toolUseId": &call.id, "content": [{ "text": &call.why }], "status": "error",
+        },
+    }
 }
 
 #[cfg(test)]

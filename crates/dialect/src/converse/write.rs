@@ -10,6 +10,7 @@ use crate::departure::Orders;
 use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave};
+use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::usage::sum;
 
@@ -190,9 +191,9 @@ impl Writer {
         leave(frame, data, reading, departure, edits, out);
         if let Some(Fate::Whole(call)) = fate {
             let input = quote(&call.arguments);
-            let delta = format!(
-                "{{\"contentBlockIndex\":{number},\"delta\":{{\"toolUse\":{{\"input\":{input}}}}}}}"
-            );
+            let delta = object! {
+                "contentBlockIndex": number, "delta": { "toolUse": { "input": Raw(&input) } },
+            };
             self.event(frame, "contentBlockDelta", &delta, out);
         }
     }
@@ -212,13 +213,13 @@ impl Writer {
         let number = self.left;
         self.left += 1;
         let text = quote(text);
-        let delta = format!("{{\"contentBlockIndex\":{number},\"delta\":{{\"text\":{text}}}}}");
+        let delta = object! { "contentBlockIndex": number, "delta": { "text": Raw(&text) } };
         self.event(frame, "contentBlockDelta", &delta, out);
         self.stop(frame, number, out);
     }
 
     fn stop(&self, frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
-        let stop = format!("{{\"contentBlockIndex\":{number}}}");
+        let stop = object! { "contentBlockIndex": number };
         self.event(frame, "contentBlockStop", &stop, out);
     }
 
@@ -290,13 +291,12 @@ fn is_object(text: &str) -> bool {
 
 /// The response that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
-    format!(
-        "{{\"output\":{{\"message\":{{\"role\":\"assistant\",\"content\":[{}]}}}},\
-         \"stopReason\":\"content_filtered\",\
-         \"usage\":{{\"inputTokens\":0,\"outputTokens\":0,\"totalTokens\":0}},\
-         \"metrics\":{{\"latencyMs\":0}}}}",
-        text_block(text)
-    )
+    object! {
+        "output": { "message": { "role": "assistant", "content": [Raw(&text_block(text))] } },
+        "stopReason": "content_filtered",
+        "usage": { "inputTokens": 0, "outputTokens": 0, "totalTokens": 0 },
+        "metrics": { "latencyMs": 0 },
+    }
 }
 
 /// A removed call as the provider has it.
@@ -312,9 +312,9 @@ pub(crate) fn original(opened: Option<&str>, call: &Canonical) -> String {
         Some(input) => edits.replace(input, arguments),
         None => edits.insert(document(opened).end - 1, format!(",\"input\":{arguments}")),
     }
-    format!("{{\"toolUse\":{}}}", edits.apply(opened))
+    object! { "toolUse": Raw(&edits.apply(opened)) }
 }
 
 fn text_block(text: &str) -> String {
-    format!("{{\"text\":{}}}", quote(text))
+    object! { "text": text }
 }

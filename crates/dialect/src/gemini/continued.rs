@@ -10,6 +10,7 @@ use super::request::error_result;
 use crate::AddedEvent;
 use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
 use crate::json::{Edits, elements, members};
+use crate::object::{Raw, object};
 use crate::request::{RemovedCall, whole_object};
 use crate::usage;
 
@@ -42,7 +43,7 @@ pub(super) fn contents(parts: &str, results: &str) -> String {
 
 /// A content of the model.
 pub(super) fn model(parts: &str) -> String {
-    format!("{{\"role\":\"model\",\"parts\":{parts}}}")
+    object! { "role": "model", "parts": Raw(&parts) }
 }
 
 /// The request with the turn and its results at the end.

@@ -12,6 +12,7 @@ use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
 use crate::leave::finish_body;
+use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::usage::{overlay, sum};
 
@@ -67,10 +68,18 @@ impl Write for Writer {
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let is_wrapped = view::view(data).is_ok_and(|found| found.is_wrapped);
-        let chunk = format!(
-            "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{}]}},\"index\":0}}]}}",
-            text_part(text, self.orphans.get(self.carried).map(|(_, signature)| signature.clone()))
-        );
+        let chunk = object! {
+            "candidates": [
+                {
+                    "content": {
+                        "role": "model", "parts": [
+                            Raw(&text_part(text, self.orphans.get(self.carried).map(|(_, signature)| signature.clone()))),
+                        ],
+                    },
+                    "index": 0,
+                },
+            ],
+        };
         self.carried += 1;
         frame.another(None, &wrapped(chunk, is_wrapped), out);
     }
@@ -355,22 +364,29 @@ impl<'a> Fates<'a> {
 
 /// The response that replaces one that a text rule stopped.
 pub(super) fn blocked(text: &str, lane: Lane) -> String {
-    format!(
-        "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{}]}},\
-         \"finishReason\":\"SAFETY\",\"index\":{lane}}}]}}",
-        text_part(text, None)
-    )
+    object! {
+        "candidates": [
+            {
+                "content": { "role": "model", "parts": [Raw(&text_part(text, None))] },
+                "finishReason": "SAFETY", "index": lane.0,
+            },
+        ],
+    }
 }
 
 /// The error body that replaces a response.
 pub(super) fn error_body(blame: Blame, message: &str) -> String {
     let (code, status) = error_kind(blame);
-    format!(
-        "{{\"error\":{{\"code\":{code},\"message\":{},\"status\":\"{status}\",\"details\":[{{\
-         \"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":\"firewall_blocked\",\
-         \"domain\":\"callgate\"}}]}}}}",
-        quote(message)
-    )
+    object! {
+        "error": {
+            "code": code, "message": message, "status": status, "details": [
+                {
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                    "reason": "firewall_blocked", "domain": "callgate",
+                },
+            ],
+        },
+    }
 }
 
 /// A refused request.
@@ -385,7 +401,7 @@ pub(super) fn refusal(error: &ApiError<'_>) -> String {
         _ => "INVALID_ARGUMENT",
     };
     let (code, message) = (error.status, quote(error.message));
-    format!("{{\"error\":{{\"code\":{code},\"message\":{message},\"status\":\"{word}\"}}}}")
+    object! { "error": { "code": code, "message": Raw(&message), "status": word } }
 }
 
 /// A removed call as the provider has it: the part it came in, with nothing else in it.
@@ -415,7 +431,11 @@ fn canonical(call: &Canonical) -> String {
 
 /// A chunk in its envelope, if it has one.
 fn wrapped(chunk: String, is_wrapped: bool) -> String {
-    if is_wrapped { format!("{{\"response\":{chunk}}}") } else { chunk }
+    if is_wrapped {
+        object! { "response": Raw(&chunk) }
+    } else {
+        chunk
+    }
 }
 
 /// Removes the end of a turn that leaves later.
@@ -466,7 +486,7 @@ fn edit_call(data: &str, call: &Call<'_>, whole: &Canonical, edits: &mut Edits) 
 /// Adds a part to a candidate that has this many left.
 fn add_part(data: &str, candidate: &Candidate<'_>, left: usize, part: &str, edits: &mut Edits) {
     let Some(content) = &candidate.content else {
-        let content = format!("{{\"role\":\"model\",\"parts\":[{part}]}}");
+        let content = object! { "role": "model", "parts": [Raw(&part)] };
         return match candidate.no_content {
             Some(null) => edits.replace(null, content),
             None => add_member(data, candidate.span, "content", &content, edits),

@@ -9,10 +9,11 @@ mod input;
 
 use std::collections::{BTreeMap, HashSet};
 
-use callgate_json::{Error, quote};
+use callgate_json::Error;
 
 use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};
+use crate::object::{Raw, object};
 use crate::request::{
     Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, plan,
     rest, shown, whole_object,
@@ -185,12 +186,10 @@ fn error_result(call: &RemovedCall) -> String {
     let name = whole_object(&call.original)
         .and_then(|step| member(&call.original, step, "name"))
         .map_or("\"\"", |name| name.of(&call.original));
-    format!(
-        "{{\"type\":\"function_result\",\"call_id\":{},\"name\":{name},\"is_error\":true,\
-         \"result\":{}}}",
-        quote(&call.id),
-        quote(&call.why)
-    )
+    object! {
+        "type": "function_result", "call_id": &call.id, "name": Raw(&name), "is_error": true,
+        "result": &call.why,
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::departure::Orders;
 use crate::event::{Block, BlockStep, Canonical, Fate, Reading, Slot, What};
 use crate::json::{Edits, elements, member, members};
 use crate::leave::{finish_body, leave};
+use crate::object::{Raw, object};
 use crate::request::whole_object;
 use crate::spec::Write;
 
@@ -65,7 +66,7 @@ impl Write for Writer {
     /// Ends the interaction as the API does when it stops early.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         for number in self.open.end_all() {
-            let stop = format!("{{\"index\":{number},\"event_type\":\"step.stop\"}}");
+            let stop = object! { "index": number, "event_type": "step.stop" };
             frame.another(Some("step.stop"), &stop, out);
         }
         self.write_text(frame, self.next, text, out);
@@ -139,16 +140,13 @@ impl Writer {
     /// Writes `text` in a separate step.
     fn write_text(&mut self, frame: &Frame<'_>, number: u64, text: &str, out: &mut Vec<u8>) {
         self.next = self.next.max(number + 1);
-        let start = format!(
-            "{{\"index\":{number},\"step\":{{\"type\":\"model_output\"}},\
-             \"event_type\":\"step.start\"}}"
-        );
-        let delta = format!(
-            "{{\"index\":{number},\"delta\":{{\"text\":{},\"type\":\"text\"}},\
-             \"event_type\":\"step.delta\"}}",
-            quote(text)
-        );
-        let stop = format!("{{\"index\":{number},\"event_type\":\"step.stop\"}}");
+        let start = object! {
+            "index": number, "step": { "type": "model_output" }, "event_type": "step.start",
+        };
+        let delta = object! {
+            "index": number, "delta": { "text": text, "type": "text" }, "event_type": "step.delta",
+        };
+        let stop = object! { "index": number, "event_type": "step.stop" };
         frame.another(Some("step.start"), &start, out);
         frame.another(Some("step.delta"), &delta, out);
         frame.another(Some("step.stop"), &stop, out);
@@ -197,15 +195,13 @@ fn edit_steps(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) 
 /// The interaction that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
     let step = text_step(text);
-    format!(
-        "{{\"id\":\"\",\"object\":\"interaction\",\"status\":\"incomplete\",\"steps\":[{step}]}}"
-    )
+    object! { "id": "", "object": "interaction", "status": "incomplete", "steps": [Raw(&step)] }
 }
 
 /// The event that ends a stream with an error.
 pub(super) fn error_event(code: &str, message: &str) -> String {
     let (code, message) = (quote(code), quote(message));
-    format!("{{\"error\":{{\"code\":{code},\"message\":{message}}},\"event_type\":\"error\"}}")
+    object! { "error": { "code": Raw(&code), "message": Raw(&message) }, "event_type": "error" }
 }
 
 /// A removed call as the provider has it.
@@ -237,16 +233,12 @@ fn edit_arguments(data: &str, step: Span, text: &str, edits: &mut Edits) {
 }
 
 fn arguments_delta(number: u64, call: &Canonical) -> String {
-    format!(
-        "{{\"index\":{number},\"delta\":{{\"arguments\":{},\"type\":\"arguments_delta\"}},\
-         \"event_type\":\"step.delta\"}}",
-        quote(arguments(call))
-    )
+    object! {
+        "index": number, "delta": { "arguments": arguments(call), "type": "arguments_delta" },
+        "event_type": "step.delta",
+    }
 }
 
 fn text_step(text: &str) -> String {
-    format!(
-        "{{\"type\":\"model_output\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
-        quote(text)
-    )
+    object! { "type": "model_output", "content": [{ "type": "text", "text": text }] }
 }

@@ -9,6 +9,7 @@ use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::json::{Edits, document, elements, member, members};
 use crate::leave::{finish_body, leave};
+use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::usage::sum;
 
@@ -199,7 +200,7 @@ fn edit_end(data: &str, fates: &[Fate]) -> Edits {
     });
     let text = quote(neutral.unwrap_or_default());
     let Some(message) = member(data, document(data), "message") else { return edits };
-    edits.replace(message, format!("{{\"role\":\"assistant\",\"content\":{text}}}"));
+    edits.replace(message, object! { "role": "assistant", "content": Raw(&text) });
     if let Some(reason) = member(data, document(data), "done_reason") {
         edits.replace(reason, "\"stop\"");
     }
@@ -209,7 +210,7 @@ fn edit_end(data: &str, fates: &[Fate]) -> Edits {
 /// A line with `text` that ends the response; `head` are its first members.
 pub(super) fn last_line(head: &str, key: &str, text: &str) -> String {
     let said = match key {
-        "message" => format!("{{\"role\":\"assistant\",\"content\":{}}}", quote(text)),
+        "message" => object! { "role": "assistant", "content": text },
         _ => quote(text),
     };
     format!("{{{head}\"{key}\":{said},\"done\":true,\"done_reason\":\"stop\"}}")

@@ -10,6 +10,7 @@ use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 use unmerge::unmerge;
 
 use crate::json::{Edits, Fields, member, members};
+use crate::object::{Raw, object};
 use crate::request::listed::{Content, Items, insert_calls, known, read_content, read_items};
 use crate::request::{
     MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
@@ -210,12 +211,12 @@ pub(super) fn error_result(call: &RemovedCall) -> String {
     let why = quote(&call.why);
     if kind(call) != Some(CallForm::Legacy) {
         let id = quote(&call.id);
-        return format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{why}}}");
+        return object! { "role": "tool", "tool_call_id": Raw(&id), "content": Raw(&why) };
     }
     let name = whole_object(&call.original)
         .and_then(|object| member(&call.original, object, "name"))
         .map_or("\"\"", |name| name.of(&call.original));
-    format!("{{\"role\":\"function\",\"name\":{name},\"content\":{why}}}")
+    object! { "role": "function", "name": Raw(&name), "content": Raw(&why) }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::departure::{Departure, Orders, Rest};
 use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::object::{Raw, object};
 use crate::spec::Write;
 
 /// The thinking, as one gateway lists it.
@@ -431,21 +432,20 @@ impl Writer {
 
 /// The error body that replaces a completion.
 pub(super) fn error_body(kind: &str, message: &str) -> String {
-    format!(
-        "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":\"firewall_blocked\"}}}}",
-        quote(message),
-        quote(kind)
-    )
+    object! {
+        "error": {
+            "message": message, "type": kind, "param": Raw("null"), "code": "firewall_blocked",
+        },
+    }
 }
 
 /// A refused request.
 pub(crate) fn refusal(error: &ApiError<'_>) -> String {
-    format!(
-        "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":{}}}}}",
-        quote(error.message),
-        quote(error.kind),
-        quote(error.code)
-    )
+    object! {
+        "error": {
+            "message": error.message, "type": error.kind, "param": Raw("null"), "code": error.code,
+        },
+    }
 }
 
 /// A removed call as the provider has it.
@@ -455,12 +455,15 @@ pub(super) fn original(call: &Canonical) -> String {
 
 /// The completion that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
-    format!(
-        "{{\"id\":\"chatcmpl-blocked\",\"object\":\"chat.completion\",\"created\":0,\"model\":\"\",\
-         \"choices\":[{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{}}},\
-         \"finish_reason\":\"content_filter\"}}]}}",
-        quote(text)
-    )
+    object! {
+        "id": "chatcmpl-blocked", "object": "chat.completion", "created": 0, "model": "",
+        "choices": [
+            {
+                "index": 0, "message": { "role": "assistant", "content": text },
+                "finish_reason": "content_filter",
+            },
+        ],
+    }
 }
 
 /// Whether a document is one chunk of a stream or a whole completion.

@@ -5,6 +5,7 @@ use callgate_wire::Frame;
 
 use crate::event::Slot;
 use crate::json::{document, member};
+use crate::object::{Raw, object};
 
 /// A message that replaces an item.
 pub(super) struct Message<'m> {
@@ -17,11 +18,12 @@ impl Message<'_> {
     /// The whole message, as an item of the output.
     pub(super) fn item(&self) -> String {
         let (id, text) = (quote(self.id), quote(self.text));
-        format!(
-            "{{\"id\":{id},\"type\":\"message\",\"status\":\"completed\",\"content\":\
-             [{{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":{text}}}],\
-             \"role\":\"assistant\"}}"
-        )
+        object! {
+            "id": Raw(&id), "type": "message", "status": "completed", "content": [
+                { "type": "output_text", "annotations": [], "logprobs": [], "text": Raw(&text) },
+            ],
+            "role": "assistant",
+        }
     }
 
     /// Writes the message as separate events. They have the sequence number of the event that they

@@ -3,6 +3,7 @@
 use super::super::continued::is_thinking;
 use super::{Content, Message};
 use crate::json::{Edits, document, elements};
+use crate::object::{Raw, object};
 use crate::request::{MergedTurn, MessageTraits, RemovedTurn};
 
 /// The messages that replace a merged one. A client that has left out the thinking of the turn
@@ -31,7 +32,7 @@ pub(super) fn unmerge(
 }
 
 fn assistant(content: &str) -> String {
-    format!("{{\"role\":\"assistant\",\"content\":{content}}}")
+    object! { "role": "assistant", "content": Raw(&content) }
 }
 
 fn without_thinking(content: &str) -> String {

@@ -2,6 +2,7 @@
 
 use super::usage_of;
 use crate::json::{Edits, document, elements, member, raw_member, set};
+use crate::object::{Raw, object};
 use crate::usage::sum;
 
 /// One answer: the plans and contents of all in order, the calls and the end of the last one, and
@@ -19,7 +20,7 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
         let Some(content) = member(body, message, "content") else { continue };
         match content.of(body) {
             text if text.starts_with('"') => {
-                contents.push(format!("{{\"type\":\"text\",\"text\":{text}}}"));
+                contents.push(object! { "type": "text", "text": Raw(&text) });
             }
             _ => {
                 contents.extend(elements(body, content).iter().map(|part| part.of(body).to_owned()))

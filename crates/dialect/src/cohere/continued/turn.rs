@@ -6,6 +6,7 @@ use callgate_wire::{Framing, Splitter};
 use super::usage_of;
 use crate::continued::{NotContinued, ProvidedTurn};
 use crate::json::{Edits, document, elements, is_done, member, raw_member, set, string_member};
+use crate::object::{Raw, object};
 use crate::request::{ClientCall, whole_object};
 
 const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
@@ -123,7 +124,7 @@ impl Answer {
         if let Some(content) = member(data, message, "content") {
             match content.of(data) {
                 text if text.starts_with('"') => {
-                    let content = format!("{{\"type\":\"text\",\"text\":{text}}}");
+                    let content = object! { "type": "text", "text": Raw(&text) };
                     self.contents.push((content, String::new()));
                 }
                 _ => {

@@ -6,6 +6,7 @@ use callgate_wire::{Framing, Splitter};
 use super::usage_of;
 use crate::continued::{NotContinued, ProvidedTurn};
 use crate::json::{document, elements, member, members, raw_member, string_member};
+use crate::object::{Escaped, Raw, object};
 use crate::request::{ClientCall, whole_object};
 
 const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
@@ -210,10 +211,10 @@ impl Block {
         Ok(match self {
             Self::Whole(block) => Some(block.clone()),
             Self::Text { text, .. } => {
-                (!text.is_empty()).then(|| format!("{{\"text\":\"{text}\"}}"))
+                (!text.is_empty()).then(|| object! { "text": Escaped(text) })
             }
             Self::Thinking { redacted, .. } if !redacted.is_empty() => {
-                Some(format!("{{\"reasoningContent\":{{\"redactedContent\":\"{redacted}\"}}}}"))
+                Some(object! { "reasoningContent": { "redactedContent": Escaped(redacted) } })
             }
             Self::Thinking { text, signature, .. } => {
                 let signed = match signature.is_empty() {
@@ -221,7 +222,7 @@ impl Block {
                     false => format!(",\"signature\":\"{signature}\""),
                 };
                 let text = format!("{{\"text\":\"{text}\"{signed}}}");
-                Some(format!("{{\"reasoningContent\":{{\"reasoningText\":{text}}}}}"))
+                Some(object! { "reasoningContent": { "reasoningText": Raw(&text) } })
             }
             Self::Call { start, input, .. } => Some(call(start, input)?),
             Self::Odd { .. } => return Err(UNKNOWN),
@@ -246,5 +247,5 @@ fn call(start: &str, input: &str) -> Result<String, NotContinued> {
         _ => return Err(UNREADABLE),
     };
     let (id, name) = (text("toolUseId")?, text("name")?);
-    Ok(format!("{{\"toolUse\":{{\"toolUseId\":{id},\"name\":{name},\"input\":{input}}}}}"))
+    Ok(object! { "toolUse": { "toolUseId": Raw(&id), "name": Raw(&name), "input": Raw(&input) } })
 }

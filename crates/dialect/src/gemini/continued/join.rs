@@ -5,6 +5,7 @@ use callgate_json::{Reader as Json, Span};
 use super::super::view::{Candidate, View, part as part_of, view};
 use super::super::write::text_part;
 use crate::json::{Edits, members};
+use crate::object::{Raw, object};
 use crate::usage::sum;
 
 /// One response: the parts of all answers in order, the rest of the last one's candidate, and the
@@ -57,7 +58,7 @@ fn is_said(part: &str) -> bool {
 /// The candidate with other parts.
 fn with_parts(body: &str, candidate: &Candidate<'_>, parts: &str) -> Option<String> {
     let Span { start, .. } = candidate.span;
-    let content = format!("{{\"role\":\"model\",\"parts\":[{parts}]}}");
+    let content = object! { "role": "model", "parts": [Raw(&parts)] };
     let own = candidate.span.of(body);
     let mut edits = Edits::default();
     let whole = Span { start: 0, end: own.len() };

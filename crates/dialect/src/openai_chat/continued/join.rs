@@ -4,6 +4,7 @@ use callgate_json::Span;
 
 use super::usage_of;
 use crate::json::{Edits, document, elements, member, raw_member, set};
+use crate::object::{Raw, object};
 use crate::usage::sum;
 
 /// One completion: the texts of all answers in order, the calls and the end of the last one, and
@@ -66,7 +67,7 @@ fn content(bodies: &[String]) -> Option<String> {
             is_list = true;
             parts.extend(elements(body, content).iter().map(|part| part.of(body).to_owned()));
         } else if text.starts_with('"') && text != "\"\"" {
-            parts.push(format!("{{\"type\":\"text\",\"text\":{text}}}"));
+            parts.push(object! { "type": "text", "text": Raw(&text) });
         }
     }
     if is_list {
