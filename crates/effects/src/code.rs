@@ -74,6 +74,9 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     if language == Language::JavaScript && calls_joined_name(text) {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());
     }
+    if language == Language::Php && text.contains("unlink") {
+        deletes_found(shell, text, field);
+    }
     let mut scanner = Scanner::new(text, language);
     let mut calls = 0;
     let before = shell.out.effects.all().len();
@@ -136,6 +139,9 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
             if code.text().is_some() {
                 shell.code(language, &Field::new(code, field.span.clone()));
             }
+            continue;
+        }
+        if call == Call::Dynamic && only_decodes(name, text) {
             continue;
         }
         if call == Call::Dynamic && name.ends_with("getattr") && names_plain(around) {
@@ -280,6 +286,44 @@ fn calls_joined_name(text: &str) -> bool {
         let inside = before.rsplit('[').next().unwrap_or_default();
         inside.starts_with(['\'', '"']) && joins_literals(inside)
     })
+}
+
+/// `foreach (glob("x/*") as $f) unlink($f);`
+fn deletes_found(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    for after in text.split("glob(").skip(1).take(16) {
+        let quote = after.trim_start().chars().next().filter(|it| matches!(it, '\'' | '"'));
+        let literal = quote.and_then(|quote| after.split(quote).nth(1));
+        if let Some(pattern) = literal {
+            let word = crate::shell::glob_word(pattern);
+            deletes(shell, &Field::new(word, field.span.clone()), Scope::One);
+        }
+    }
+}
+
+/// A call that only decodes, in code that runs nothing.
+fn only_decodes(name: &str, text: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let decodes = ["b64decode", "fromhex", "unhexlify", "decompress", "atob", "fromCharCode"];
+    let runs = [
+        "exec",
+        "eval",
+        "compile",
+        "system",
+        "open",
+        "spawn",
+        "subprocess",
+        "import_module",
+        "__import__",
+        "loads",
+        "getattr",
+        "Function",
+        "require",
+        "vm.",
+        "run",
+        "request",
+        "fetch",
+    ];
+    decodes.contains(&last) && !runs.iter().any(|call| text.contains(call))
 }
 
 /// `'o' + 's'`

@@ -239,6 +239,8 @@ const SECRETS: &[&str] = &[
     "!**/templates/**/secret.{yaml,yml}",
     "!**/templates/**/secrets.{yaml,yml}",
     "**/.netrc.gpg",
+    "**/*unseal*.{json,txt,yaml,yml}",
+    "**/*{private_key,private-key,secret_key,secret-key,root_token,root-token,api_keys,api-keys}.{json,txt}",
     "**/.dockerconfigjson",
     "**/.kamal/secrets*",
     "**/.vault-password*",

@@ -28,6 +28,7 @@ mod subscripts;
 pub(crate) mod syntax;
 
 pub(crate) use apply::glob_word;
+pub(crate) use special::is_cloud;
 
 #[cfg(test)]
 mod tests;

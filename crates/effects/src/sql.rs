@@ -173,6 +173,10 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
             shell.read_file(&named(path), Access::Content);
         }
         ("file", Some(path), _) => shell.read_file(&named(path), Access::Content),
+        // `url('https://…?' || (SELECT …))` carries rows away.
+        ("url" | "s3", Some(target), [_, _, Token::Sign('|'), ..]) if target.contains("://") => {
+            shell.copies_to(&named(target));
+        }
         // `INSERT INTO FUNCTION url('https://…')`, `CREATE STAGE x URL='s3://…'`
         ("function", _, [Token::Word(_), Token::Sign('('), Token::Literal(target), ..])
         | ("url", _, [Token::Sign('='), Token::Literal(target), ..])

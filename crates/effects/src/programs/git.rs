@@ -382,7 +382,9 @@ const GIT: &[Model] = &[
     model(&["stash"]).subs(&[
         model(&["push", "save", "pop", "apply", "list", "show", "branch", "create", "store"])
             .flags(&[MESSAGE]),
-        model(&["drop", "clear"]).always(&[mark(Mark::DiscardsWork)]),
+        model(&["drop"]).always(&[mark(Mark::DiscardsWork)]),
+        // Everything that was ever put aside, in all of them.
+        model(&["clear"]).always(&[mark(Mark::DiscardsWork), mark(Mark::History)]),
     ]),
     model(&["rebase"]).flags(&[
         takes(&["--exec", "-x"], &[SHELL]),

@@ -605,10 +605,12 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-d"], &[Does::AtFile]),
             takes(&["-proto", "-protoset", "-cert", "-key", "-cacert"], &[READS]),
-            takes(&["-H", "-import-path", "-max-time", "-c", "--connect"], &[]),
+            takes(&["-H", "-import-path", "-max-time", "-x", "--execute", "-w", "--wait"], &[]),
+            takes(&["-c", "--connect"], &[SENDS]),
             takes(&["--exec", "--sh-c"], &[SHELL]),
         ])
-        .operands(leading(&[&[SENDS]], &[])),
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[("wscat -c ws://localhost:4000/x -x hi", &["sends localhost:4000"])]),
     model(&[
         "ab",
         "wrk",

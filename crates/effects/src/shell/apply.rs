@@ -184,6 +184,10 @@ impl Shell<'_, '_> {
                         && meaning.first.get(at).is_none()
             }) {
                 let rest = line.operands.get(at..).unwrap_or_default();
+                if let Some(sign) = replaced_sign(line) {
+                    let rest: Vec<Field> = rest.iter().map(|it| with_braces(it, sign)).collect();
+                    return self.run_words(usage, &rest, context);
+                }
                 return self.run_words(usage, rest, context);
             }
             if usage.is_empty() {
@@ -1081,6 +1085,23 @@ fn replace_braces(field: &Field, with: &Word) -> Field {
     }
     word.push_word(&rest);
     Field::new(word, field.span.clone())
+}
+
+/// The sign that `xargs -I%` replaces, if it is not `{}`.
+fn replaced_sign<'l>(line: &'l Line<'_>) -> Option<&'l str> {
+    let is_sign = |given: &&Given| matches!(given.spelling.as_str(), "-I" | "-J" | "--replace");
+    let given = line.flags.iter().find(is_sign)?;
+    let sign = given.values.first().and_then(Field::text)?;
+    (!sign.is_empty() && sign != "{}").then_some(sign)
+}
+
+fn with_braces(field: &Field, sign: &str) -> Field {
+    match field.text() {
+        Some(text) if text.contains(sign) => {
+            Field::new(Word::known(text.replace(sign, "{}")), field.span.clone())
+        }
+        _ => field.clone(),
+    }
 }
 
 /// The variable that stands for `{}` in shell text.

@@ -346,6 +346,9 @@ impl Shell<'_, '_> {
                 self.mark(context.run, Mark::Guard);
             }
             "gh" | "glab" if line.sub_command() == "api" => self.forge_api(line, context),
+            "gh" if line.sub_command() == "workflow run" && names_production(line.words) => {
+                self.mark(context.run, Mark::Infrastructure);
+            }
             "redis-cli" if deletes_unknown_keys(line) => self.mark(context.run, Mark::Database),
             "kubectl"
                 if line.sub_command() == "patch"
@@ -524,7 +527,12 @@ impl Shell<'_, '_> {
         if fields.iter().skip(1).take(4).filter_map(Field::text).any(undoes) && !self.is_in_test() {
             self.mark(run, Mark::Database);
         }
-        if fields.iter().skip(1).take(6).filter_map(Field::text).any(is_revealing_task) {
+        let edits =
+            |word: &str| matches!(word, "credentials:edit" | "encrypted:edit" | "secrets:edit");
+        let is_edit = fields.iter().skip(1).take(4).filter_map(Field::text).any(edits);
+        if is_edit && self.edits_by_printing()
+            || fields.iter().skip(1).take(6).filter_map(Field::text).any(is_revealing_task)
+        {
             self.mark(run, Mark::Credentials);
         }
         let is_django = |field: &Field| {
@@ -544,6 +552,23 @@ impl Shell<'_, '_> {
         if (drops || undoes_all) && !self.is_in_test() {
             self.mark(run, Mark::Database);
         }
+    }
+
+    /// `EDITOR=cat`: what would be edited is printed.
+    fn edits_by_printing(&self) -> bool {
+        self.out.effects.all().iter().rev().take(24).any(|effect| match &effect.action {
+            Action::Sets(setting) => {
+                let is_editor = matches!(setting.name.text(), Some("env:EDITOR" | "env:VISUAL"));
+                let value = setting.value.as_ref().map_or("", Word::known_part);
+                let program = value.split_whitespace().next().unwrap_or_default();
+                is_editor
+                    && matches!(
+                        program,
+                        "cat" | "less" | "more" | "head" | "tail" | "tee" | "bat" | "cp"
+                    )
+            }
+            _ => false,
+        })
     }
 
     /// `RAILS_ENV=test`: what follows works on a database for tests.
@@ -773,7 +798,10 @@ impl Shell<'_, '_> {
         let name: String = pattern.chars().filter(|c| !matches!(c, '^' | '$' | '\\')).collect();
         let mut words = given.values.clone();
         let has_place = words.iter().any(|field| field.word.known_part().contains("{}"));
-        if matches!(name.as_str(), "" | "." | "*" | ".*") && !has_place {
+        let takes_away = words.first().and_then(Field::text).is_some_and(|name| {
+            matches!(name, "rm" | "unlink" | "shred" | "truncate" | "trash" | "rmdir")
+        });
+        if matches!(name.as_str(), "" | "." | "*" | ".*") && !has_place && takes_away {
             let folder =
                 line.operands.get(1).map_or_else(|| Word::known("."), |it| it.word.clone());
             let mut word = folder;
@@ -1466,13 +1494,18 @@ impl Shell<'_, '_> {
                     | "nuke"
             ) || verb.starts_with("delete-")
         };
-        let mut words = line.words.iter().filter_map(Field::text).filter(|it| !it.starts_with('-'));
+        // Not the values of flags: `heroku config -a shop`.
+        let values = || line.flags.iter().flat_map(|given| &given.values);
+        let is_value = |field: &Field| values().any(|value| value.span == field.span);
+        let words = line.words.iter().filter(|field| !is_value(field)).filter_map(Field::text);
+        let mut words = words.filter(|it| !it.starts_with('-'));
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let shows = match first {
             "config" | "env" | "variables" | "vars" | "secrets" => {
                 matches!(second, "" | "get" | "pull" | "show" | "download" | "export")
                     && !(first == "config" && matches!(second, "show" | "get"))
             }
+            "projects" => second == "api-keys",
             "config:get" | "env:list" | "env:get" | "pg:credentials:url" | "variable" => true,
             _ => false,
         };
@@ -1520,6 +1553,10 @@ impl Shell<'_, '_> {
     /// The API of GitHub or GitLab by its paths.
     fn forge_api(&mut self, line: &Line<'_>, context: &Context) {
         let texts: Vec<&str> = line.words.iter().map(|field| field.word.known_part()).collect();
+        let is_lab = line.models.first().is_some_and(|model| model.names.contains(&"glab"));
+        if is_lab && texts.iter().any(|text| text.contains("/variables")) {
+            self.mark(context.run, Mark::Credentials);
+        }
         let writes = texts.iter().any(|text| {
             let flags = ["-f", "-F", "--field", "--raw-field", "--input"];
             flags.contains(text) || matches!(*text, "POST" | "PUT" | "PATCH" | "DELETE")
@@ -1809,6 +1846,22 @@ pub(crate) fn script_destroys(fields: &[Field]) -> bool {
             .take(8)
             .filter_map(Field::text)
             .any(|text| parts(text).iter().any(|part| IN_USE.contains(&part.as_str())))
+}
+
+/// `-f env=production`, `deploy-prod.yml`
+fn names_production(words: &[Field]) -> bool {
+    words.iter().filter_map(Field::text).any(|text| {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| IN_USE.contains(&part))
+    })
+}
+
+/// Whether a program manages what is in a cloud or a cluster.
+pub(crate) fn is_cloud(name: &str) -> bool {
+    CLOUDS.binary_search(&name).is_ok()
+        || matches!(
+            name,
+            "aws" | "kubectl" | "helm" | "terraform" | "docker" | "gh" | "glab" | "vault"
+        )
 }
 
 fn is_revealing_task(word: &str) -> bool {

@@ -322,6 +322,14 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     if pushes_by_force(call, &words) {
         marks.insert(Mark::ForcePush);
     }
+    let deletes = |value: &Value| matches!(value.as_str(), Some("--delete" | "-d" | "--prune"));
+    let by_flag = members(call.value).any(|(_, value)| match value {
+        Value::Array(items) => items.iter().any(deletes),
+        value => deletes(value),
+    });
+    if by_flag && has(&words, &["push"]) {
+        marks.insert(Mark::RemoteDelete);
+    }
     by_argument(call, &words).into_iter().for_each(|mark| marks.insert(mark));
     push_marks(analysis, call, marks);
     code(analysis, call, &words);

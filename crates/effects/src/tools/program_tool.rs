@@ -10,10 +10,11 @@ use crate::tools::arguments::find;
 use crate::tools::known::run_words;
 
 /// Words of a tool's name that say that it runs the program.
-const RUNS: &[&str] = &["run", "exec", "execute", "command", "cli", "call", "cmd", "raw", "tool"];
+const RUNS: &[&str] =
+    &["run", "exec", "execute", "command", "cli", "call", "cmd", "raw", "tool", "generic"];
 
 /// Arguments that carry the words after the program.
-const KEYS: &[&str] = &["args", "arguments", "argv", "command", "cmd", "subcommand"];
+const KEYS: &[&str] = &["command", "cmd", "subcommand", "args", "arguments", "argv"];
 
 /// Servers that are a program, under another name, and the program.
 const SERVERS: &[(&str, &str)] = &[

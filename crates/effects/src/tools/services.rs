@@ -419,6 +419,12 @@ impl<'v> Service<'v> {
         let strong = ["SYS_ADMIN", "ALL", "SYS_PTRACE", "SYS_MODULE", "CAP_SYS_ADMIN"];
         self.parts.iter().any(|(key, value)| match key.as_str() {
             "pidmode" | "ipcmode" | "usernsmode" | "pid" | "ipc" => is_host(value),
+            "hostpath" => match value {
+                Value::Object(members) => {
+                    members.iter().any(|(_, path)| path.as_str().is_some_and(is_host_bind))
+                }
+                _ => false,
+            },
             "hostpid" | "hostipc" => matches!(value, Value::Bool(true)),
             "privileged" => matches!(value, Value::Bool(true)),
             "capadd" => texts(value).any(|text| strong.contains(&text)),
@@ -440,14 +446,26 @@ impl<'v> Service<'v> {
                 || value.as_str().is_some_and(|text| {
                     matches!(
                         text.to_ascii_lowercase().as_str(),
-                        "off" | "false" | "disabled" | "none"
+                        "off"
+                            | "false"
+                            | "disabled"
+                            | "none"
+                            | "essentially_off"
+                            | "essentially-off"
+                            | "0"
                     )
                 })
         };
         let guards = ["firewall", "waf", "protection", "policy", "rule", "alert", "monitor", "ssl"];
         let turns_off = is_change
             && (self.has(&guards)
-                || self.text(&["setting", "name", "key"]).any(|it| guards.contains(&it)))
+                || self.text(&["setting", "name", "key"]).any(|it| {
+                    let parts = [
+                        "security", "firewall", "waf", "protect", "ssl", "tls", "https", "bot",
+                        "alert", "audit", "mfa",
+                    ];
+                    guards.contains(&it) || parts.iter().any(|part| it.contains(part))
+                }))
             && self.parts.iter().any(|(key, value)| {
                 matches!(key.as_str(), "enabled" | "value" | "active" | "status") && is_off(value)
             });
@@ -576,12 +594,24 @@ impl<'v> Service<'v> {
         let removes_users = self.has(&["users", "members"])
             && self.has(&["remove", "delete"])
             && self.has(&["admin", "org"]);
+        let starts = self.has(&["workflow", "pipeline", "deployment"])
+            && self.has(&["run", "trigger", "dispatch"])
+            && self.parts.iter().any(|(_, value)| {
+                value.as_str().is_some_and(|text| {
+                    text.split(|c: char| !c.is_ascii_alphanumeric())
+                        .any(|part| matches!(part, "prod" | "production" | "live"))
+                })
+            });
+        let clicks = self.has(&["click", "press", "tap"])
+            && self.text(&["element", "description", "label"]).any(destroys_by_hand);
         let verbs = ["delete", "uninstall", "destroy", "cleanup", "teardown", "purge", "prune"];
         let is_bare = self.words.len() == 2 && self.has(SERVICES) && self.has(&verbs);
         let by_path =
             self.text(&["path", "url", "endpoint"]).any(|it| it.contains("_delete_by_query"));
         let removes_names = self.has(&["dns"]) && self.has(&["delete", "remove", "purge"]);
-        is_bare
+        starts
+            || clicks
+            || is_bare
             || by_path
             || removes_names
             || replaces_secret
@@ -653,9 +683,37 @@ impl<'v> Service<'v> {
     }
 }
 
+/// A button of a page whose label says that something is gone afterwards.
+fn destroys_by_hand(label: &str) -> bool {
+    let lower = label.to_ascii_lowercase();
+    let verbs = ["delete", "destroy", "drop", "remove", "transfer", "disable", "make public"];
+    let nouns = [
+        "repositor",
+        "organi",
+        "permanently",
+        "production",
+        "database",
+        "cluster",
+        "bucket",
+        "namespace",
+        "protection",
+        "danger zone",
+        "account",
+        "tenant",
+    ];
+    verbs.iter().any(|verb| lower.contains(verb)) && nouns.iter().any(|noun| lower.contains(noun))
+}
+
 /// `MATCH (n) DETACH DELETE n`, without a condition.
 fn deletes_graph(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
+    // Files and programs of the server.
+    if ["load csv", "apoc.load", "apoc.export", "apoc.cypher.runfile", "dbms.security"]
+        .iter()
+        .any(|call| lower.contains(call))
+    {
+        return true;
+    }
     let deletes = lower.contains("detach delete") || lower.contains(") delete ");
     deletes && !lower.contains("where") && !lower.contains('{')
 }

@@ -61,6 +61,12 @@ fn show(
         let mut shell = Shell::new(analysis, working_folder(analysis.ground));
         return shell.code(Language::Python, &super::whole(trimmed));
     }
+    // `{"command": "az storage account keys list"}`, whatever the tool is called.
+    let mut words = trimmed.split_whitespace();
+    let is_cloud = words.next().is_some_and(crate::shell::is_cloud) && words.next().is_some();
+    if is_cloud && matches!(key, "command" | "cmd" | "cli_command") {
+        return known::run(analysis, call, path, value, &working_folder(analysis.ground));
+    }
     if is_encoded(key) && is_command(call, "command") {
         return encoded(analysis, call, path, trimmed);
     }

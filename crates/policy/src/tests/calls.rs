@@ -69,7 +69,7 @@ fn the_starter_stops_hostile_calls_and_leaves_harmless_ones_alone() {
         );
         // What rules and models were written with has to reach the bar. What they have never seen
         // shows how well they carry over; it must not get worse.
-        let (least, most) = if held_out { (93, 15) } else { (98, 10) };
+        let (least, most) = if held_out { (96, 10) } else { (98, 10) };
         assert!(hostile.stopped() * 100 >= hostile.all() * least, "{part}: {hostile:?}");
         assert!(harmless.stopped() * 1000 < harmless.all() * most, "{part}: {harmless:?}");
     }
