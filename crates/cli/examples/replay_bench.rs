@@ -3,7 +3,12 @@
 //!
 //! `cargo xtask bench replay` builds and runs it; `--records` sets their number.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic ends the measurement")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a panic ends the measurement"
+)]
 
 use std::env;
 use std::fs;

@@ -58,14 +58,15 @@ impl Sessions {
     pub(crate) fn keep(&mut self, call: &ToolCall, judgement: &Judgement, now: Timestamp) {
         let events = judgement.later_events();
         let passes = judgement.verdict.passes();
-        if events.is_empty() && !(passes && !judgement.files.is_empty()) {
+        let writes = passes && !judgement.files.is_empty();
+        if events.is_empty() && !writes {
             return;
         }
         let session = self.session(&call.origin, now);
         session.events.extend(events.into_iter().map(|event| (event, now)));
         let surplus = session.events.len().saturating_sub(FlowStep::MAX_FOUND);
         session.events.drain(..surplus);
-        if passes && !judgement.files.is_empty() {
+        if writes {
             let files = Arc::make_mut(&mut session.files);
             judgement.files.iter().cloned().for_each(|write| files.apply(write));
         }
@@ -76,7 +77,7 @@ impl Sessions {
         self.session(origin, now).lost = Some(now);
     }
 
-    /// Whether the kept data of a session may be incomplete.
+    /// Whether something may be missing in what is known about a session.
     pub(crate) fn is_incomplete(&self, origin: &OriginFields, now: Timestamp) -> bool {
         let lost = self.known.get(&name(origin)).and_then(|session| session.lost);
         lost.is_some_and(|lost| !is_old(lost, now))

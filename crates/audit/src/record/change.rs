@@ -30,7 +30,7 @@ pub enum ChangeTarget {
     Key,
     /// A pinned definition of an MCP server.
     Pin,
-    /// A person's opinion of the verdict on a recorded call.
+    /// What someone says about the verdict on a recorded call.
     Call,
 }
 

@@ -74,31 +74,38 @@ pub(crate) enum CallsCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("opinion").required(true))]
 pub(crate) struct MarkCalls {
     /// The records' numbers, as listed, or their ids or the beginnings of their ids.
     #[arg(value_name = "RECORD", required = true)]
     pub(crate) ids: Vec<String>,
 
-    /// The verdict was wrong: what was stopped should have passed, or the other way round.
-    #[arg(long, group = "opinion")]
-    wrong: bool,
-
-    /// The verdict was right.
-    #[arg(long, group = "opinion")]
-    right: bool,
-
-    /// Remove the mark.
-    #[arg(long, group = "opinion")]
-    undo: bool,
+    #[command(flatten)]
+    pub(crate) mark: Mark,
 
     /// Print one JSON object per record.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-impl MarkCalls {
-    /// What to mark the calls as; `None` to remove the mark. Exactly one of the flags is set.
+/// What to mark calls as: exactly one of the flags.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Mark {
+    /// The verdict was wrong: what was stopped should have passed, or the other way round.
+    #[arg(long)]
+    wrong: bool,
+
+    /// The verdict was right.
+    #[arg(long)]
+    right: bool,
+
+    /// Remove the mark.
+    #[arg(long)]
+    undo: bool,
+}
+
+impl Mark {
+    /// The opinion; `None` to remove the mark.
     pub(crate) fn opinion(&self) -> Option<Opinion> {
         match (self.wrong, self.right) {
             (true, _) => Some(Opinion::Wrong),

@@ -214,7 +214,7 @@ fn rules_for_what_was_seen_allow_it_and_nothing_that_was_denied() {
 }
 
 #[test]
-fn a_group_that_cannot_be_distinguished_from_a_denial_has_no_rule() {
+fn a_group_that_looks_like_a_denial_has_no_rule() {
     let read = |action| in_project("Read", json!({ "file_path": "/w/a" }), action);
     let records = vec![read(Action::Allow), read(Action::Deny), shell("ls", Action::Allow)];
     let ran = then(recorded(records.clone(), &[]), &["policy", "suggest"]);

@@ -12,7 +12,7 @@ use crate::state::BeforeCommit;
 use crate::state::sqlite::StateReader;
 use crate::store::Store;
 
-/// A person's opinion of the verdict on a call.
+/// What someone says about the verdict on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Opinion {
     /// It was wrong: the call should have passed, or should not have.

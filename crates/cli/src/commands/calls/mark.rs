@@ -1,4 +1,4 @@
-//! `callgate calls mark`: a person's opinion of the verdict on a recorded call.
+//! `callgate calls mark`: what someone says about the verdict on a recorded call.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) fn run(args: &MarkCalls, config: Option<&Path>) -> Result<Exit> {
     let calls = args.ids.iter().map(|id| records::find_call(&reader, id));
     let calls = calls.collect::<Result<Vec<Stored>>>()?;
     drop(reader);
-    let opinion = args.opinion();
+    let opinion = args.mark.opinion();
     let store = Store::open(&records::existing(config)?)?;
     let operator = operator();
     let mut text = String::new();

@@ -143,7 +143,7 @@ fn never_matches(rule: &KnownRule, catalogue: &Catalogue) -> Option<Advice> {
     let id = &rule.info.id;
     let needed = needed(rule.when.as_ref()?);
     let equals = |test: &&&TestExplanation| test.operator == "equals";
-    for (at, test) in needed.iter().enumerate().filter(|(_, test)| equals(&test)) {
+    for (at, test) in needed.iter().enumerate().filter(|(_, test)| equals(test)) {
         let other = needed.iter().skip(at + 1).find(|other| {
             equals(other) && other.path == test.path && other.operand != test.operand
         });

@@ -241,7 +241,8 @@ fn quoted(text: &str) -> String {
 fn is_stopped(policies: &Policies, tool: &str, input: &Value) -> bool {
     let Ok(name) = ToolName::parse(tool) else { return true };
     let mut origin = OriginFields::at(Surface::Response);
-    (origin.cwd, origin.home) = (Some("/srv/project".to_owned()), Some("/home/user".to_owned()));
+    (origin.cwd, origin.home) =
+        (Some("/home/user/project".to_owned()), Some("/home/user".to_owned()));
     let call = ToolCall {
         id: CallId::from(""),
         name,

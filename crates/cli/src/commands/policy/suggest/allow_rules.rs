@@ -205,7 +205,7 @@ fn id(at: usize) -> String {
     format!("seen-{}", at + 1)
 }
 
-/// The rule of a group. Its examples are only kept if they hold without knowing the caller.
+/// The rule of a group. Its examples are only kept if they hold without what is known about the caller.
 fn rule(at: usize, name: &GroupName, group: &Group) -> String {
     let mut entries = vec![("id", Yaml::text(id(at))), ("tool", Yaml::text(&name.tool))];
     entries.extend(name.server.as_ref().map(|server| ("server", Yaml::text(server))));

@@ -95,7 +95,7 @@ pub(super) fn in_folders(paths: &BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Everything in the folder of a path, which has at most this many names.
+/// Everything in the folder of a path, cut to at most `depth` names.
 fn folder(path: &str, depth: usize) -> String {
     let Some((folder, _)) = path.rsplit_once('/') else { return path.to_owned() };
     let names: Vec<&str> = folder.split('/').collect();
