@@ -1,7 +1,5 @@
 //! Rules of Codex: commands by their first words, and hosts.
 
-use callgate_json::quote;
-
 use super::native::{Native, Subject};
 use crate::draft::Decision;
 
@@ -52,9 +50,17 @@ pub(super) fn text(natives: &[Native]) -> String {
     out
 }
 
-/// A text in quotes. Only what both JSON and Starlark escape in the same way is escaped.
+/// A text in quotes. Only what has to be escaped is; line ends of any kind become spaces.
 fn literal(text: &str) -> String {
-    let plain: String =
-        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    quote(&plain)
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            '\u{2028}' | '\u{2029}' => out.push(' '),
+            _ if letter.is_control() => out.push(' '),
+            _ => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
 }

@@ -286,6 +286,14 @@ fn string(rest: &str, escapes: Escapes) -> Option<(String, usize)> {
                     value.extend(['\\', next]);
                     continue;
                 }
+                if let Some(digits) = digits(next) {
+                    let code = rest.get(at..at + digits)?;
+                    // A sign is a number for Rust.
+                    code.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
+                    at += digits;
+                    value.push(char::from_u32(u32::from_str_radix(code, 16).ok()?)?);
+                    continue;
+                }
                 value.push(match next {
                     'n' => '\n',
                     't' => '\t',
@@ -297,6 +305,16 @@ fn string(rest: &str, escapes: Escapes) -> Option<(String, usize)> {
             }
             _ => value.push(letter),
         }
+    }
+}
+
+/// How many hexadecimal digits follow this escape.
+fn digits(escape: char) -> Option<usize> {
+    match escape {
+        'x' => Some(2),
+        'u' => Some(4),
+        'U' => Some(8),
+        _ => None,
     }
 }
 
@@ -324,6 +342,17 @@ mod tests {
         assert_eq!(calls[0].get("decision").unwrap().to_json(), r#""\\x""#);
         assert_eq!(calls[1].get("name").unwrap().to_json(), r#""a\nb""#);
         assert_eq!(calls[1].span.line, 6);
+    }
+
+    #[test]
+    fn escapes() {
+        let read = calls(r#"f(a = "\x41\u00e9\U0001f600\n\"\\")"#).unwrap();
+        assert_eq!(read[0].get("a").unwrap().to_json(), r#""Aé😀\n\"\\""#);
+        for wrong in
+            [r#"f(a = "\x4")"#, r#"f(a = "\ud800")"#, r#"f(a = "\q")"#, r#"f(a = "\u+041")"#]
+        {
+            assert!(calls(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -148,6 +148,23 @@ prefix_rule(
 }
 
 #[test]
+fn any_reason_can_be_written() {
+    let reason = r#""Quote \" back\\slash\ttab é \u2028 \u0001 end""#;
+    let policy = format!(
+        "policy: a\nrules:\n  - {{ id: a, when: {{ runs: rm }}, verdict: deny, reason: {reason} }}\n"
+    );
+    for agent in Agent::ALL {
+        assert_eq!(exported(agent, &policy).native_rules, 1, "{agent:?}");
+    }
+    let codex = exported(Agent::Codex, &policy);
+    assert!(
+        codex.text.contains(r#"justification = "Quote \" back\\slash tab é     end""#),
+        "{}",
+        codex.text
+    );
+}
+
+#[test]
 fn gemini() {
     let exported = exported(Agent::Gemini, POLICY);
     for part in [

@@ -120,10 +120,11 @@ proptest! {
     }
 
     #[test]
-    fn any_policy_can_be_exported(words in "[ -~]{1,20}", glob in "[ -~]{1,20}", host in "[ -~]{1,12}") {
+    fn any_policy_can_be_exported(words in "[ -~]{1,20}", glob in "[ -~]{1,20}", host in "[ -~]{1,12}", reason in ".{1,20}") {
+        let reason = callgate_call::json::quote(&reason.replace(['\u{85}', '\u{feff}', '\u{fffe}', '\u{ffff}'], "x"));
         let (words, glob, host) = (serde_json::Value::from(words), serde_json::Value::from(glob), serde_json::Value::from(host));
         let policy = format!(
-            "policy: a\nrules:\n  - {{ id: a, when: {{ runs: {words} }}, verdict: deny, reason: {words} }}\n  \
+            "policy: a\nrules:\n  - {{ id: a, when: {{ runs: {words} }}, verdict: deny, reason: {reason} }}\n  \
              - {{ id: b, when: {{ any: [{{ reads: {glob} }}, {{ writes: {glob} }}] }}, verdict: ask }}\n  \
              - {{ id: c, when: {{ connects: {host} }}, verdict: deny }}\n  \
              - {{ id: d, tool: '@shell', when: {{ arg: command, contains: {words} }}, verdict: deny }}\n  \

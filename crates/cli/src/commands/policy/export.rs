@@ -10,14 +10,18 @@ use callgate_policy::{Diagnostic, Source};
 use super::exchange::Exchanged;
 use crate::args::PolicyExport;
 use crate::exit::Exit;
-use crate::render::count;
+use crate::render::{count, hinted};
 use crate::sources;
 
 pub(super) fn run(args: &PolicyExport, config: Option<&Path>) -> Result<Exit> {
     let policies = written(sources::compile(&args.policies.files, config)?)?;
+    // The result is checked before it is returned.
     let exported = export(&policies, args.to).map_err(|problems| {
-        // The result is checked before it is returned.
-        rejected("result", Vec::new(), problems)
+        let why = problems.first().map_or("", |problem| &problem.message);
+        hinted(
+            format!("the rules would not load: {why}"),
+            "this is a bug: please report the policy",
+        )
     })?;
     let exchanged = Exchanged {
         format: args.to.as_str(),
