@@ -101,7 +101,7 @@ fn call(reader: &mut Reader<'_>, tokens: &[Token], at: usize) -> Option<ScriptCa
     if before.is_some_and(|token| token.is('.')) {
         return None;
     }
-    // `tools.name(` or `tools["name"](`. A member of a tool, such as `call`, is no tool.
+    // `tools.name(` or `tools["name"](`. A member of a tool, such as `call`, is not a tool.
     let is_dot = tokens.get(at + 1)?.is('.');
     let name = match &tokens.get(at + 2)?.kind {
         Kind::Name(name) if is_dot => name,

@@ -26,7 +26,7 @@ const DAY: i64 = 24 * HOUR;
 const SOME_MONDAY: i64 = 1_704_067_200;
 
 impl Moment {
-    /// The moment so many seconds after 1970 in UTC.
+    /// The moment this many seconds after 1970 in UTC.
     pub const fn at(unix_seconds: i64) -> Self {
         Self { unix_seconds }
     }

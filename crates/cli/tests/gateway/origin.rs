@@ -153,7 +153,7 @@ fn a_conversation_that_the_provider_stores_is_unknown() {
 }
 
 /// A denied call is put back into the next request with callgate's denial as its result. That text
-/// quotes the argument, and is no tool's.
+/// quotes the argument, and no tool has written it.
 #[test]
 fn a_denial_is_not_a_tool_result() {
     let both = format!(

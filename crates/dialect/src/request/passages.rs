@@ -32,7 +32,7 @@ const STORED: [&str; 6] = [
     "threadid",
 ];
 
-/// Members that are the result of a tool, whoever's turn they are in.
+/// Members that are the result of a tool, in any turn.
 const RESULTS: [&str; 5] =
     ["toolresult", "toolresults", "functionresponse", "functionresult", "codeexecutionresult"];
 
@@ -53,7 +53,7 @@ const NO_TEXT: [&str; 9] = [
     "cachecontrol",
 ];
 
-/// Who wrote what stands at a place.
+/// Who wrote the text at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Author {
     Given,
