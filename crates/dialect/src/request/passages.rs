@@ -23,13 +23,15 @@ pub fn passages(body: &str) -> Result<Passages, HiddenConversation> {
 type Outcome = Result<(), HiddenConversation>;
 
 /// Members that continue a conversation which the provider stores.
-const STORED: [&str; 6] = [
+const STORED: [&str; 8] = [
     "previousresponseid",
     "previousinteractionid",
     "conversation",
     "conversationid",
     "cachedcontent",
+    "thread",
     "threadid",
+    "assistantid",
 ];
 
 /// Members that are the result of a tool, in any turn.
