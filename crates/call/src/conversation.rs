@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_found_as_a_whole_word() {
+    fn a_value_is_found_in_its_place() {
         let only = |given: &str, result: &str, value: &str| {
             place(given, result, value) == ValuePlace::OnlyToolResult
         };

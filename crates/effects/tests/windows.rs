@@ -85,7 +85,7 @@ fn powershell() {
     }
 }
 
-/// `Remove-Item x`, `Get-Content ~/.ssh/id_rsa`, and words that are not text.
+/// `Remove-Item x`, and what cannot be decoded.
 #[test]
 fn encoded_commands() {
     let remove = "UgBlAG0AbwB2AGUALQBJAHQAZQBtACAAeAA=";

@@ -146,6 +146,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.add("detail", record.detail.as_ref());
     policy_rows(&mut rows, stored);
     rows.add("change", record.change.as_ref().map(|_| records::why(stored)));
+    origin_rows(&mut rows, stored);
     mcp_rows(&mut rows, stored);
     who_rows(&mut rows, stored);
     rows.add("provider", record.provider.as_ref());
@@ -223,14 +224,6 @@ fn policy_rows(rows: &mut Rows, stored: &Stored) {
 fn mcp_rows(rows: &mut Rows, stored: &Stored) {
     let hash = stored.record.tool.as_ref().and_then(|tool| tool.definition_hash.as_ref());
     rows.add("defined", hash);
-    for origin in &stored.record.origins {
-        let found = match origin.only_tool_result {
-            Some(true) => "came only from a tool result",
-            Some(false) => "did not come only from a tool result",
-            None => "it is unknown where it came from",
-        };
-        rows.add("origin", Some(format!("{}: {found}", origin.arg)));
-    }
     let Some(facts) = &stored.record.mcp else { return };
     rows.add("pin", facts.pin.as_ref());
     rows.add("type", facts.server_type.as_ref());
@@ -245,6 +238,17 @@ fn mcp_rows(rows: &mut Rows, stored: &Stored) {
             if found.path.is_empty() { String::new() } else { format!(" at {}", found.path) };
         let (class, severity, detail) = (&found.class, &found.severity, &found.detail);
         rows.add("found", Some(format!("{class} ({severity}){place}: {detail}")));
+    }
+}
+
+fn origin_rows(rows: &mut Rows, stored: &Stored) {
+    for origin in &stored.record.origins {
+        let found = match origin.only_tool_result {
+            Some(true) => "came only from a tool result",
+            Some(false) => "did not come only from a tool result",
+            None => "it is unknown where it came from",
+        };
+        rows.add("origin", Some(format!("{}: {found}", origin.arg)));
     }
 }
 

@@ -319,7 +319,7 @@ fn the_exit_code_is_true_even_if_nobody_reads_the_answer() {
 
 #[test]
 fn errors_say_what_where_and_what_next() {
-    let keys = "tool, input, server, id, surface, agent, org, team, user, key, session, cwd, home, provider, model";
+    let keys = "tool, input, server, id, surface, agent, org, team, user, key, session, cwd, home, provider, model, conversation";
     let unknown_key =
         format!("error: unknown key `imput` in the call\nhint: the keys of a call are {keys}\n");
     let table: [(&[&str], &str); 8] = [

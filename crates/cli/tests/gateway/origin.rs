@@ -153,7 +153,7 @@ fn a_conversation_that_the_provider_stores_is_unknown() {
 }
 
 /// A denied call is put back into the next request with callgate's denial as its result. That text
-/// quotes the argument, and does not come from a tool.
+/// quotes the argument, and no tool has written it.
 #[test]
 fn a_denial_is_not_a_tool_result() {
     let both = format!(
@@ -186,6 +186,9 @@ fn a_denial_is_not_a_tool_result() {
     let record = gateway.calls().pop().unwrap();
     assert_eq!(record["verdict"]["rule"], "no-bob", "{record}");
     assert_eq!(record["origins"], json!([{ "arg": "to", "only_tool_result": false }]), "{record}");
+    let shown = gateway.run(&["calls", "show", record["id"].as_str().unwrap()]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("to: did not come only from a tool result"), "{shown}");
 }
 
 /// Without such a rule the request is not kept.

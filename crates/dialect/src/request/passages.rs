@@ -23,16 +23,18 @@ pub fn passages(body: &str) -> Result<Passages, HiddenConversation> {
 type Outcome = Result<(), HiddenConversation>;
 
 /// Members that continue a conversation which the provider stores.
-const STORED: [&str; 6] = [
+const STORED: [&str; 8] = [
     "previousresponseid",
     "previousinteractionid",
     "conversation",
     "conversationid",
     "cachedcontent",
+    "thread",
     "threadid",
+    "assistantid",
 ];
 
-/// Members that are the result of a tool, in the turn of any role.
+/// Members that are the result of a tool, in any turn.
 const RESULTS: [&str; 5] =
     ["toolresult", "toolresults", "functionresponse", "functionresult", "codeexecutionresult"];
 
@@ -53,7 +55,7 @@ const NO_TEXT: [&str; 9] = [
     "cachecontrol",
 ];
 
-/// Who wrote the text of a place.
+/// Who wrote the text at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Author {
     Given,

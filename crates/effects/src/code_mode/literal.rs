@@ -64,7 +64,7 @@ impl<'t> Reader<'t> {
         reader
     }
 
-    /// `const name = literal;`, unless the constant is declared twice.
+    /// `const name = literal;`, unless the name is declared twice.
     fn find_constants(&mut self) {
         let mut declared: HashMap<&str, usize> = HashMap::new();
         for at in 0..self.tokens.len() {

@@ -151,7 +151,7 @@ impl Lexer<'_> {
         self.push(Kind::Number(number), start);
     }
 
-    /// A comment, a division or a regular expression. Where it is unclear which of the last two it
+    /// A comment, a division or a regular expression. Where it is not clear which of the last two it
     /// is, a quote in the one would be the beginning of a string in the other.
     fn slash(&mut self) -> Result<(), Failure> {
         let start = self.at;

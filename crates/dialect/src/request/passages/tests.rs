@@ -128,6 +128,8 @@ fn a_conversation_that_is_stored_elsewhere() {
         json!({ "cachedContent": "cachedContents/x", "contents": [] }),
         json!({ "conversation_id": "x", "message": "hi" }),
         json!({ "prompt": { "id": "pmpt_1" } }),
+        json!({ "thread": { "id": "thread_1" }, "messages": [] }),
+        json!({ "assistant_id": "asst_1" }),
         json!({ "input": [{ "type": "item_reference", "id": "x" }] }),
         json!({ "input": [{ "type": "compaction", "encrypted_content": "x" }] }),
     ] {

@@ -147,6 +147,11 @@ fn call_properties() -> Value {
         "home": text("The user's home folder."),
         "provider": text("The provider of the model."),
         "model": text("The model."),
+        "conversation": {
+            "type": "object",
+            "description": "What was said before the call: `user` and `tool_result`, each a text \
+                or a list of texts. Rules on the origin of a value look at it.",
+        },
         "id": text("The id of the call."),
     })
 }
