@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn any_policy_can_be_exported(words in "[ -~]{1,20}", glob in "[ -~]{1,20}", host in "[ -~]{1,12}", reason in ".{1,20}") {
-        let reason = callgate_call::json::quote(&reason.replace(['\u{85}', '\u{feff}', '\u{fffe}', '\u{ffff}'], "x"));
+        let reason = callgate_json::quote(&reason.replace(['\u{85}', '\u{feff}', '\u{fffe}', '\u{ffff}'], "x"));
         let (words, glob, host) = (serde_json::Value::from(words), serde_json::Value::from(glob), serde_json::Value::from(host));
         let policy = format!(
             "policy: a\nrules:\n  - {{ id: a, when: {{ runs: {words} }}, verdict: deny, reason: {reason} }}\n  \
