@@ -156,7 +156,7 @@ impl Upstreams {
         let response = answer.map_err(|failed| {
             let error = |error| UpstreamError::from_h1(error, at, Stage::Head);
             match failed {
-                ExchangeError::Unsent(request, it) => Failure::Unsent(Box::new(request), error(it)),
+                ExchangeError::Unsent(request, it) => Failure::Unsent(request, error(it)),
                 ExchangeError::Failed(it) => Failure::Final(error(it)),
             }
         })?;

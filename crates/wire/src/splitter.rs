@@ -37,7 +37,7 @@ pub struct Splitter {
     /// What is known from the lines before `line`.
     parts: Parts,
     /// How the frame before began. Nearly all frames of a stream have the same name.
-    opening: Opening,
+    opening: Box<Opening>,
     /// The data of a frame that has several data lines, or that is encoded. Kept for reuse.
     joined: Vec<u8>,
     framing: Framing,
@@ -62,7 +62,7 @@ impl Splitter {
             line: 0,
             scanned: 0,
             parts: Parts::new(framing),
-            opening: Opening::default(),
+            opening: Box::default(),
             joined: Vec::new(),
             framing,
             place: array::ArrayPosition::default(),

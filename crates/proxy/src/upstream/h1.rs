@@ -64,7 +64,7 @@ pub(super) enum H1Error {
 /// Why there is no head.
 pub(super) enum ExchangeError {
     /// Nothing was sent, so the request can be sent on another connection.
-    Unsent(Request<RequestBody>, H1Error),
+    Unsent(Box<Request<RequestBody>>, H1Error),
     Failed(H1Error),
 }
 

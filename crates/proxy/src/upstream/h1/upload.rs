@@ -97,7 +97,7 @@ pub(super) enum UploadError {
     /// The client did not send all of its body.
     Client(ClientBodyError),
     /// Nothing of it was written.
-    Unsent(Request<RequestBody>, io::Error),
+    Unsent(Box<Request<RequestBody>>, io::Error),
 }
 
 enum SendError {
@@ -192,7 +192,7 @@ impl Sending {
 
     /// The request, if nothing of it was written. A piece that was taken from the client cannot be
     /// returned, so such a request is lost.
-    fn take_unsent(&mut self) -> Option<Request<RequestBody>> {
+    fn take_unsent(&mut self) -> Option<Box<Request<RequestBody>>> {
         let parts = self.unsent.take()?;
         let piece = std::mem::take(&mut self.piece);
         let body = match std::mem::replace(&mut self.body, RequestBody::Empty) {
@@ -200,7 +200,7 @@ impl Sending {
             RequestBody::Empty if !piece.is_empty() => RequestBody::Whole(piece),
             body => body,
         };
-        Some(Request::from_parts(parts, body))
+        Some(Box::new(Request::from_parts(parts, body)))
     }
 
     fn advance(&mut self, written: usize) {
