@@ -13,7 +13,7 @@ use callgate_store::Durability;
 
 use crate::protect::Protect;
 use crate::resolve::{McpServer, Resolved};
-use crate::values::Values;
+use crate::values::SettingValues;
 use crate::words::{Sign, words_of};
 
 /// One setting.
@@ -69,11 +69,11 @@ fn shown(value: &impl std::fmt::Debug) -> String {
 }
 
 /// Puts a value in its place.
-pub(crate) type Set<T> = fn(&mut Values, T);
-pub(crate) type SetWord = fn(&mut Values, &str);
-pub(crate) type SetWordOrNone = fn(&mut Values, Option<&str>);
+pub(crate) type Setter<T> = fn(&mut SettingValues, T);
+pub(crate) type SetWord = fn(&mut SettingValues, &str);
+pub(crate) type SetWordOrNone = fn(&mut SettingValues, Option<&str>);
 
-/// A setting that is one of the words of a type, and its place among the [`Values`].
+/// A setting that is one of the words of a type, and its place among the [`SettingValues`].
 macro_rules! words {
     ($type:ty, $($place:ident).+) => {
         Kind::Words(
@@ -107,7 +107,7 @@ pub(crate) enum Kind {
     Named(&'static str),
     /// A list of sections.
     Each,
-    Address(Set<SocketAddr>),
+    Address(Setter<SocketAddr>),
     Store,
     /// A path of a Unix socket, or `off`.
     Socket,
@@ -119,7 +119,7 @@ pub(crate) enum Kind {
     /// A list of those.
     Variables,
     /// `true` or `false`.
-    Flag(Set<bool>),
+    Flag(Setter<bool>),
     /// One of a few words.
     Words(fn() -> Vec<&'static str>, Option<SetWord>),
     /// One of a few words, or `none`.
@@ -138,17 +138,17 @@ pub(crate) enum Kind {
     Line,
     /// A text with places to fill in.
     Template,
-    Size(Set<usize>),
+    Size(Setter<usize>),
     /// A size, or `none`.
-    SizeOrNone(Set<Option<u64>>),
-    Duration(Option<Set<Duration>>),
+    SizeOrNone(Setter<Option<u64>>),
+    Duration(Option<Setter<Duration>>),
     /// A duration, or `none`.
-    DurationOrNone(Set<Option<Duration>>),
-    Count(Counts, Option<Set<usize>>),
+    DurationOrNone(Setter<Option<Duration>>),
+    Count(Counts, Option<Setter<usize>>),
     /// A number within the range, or `none`.
-    CountOrNone(Counts, Set<Option<u64>>),
+    CountOrNone(Counts, Setter<Option<u64>>),
     /// A list of URL paths.
-    Paths(Set<Vec<String>>),
+    Paths(Setter<Vec<String>>),
     /// Files, globs, built-in policies and inline ones.
     Policies,
     /// One or more kinds of tools.

@@ -15,7 +15,7 @@ use url::Url;
 use crate::aws;
 use crate::fields::{self, ANY};
 use crate::providers;
-use crate::values::Values;
+use crate::values::SettingValues;
 use crate::words::Sign;
 use denial::WrittenDenial;
 use mcp::WrittenMcp;
@@ -25,7 +25,7 @@ use read::Section;
 #[derive(Debug, Default)]
 pub struct Written {
     /// The settings that are one value each.
-    pub(crate) values: Values,
+    pub(crate) values: SettingValues,
     pub(crate) store: Option<At<WrittenStore>>,
     /// `api.listen`.
     pub(crate) api_listen: Option<At<WrittenListen>>,
@@ -89,7 +89,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
     let policies = fields.get("policies").map(|node| policies(node, problems));
     let own_policy = own_policy(&fields, policies.is_some(), problems);
     let file = Section::root(&fields);
-    let mut values = Values::default();
+    let mut values = SettingValues::default();
     values.read(&file, problems);
     Some(Written {
         values,

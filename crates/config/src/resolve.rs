@@ -25,7 +25,7 @@ use crate::find;
 use crate::policies::{Gathered, PolicySet, no_rules, relative_to};
 use crate::protect::{self, Protect};
 use crate::providers::KNOWN;
-use crate::values::Values;
+use crate::values::SettingValues;
 use crate::watch::Watched;
 use crate::words::Sign;
 pub use mcp::McpServer;
@@ -281,7 +281,7 @@ fn resolve(
     let (audit, api) = (audit(&written, path), api(&written, path));
     let mcp = mcp::settings(&written.mcp, &written.values.mcp);
     let mcp_servers = mcp::servers(&written.mcp, path);
-    let Values { mut proxy, mut decide, protect, set, .. } = written.values;
+    let SettingValues { mut proxy, mut decide, protect, set, .. } = written.values;
     proxy.listen = listen_of_environment()?.unwrap_or(proxy.listen);
     proxy.providers = providers(written.providers);
     decide.denial = Arc::new(written.denial.resolved());

@@ -15,7 +15,7 @@ use crate::protect::Protect;
 /// The settings of every crate. What is not one value each (providers, servers, where records are
 /// stored) is added when they are resolved.
 #[derive(Debug)]
-pub(crate) struct Values {
+pub(crate) struct SettingValues {
     pub(crate) proxy: callgate_proxy::Settings,
     pub(crate) audit: callgate_store::Settings,
     pub(crate) decide: callgate_decide::Settings,
@@ -28,7 +28,7 @@ pub(crate) struct Values {
     pub(crate) set: BTreeMap<&'static str, String>,
 }
 
-impl Default for Values {
+impl Default for SettingValues {
     /// Every value as its row has it by default.
     fn default() -> Self {
         let mut values = Self {
@@ -50,7 +50,7 @@ impl Default for Values {
     }
 }
 
-impl Values {
+impl SettingValues {
     /// Reads the values of a section and of those in it.
     pub(crate) fn read(&mut self, section: &Section<'_>, problems: &mut Problems<'_>) {
         for field in fields::in_section(section.path()) {
@@ -143,7 +143,7 @@ mod tests {
     /// Other users of the crates than the config get the same.
     #[test]
     fn the_rows_agree_with_the_defaults_of_the_crates() {
-        let rows = Values::default();
+        let rows = SettingValues::default();
         let shown = |it: &dyn Debug| format!("{it:?}");
         assert_eq!(shown(&rows.proxy), shown(&callgate_proxy::Settings::default()));
         assert_eq!(shown(&rows.decide), shown(&callgate_decide::Settings::default()));

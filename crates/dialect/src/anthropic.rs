@@ -11,7 +11,7 @@ mod write;
 
 use callgate_wire::Framings;
 
-use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk, block_lists};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
@@ -43,7 +43,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     seen: |request| block_lists::seen::<request::Message<'_>>(request),
     states: no_states,
     tools: ToolPlaces {
-        walks: &[Walk::LISTS, Walk::LEGACY, Walk::Messages],
+        walks: &[ToolWalk::LISTS, ToolWalk::LEGACY, ToolWalk::Messages],
         features: &[FeatureGroup::Extensions, FeatureGroup::Models],
         calls_need_tools: true,
     },

@@ -19,7 +19,7 @@ use callgate_wire::Framings;
 use crate::AddedEvent;
 use crate::event::Lane;
 use crate::object::object;
-use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
 /// The spec of the Cohere API.
@@ -58,7 +58,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     seen: request::seen,
     states: no_states,
     tools: ToolPlaces {
-        walks: &[Walk::STRICT_LISTS, Walk::LEGACY],
+        walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],
         features: &[FeatureGroup::Extensions, FeatureGroup::Models],
         calls_need_tools: false,
     },

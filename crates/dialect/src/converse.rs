@@ -16,7 +16,7 @@ pub(crate) mod write;
 use callgate_wire::Framings;
 
 use crate::object::{Raw, object};
-use crate::request::{FeatureGroup, ToolPlaces, Walk, block_lists};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk, block_lists};
 use crate::spec::{Comments, DialectSpec, ErrorHeader, HttpSpec, Signing, no_states};
 use crate::{AddedEvent, Blame};
 
@@ -45,7 +45,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     seen: |request| block_lists::seen::<request::Message<'_>>(request),
     states: no_states,
     tools: ToolPlaces {
-        walks: &[Walk::Converse],
+        walks: &[ToolWalk::Converse],
         features: &[FeatureGroup::Extensions, FeatureGroup::Models],
         calls_need_tools: true,
     },

@@ -19,7 +19,7 @@ mod write;
 use callgate_wire::Framings;
 
 use crate::event::Lane;
-use crate::request::{ToolPlaces, Walk};
+use crate::request::{ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, FrameForm, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
@@ -50,7 +50,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     restore: request::restore,
     seen: request::seen,
     states: no_states,
-    tools: ToolPlaces { walks: &[Walk::Gemini], features: &[], calls_need_tools: false },
+    tools: ToolPlaces { walks: &[ToolWalk::Gemini], features: &[], calls_need_tools: false },
     http: HttpSpec { key_header: "x-goog-api-key", ..HttpSpec::bearer(write::refusal) },
 };
 

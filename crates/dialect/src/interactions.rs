@@ -13,7 +13,7 @@ mod write;
 use callgate_wire::Framings;
 
 use crate::gemini;
-use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, HttpSpec};
 use crate::{AddedEvent, Blame};
 
@@ -45,7 +45,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     seen: request::seen,
     states: request::states,
     tools: ToolPlaces {
-        walks: &[Walk::Lists(&["tools"], &["tool_choice"]), Walk::GenerationConfig],
+        walks: &[ToolWalk::Lists(&["tools"], &["tool_choice"]), ToolWalk::GenerationConfig],
         features: &[FeatureGroup::StoredAgent],
         calls_need_tools: false,
     },

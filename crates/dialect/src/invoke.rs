@@ -12,7 +12,7 @@ mod write;
 
 use callgate_wire::Framings;
 
-use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, no_states};
 use crate::{anthropic, converse};
 
@@ -44,7 +44,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     states: no_states,
     tools: ToolPlaces {
         // Whichever model's format the request has.
-        walks: &[Walk::LISTS, Walk::LEGACY, Walk::Converse, Walk::Messages],
+        walks: &[ToolWalk::LISTS, ToolWalk::LEGACY, ToolWalk::Converse, ToolWalk::Messages],
         features: &[FeatureGroup::Extensions, FeatureGroup::Models],
         calls_need_tools: true,
     },

@@ -3,7 +3,7 @@
 use callgate_json::escape_into;
 
 /// Writes an object: `object! { "type": "text", "index": 1, "inner": { "text": text } }`.
-/// A value is text, a number, [`Raw`] JSON, [`Escaped`] text, a nested object or a list.
+/// A value is text, a number, [`Raw`], [`EscapedText`], a nested object or a list.
 macro_rules! object {
     (@members $out:ident;) => {};
     (@members $out:ident; $key:literal: { $($inner:tt)* } $(, $($rest:tt)*)?) => {
@@ -22,7 +22,7 @@ macro_rules! object {
     };
     (@members $out:ident; $key:literal: $value:expr $(, $($rest:tt)*)?) => {
         $crate::object::key(&mut $out, $key);
-        $crate::object::Value::write(&$value, &mut $out);
+        $crate::object::WriteJson::write(&$value, &mut $out);
         object!(@members $out; $($($rest)*)?);
     };
     (@items $out:ident;) => {};
@@ -35,7 +35,7 @@ macro_rules! object {
     };
     (@items $out:ident; $value:expr $(, $($rest:tt)*)?) => {
         $crate::object::separate(&mut $out);
-        $crate::object::Value::write(&$value, &mut $out);
+        $crate::object::WriteJson::write(&$value, &mut $out);
         object!(@items $out; $($($rest)*)?);
     };
     ($($members:tt)*) => {{
@@ -52,20 +52,20 @@ pub(crate) use object;
 pub(crate) struct Raw<'a>(pub(crate) &'a str);
 
 /// Text as it is between its quotes.
-pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+pub(crate) struct EscapedText<'a>(pub(crate) &'a str);
 
 /// What a member can be.
-pub(crate) trait Value {
+pub(crate) trait WriteJson {
     fn write(&self, out: &mut String);
 }
 
-impl Value for Raw<'_> {
+impl WriteJson for Raw<'_> {
     fn write(&self, out: &mut String) {
         out.push_str(self.0);
     }
 }
 
-impl Value for Escaped<'_> {
+impl WriteJson for EscapedText<'_> {
     fn write(&self, out: &mut String) {
         out.push('"');
         out.push_str(self.0);
@@ -73,13 +73,13 @@ impl Value for Escaped<'_> {
     }
 }
 
-impl<T: Value + ?Sized> Value for &T {
+impl<T: WriteJson + ?Sized> WriteJson for &T {
     fn write(&self, out: &mut String) {
         (**self).write(out);
     }
 }
 
-impl Value for str {
+impl WriteJson for str {
     fn write(&self, out: &mut String) {
         out.push('"');
         escape_into(self, out);
@@ -87,7 +87,7 @@ impl Value for str {
     }
 }
 
-impl Value for String {
+impl WriteJson for String {
     fn write(&self, out: &mut String) {
         self.as_str().write(out);
     }
@@ -95,7 +95,7 @@ impl Value for String {
 
 macro_rules! plain {
     ($($type:ty),+) => {$(
-        impl Value for $type {
+        impl WriteJson for $type {
             fn write(&self, out: &mut String) {
                 out.push_str(&self.to_string());
             }

@@ -13,7 +13,7 @@ use callgate_wire::Framings;
 
 use crate::AddedEvent;
 use crate::object::object;
-use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 
 /// The spec of the Ollama API.
@@ -41,7 +41,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     seen: request::seen,
     states: no_states,
     tools: ToolPlaces {
-        walks: &[Walk::STRICT_LISTS, Walk::LEGACY],
+        walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],
         features: &[FeatureGroup::Extensions],
         calls_need_tools: false,
     },

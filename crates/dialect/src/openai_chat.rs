@@ -17,7 +17,7 @@ use callgate_wire::Framings;
 
 pub(crate) use write::refusal;
 
-use crate::request::{FeatureGroup, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
 
@@ -50,7 +50,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     seen: request::seen,
     states: no_states,
     tools: ToolPlaces {
-        walks: &[Walk::STRICT_LISTS, Walk::LEGACY],
+        walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],
         features: &[FeatureGroup::Extensions, FeatureGroup::Models],
         calls_need_tools: false,
     },

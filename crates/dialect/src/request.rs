@@ -56,7 +56,7 @@ pub use tools::{Advertised, CannotRemove, Tool, advertised};
 pub(crate) use places::{CallPlaces, PlacedBlock, put_back_blocks};
 pub(crate) use recognise::{MessageTraits, SentCall, TurnMatch, recognise};
 pub(crate) use text::{Decoded, ShownNotice, rest, shown};
-pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, Walk};
+pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
 
 use crate::Dialect;
 use crate::json::Fields;

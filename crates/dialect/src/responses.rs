@@ -30,7 +30,7 @@ pub(crate) use stored::{message_ids, shown_message_ids};
 
 use crate::object::{Raw, object};
 use crate::openai_chat;
-use crate::request::{FeatureGroup, SERVERS, ToolPlaces, Walk};
+use crate::request::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, HttpSpec};
 use crate::{AddedEvent, Blame};
 
@@ -79,9 +79,9 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     states: request::states,
     tools: ToolPlaces {
         walks: &[
-            Walk::Lists(&["tools", SERVERS], &["tool_choice", "parallel_tool_calls"]),
-            Walk::LEGACY,
-            Walk::Input,
+            ToolWalk::Lists(&["tools", SERVERS], &["tool_choice", "parallel_tool_calls"]),
+            ToolWalk::LEGACY,
+            ToolWalk::Input,
         ],
         features: &[FeatureGroup::Extensions, FeatureGroup::StoredPrompt, FeatureGroup::Models],
         calls_need_tools: false,

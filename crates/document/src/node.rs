@@ -112,7 +112,7 @@ pub fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
         with_snippet: false,
         budget: serde_saphyr::budget! { max_events: 4_000_000, max_nodes: 2_000_000 },
     };
-    match serde_saphyr::from_str_with_options::<Spanned<Raw>>(&source.text, options) {
+    match serde_saphyr::from_str_with_options::<Spanned<RawNode>>(&source.text, options) {
         Ok(raw) => Some(place(raw, &source.text)),
         Err(error) => {
             let span = error.location().map(|at| span_of(&at, &source.text)).unwrap_or_default();
@@ -135,24 +135,26 @@ fn plain(error: &serde_saphyr::Error) -> String {
 
 /// A value as serde sees it, before its span is computed.
 #[derive(Debug)]
-enum Raw {
+enum RawNode {
     Null,
     Bool(bool),
     Number(String),
     String(String),
-    List(Vec<Spanned<Raw>>),
-    Map(Vec<(Spanned<String>, Spanned<Raw>)>),
+    List(Vec<Spanned<RawNode>>),
+    Map(Vec<(Spanned<String>, Spanned<RawNode>)>),
 }
 
-fn place(raw: Spanned<Raw>, text: &str) -> Node {
+fn place(raw: Spanned<RawNode>, text: &str) -> Node {
     let span = span_of(&raw.referenced, text);
     let value = match raw.value {
-        Raw::Null => Yaml::Null,
-        Raw::Bool(value) => Yaml::Bool(value),
-        Raw::Number(value) => number(value, span_of(&raw.defined, text), text),
-        Raw::String(value) => Yaml::String(value),
-        Raw::List(items) => Yaml::List(items.into_iter().map(|item| place(item, text)).collect()),
-        Raw::Map(entries) => {
+        RawNode::Null => Yaml::Null,
+        RawNode::Bool(value) => Yaml::Bool(value),
+        RawNode::Number(value) => number(value, span_of(&raw.defined, text), text),
+        RawNode::String(value) => Yaml::String(value),
+        RawNode::List(items) => {
+            Yaml::List(items.into_iter().map(|item| place(item, text)).collect())
+        }
+        RawNode::Map(entries) => {
             let keyed = |(key, value): (Spanned<String>, _)| {
                 let span = span_of(&key.referenced, text);
                 (Key { name: key.value, span }, place(value, text))
@@ -190,67 +192,67 @@ fn span_of(at: &Location, text: &str) -> Span {
     Span { line: number(at.line()), column: number(at.column()), start, end }
 }
 
-impl<'de> Deserialize<'de> for Raw {
+impl<'de> Deserialize<'de> for RawNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
+        deserializer.deserialize_any(RawNodeVisitor)
     }
 }
 
-struct RawVisitor;
+struct RawNodeVisitor;
 
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Raw;
+impl<'de> Visitor<'de> for RawNodeVisitor {
+    type Value = RawNode;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
+    fn visit_unit<E>(self) -> Result<RawNode, E> {
+        Ok(RawNode::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
+    fn visit_none<E>(self) -> Result<RawNode, E> {
+        Ok(RawNode::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
-        Ok(Raw::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<RawNode, E> {
+        Ok(RawNode::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
-        Ok(Raw::Number(value.to_string()))
+    fn visit_i64<E>(self, value: i64) -> Result<RawNode, E> {
+        Ok(RawNode::Number(value.to_string()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
-        Ok(Raw::Number(value.to_string()))
+    fn visit_u64<E>(self, value: u64) -> Result<RawNode, E> {
+        Ok(RawNode::Number(value.to_string()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
-        Ok(Raw::Number(value.to_string()))
+    fn visit_f64<E>(self, value: f64) -> Result<RawNode, E> {
+        Ok(RawNode::Number(value.to_string()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
-        Ok(Raw::String(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<RawNode, E> {
+        Ok(RawNode::String(value.to_owned()))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Raw, E> {
-        Ok(Raw::String(value))
+    fn visit_string<E>(self, value: String) -> Result<RawNode, E> {
+        Ok(RawNode::String(value))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<RawNode, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = access.next_element()? {
             items.push(item);
         }
-        Ok(Raw::List(items))
+        Ok(RawNode::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<RawNode, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = access.next_entry()? {
             entries.push(entry);
         }
-        Ok(Raw::Map(entries))
+        Ok(RawNode::Map(entries))
     }
 }
 

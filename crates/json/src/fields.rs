@@ -8,13 +8,13 @@ use super::{Error, Problem, Text, equal_ignoring_case};
 #[derive(Debug)]
 pub struct Fields<const N: usize> {
     names: &'static [&'static str; N],
-    spelling: Spelling,
+    spelling: KeySpelling,
     seen: u32,
 }
 
 /// How the guarded keys are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spelling {
+enum KeySpelling {
     /// Without capitals.
     Lower,
     /// With capitals.
@@ -26,17 +26,17 @@ enum Spelling {
 impl<const N: usize> Fields<N> {
     /// Guards these keys, none of which was seen yet. They have no capitals.
     pub fn new(names: &'static [&'static str; N]) -> Self {
-        Self { names, spelling: Spelling::Lower, seen: 0 }
+        Self { names, spelling: KeySpelling::Lower, seen: 0 }
     }
 
     /// The same for keys with capitals.
     pub fn mixed(names: &'static [&'static str; N]) -> Self {
-        Self { names, spelling: Spelling::Mixed, seen: 0 }
+        Self { names, spelling: KeySpelling::Mixed, seen: 0 }
     }
 
     /// The same for keys in camel case that some clients also read in snake case.
     pub fn camel_or_snake(names: &'static [&'static str; N]) -> Self {
-        Self { names, spelling: Spelling::CamelOrSnake, seen: 0 }
+        Self { names, spelling: KeySpelling::CamelOrSnake, seen: 0 }
     }
 
     /// The position of `key` among the guarded keys; `None` for any other key.
@@ -48,8 +48,10 @@ impl<const N: usize> Fields<N> {
                 return self.mark(place, key).map(Some);
             }
             match self.spelling {
-                Spelling::Lower if is_plain_lower(raw) => return Ok(None),
-                Spelling::CamelOrSnake if raw.is_ascii() => return self.find_alike(raw, raw, key),
+                KeySpelling::Lower if is_plain_lower(raw) => return Ok(None),
+                KeySpelling::CamelOrSnake if raw.is_ascii() => {
+                    return self.find_alike(raw, raw, key);
+                }
                 _ => {}
             }
         }
@@ -74,7 +76,7 @@ impl<const N: usize> Fields<N> {
     #[cold]
     fn find_odd(&mut self, key: &Text<'_>) -> Result<Option<usize>, Error> {
         let text = key.decode()?;
-        if self.spelling == Spelling::CamelOrSnake {
+        if self.spelling == KeySpelling::CamelOrSnake {
             // Letters beyond ASCII may become ASCII in lower case.
             let folded = text.to_uppercase().to_lowercase();
             return self.find_alike(text.as_bytes(), folded.as_bytes(), key);

@@ -60,8 +60,9 @@ impl<'n> Section<'n> {
         &self.path
     }
 
-    /// The section under a key, without a check: [`Values::read`](crate::values::Values::read)
-    /// checks every section at a fixed place.
+    /// The section under a key, without a check:
+    /// [`SettingValues::read`](crate::values::SettingValues::read) checks every section at a fixed
+    /// place.
     pub(super) fn inside(&self, key: &str) -> Self {
         let (path, shown) = self.below(key);
         let fields = self.node(key).and_then(|node| match &node.value {

@@ -304,7 +304,7 @@ pub(super) fn blocked_body(text: &str) -> String {
 fn message(content: &str, stop_reason: &str) -> String {
     object! {
         "id": "msg_blocked", "type": "message", "role": "assistant", "model": "",
-        "content": [Raw(&content)], "stop_reason": Raw(&stop_reason), "stop_sequence": Raw("null"),
+        "content": [Raw(content)], "stop_reason": Raw(stop_reason), "stop_sequence": Raw("null"),
         "usage": { "input_tokens": 0, "output_tokens": 0 },
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn contents(parts: &str, results: &str) -> String {
 
 /// A content of the model.
 pub(super) fn model(parts: &str) -> String {
-    object! { "role": "model", "parts": Raw(&parts) }
+    object! { "role": "model", "parts": Raw(parts) }
 }
 
 /// The request with the turn and its results at the end.

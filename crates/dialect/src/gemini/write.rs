@@ -68,18 +68,10 @@ impl Write for Writer {
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
         let is_wrapped = view::view(data).is_ok_and(|found| found.is_wrapped);
-        let chunk = object! {
-            "candidates": [
-                {
-                    "content": {
-                        "role": "model", "parts": [
-                            Raw(&text_part(text, self.orphans.get(self.carried).map(|(_, signature)| signature.clone()))),
-                        ],
-                    },
-                    "index": 0,
-                },
-            ],
-        };
+        let signature = self.orphans.get(self.carried).map(|(_, signature)| signature.clone());
+        let part = text_part(text, signature);
+        let content = object! { "role": "model", "parts": [Raw(&part)] };
+        let chunk = object! { "candidates": [{ "content": Raw(&content), "index": 0 }] };
         self.carried += 1;
         frame.another(None, &wrapped(chunk, is_wrapped), out);
     }
@@ -486,7 +478,7 @@ fn edit_call(data: &str, call: &Call<'_>, whole: &Canonical, edits: &mut Edits) 
 /// Adds a part to a candidate that has this many left.
 fn add_part(data: &str, candidate: &Candidate<'_>, left: usize, part: &str, edits: &mut Edits) {
     let Some(content) = &candidate.content else {
-        let content = object! { "role": "model", "parts": [Raw(&part)] };
+        let content = object! { "role": "model", "parts": [Raw(part)] };
         return match candidate.no_content {
             Some(null) => edits.replace(null, content),
             None => add_member(data, candidate.span, "content", &content, edits),

@@ -187,7 +187,7 @@ fn error_result(call: &RemovedCall) -> String {
         .and_then(|step| member(&call.original, step, "name"))
         .map_or("\"\"", |name| name.of(&call.original));
     object! {
-        "type": "function_result", "call_id": &call.id, "name": Raw(&name), "is_error": true,
+        "type": "function_result", "call_id": &call.id, "name": Raw(name), "is_error": true,
         "result": &call.why,
     }
 }

@@ -216,7 +216,7 @@ pub(super) fn error_result(call: &RemovedCall) -> String {
     let name = whole_object(&call.original)
         .and_then(|object| member(&call.original, object, "name"))
         .map_or("\"\"", |name| name.of(&call.original));
-    object! { "role": "function", "name": Raw(&name), "content": Raw(&why) }
+    object! { "role": "function", "name": Raw(name), "content": Raw(&why) }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub use strip::CannotRemove;
 /// Where the requests of an API have tools, and what removing some of them needs.
 pub(crate) struct ToolPlaces {
     /// The places, in order.
-    pub(crate) walks: &'static [Walk],
+    pub(crate) walks: &'static [ToolWalk],
     /// What its providers run because of other members.
     pub(crate) features: &'static [FeatureGroup],
     /// Whether the API accepts calls in messages only together with tools.
@@ -39,7 +39,7 @@ pub(crate) struct ToolPlaces {
 }
 
 /// A place with tools.
-pub(crate) enum Walk {
+pub(crate) enum ToolWalk {
     /// Lists at the top level, and the members with which a request chooses among the first of
     /// them.
     Lists(&'static [&'static str], &'static [&'static str]),
@@ -55,7 +55,7 @@ pub(crate) enum Walk {
     Gemini,
 }
 
-impl Walk {
+impl ToolWalk {
     /// The usual lists.
     pub(crate) const LISTS: Self = Self::Lists(&["tools", SERVERS], &["tool_choice"]);
     /// The same where two settings make no sense without tools.
@@ -183,14 +183,14 @@ impl Finder<'_> {
         self.features(root)
     }
 
-    fn walk(&mut self, walk: &Walk, root: Span) -> Result<(), Error> {
+    fn walk(&mut self, walk: &ToolWalk, root: Span) -> Result<(), Error> {
         match walk {
-            Walk::Lists(lists, choices) => self.flat(root, lists, choices),
-            Walk::Messages => self.in_messages(root),
-            Walk::Input => self.in_input(root),
-            Walk::GenerationConfig => self.in_generation_config(root),
-            Walk::Converse => self.converse(root),
-            Walk::Gemini => self.gemini(root),
+            ToolWalk::Lists(lists, choices) => self.flat(root, lists, choices),
+            ToolWalk::Messages => self.in_messages(root),
+            ToolWalk::Input => self.in_input(root),
+            ToolWalk::GenerationConfig => self.in_generation_config(root),
+            ToolWalk::Converse => self.converse(root),
+            ToolWalk::Gemini => self.gemini(root),
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn unmerge(
 }
 
 fn assistant(content: &str) -> String {
-    object! { "role": "assistant", "content": Raw(&content) }
+    object! { "role": "assistant", "content": Raw(content) }
 }
 
 fn without_thinking(content: &str) -> String {

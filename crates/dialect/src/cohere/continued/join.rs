@@ -20,7 +20,7 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
         let Some(content) = member(body, message, "content") else { continue };
         match content.of(body) {
             text if text.starts_with('"') => {
-                contents.push(object! { "type": "text", "text": Raw(&text) });
+                contents.push(object! { "type": "text", "text": Raw(text) });
             }
             _ => {
                 contents.extend(elements(body, content).iter().map(|part| part.of(body).to_owned()))

@@ -124,7 +124,7 @@ impl Answer {
         if let Some(content) = member(data, message, "content") {
             match content.of(data) {
                 text if text.starts_with('"') => {
-                    let content = object! { "type": "text", "text": Raw(&text) };
+                    let content = object! { "type": "text", "text": Raw(text) };
                     self.contents.push((content, String::new()));
                 }
                 _ => {

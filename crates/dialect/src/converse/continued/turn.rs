@@ -6,7 +6,7 @@ use callgate_wire::{Framing, Splitter};
 use super::usage_of;
 use crate::continued::{NotContinued, ProvidedTurn};
 use crate::json::{document, elements, member, members, raw_member, string_member};
-use crate::object::{Escaped, Raw, object};
+use crate::object::{EscapedText, Raw, object};
 use crate::request::{ClientCall, whole_object};
 
 const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
@@ -211,10 +211,10 @@ impl Block {
         Ok(match self {
             Self::Whole(block) => Some(block.clone()),
             Self::Text { text, .. } => {
-                (!text.is_empty()).then(|| object! { "text": Escaped(text) })
+                (!text.is_empty()).then(|| object! { "text": EscapedText(text) })
             }
             Self::Thinking { redacted, .. } if !redacted.is_empty() => {
-                Some(object! { "reasoningContent": { "redactedContent": Escaped(redacted) } })
+                Some(object! { "reasoningContent": { "redactedContent": EscapedText(redacted) } })
             }
             Self::Thinking { text, signature, .. } => {
                 let signed = match signature.is_empty() {
@@ -247,5 +247,5 @@ fn call(start: &str, input: &str) -> Result<String, NotContinued> {
         _ => return Err(UNREADABLE),
     };
     let (id, name) = (text("toolUseId")?, text("name")?);
-    Ok(object! { "toolUse": { "toolUseId": Raw(&id), "name": Raw(&name), "input": Raw(&input) } })
+    Ok(object! { "toolUse": { "toolUseId": Raw(&id), "name": Raw(&name), "input": Raw(input) } })
 }

@@ -58,7 +58,7 @@ fn is_said(part: &str) -> bool {
 /// The candidate with other parts.
 fn with_parts(body: &str, candidate: &Candidate<'_>, parts: &str) -> Option<String> {
     let Span { start, .. } = candidate.span;
-    let content = object! { "role": "model", "parts": [Raw(&parts)] };
+    let content = object! { "role": "model", "parts": [Raw(parts)] };
     let own = candidate.span.of(body);
     let mut edits = Edits::default();
     let whole = Span { start: 0, end: own.len() };

@@ -6,7 +6,7 @@ use callgate_wire::{Framing, Splitter};
 use super::super::view::{Part, view};
 use crate::continued::{NotContinued, ProvidedTurn};
 use crate::json::{inside, members};
-use crate::object::{Escaped, object};
+use crate::object::{EscapedText, object};
 use crate::request::ClientCall;
 use crate::usage::overlay;
 
@@ -58,9 +58,9 @@ enum Said {
 impl Said {
     fn written(&self) -> String {
         match self {
-            Self::Text { raw, is_thought: false } => object! { "text": Escaped(raw) },
+            Self::Text { raw, is_thought: false } => object! { "text": EscapedText(raw) },
             Self::Text { raw, is_thought: true } => {
-                object! { "text": Escaped(raw), "thought": true }
+                object! { "text": EscapedText(raw), "thought": true }
             }
             Self::Call { part, .. } | Self::Other(part) => part.clone(),
         }

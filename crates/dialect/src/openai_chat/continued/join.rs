@@ -67,7 +67,7 @@ fn content(bodies: &[String]) -> Option<String> {
             is_list = true;
             parts.extend(elements(body, content).iter().map(|part| part.of(body).to_owned()));
         } else if text.starts_with('"') && text != "\"\"" {
-            parts.push(object! { "type": "text", "text": Raw(&text) });
+            parts.push(object! { "type": "text", "text": Raw(text) });
         }
     }
     if is_list {

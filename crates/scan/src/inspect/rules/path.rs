@@ -22,7 +22,7 @@ const BEHIND: usize = 70;
 /// The data of this file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Data {
+struct PathData {
     paths: Vec<(String, Severity)>,
     before: String,
     after: String,
@@ -38,7 +38,7 @@ struct Patterns {
 }
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-    let data: Data = super::data(include_str!("paths.toml"));
+    let data: PathData = super::data(include_str!("paths.toml"));
     #[expect(clippy::expect_used, reason = "fixed patterns that every test builds")]
     let compile = |pattern: &str| {
         RegexBuilder::new(pattern).unicode(false).build().expect("a fixed pattern compiles")
