@@ -136,7 +136,7 @@ fn is_encoded(key: &str) -> bool {
 fn encoded(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str) {
     let folder = working_folder(analysis.ground);
     match crate::shell::decode::base64(text) {
-        Some(plain) => known::run(analysis, call, path, &Value::String(plain.into()), &folder),
+        Some(plain) => known::run(analysis, call, path, &Value::String(plain), &folder),
         None => {
             analysis.argument(path, text);
             let mut shell = Shell::new(analysis, folder);
