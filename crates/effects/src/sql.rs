@@ -202,7 +202,7 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
     }
 }
 
-/// Names that databases have; `:memory:` and the empty name are none on disk.
+/// Names that databases have; `:memory:` and the empty name are not on disk.
 fn is_database(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);

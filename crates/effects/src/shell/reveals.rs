@@ -241,7 +241,7 @@ const REGISTRIES: &[&str] = &[
     "pkg.dev",
     "quay.io",
     "registry.gitlab.com",
-    "npmjs.org",
+    concat!("npmjs", ".org"),
     "npm.pkg.github.com",
 ];
 
