@@ -10,7 +10,7 @@ const IN_PLACE: Operands = each(&[READS_TREE, WRITES]);
 const LOOKS: Operands = each(&[READS_TREE]);
 
 pub(crate) const MODELS: &[Model] = &[
-    // Everything below the folder is there for everyone who connects.
+    // Everything below the folder is there for anyone who connects.
     model(&["serve", "http-server", "live-server", "miniserve", "dufs", "sirv", "static-server"])
         .flags(&[takes(
             &["-l", "--listen", "-p", "--port", "-a", "--address", "-c", "-o", "--host"],
