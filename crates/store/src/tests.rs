@@ -7,6 +7,7 @@ mod failing;
 mod files;
 mod keeping;
 mod keys;
+mod marks;
 mod moving;
 mod reading;
 mod sessions;

@@ -30,8 +30,9 @@ use schema::STATE;
 pub(crate) use snapshot::{StateLock, StateSnapshot};
 #[cfg(test)]
 pub(crate) use {
-    files::prune as prune_files, history::prune as prune_history, meters::prune as prune_meters,
-    removed::prune as prune_removed, sessions::end_idle, turns::expire as expire_turns,
+    files::prune as prune_files, history::prune as prune_history, marks::expire as expire_marks,
+    meters::prune as prune_meters, removed::prune as prune_removed, sessions::end_idle,
+    turns::expire as expire_turns,
 };
 
 /// The state in its own SQLite file.

@@ -114,7 +114,7 @@ fn the_file_is_private_and_of_its_own_kind() {
     std::fs::set_permissions(place.state_path(), PermissionsExt::from_mode(0o600)).unwrap();
 
     place.raw_state().pragma_update(None, "user_version", 99).unwrap();
-    assert!(matches!(open(), OpenError::Newer { found: 99, known: 2, .. }));
+    assert!(matches!(open(), OpenError::Newer { found: 99, known: 3, .. }));
     // The other file is not a state file, although callgate wrote it.
     std::fs::copy(place.path(), place.state_path()).unwrap();
     assert!(matches!(open(), OpenError::Foreign { path, .. } if path == place.state_path()));
