@@ -186,8 +186,9 @@ fn scratch() -> PathBuf {
 /// the copy would replace what this build has made.
 fn another_version(manifest: Vec<u8>) -> Vec<u8> {
     let manifest = String::from_utf8(manifest).unwrap();
-    let (before, after) = manifest.split_once("[workspace.package]\nversion = \"").unwrap();
-    format!("{before}[workspace.package]\nversion = \"99.{after}").into_bytes()
+    let (before, rest) = manifest.split_once("[workspace.package]\nversion = \"").unwrap();
+    let (version, after) = rest.split_once('"').unwrap();
+    format!("{before}[workspace.package]\nversion = \"{version}-recipe\"{after}").into_bytes()
 }
 
 /// Removes what an earlier recipe has left.
