@@ -223,8 +223,8 @@ impl Shell<'_, '_> {
 
     /// A program that is not known, and that is asked to show a secret.
     pub(crate) fn reveals_by_flag(&mut self, fields: &[Field], run: usize) {
-        let words = fields.iter().skip(1).take(32).filter_map(Field::text);
-        if words.filter(|word| word.starts_with("--")).any(is_revealing_flag) {
+        let flags = fields.iter().skip(1).take(8).map(|field| field.word.known_start());
+        if flags.filter(|word| word.starts_with("--")).any(is_revealing_flag) {
             self.mark(run, Mark::Credentials);
         }
     }
@@ -258,18 +258,19 @@ fn takes_secret(run: &Run) -> bool {
 
 /// Programs that print many settings, some of which may be secrets.
 fn prints_settings(run: &Run) -> bool {
-    let words: Vec<&str> = run.words.iter().skip(1).filter_map(Word::text).take(6).collect();
-    let has = |word: &str| words.contains(&word);
-    match run.program.text().unwrap_or_default() {
+    let program = run.program.text().unwrap_or_default();
+    let has = |word: &str| run.words.iter().skip(1).take(6).any(|it| it.text() == Some(word));
+    let starts = |start: &str| {
+        run.words.iter().skip(1).take(6).any(|word| word.known_start().starts_with(start))
+    };
+    match program {
         "helm" => has("get"),
-        "kubectl" | "oc" => {
-            has("describe") || has("get") && words.iter().any(|word| word.starts_with("-o"))
-        }
+        "kubectl" | "oc" => has("describe") || has("get") && starts("-o"),
         "docker" | "docker-compose" | "podman" => has("inspect") || has("config"),
         "terraform" | "tofu" => has("show") || has("output"),
         "git" => has("config") && (has("-l") || has("--list")),
         "npm" | "pip" | "composer" => has("config"),
-        "aws" => words.iter().any(|word| word.starts_with("get-") || word.starts_with("describe-")),
+        "aws" => starts("get-") || starts("describe-"),
         "gcloud" | "az" => has("describe") || has("show"),
         "systemctl" => has("show"),
         _ => false,

@@ -228,7 +228,8 @@ impl Shell<'_, '_> {
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
         self.reveals_by_flag(fields, run);
-        if super::special::is_installer(name) {
+        if fields.len() > 1 && name.len() <= LONGEST_INSTALLER && super::special::is_installer(name)
+        {
             self.installs_urls(fields.get(1..).unwrap_or_default());
         }
         let is_script = fields.first().is_some_and(|first| is_path(&first.word));
@@ -436,6 +437,8 @@ fn looks_like_path(word: &Word) -> bool {
 }
 
 /// The model of a program; names are tried in lower case too, because macOS finds `/bin/RM`.
+/// The length of the longest name of an installer.
+const LONGEST_INSTALLER: usize = 9;
 /// Programs for texts and files that have no need of a shell.
 const READERS: &[&str] = &[
     "cpio", "ed", "emacs", "ex", "ftp", "gdb", "less", "lldb", "man", "more", "most", "mysql",

@@ -522,18 +522,10 @@ impl Shell<'_, '_> {
         if words.any(is_dropping_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
         }
-        let all = fields.iter().any(|field| field.text() == Some("--all"));
-        let undoes = |word: &str| word == "migrate:rollback" && all;
-        if fields.iter().skip(1).take(4).filter_map(Field::text).any(undoes) && !self.is_in_test() {
-            self.mark(run, Mark::Database);
-        }
-        let edits =
-            |word: &str| matches!(word, "credentials:edit" | "encrypted:edit" | "secrets:edit");
-        let is_edit = fields.iter().skip(1).take(4).filter_map(Field::text).any(edits);
-        if is_edit && self.edits_by_printing()
-            || fields.iter().skip(1).take(6).filter_map(Field::text).any(is_revealing_task)
-        {
-            self.mark(run, Mark::Credentials);
+        // All of these tasks have a colon in their name, apart from one.
+        let names = fields.iter().skip(1).take(4).filter_map(Field::text);
+        if let Some(task) = names.into_iter().find(|it| it.contains(':') || *it == "diffsettings") {
+            self.named_task(task, fields, run);
         }
         let is_django = |field: &Field| {
             field.text().is_some_and(|text| text.ends_with("manage.py") || text == "django-admin")
@@ -551,6 +543,17 @@ impl Shell<'_, '_> {
         let drops = matches!(task, Some("flush" | "reset_db" | "sqlflush" | "reset_schema"));
         if (drops || undoes_all) && !self.is_in_test() {
             self.mark(run, Mark::Database);
+        }
+    }
+
+    fn named_task(&mut self, task: &str, fields: &[Field], run: usize) {
+        let all = || fields.iter().any(|field| field.text() == Some("--all"));
+        if task == "migrate:rollback" && all() && !self.is_in_test() {
+            self.mark(run, Mark::Database);
+        }
+        let is_edit = matches!(task, "credentials:edit" | "encrypted:edit" | "secrets:edit");
+        if is_edit && self.edits_by_printing() || is_revealing_task(task) {
+            self.mark(run, Mark::Credentials);
         }
     }
 
@@ -1832,6 +1835,10 @@ pub(crate) fn names_destruction(fields: &[Field]) -> bool {
 /// `./scripts/destroy.sh --prod`
 pub(crate) fn script_destroys(fields: &[Field]) -> bool {
     let name = fields.first().and_then(Field::text).and_then(|path| path.rsplit('/').next());
+    let words = ["destroy", "nuke", "wipe", "teardown", "drop"];
+    if !name.is_some_and(|name| words.iter().any(|word| name.contains(word))) {
+        return false;
+    }
     let parts = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()
     };
