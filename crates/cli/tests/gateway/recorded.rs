@@ -87,6 +87,8 @@ fn a_reload_tells_what_changed_and_what_got_weaker() {
     assert_eq!(loaded["added"], json!(["p/new"]));
     assert_eq!(loaded["removed"], json!(["p/late"]));
     assert_eq!(loaded["changed"], json!(["p/no-delete"]));
+    // It is recorded after the policies.
+    assert!(gateway.wait_until(|gateway| !of_kind(gateway, "weakened").is_empty()));
     let weakened = of_kind(&gateway, "weakened");
     assert_eq!(weakened.len(), 1, "{weakened:?}");
     assert_eq!(weakened[0]["policies"]["weakened"], json!(["rule p/late (deny) was removed"]));
@@ -96,6 +98,7 @@ fn a_reload_tells_what_changed_and_what_got_weaker() {
     // Stricter again: nothing is lost.
     gateway.replace("rules.yaml", RULES);
     assert!(gateway.wait_until(|gateway| of_kind(gateway, "policy_loaded").len() == 3));
+    assert!(gateway.wait_until(|gateway| of_kind(gateway, "weakened").len() == 2));
     let weakened = of_kind(&gateway, "weakened");
     assert_eq!(weakened.len(), 2, "a rule that was new is gone: {weakened:?}");
 }
