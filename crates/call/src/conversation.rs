@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::json;
+use callgate_json as json;
 
 /// What is known about where the values of a call come from.
 #[derive(Debug, Clone, Default)]

@@ -29,8 +29,6 @@ mod past;
 mod session_files;
 pub mod spell;
 
-pub use callgate_json as json;
-
 pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
 pub use conversation::{
