@@ -244,9 +244,10 @@ pub(crate) struct Check {
     #[arg(value_name = "CALL", conflicts_with_all = ["tool", "record", "jsonl"])]
     pub(crate) object: Option<String>,
 
-    /// Judge many calls, one JSON object per line; `-` is stdin. Prints one JSON line for each call
-    /// as soon as it is judged.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "record", "explain"])]
+    /// Judge many calls, one JSON object per line [default: stdin]. Prints one JSON line for each
+    /// call as soon as it is judged.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    #[arg(conflicts_with_all = ["tool", "record", "explain"])]
     pub(crate) jsonl: Option<PathBuf>,
 
     #[command(flatten)]

@@ -263,6 +263,8 @@ fn many_calls_get_one_line_each_and_the_strictest_code() {
     assert_eq!((from_file.code, from_file.stderr.as_str()), (1, ""));
     assert_eq!(rules(from_file.json()), expected);
     let from_stdin = check(&["--jsonl", "-"]).stdin(calls).run();
+    let without_a_file = check(&["--jsonl"]).stdin(calls).run();
+    assert_eq!(without_a_file.stdout, from_stdin.stdout);
     assert_eq!(from_stdin.stdout, from_file.stdout);
 }
 
