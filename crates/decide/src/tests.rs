@@ -90,6 +90,18 @@ fn a_permit_comes_with_its_record() {
 }
 
 #[test]
+fn what_passed_unread_is_not_recorded_as_denied() {
+    let (decider, audit) = decider(Settings::default());
+    let mut response_decider = response_decider(&decider);
+    response_decider.record_oddity(Oddity::PassedUnread, None, "not UTF-8");
+    response_decider.record_oddity(Oddity::Withheld, None, "not UTF-8");
+    let records = records(&audit);
+    let action = |at: usize| records[at].record.verdict.as_ref().unwrap().action;
+    assert_eq!((action(0), action(1)), (Action::Unjudged, Action::Deny));
+    assert_eq!(records[0].record.detail.as_deref(), Some("unread: not UTF-8"));
+}
+
+#[test]
 fn the_record_shows_sanitized_arguments() {
     let (decider, audit) = decider(Settings::default());
     let mut response_decider = response_decider(&decider);

@@ -135,6 +135,11 @@ pub enum Note {
         /// Why.
         why: String,
     },
+    /// A frame or a body was unreadable and left unread, because the operator lets it pass.
+    PassedUnread {
+        /// Why it is unreadable.
+        why: String,
+    },
     /// A call left in another form than it came in.
     Normalised {
         /// The tool.

@@ -290,6 +290,9 @@ impl JudgedResponse {
             Note::Observed(call) => response_decider.record_provider_call(&call),
             Note::Completed { slot, call } => response_decider.record_input(slot.0, &call),
             Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
+            Note::PassedUnread { why } => {
+                response_decider.record_oddity(Oddity::PassedUnread, None, &why)
+            }
             Note::Normalised { tool, why } => {
                 response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
             }

@@ -465,6 +465,9 @@ fn more_calls_than_the_limit_end_the_stream() {
     let few = gateway(&upstream, HELD, "limits: { calls: 2 }");
     let text = ask(CHAT).send(few.address()).text();
     assert!(!text.contains("tool_2") && text.contains("error"), "{text}");
+    let trusting = gateway(&upstream, HELD, "limits: { calls: 2 }\nmalformed: pass");
+    let text = ask(CHAT).send(trusting.address()).text();
+    assert!(!text.contains("tool_2") && text.contains("error"), "{text}");
     let enough = gateway(&upstream, HELD, "limits: { calls: 4 }");
     let text = ask(CHAT).send(enough.address()).text();
     assert!(text.contains("tool_3") && !text.contains("\"error\""), "{text}");
