@@ -7,7 +7,7 @@ use callgate_audit::{Action, Code, Kind, Record};
 use callgate_call::Origin;
 use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use callgate_store::{
-    Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery, Store,
+    Health, KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery, Store,
 };
 use parking_lot::Mutex;
 
@@ -22,6 +22,7 @@ use crate::record;
 use crate::response_decider::ResponseDecider;
 use crate::settings::Settings;
 use crate::store_query::PinRefresh;
+use crate::storing::Storing;
 
 /// Judges, counts and records for every door of a process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -247,8 +248,9 @@ impl Decider {
         })
     }
 
-    /// Stores a removed call, so that it can be put back into a later request.
-    pub fn keep_removed(&self, entry: RemovedEntry) -> Receipt {
-        self.0.audit.keep_removed(entry)
+    /// Stores a turn with removed calls, so that they can be put back into a later request.
+    pub fn keep_removed(&self, entry: RemovedEntry) -> Storing {
+        let timeout = self.0.in_force.load().settings.record_timeout;
+        Storing::new(self.0.audit.keep_removed(entry), timeout)
     }
 }

@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    Decider, Decision, NameDecision, Oddity, Pending, Receipt, RemovedEntry, ResponseDecider,
+    Decider, Decision, NameDecision, Oddity, Pending, RemovedEntry, ResponseDecider, Storing,
     Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
@@ -43,8 +43,8 @@ pub(crate) struct JudgedResponse {
     response_decider: Option<ResponseDecider>,
     /// Calls that wait for their record.
     pending: Vec<(Slot, Pending)>,
-    /// Removed calls that must be stored before any further byte leaves.
-    keeping: Vec<Receipt>,
+    /// Turns with removed calls that are being stored. Until then no further byte leaves.
+    keeping: Vec<Storing>,
     out: Vec<u8>,
     state: State,
     /// Why the response was cut off, if it was.
@@ -333,16 +333,9 @@ impl JudgedResponse {
         self.keeping.push(self.response_context.decider.keep_removed(entry));
     }
 
-    /// Whether everything is stored. If storing a turn fails, its calls are not restored later.
+    /// Whether nothing waits any longer until a turn is stored.
     fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
-        self.keeping.retain_mut(|receipt| match Pin::new(receipt).poll(cx) {
-            Poll::Pending => true,
-            Poll::Ready(Ok(_)) => false,
-            Poll::Ready(Err(error)) => {
-                tracing::error!(%error, "removed calls cannot be stored, so they will not be restored");
-                false
-            }
-        });
+        self.keeping.retain_mut(|storing| Pin::new(storing).poll(cx).is_pending());
         self.keeping.is_empty()
     }
 

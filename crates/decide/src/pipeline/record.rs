@@ -85,7 +85,7 @@ fn recorded(
 }
 
 /// Waits for the store. A disk that hangs counts as one that fails.
-async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String> {
+pub(crate) async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String> {
     match tokio::time::timeout(timeout, receipt).await {
         Ok(written) => written.map_err(|error| error.to_string()),
         Err(_) => Err(format!("it was not written within {} s", timeout.as_secs())),
