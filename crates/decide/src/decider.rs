@@ -7,9 +7,10 @@ use callgate_audit::{Action, Code, Kind, Record};
 use callgate_call::Origin;
 use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use callgate_store::{
-    Health, KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery, Store,
+    Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery, Store,
 };
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 
 use crate::clock;
 use crate::in_force::InForce;
@@ -75,13 +76,26 @@ impl Inner {
 }
 
 impl Inner {
-    /// The same, with what later calls may ask about this one.
-    pub(crate) fn write_with(&self, events: Vec<KeyedStep>, record: Record) {
-        if events.is_empty() {
-            return self.write(record);
+    /// Writes the record of a denial, then what later calls may ask about it. The record is written
+    /// even if the steps cannot be stored.
+    pub(crate) fn write_denial(&self, record: Record, steps: Vec<KeyedStep>) {
+        self.write(record);
+        for (session, step) in steps {
+            log_failure(self.audit.add_flow(&session, step));
         }
-        self.observer.see(&record);
-        drop(self.audit.append_together(events, [], record));
+    }
+}
+
+/// Logs it if a step is not stored. No call waits for that.
+fn log_failure(stored: Receipt) {
+    let watch = async {
+        if let Err(error) = stored.await {
+            tracing::error!(%error, "what a denied call did is not known to later calls");
+        }
+    };
+    // Without a runtime there is no door, and nobody reads a log.
+    if let Ok(runtime) = Handle::try_current() {
+        runtime.spawn(watch);
     }
 }
 

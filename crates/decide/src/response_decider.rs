@@ -180,7 +180,7 @@ impl ResponseDecider {
         self.denied.push((number, record.id));
         self.recorded += 1;
         let events = self.denial_events(call, &record);
-        self.inner.write_with(events, record);
+        self.inner.write_denial(record, events);
         NameDecision::Deny(denial)
     }
 

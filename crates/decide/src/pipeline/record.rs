@@ -95,7 +95,7 @@ pub(crate) async fn durable(receipt: Receipt, timeout: Duration) -> Result<Writt
 /// Writes the record of a denial without waiting: a lost record does not make a denial unsafe.
 fn refused(inner: &Inner, record: Record, mut denial: Denial, events: Vec<KeyedStep>) -> Decided {
     denial.record = Some(record.id.to_string());
-    inner.write_with(events, record);
+    inner.write_denial(record, events);
     Decided { decision: Decision::Deny(denial), extra_replacements: Vec::new(), uncorrelated: None }
 }
 
