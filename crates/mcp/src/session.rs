@@ -176,7 +176,7 @@ pub(crate) struct Question {
     extra_inputs: ExtraInputs,
     max_arguments: usize,
     text: String,
-    /// The position of its arguments, to replace them.
+    /// The position of its arguments or of a `null` in their place, to replace them.
     arguments_at: Option<Span>,
     /// Where arguments would be inserted if there are none.
     params_end: usize,
@@ -464,7 +464,7 @@ impl Session {
             extra_inputs: self.extra_inputs(text, &named),
             max_arguments,
             text: text.to_owned(),
-            arguments_at: named.arguments,
+            arguments_at: named.arguments_at,
             params_end: params.end,
             id: id.clone(),
         };

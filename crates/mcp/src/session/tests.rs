@@ -102,6 +102,15 @@ async fn a_list_that_never_comes_is_given_up() {
     assert!(between.last_to_client().contains("no-rm"), "{:?}", between.to_client);
 }
 
+#[test]
+fn arguments_that_are_null_are_replaced_where_they_are() {
+    let text = r#"{"name":"echo","arguments":null}"#;
+    let params = Span { start: 0, end: text.len() };
+    let named = NamedParams::read(text, params, NameKey::Name).unwrap();
+    assert_eq!(named.arguments, None);
+    assert_eq!(named.arguments_at.map(|at| at.of(text)), Some("null"));
+}
+
 #[tokio::test]
 async fn one_id_is_one_request() {
     let mut between = Between::new();
