@@ -12,12 +12,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{OpenError, ReadError};
 use crate::index::{Bounds, IdRange, Index, IndexError};
 use crate::journal::{Entry, Extent, JournalLog, Log, ReadOnlyVolume};
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::settings::Location;
 use crate::shared::migrate_legacy_store;
 use crate::state::StateReader;
@@ -70,15 +71,13 @@ impl Reader {
 
     /// Opens a store for reading. A gateway may be writing to it.
     pub fn open(location: &Location) -> Result<Self, OpenError> {
-        let place = match location {
-            Location::Memory => return Err(OpenError::InMemory),
-            Location::Sqlite(_) => Place::new(location),
-        };
+        let Location::Sqlite(store) = location else { return Err(OpenError::InMemory) };
+        let place = Place::File(store.clone());
         migrate_legacy_store(&place)?;
         if !location.exists() {
             return Err(OpenError::Missing { path: place.path().to_owned() });
         }
-        Self::over(JournalLog::new(read_only(&place)), &place)
+        Self::over(JournalLog::new(read_only(store)), &place)
     }
 
     /// Reads this journal, with the index and the state of the store at this place.
@@ -95,9 +94,10 @@ impl Reader {
         Ok(Self { log, shared, shared_is_broken, own, progress, unreadable, state })
     }
 
-    /// Reads only the journal at this place, and writes nothing there: there is no shared index.
-    pub(crate) fn of_journal(place: &Place) -> Self {
-        Self::without_index(JournalLog::new(read_only(place)))
+    /// Reads only the journal of the store with this path, and writes nothing there: there is no
+    /// shared index.
+    pub(crate) fn of_journal(store: &Path) -> Self {
+        Self::without_index(JournalLog::new(read_only(store)))
     }
 
     /// Reads this journal as if there were no place for an index.
@@ -349,9 +349,8 @@ impl Reader {
     }
 }
 
-fn read_only(place: &Place) -> Arc<ReadOnlyVolume> {
-    let journal = place.companion(".journal").unwrap_or_default();
-    Arc::new(ReadOnlyVolume::new(journal, place.head().unwrap_or_default()))
+fn read_only(store: &Path) -> Arc<ReadOnlyVolume> {
+    Arc::new(ReadOnlyVolume::new(place::journal(store), place::head(store)))
 }
 
 fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {
