@@ -170,6 +170,9 @@ impl Core {
             self.drop_unfinished();
             self.end_all();
             self.queue.mark_clean();
+            if as_body || self.output.style().is_json_lines() {
+                self.output.writes_error(out);
+            }
             match as_body {
                 true => out
                     .buffer()

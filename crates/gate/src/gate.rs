@@ -345,6 +345,11 @@ impl Gate {
         self.core.shown_answers()
     }
 
+    /// Whether all that has left is one error in JSON: the response can be one that failed.
+    pub fn is_only_an_error(&self) -> bool {
+        self.core.output.is_only_an_error()
+    }
+
     /// Appends an event that keeps the stream alive, if the dialect has one.
     pub fn keep_alive(&self, out: &mut Vec<u8>) {
         self.core.keep_alive(out);

@@ -161,6 +161,11 @@ impl JudgedResponse {
         }
     }
 
+    /// Whether it consists only of an error.
+    pub(crate) fn is_only_an_error(&self) -> bool {
+        self.gate.is_only_an_error()
+    }
+
     /// The records of the denied calls so far.
     pub(crate) fn denied(&self) -> &[String] {
         &self.denied

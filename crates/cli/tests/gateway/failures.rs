@@ -473,6 +473,26 @@ fn more_calls_than_the_limit_end_the_stream() {
     assert!(text.contains("tool_3") && !text.contains("\"error\""), "{text}");
 }
 
+/// A stream of lines under the content type of a body.
+#[test]
+fn a_response_that_has_begun_keeps_its_status_when_it_fails() {
+    let line =
+        |message: &str| format!("{{\"model\":\"m\",\"message\":{message},\"done\":false}}\n");
+    let call = r#"{"function":{"name":"read_file","arguments":{}}}"#;
+    let text = line(r#"{"role":"assistant","content":"Hello"}"#);
+    let calls =
+        line(&format!(r#"{{"role":"assistant","content":"","tool_calls":[{call},{call}]}}"#));
+    for (body, status) in [(format!("{text}{calls}"), 200), (format!("{calls}{text}"), 502)] {
+        let answer = Answer::new(200).header("content-type", "application/json");
+        let upstream = Upstream::always(answer.send(body.into_bytes()));
+        let gateway = gateway(&upstream, ALLOW, "limits: { calls: 1 }");
+        let reply = ask("/api/chat").send(gateway.address());
+        assert_eq!(reply.status, status, "{}", reply.text());
+        assert!(reply.text().contains("error") && !reply.text().contains("read_file"));
+        assert_eq!(reply.text().contains("Hello"), status == 200, "{}", reply.text());
+    }
+}
+
 #[test]
 fn a_request_that_must_be_read_in_an_unknown_coding_gets_415() {
     let upstream = Upstream::start(|request| match request.path.as_str() {
