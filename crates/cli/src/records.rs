@@ -1,5 +1,6 @@
 //! The store of records, opened as the config says.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use anyhow::Result;
@@ -23,8 +24,28 @@ pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
 /// Opens a store whose place is known.
 pub(crate) fn opened(store: &Location) -> Result<Reader> {
     announce_move(store);
-    Reader::open(store).map_err(open_error)
+    Reader::open(store).map(reporting).map_err(open_error)
 }
+
+/// Reports records that this version cannot read, and leaves them out of every list.
+pub(crate) fn reporting(reader: Reader) -> Reader {
+    let reported = Cell::new(0_usize);
+    reader.with_unreadable(move |seq, why| {
+        reported.set(reported.get() + 1);
+        match reported.get() {
+            1..=MOST_REPORTED => talk(&format!(
+                "record {seq} cannot be read by this version of callgate: {}\n",
+                printable(why)
+            )),
+            TOO_MANY => talk("more records cannot be read by this version of callgate\n"),
+            _ => {}
+        }
+    })
+}
+
+/// How many unreadable records are reported one by one.
+const MOST_REPORTED: usize = 3;
+const TOO_MANY: usize = MOST_REPORTED + 1;
 
 /// Says that opening this store moves the records of version 0.1, which may take a while.
 pub(crate) fn announce_move(store: &Location) {
@@ -46,7 +67,7 @@ pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
     announce_move(store);
     match Reader::open(store) {
         Err(OpenError::Missing { .. }) => Ok(None),
-        opened => Ok(Some(opened?)),
+        opened => Ok(Some(reporting(opened?))),
     }
 }
 

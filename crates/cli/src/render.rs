@@ -208,7 +208,9 @@ pub(crate) fn paint_word(shown: &str, what: &str, color: Color) -> String {
     match what {
         "allow" => color.paint(GREEN, shown),
         "deny" | "refused" => color.paint(RED, shown),
-        "audit" | "unjudged" | "withheld" | "dropped" | "normalised" => color.paint(YELLOW, shown),
+        "audit" | "unjudged" | "unread" | "withheld" | "dropped" | "normalised" => {
+            color.paint(YELLOW, shown)
+        }
         _ => shown.to_owned(),
     }
 }

@@ -10,6 +10,7 @@ use callgate_store::{
     Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery, Store,
 };
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 
 use crate::clock;
 use crate::in_force::InForce;
@@ -22,6 +23,7 @@ use crate::record;
 use crate::response_decider::ResponseDecider;
 use crate::settings::Settings;
 use crate::store_query::PinRefresh;
+use crate::storing::Storing;
 
 /// Judges, counts and records for every door of a process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -74,13 +76,26 @@ impl Inner {
 }
 
 impl Inner {
-    /// The same, with what later calls may ask about this one.
-    pub(crate) fn write_with(&self, events: Vec<KeyedStep>, record: Record) {
-        if events.is_empty() {
-            return self.write(record);
+    /// Writes the record of a denial, then what later calls may ask about it. The record is written
+    /// even if the steps cannot be stored.
+    pub(crate) fn write_denial(&self, record: Record, steps: Vec<KeyedStep>) {
+        self.write(record);
+        for (session, step) in steps {
+            log_failure(self.audit.add_flow(&session, step));
         }
-        self.observer.see(&record);
-        drop(self.audit.append_together(events, [], record));
+    }
+}
+
+/// Logs it if a step is not stored. No call waits for that.
+fn log_failure(stored: Receipt) {
+    let watch = async {
+        if let Err(error) = stored.await {
+            tracing::error!(%error, "what a denied call did is not known to later calls");
+        }
+    };
+    // Without a runtime there is no door, and nobody reads a log.
+    if let Ok(runtime) = Handle::try_current() {
+        runtime.spawn(watch);
     }
 }
 
@@ -247,8 +262,9 @@ impl Decider {
         })
     }
 
-    /// Stores a removed call, so that it can be put back into a later request.
-    pub fn keep_removed(&self, entry: RemovedEntry) -> Receipt {
-        self.0.audit.keep_removed(entry)
+    /// Stores a turn with removed calls, so that they can be put back into a later request.
+    pub fn keep_removed(&self, entry: RemovedEntry) -> Storing {
+        let timeout = self.0.in_force.load().settings.record_timeout;
+        Storing::new(self.0.audit.keep_removed(entry), timeout)
     }
 }

@@ -61,6 +61,7 @@ mod record;
 mod response_decider;
 mod settings;
 mod store_query;
+mod storing;
 #[cfg(test)]
 mod tests;
 mod weakened;
@@ -70,7 +71,7 @@ pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };
 pub use callgate_store::{
-    Health as AuditHealth, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery,
+    Health as AuditHealth, KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery,
 };
 pub use clock::{moment_of, now};
 pub use decider::{Context, Decider};
@@ -83,3 +84,4 @@ pub use pending::{Decision, Pending};
 pub use pipeline::NO_APPROVER;
 pub use response_decider::{CallNumber, NameDecision, Oddity, ResponseDecider, TurnEnd};
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};
+pub use storing::Storing;

@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub(crate) use self::judge::Judged;
 pub(crate) use self::meter::Metered;
 pub use self::record::Decision;
-pub(crate) use self::record::{Decided, STORE};
+pub(crate) use self::record::{Decided, STORE, durable};
 pub(crate) use self::resolve::{Resolved, Target, unfit_extra_input};
 pub(crate) use self::subject::{CallSource, ServerCall, Subject};
 pub use self::wait::NO_APPROVER;

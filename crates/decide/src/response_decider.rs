@@ -59,6 +59,8 @@ pub enum NameDecision {
 pub enum Oddity {
     /// A frame was unreadable and was withheld.
     Withheld,
+    /// A frame or a body was unreadable and was forwarded unread: the operator lets it pass.
+    PassedUnread,
     /// A call was forwarded in another shape than it arrived in.
     Normalised,
     /// A call was refused, whatever the policies allow.
@@ -68,9 +70,20 @@ pub enum Oddity {
 }
 
 impl Oddity {
+    /// What the record says was decided; `None` if the call has a record of its own.
+    fn verdict(self, why: &str) -> Option<callgate_audit::Verdict> {
+        let (action, code) = match self {
+            Self::Withheld | Self::Refused | Self::Dropped => (Action::Deny, Code::Unreadable),
+            Self::PassedUnread => (Action::Unjudged, Code::Unreadable),
+            Self::Normalised => return None,
+        };
+        Some(record::without_rule(action, code, why))
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Withheld => "withheld",
+            Self::PassedUnread => "unread",
             Self::Normalised => "normalised",
             Self::Refused => "refused",
             Self::Dropped => "dropped",
@@ -167,7 +180,7 @@ impl ResponseDecider {
         self.denied.push((number, record.id));
         self.recorded += 1;
         let events = self.denial_events(call, &record);
-        self.inner.write_with(events, record);
+        self.inner.write_denial(record, events);
         NameDecision::Deny(denial)
     }
 
@@ -235,10 +248,7 @@ impl ResponseDecider {
         }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
         record.tool = tool.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
-        let dropped = matches!(oddity, Oddity::Refused | Oddity::Dropped | Oddity::Withheld);
-        if dropped {
-            record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, why));
-        }
+        record.verdict = oddity.verdict(why);
         record.detail = Some(format!("{}: {why}", oddity.word()));
         self.write_later(record);
     }

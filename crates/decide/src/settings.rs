@@ -16,7 +16,8 @@ pub struct Settings {
     pub oversize: Oversize,
     /// What to do with arguments that are not a JSON object.
     pub arguments: OddArguments,
-    /// How long a call waits for its record. A disk that hangs counts as one that fails.
+    /// How long a call waits for its record, and the end of a response until its removed calls are
+    /// stored. A disk that hangs counts as one that fails.
     pub record_timeout: Duration,
     /// The wording of denials, at every door.
     pub denial: Arc<DenialText>,

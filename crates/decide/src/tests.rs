@@ -90,6 +90,18 @@ fn a_permit_comes_with_its_record() {
 }
 
 #[test]
+fn what_passed_unread_is_not_recorded_as_denied() {
+    let (decider, audit) = decider(Settings::default());
+    let mut response_decider = response_decider(&decider);
+    response_decider.record_oddity(Oddity::PassedUnread, None, "not UTF-8");
+    response_decider.record_oddity(Oddity::Withheld, None, "not UTF-8");
+    let records = records(&audit);
+    let action = |at: usize| records[at].record.verdict.as_ref().unwrap().action;
+    assert_eq!((action(0), action(1)), (Action::Unjudged, Action::Deny));
+    assert_eq!(records[0].record.detail.as_deref(), Some("unread: not UTF-8"));
+}
+
+#[test]
 fn the_record_shows_sanitized_arguments() {
     let (decider, audit) = decider(Settings::default());
     let mut response_decider = response_decider(&decider);
@@ -205,6 +217,30 @@ fn without_a_record_there_is_no_permit_unless_the_operator_allows_it() {
         let decided = decide(response_decider(&decider).decide(read.clone()));
         assert_eq!(decided.is_ok(), passes, "{decided:?}");
     }
+}
+
+#[test]
+fn a_store_that_hangs_holds_up_removed_calls_no_longer_than_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = audit(Location::Sqlite(folder.path().join("records.db")));
+    // Another process holds the lock, and the writer waits for it for two seconds.
+    let lock = std::fs::File::open(folder.path().join("records.db.journal/lock")).unwrap();
+    lock.lock().unwrap();
+    let record_timeout = Duration::from_millis(200);
+    let settings = Settings { record_timeout, ..Settings::default() };
+    let decider = Decider::new(Some(policies(RULES)), audit, settings);
+    response_decider(&decider).record_oddity(Oddity::Withheld, None, "not UTF-8");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let entry = RemovedEntry {
+        binding: [1; 32],
+        signs: vec![[2; 32]],
+        keys: Vec::new(),
+        alike: None,
+        content: b"{}".to_vec(),
+    };
+    let begun = std::time::Instant::now();
+    runtime.block_on(decider.keep_removed(entry));
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -19,13 +19,17 @@
 //!     client: Some(ClientTurn { text: text.finish(), ..ClientTurn::default() }),
 //!     calls: vec![RemovedCall {
 //!         id: "call_1".into(),
-//!         original:
-//! r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#            
-//! .into(),         place: 0,         notice: Some("blocked: rm".into()),         why: "not
-//! allowed".into(),     }],     ..RemovedTurn::default() }; let request =
-//! r#"{"messages":[{"role":"assistant","content":"blocked: rm"},    
-//! {"role":"user","content":"Why?"}]}"#; let restored = restore(Dialect::OpenAiChat, request,
-//! &[turn]).unwrap(); assert_eq!(restored.restored, ["call_1"]);
+//!         original: r#"{"id":"call_1","function":{"name":"rm","arguments":"{}"}}"#.into(),
+//!         place: 0,
+//!         notice: Some("blocked: rm".into()),
+//!         why: "not allowed".into(),
+//!     }],
+//!     ..RemovedTurn::default()
+//! };
+//! let assistant = r#"{"role":"assistant","content":"blocked: rm"}"#;
+//! let request = format!(r#"{{"messages":[{assistant},{{"role":"user","content":"Why?"}}]}}"#);
+//! let restored = restore(Dialect::OpenAiChat, &request, &[turn]).unwrap();
+//! assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
 pub(crate) mod block_lists;
@@ -165,6 +169,8 @@ impl Restored {
     pub const NO_RESULT: &'static str = "a result of its kind cannot be written";
     /// A part of a turn of several answers cannot be restored alone.
     pub const ANOTHER_CALL: &'static str = "another call of its turn cannot be put back";
+    /// Its message has no content into which calls can be put.
+    pub const NO_PLACE: &'static str = "its message has no place for it";
     /// The stored call is not a call.
     pub const UNREADABLE: &'static str = "its stored copy cannot be read";
 
@@ -192,6 +198,29 @@ pub(crate) struct Plan<'t> {
     /// Those of the turn's calls that can be put back, in their original order. Empty only for a
     /// turn of several answers.
     pub(crate) calls: Vec<&'t RemovedCall>,
+}
+
+/// Whether the calls of a plan went into their message.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placed {
+    Yes,
+    /// The message has no place for them, and nothing was edited.
+    No,
+}
+
+impl Plan<'_> {
+    /// Reports what became of the calls.
+    pub(crate) fn report(&self, placed: Placed, out: &mut Restored) {
+        match placed {
+            Placed::Yes => {
+                let earlier = self.turn.merged.iter().flat_map(|merged| &merged.earlier);
+                out.restored.extend(earlier.flat_map(|answer| answer.ids.iter().cloned()));
+                out.restored.extend(self.calls.iter().map(|call| call.id.clone()));
+            }
+            Placed::No => self.calls.iter().for_each(|call| out.skip(call, Restored::NO_PLACE)),
+        }
+    }
 }
 
 /// Decides which calls go into which message. `known` are the ids in the request; `refuse` returns
@@ -236,9 +265,6 @@ pub(crate) fn plan<'t>(
         }
         let is_idle = calls.is_empty() && turn.merged.is_none();
         if let (TurnMatch::At(seen), false) = (found, is_idle) {
-            let earlier = turn.merged.iter().flat_map(|merged| &merged.earlier);
-            out.restored.extend(earlier.flat_map(|answer| answer.ids.iter().cloned()));
-            out.restored.extend(calls.iter().map(|call| call.id.clone()));
             plans.push(Plan { seen, turn, calls });
         }
     }

@@ -249,8 +249,8 @@ impl Core {
                 self.hold(QueuedFrame { departure, refused, ..entry });
                 self.queue.mark_dirty();
             }
-            Err(why) if self.settings.malformed == Malformed::Pass => {
-                self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
+            Err(why) if self.passes_unread(&why) => {
+                self.outbox.note(Note::PassedUnread { why: why.to_string() });
                 self.output.pass();
                 out.buffer().extend_from_slice(body.as_bytes());
             }
@@ -398,10 +398,17 @@ impl Core {
         self.settings.origin = Origin::new(facts);
     }
 
+    /// Whether the operator lets this pass, with all the calls that it may contain. The limit on
+    /// calls holds whatever the operator thinks of the upstream's JSON.
+    fn passes_unread(&self, why: &Unreadable) -> bool {
+        let is_limit = matches!(why, Unreadable::TooManyCalls);
+        self.settings.malformed == Malformed::Pass && !is_limit
+    }
+
     /// Withholds an unreadable frame, and everything that it may belong to.
     pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Draft) {
-        if self.settings.malformed == Malformed::Pass {
-            self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
+        if self.passes_unread(why) {
+            self.outbox.note(Note::PassedUnread { why: why.to_string() });
             self.output.pass();
             return frame.keep(out.buffer());
         }

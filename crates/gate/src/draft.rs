@@ -42,8 +42,18 @@ pub(crate) struct Output {
     /// How the upstream formats its events, for the events that the gate adds.
     style: Style,
     last_event: LastEvent,
+    extent: Extent,
     /// Some bytes have left that no reader has read.
     passed_any: bool,
+}
+
+/// How much has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Nothing,
+    /// One error in JSON, and nothing else.
+    OnlyAnError,
+    More,
 }
 
 /// The last event that has left.
@@ -57,7 +67,7 @@ pub(crate) enum LastEvent {
 impl Output {
     pub(crate) fn new(framing: Framing) -> Self {
         let style = Style::default_of(framing);
-        Self { style, last_event: LastEvent::Ended, passed_any: false }
+        Self { style, last_event: LastEvent::Ended, extent: Extent::Nothing, passed_any: false }
     }
 
     /// Formats added events as this framing does.
@@ -71,6 +81,18 @@ impl Output {
 
     pub(crate) fn has_passed_any(&self) -> bool {
         self.passed_any
+    }
+
+    /// An error in JSON is written next, at the end of this draft.
+    pub(crate) fn writes_error(&mut self, before: &Draft) {
+        if self.extent == Extent::Nothing && before.bytes.is_empty() {
+            self.extent = Extent::OnlyAnError;
+        }
+    }
+
+    /// Whether one error in JSON is all that has left.
+    pub(crate) fn is_only_an_error(&self) -> bool {
+        self.extent == Extent::OnlyAnError
     }
 
     /// Bytes leave that no reader has read.
@@ -113,6 +135,9 @@ impl Core {
     #[inline]
     pub(crate) fn hand_out(&mut self, mut draft: Draft) -> Vec<u8> {
         let scanned = self.scan_all(&mut draft);
+        if self.output.extent == Extent::Nothing && !draft.bytes.is_empty() {
+            self.output.extent = Extent::More;
+        }
         draft.into_bytes(scanned, &mut self.output.style)
     }
 }

@@ -19,7 +19,7 @@ impl Core {
         if self.stream != Stream::Passing {
             return;
         }
-        if how == Close::End && !self.reader.has_read_any() && !self.passes_unread() {
+        if how == Close::End && !self.reader.has_read_any() && !self.has_passed_unread() {
             return self.refuse_missing_response();
         }
         self.write_all_held_back(out);
@@ -86,7 +86,7 @@ impl Core {
     }
 
     /// Whether the operator lets an unreadable response pass, and it has.
-    fn passes_unread(&self) -> bool {
+    fn has_passed_unread(&self) -> bool {
         self.settings.malformed == Malformed::Pass && self.output.has_passed_any()
     }
 
@@ -170,6 +170,9 @@ impl Core {
             self.drop_unfinished();
             self.end_all();
             self.queue.mark_clean();
+            if as_body || self.output.style().is_json_lines() {
+                self.output.writes_error(out);
+            }
             match as_body {
                 true => out
                     .buffer()

@@ -135,6 +135,11 @@ pub enum Note {
         /// Why.
         why: String,
     },
+    /// A frame or a body was unreadable and left unread, because the operator lets it pass.
+    PassedUnread {
+        /// Why it is unreadable.
+        why: String,
+    },
     /// A call left in another form than it came in.
     Normalised {
         /// The tool.
@@ -338,6 +343,11 @@ impl Gate {
     /// Each answer before the current one as it left, in APIs whose provider stores it.
     pub fn shown_answers(&self) -> Vec<String> {
         self.core.shown_answers()
+    }
+
+    /// Whether all that has left is one error in JSON: the response can be one that failed.
+    pub fn is_only_an_error(&self) -> bool {
+        self.core.output.is_only_an_error()
     }
 
     /// Appends an event that keeps the stream alive, if the dialect has one.

@@ -21,6 +21,9 @@ const NEUTRAL: &str = "There is nothing further to do in this turn.";
 /// The text of a turn if a part of it could not be read and nothing else is left of it.
 const WITHHELD: &str = "A part of this response could not be read and was withheld by callgate.";
 
+/// Why a body is refused whose writer could not take out a denied call.
+pub(crate) const UNKNOWN_FORM: &str = "it contains a denied call in an unknown form";
+
 /// How many signatures of one turn are stored. A turn with more is not recognised when the client
 /// sends it back.
 const MAX_SIGNATURES: usize = 256;
@@ -64,7 +67,7 @@ impl Core {
                 self.shown = Shown::Body;
                 match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
                     Some(body) => out.buffer().extend_from_slice(body.as_bytes()),
-                    None => self.refuse_body("it contains a denied call in an unknown form"),
+                    None => self.refuse_body(UNKNOWN_FORM),
                 }
             }
         }

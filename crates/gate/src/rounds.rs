@@ -25,6 +25,7 @@ use crate::draft::Draft;
 use crate::gate::{Close, Note, Step};
 use crate::lanes::Lanes;
 use crate::queue::{Held, QueuedFrame};
+use crate::release::UNKNOWN_FORM;
 use crate::slot::State;
 use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
 
@@ -331,18 +332,17 @@ impl Core {
     pub(crate) fn next_answer(&mut self, spent: &str, notice: Notice) {
         let Some(rounds) = &mut self.rounds else { return };
         let RoundState::Offered(frames) = std::mem::take(&mut rounds.state) else { return };
+        let Some(first) = frames.first() else { return };
         (rounds.notice, rounds.ends) = (notice, 0);
-        // It repeats texts, of which a text rule may have masked some.
-        let end = frames.first().map(|entry| entry.departure.masked(entry.data()).into_owned());
-        let end = end.unwrap_or_default();
-        let is_body = frames.iter().any(|entry| matches!(entry.bytes, Held::Body(_)));
-        match is_body {
-            true => self.keep_body(&frames, notice),
-            false => {
-                if let Some(rounds) = &mut self.rounds {
-                    rounds.fallback = Some(Fallback::Events(frames));
-                }
-            }
+        // It repeats texts, and a text rule may have masked some of them.
+        let end = first.departure.masked(first.data()).into_owned();
+        let fallback = match &first.bytes {
+            Held::Body(_) => self.keep_body(first, notice),
+            Held::Frame(_) | Held::Run(_) => Some(Fallback::Events(frames)),
+        };
+        let Some(fallback) = fallback else { return self.refuse_body(UNKNOWN_FORM) };
+        if let Some(rounds) = &mut self.rounds {
+            rounds.fallback = Some(fallback);
         }
         let lane = self.lane(LANE);
         lane.earlier += std::mem::take(&mut lane.removed);
@@ -357,20 +357,18 @@ impl Core {
         self.writer.next_answer(spent, &end);
     }
 
-    /// Keeps a body twice: as it is if the next answer comes, and as it is if that fails.
-    fn keep_body(&mut self, frames: &[QueuedFrame], notice: Notice) {
-        let Some(entry) = frames.first() else { return };
+    /// Keeps two versions of a body: one to use if another answer follows, one to use if it fails.
+    /// `None` if a denied call in it has an unknown form.
+    fn keep_body(&mut self, entry: &QueuedFrame, notice: Notice) -> Option<Fallback> {
         let before = self.lanes.clone();
         self.shown = Shown::Body;
-        let alone = self.body_text(entry).unwrap_or_default();
+        let alone = self.body_text(entry)?;
         let behind = std::mem::replace(&mut self.lanes, before);
         self.shown = Shown::EarlierBody(notice);
-        let body = self.body_text(entry).unwrap_or_default();
+        let body = self.body_text(entry)?;
         self.shown = Shown::Body;
-        if let Some(rounds) = &mut self.rounds {
-            rounds.bodies.push(body);
-            rounds.fallback = Some(Fallback::Body(alone, behind));
-        }
+        self.rounds.as_mut()?.bodies.push(body);
+        Some(Fallback::Body(alone, behind))
     }
 
     /// All answers as one body, if there were several.
@@ -389,15 +387,16 @@ impl Core {
         if bodies.is_empty() { self.writer.shown_answers() } else { bodies.to_vec() }
     }
 
-    /// Ends the turn without the answer that failed. Returns `false` if that is not possible: it is
-    /// the first one, or a part of a call has left.
-    pub(crate) fn give_up_answer(&mut self, why: &str, out: &mut Draft) -> bool {
+    /// Ends the turn without the answer that failed. If that is not possible, the response stays
+    /// failed: it is the first answer, a part of a call has left, or the earlier answers cannot be
+    /// joined.
+    pub(crate) fn give_up_answer(&mut self, why: &str, out: &mut Draft) {
         let streams = self.a_call_streams() || self.turn == Turn::FailedInsideCall;
-        let Some(rounds) = &mut self.rounds else { return false };
+        let Some(rounds) = &mut self.rounds else { return };
         if streams || matches!(rounds.state, RoundState::Concluded) {
-            return false;
+            return;
         }
-        let Some(fallback) = rounds.fallback.take() else { return false };
+        let Some(fallback) = rounds.fallback.take() else { return };
         rounds.state = RoundState::Concluded;
         self.end_dangling(out);
         self.drop_queued("the answer ended before it could be sent");
@@ -405,10 +404,9 @@ impl Core {
         self.drop_unfinished();
         self.end_all();
         self.queue.mark_clean();
-        self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
-        self.stream = Stream::Closed(crate::Ending::Clean);
         match fallback {
             Fallback::Events(frames) => {
+                self.end_without_answer(why);
                 self.writer.give_up_answer();
                 if let Some(QueuedFrame { bytes: Held::Frame(frame), .. }) = frames.first() {
                     self.writer.close_call(&frame.as_frame(), out.buffer());
@@ -417,17 +415,20 @@ impl Core {
                 self.write_rest_of_end(frames, |_| true, out);
             }
             Fallback::Body(alone, lanes) => {
+                self.rounds.iter_mut().for_each(|rounds| drop(rounds.bodies.pop()));
+                let Some(body) = self.join_bodies(alone) else { return };
+                self.end_without_answer(why);
                 self.lanes = lanes;
-                let bodies = self.rounds.as_mut().map(|rounds| &mut rounds.bodies);
-                bodies.into_iter().for_each(|bodies| drop(bodies.pop()));
-                match self.join_bodies(alone) {
-                    Some(body) => out.buffer().extend_from_slice(body.as_bytes()),
-                    None => return false,
-                }
+                out.buffer().extend_from_slice(body.as_bytes());
                 self.hand_out_removed(LANE);
             }
         }
-        true
+    }
+
+    /// The response ends well, without the answer that failed.
+    fn end_without_answer(&mut self, why: &str) {
+        self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
+        self.stream = Stream::Closed(crate::Ending::Clean);
     }
 
     /// Whether a later answer has no end: an earlier one's end must take its place.
@@ -554,5 +555,64 @@ pub(crate) enum Shown {
 impl Shown {
     pub(crate) fn is_event(self) -> bool {
         matches!(self, Self::Events | Self::BeforeEnd | Self::Explained)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+mod tests {
+    use callgate_call::{Origin, Surface};
+    use callgate_dialect::{CallKind, Dialect, Piece, PieceRole};
+    use callgate_policy::Denial;
+
+    use super::*;
+    use crate::slot::{CallSlot, LanePosition};
+    use crate::{Ending, OnDeny, Settings};
+
+    fn core() -> Core {
+        let settings =
+            Settings { on_deny: OnDeny::Continue, ..Settings::new(Origin::at(Surface::Response)) };
+        Core::new(Dialect::OpenAiChat, settings)
+    }
+
+    /// How a response ends that has failed, and what the client receives.
+    fn end_of(mut core: Core) -> (Ending, String) {
+        let mut draft = Draft::continuing(&mut Vec::new());
+        loop {
+            if let Some(Step::Ended(ending)) = core.next_step(&mut draft) {
+                let out = core.hand_out(draft);
+                return (ending, String::from_utf8(out).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn answers_that_cannot_be_joined_end_with_an_error() {
+        let mut core = core();
+        let rounds = core.rounds.as_mut().unwrap();
+        rounds.bodies = vec!["not JSON".to_owned(), "not JSON".to_owned()];
+        rounds.fallback = Some(Fallback::Body("{}".to_owned(), Lanes::default()));
+        core.refuse_body("the next answer is broken");
+        let (ending, out) = end_of(core);
+        assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
+        assert!(out.contains("the next answer is broken"), "{out}");
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_written_is_not_kept_as_an_empty_one() {
+        let mut core = core();
+        let role = PieceRole::Open(CallKind::default());
+        let piece = Piece { role, name: Some("rm".to_owned()), ..Piece::default() };
+        core.calls.push(CallSlot::new(LANE, CallKind::default(), &piece, 0, LanePosition::Only));
+        core.deny(piece.slot, Denial::refused("rm", "no"));
+        let part =
+            Part { lane: LANE, at: callgate_json::Span::default(), what: What::Piece(piece) };
+        let reading = Reading { parts: vec![part], ..Reading::default() };
+        let entry = QueuedFrame::new(Held::Body("not JSON".to_owned()), reading);
+        core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
+        core.next_answer("{}", Notice::Line);
+        let (ending, out) = end_of(core);
+        assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
+        assert!(out.contains(UNKNOWN_FORM), "{out}");
     }
 }

@@ -16,8 +16,10 @@ pub(crate) const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 pub(crate) struct NamedParams<'a> {
     /// The tool, the prompt, or the URI of the resource.
     pub(crate) name: Cow<'a, str>,
-    /// The value of `arguments`, if there is one.
+    /// The value of `arguments`, if there is one other than `null`.
     pub(crate) arguments: Option<Span>,
+    /// Where that value is, or the `null`: arguments are replaced there, not added a second time.
+    pub(crate) arguments_at: Option<Span>,
     pub(crate) meta: Option<Span>,
     /// The other members, including the metadata.
     pub(crate) other_members: Vec<Member<'a>>,
@@ -30,14 +32,19 @@ impl<'a> NamedParams<'a> {
     pub(crate) fn read(text: &'a str, params: Span, key: NameKey) -> Result<Self, Error> {
         let mut reader = Reader::at(text, params);
         let mut fields = Fields::new(&["name", "uri", "arguments", "_meta"]);
-        let (mut name, mut arguments, mut meta, mut continues) = (None, None, None, false);
+        let (mut name, mut meta, mut continues) = (None, None, false);
+        let (mut arguments, mut arguments_at) = (None, None);
         let mut other_members = Vec::new();
         let mut object = reader.object()?;
         while let Some(member) = object.next(&mut reader)? {
             match fields.find(&member)? {
                 Some(0) if key == NameKey::Name => name = Some(reader.string()?.decode()?),
                 Some(1) if key == NameKey::Uri => name = Some(reader.string()?.decode()?),
-                Some(2) => arguments = value(&mut reader)?,
+                Some(2) => {
+                    let is_null = reader.kind()? == Kind::Null;
+                    let at = reader.skip()?;
+                    (arguments, arguments_at) = ((!is_null).then_some(at), Some(at));
+                }
                 Some(3) => {
                     meta = value(&mut reader)?;
                     other_members.extend(meta.map(|meta| of(member, meta)));
@@ -49,7 +56,7 @@ impl<'a> NamedParams<'a> {
             }
         }
         let name = name.ok_or_else(|| Error::new(Problem::WrongType, params.start))?;
-        Ok(Self { name, arguments, meta, other_members, continues })
+        Ok(Self { name, arguments, arguments_at, meta, other_members, continues })
     }
 }
 

@@ -14,7 +14,7 @@ use callgate_wire::{Framing, Splitter};
 use crate::http::{events, post};
 use crate::lines::{Line, Lines};
 use crate::message::{Kind, Message};
-use crate::session::{Session, Step};
+use crate::session::{Outgoing, Session, Step};
 
 /// The maximum size of a message: so small that inputs reach it.
 pub const MAX_MESSAGE: usize = 4096;
@@ -141,18 +141,19 @@ impl Probe {
         steps.reverse();
         while let Some(step) = steps.pop() {
             let more = match step {
-                Step::ToClient(text) => {
+                Step::Send(Outgoing::ToClient(text)) => {
                     self.to_client.push(text);
                     Vec::new()
                 }
-                Step::ToServer(text) => {
+                Step::Send(Outgoing::ToServer(text)) => {
                     let answer = self.own_list(&text);
                     self.to_server.push(text);
                     answer.map(|answer| self.session.server_line(&answer)).unwrap_or_default()
                 }
                 Step::Judge(mut question) => {
                     let decision = self.runtime.block_on(question.ask(&self.mcp_session, None));
-                    self.session.decided(*question, decision)
+                    let messages = self.session.decided(*question, decision);
+                    messages.into_iter().map(Step::Send).collect()
                 }
                 Step::Listing(_) => Vec::new(),
             };

@@ -134,14 +134,32 @@ enum Held {
     Cancelled,
 }
 
-/// What the caller must do next. Messages are complete lines.
+/// What the caller must do next.
 #[derive(Debug)]
 pub(crate) enum Step {
-    ToServer(Vec<u8>),
-    ToClient(Vec<u8>),
+    Send(Outgoing),
     Judge(Box<Question>),
     /// Our own listing has started: [`Session::listing_late`] gives it up.
     Listing(u64),
+}
+
+/// A message that leaves now: a complete line.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    ToServer(Vec<u8>),
+    ToClient(Vec<u8>),
+}
+
+/// The messages among the steps for a message of a server over HTTP. There, the caller lists the
+/// tools before a call is judged, so no call waits for an answer of the server.
+pub(crate) fn messages_over_http(steps: Vec<Step>) -> impl Iterator<Item = Outgoing> {
+    steps.into_iter().filter_map(|step| match step {
+        Step::Send(message) => Some(message),
+        Step::Judge(_) | Step::Listing(_) => {
+            tracing::error!("a call waited for a list over HTTP; it is not forwarded");
+            None
+        }
+    })
 }
 
 /// A call that must be judged before it is forwarded.
@@ -158,7 +176,7 @@ pub(crate) struct Question {
     extra_inputs: ExtraInputs,
     max_arguments: usize,
     text: String,
-    /// The position of its arguments, to replace them.
+    /// The position of its arguments or of a `null` in their place, to replace them.
     arguments_at: Option<Span>,
     /// Where arguments would be inserted if there are none.
     params_end: usize,
@@ -272,7 +290,7 @@ impl Session {
         if let Some(id) = cancels.and_then(|params| cancelled(text, params)) {
             if let Some(held) = self.held.get_mut(&id) {
                 *held = Held::Cancelled;
-                return self.resolve_held(&id, None);
+                return self.resolve_held(&id, None).into_iter().map(Step::Send).collect();
             }
             // The server no longer needs to answer.
             if self.open_requests.remove(&id).is_some() {
@@ -306,13 +324,12 @@ impl Session {
     }
 
     /// A held call is decided: forwards `text` in its place, or nothing.
-    fn resolve_held(&mut self, id: &Id, text: Option<&str>) -> Vec<Step> {
-        match &mut self.transport {
-            Transport::Requests { .. } => text.map(to_server).into_iter().collect(),
-            Transport::Pipe(queue) => {
-                queue.resolve(id, text.map(line)).into_iter().map(Step::ToServer).collect()
-            }
-        }
+    fn resolve_held(&mut self, id: &Id, text: Option<&str>) -> Vec<Outgoing> {
+        let lines = match &mut self.transport {
+            Transport::Requests { .. } => text.map(line).into_iter().collect(),
+            Transport::Pipe(queue) => queue.resolve(id, text.map(line)),
+        };
+        lines.into_iter().map(Outgoing::ToServer).collect()
     }
 
     fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
@@ -447,7 +464,7 @@ impl Session {
             extra_inputs: self.extra_inputs(text, &named),
             max_arguments,
             text: text.to_owned(),
-            arguments_at: named.arguments,
+            arguments_at: named.arguments_at,
             params_end: params.end,
             id: id.clone(),
         };
@@ -462,7 +479,7 @@ impl Session {
     }
 
     /// Applies the verdict on a question.
-    pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Step> {
+    pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Outgoing> {
         let Question { id, era, call_key, extra_inputs, text, arguments_at, params_end, .. } =
             question;
         if self.held.remove(&id) != Some(Held::Waiting) {
@@ -495,18 +512,15 @@ impl Session {
     }
 
     /// Sends a held call to the server. Requires its recorded permit.
-    fn release(&mut self, _proof: Recorded<Permit>, id: &Id, text: &str) -> Vec<Step> {
+    fn release(&mut self, _proof: Recorded<Permit>, id: &Id, text: &str) -> Vec<Outgoing> {
         self.resolve_held(id, Some(text))
     }
 
-    fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<Step> {
-        let mut steps = self.resolve_held(id, None);
-        steps.push(to_client(answers::refused_call(
-            id,
-            era,
-            &self.mcp_session.denial_text(denial),
-        )));
-        steps
+    fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<Outgoing> {
+        let mut messages = self.resolve_held(id, None);
+        let answer = answers::refused_call(id, era, &self.mcp_session.denial_text(denial));
+        messages.push(Outgoing::ToClient(line(&answer)));
+        messages
     }
 
     /// The client resumes a conversation. If nothing is known about it, answers may belong to
@@ -584,11 +598,11 @@ fn cancelled(text: &str, params: Span) -> Option<Id> {
 }
 
 fn to_server(text: &str) -> Step {
-    Step::ToServer(line(text))
+    Step::Send(Outgoing::ToServer(line(text)))
 }
 
 fn to_client(text: impl AsRef<str>) -> Step {
-    Step::ToClient(line(text.as_ref()))
+    Step::Send(Outgoing::ToClient(line(text.as_ref())))
 }
 
 fn line(text: &str) -> Vec<u8> {

@@ -26,7 +26,7 @@ use self::child::RunningServer;
 pub(crate) use self::pipe::Pipe;
 pub(crate) use self::standard_streams::own as own_ends;
 use crate::lines::{Line, Lines};
-use crate::session::{Question, Session, Step};
+use crate::session::{Outgoing, Question, Session, Step};
 
 /// The limits and timeouts of a wrapped server.
 #[derive(Debug, Clone)]
@@ -140,6 +140,15 @@ enum Side {
     Server,
 }
 
+/// The task that sends a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// The reader of this side.
+    Reader(Side),
+    /// The task of one call.
+    Task,
+}
+
 /// State that both directions share.
 struct WrapState {
     session: Mutex<Session>,
@@ -178,43 +187,54 @@ async fn pump(state: Arc<WrapState>, mut from: impl AsyncRead + Unpin, side: Sid
 const READ: usize = 64 * 1024;
 
 impl WrapState {
+    /// Handles a line of one side, then waits until the other side has read enough of what was sent
+    /// before.
     async fn line(self: &Arc<Self>, line: Line, side: Side) {
-        let limit = self.settings.max_message;
-        let steps = {
-            let mut session = self.session.lock();
-            match (side, line) {
-                (Side::Client, Line::Whole(line)) => session.client_line(&line),
-                (Side::Client, Line::TooLarge(head)) => {
-                    vec![session.client_too_large(&head, limit)]
-                }
-                (Side::Server, Line::Whole(line)) => session.server_line(&line),
-                (Side::Server, Line::TooLarge(head)) => session.server_too_large(&head, limit),
-            }
-        };
-        self.take(steps, side).await;
-    }
-
-    async fn take(self: &Arc<Self>, steps: Vec<Step>, side: Side) {
-        for step in steps {
-            match step {
-                Step::Judge(question) => self.ask(*question, side).await,
-                Step::Listing(number) => {
-                    tokio::spawn(Arc::clone(self).watch_listing(number));
-                }
-                message => self.send(message, side).await,
-            }
+        for question in self.read(line, side) {
+            self.ask(question, side).await;
+        }
+        match side {
+            Side::Client => self.to_server.room().await,
+            Side::Server => self.to_client.room().await,
         }
     }
 
-    /// Sends a message. The reader of one side must never wait for the other side to be read, or
-    /// both would wait forever: only messages in the same direction may wait.
-    async fn send(&self, step: Step, side: Side) {
-        match step {
-            Step::ToServer(line) if side == Side::Client => self.to_server.send(line).await,
-            Step::ToServer(line) => self.to_server.send_without_waiting(line),
-            Step::ToClient(line) if side == Side::Server => self.to_client.send(line).await,
-            Step::ToClient(line) => self.to_client.send_without_waiting(line),
-            Step::Judge(_) | Step::Listing(_) => {}
+    /// Sends what a line leads to at once. Returns the calls to judge. The messages are queued while
+    /// the session is locked: whichever task comes next, its messages come after them.
+    fn read(self: &Arc<Self>, line: Line, side: Side) -> Vec<Question> {
+        let limit = self.settings.max_message;
+        let mut session = self.session.lock();
+        let steps = match (side, line) {
+            (Side::Client, Line::Whole(line)) => session.client_line(&line),
+            (Side::Client, Line::TooLarge(head)) => vec![session.client_too_large(&head, limit)],
+            (Side::Server, Line::Whole(line)) => session.server_line(&line),
+            (Side::Server, Line::TooLarge(head)) => session.server_too_large(&head, limit),
+        };
+        let mut questions = Vec::new();
+        for step in steps {
+            match step {
+                Step::Send(message) => self.put(message, Sender::Reader(side)),
+                Step::Judge(question) => questions.push(*question),
+                Step::Listing(number) => {
+                    tokio::spawn(Arc::clone(self).watch_listing(number));
+                }
+            }
+        }
+        questions
+    }
+
+    /// Queues a message. The reader of one side must never wait for that side to read, or both would
+    /// wait forever: what it answers is dropped if nobody reads.
+    fn put(&self, message: Outgoing, sender: Sender) {
+        match (message, sender) {
+            (Outgoing::ToClient(line), Sender::Reader(Side::Client)) => {
+                self.to_client.put_or_drop(line);
+            }
+            (Outgoing::ToServer(line), Sender::Reader(Side::Server)) => {
+                self.to_server.put_or_drop(line);
+            }
+            (Outgoing::ToClient(line), _) => self.to_client.put(line),
+            (Outgoing::ToServer(line), _) => self.to_server.put(line),
         }
     }
 
@@ -227,33 +247,32 @@ impl WrapState {
         if side == Side::Client
             && let Poll::Ready(decision) = poll_once(&mut pending).await
         {
-            return self.decided(question, decision).await;
+            return self.decided(question, decision, Sender::Reader(side));
         }
         tokio::spawn(Arc::clone(self).judge(question, pending));
     }
 
-    /// Runs in its own task, so it may wait for the server to read.
+    /// Runs in its own task. Nobody waits for it, so it need not drop an answer.
     async fn judge(self: Arc<Self>, question: Question, pending: McpPending) {
         let decision = pending.await;
-        self.decided(question, decision).await;
+        self.decided(question, decision, Sender::Task);
     }
 
-    async fn decided(&self, question: Question, decision: McpDecision) {
-        let steps = self.session.lock().decided(question, decision);
-        for step in steps {
-            self.send(step, Side::Client).await;
+    fn decided(&self, question: Question, decision: McpDecision, sender: Sender) {
+        let mut session = self.session.lock();
+        for message in session.decided(question, decision) {
+            self.put(message, sender);
         }
+        drop(session);
         self.call_decided.notify_waiters();
     }
 
     /// A server that does not list its tools must not delay calls forever.
     async fn watch_listing(self: Arc<Self>, number: u64) {
         tokio::time::sleep(self.settings.list_timeout).await;
-        let steps = self.session.lock().listing_late(number);
-        for step in steps {
-            if let Step::Judge(question) = step {
-                self.ask(*question, Side::Server).await;
-            }
+        let questions = self.session.lock().listing_late(number);
+        for question in questions {
+            self.ask(question, Side::Server).await;
         }
     }
 
@@ -277,3 +296,6 @@ impl WrapState {
 async fn poll_once(pending: &mut McpPending) -> Poll<McpDecision> {
     poll_fn(|context| Poll::Ready(Pin::new(&mut *pending).poll(context))).await
 }
+
+#[cfg(test)]
+mod tests;

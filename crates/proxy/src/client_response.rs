@@ -179,7 +179,9 @@ async fn first_bytes(mut judged: Box<JudgedResponse>) -> FirstBytes {
         // To the client, a blocked response looks like one that the provider's own filter stopped.
         (Some(first), Some(Ending::Clean | Ending::Blocked)) => (false, Outgoing::whole(first)),
         // A stream under another content type has its error as its last event.
-        (Some(first), Some(Ending::Error(_))) => (first.starts_with(b"{"), Outgoing::whole(first)),
+        (Some(first), Some(Ending::Error(_))) => {
+            (judged.is_only_an_error(), Outgoing::whole(first))
+        }
         (Some(first), None) => {
             // A stream under another content type: more calls may be denied in it.
             judged.put_back(first.into());

@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    Decider, Decision, NameDecision, Oddity, Pending, Receipt, RemovedEntry, ResponseDecider,
+    Decider, Decision, NameDecision, Oddity, Pending, RemovedEntry, ResponseDecider, Storing,
     Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
@@ -43,8 +43,8 @@ pub(crate) struct JudgedResponse {
     response_decider: Option<ResponseDecider>,
     /// Calls that wait for their record.
     pending: Vec<(Slot, Pending)>,
-    /// Removed calls that must be stored before any further byte leaves.
-    keeping: Vec<Receipt>,
+    /// Turns with removed calls that are being stored. Until then no further byte leaves.
+    keeping: Vec<Storing>,
     out: Vec<u8>,
     state: State,
     /// Why the response was cut off, if it was.
@@ -159,6 +159,11 @@ impl JudgedResponse {
             State::Ended(ending) => Some(ending),
             State::Open | State::Asking | State::Closed => None,
         }
+    }
+
+    /// Whether it consists only of an error.
+    pub(crate) fn is_only_an_error(&self) -> bool {
+        self.gate.is_only_an_error()
     }
 
     /// The records of the denied calls so far.
@@ -290,6 +295,9 @@ impl JudgedResponse {
             Note::Observed(call) => response_decider.record_provider_call(&call),
             Note::Completed { slot, call } => response_decider.record_input(slot.0, &call),
             Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
+            Note::PassedUnread { why } => {
+                response_decider.record_oddity(Oddity::PassedUnread, None, &why)
+            }
             Note::Normalised { tool, why } => {
                 response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
             }
@@ -330,16 +338,9 @@ impl JudgedResponse {
         self.keeping.push(self.response_context.decider.keep_removed(entry));
     }
 
-    /// Whether everything is stored. If storing a turn fails, its calls are not restored later.
+    /// Whether nothing waits any longer until a turn is stored.
     fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
-        self.keeping.retain_mut(|receipt| match Pin::new(receipt).poll(cx) {
-            Poll::Pending => true,
-            Poll::Ready(Ok(_)) => false,
-            Poll::Ready(Err(error)) => {
-                tracing::error!(%error, "removed calls cannot be stored, so they will not be restored");
-                false
-            }
-        });
+        self.keeping.retain_mut(|storing| Pin::new(storing).poll(cx).is_pending());
         self.keeping.is_empty()
     }
 

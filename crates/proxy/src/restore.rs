@@ -61,8 +61,14 @@ pub(crate) fn restore(
     dialect: Dialect,
     body: &str,
 ) -> Option<RestoredRequest> {
-    // An unreadable request is forwarded unchanged: the provider will reject it.
-    let sent = request::sent(dialect, body).ok()?;
+    let sent = match request::sent(dialect, body) {
+        Ok(sent) => sent,
+        Err(error) => {
+            // It is forwarded unchanged: the provider will reject it.
+            tracing::info!(%error, "a request cannot be read, so no call is put back into it");
+            return None;
+        }
+    };
     let sought = RemovedQuery {
         signs: states(&sent.states),
         keys: sent
@@ -72,15 +78,18 @@ pub(crate) fn restore(
             .collect(),
     };
     let found = decider.find_removed(binding, &sought);
-    let kept = found.contents.iter().filter_map(|content| serde_json::from_slice(content).ok());
-    let turns = still_open(kept.collect());
-    let mut restored = match turns.is_empty() {
-        true => Restored::default(),
-        false => request::restore(dialect, body, &turns).ok()?,
-    };
+    let FoundTurns { turns, unreadable } = parsed(&found.contents);
+    let turns = still_open(turns);
+    let mut restored = request::restore(dialect, body, &turns).unwrap_or_else(|error| {
+        tracing::error!(%error, "calls cannot be put back into a request that could be read");
+        Restored { skipped: vec![(String::new(), UNREADABLE_REQUEST)], ..Restored::default() }
+    });
     let answered = answered(&turns, &restored, &sent, binding);
     // Many similar turns may be stored, and most do not belong to this conversation.
     restored.skipped.retain(|(_, why)| *why != Restored::NOT_FOUND);
+    if unreadable > 0 {
+        restored.skipped.push((String::new(), UNREADABLE_TURN));
+    }
     if !found.crowded.is_empty() {
         restored.skipped.push((String::new(), TOO_MANY_SIMILAR));
     }
@@ -100,13 +109,38 @@ pub(crate) fn stored_answers(
 ) -> Option<StoredAnswers> {
     let sought = RemovedQuery { signs: states(&[id.to_owned()]), keys: Vec::new() };
     let found = decider.find_removed(binding, &sought);
-    let kept = found.contents.iter().filter_map(|content| serde_json::from_slice(content).ok());
-    let mut stored = kept.filter_map(|kept: StoredTurn| kept.merged?.stored);
+    let mut stored = parsed(&found.contents)
+        .turns
+        .into_iter()
+        .filter_map(|kept: StoredTurn| kept.merged?.stored);
     let is_it = |stored: &StoredIds| stored.ids.first().is_some_and(|first| first == id);
     stored.find(is_it).map(StoredAnswers::from)
 }
 
+/// The turns in what the store has found.
+struct FoundTurns {
+    turns: Vec<StoredTurn>,
+    /// How many others there are, which a newer version may have stored.
+    unreadable: usize,
+}
+
+fn parsed(contents: &[Vec<u8>]) -> FoundTurns {
+    let mut found = FoundTurns { turns: Vec::new(), unreadable: 0 };
+    for content in contents {
+        match serde_json::from_slice(content) {
+            Ok(turn) => found.turns.push(turn),
+            Err(error) => {
+                found.unreadable += 1;
+                tracing::error!(%error, "a stored turn cannot be read, so it is not restored");
+            }
+        }
+    }
+    found
+}
+
 /// Why calls that may have been removed from a turn of the request are not restored.
+const UNREADABLE_TURN: &str = "a stored turn that belongs to the request cannot be read";
+const UNREADABLE_REQUEST: &str = "the request cannot be read completely";
 const TOO_MANY_SIMILAR: &str = "too many stored turns look like one of its turns";
 const CHANGED: &str = "one of its turns matches a stored turn only in part: it belongs to another \
                        conversation, or the client changed it";
@@ -169,7 +203,10 @@ fn answered(
     }
     let signs = states(conversation.as_slice());
     let kept = StoredTurn { conversation, answered, ..StoredTurn::default() };
-    let content = serde_json::to_vec(&kept).ok()?;
+    let content = serde_json::to_vec(&kept).inspect_err(|error| {
+        tracing::error!(%error, "answered calls cannot be stored, so they may be restored again");
+    });
+    let content = content.ok()?;
     Some(RemovedEntry { binding: *binding, signs, keys: Vec::new(), alike: None, content })
 }
 
@@ -400,6 +437,13 @@ mod tests {
         });
         let text = serde_json::to_string(&StoredTurn::of(&turn)).unwrap();
         assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredTurn>(&text).unwrap()), turn);
+    }
+
+    #[test]
+    fn a_stored_turn_that_cannot_be_read_is_counted() {
+        let turn = serde_json::to_vec(&StoredTurn::of(&RemovedTurn::default())).unwrap();
+        let found = parsed(&[b"{\"calls\":7}".to_vec(), turn]);
+        assert_eq!((found.turns.len(), found.unreadable), (1, 1));
     }
 
     /// Turns stored by an earlier version do not contain what the client received.

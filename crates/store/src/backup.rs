@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::journal::{Snapshot, Volume, create_private};
-use crate::place::Place;
+use crate::place::{self, Place, companion};
 use crate::reader::Reader;
 use crate::records::file_volume;
 use crate::settings::Location;
@@ -73,22 +73,21 @@ pub fn backup(
     let place = Place::new(location);
     migrate_legacy_store(&place)?;
     let failed = |why: String| BackupError::Write { path: folder.to_owned(), why };
-    let (journal, state) = moment(&place)?;
+    let (journal, state) = moment(&place, path)?;
     make_folder(folder)?;
     let store = folder.join(path.file_name().unwrap_or(OsStr::new("callgate.db")));
     let copy = Place::File(store.clone());
-    let (bytes, companion) = (journal.bytes(), |ending| copy.companion(ending).unwrap_or_default());
+    let bytes = journal.bytes();
     journal
-        .copy(&companion(".journal"), &copy.head().unwrap_or_default(), &mut |done| {
-            progress(done, bytes);
-        })
+        .copy(&place::journal(&store), &place::head(&store), &mut |done| progress(done, bytes))
         .map_err(|error| failed(error.to_string()))?;
     if let Some(state) = state {
         state.copy(copy.state().path()).map_err(|fault| failed(fault.why()))?;
     }
-    copy_key(&place, &companion(".key")).map_err(|error| failed(error.to_string()))?;
+    copy_key(&companion(path, ".key"), &companion(&store, ".key"))
+        .map_err(|error| failed(error.to_string()))?;
     File::open(folder).and_then(|it| it.sync_all()).map_err(|error| failed(error.to_string()))?;
-    let reader = Reader::of_journal(&copy);
+    let reader = Reader::of_journal(&store);
     let verified = reader.verify(|_, _| {})?;
     Ok(BackedUp { verified, bytes, store })
 }
@@ -98,8 +97,8 @@ type Moment = (Snapshot, Option<crate::state::StateSnapshot>);
 /// Fixes one moment for the journal and the state. A change to the state is recorded in the journal
 /// before it is committed, so no change may be in progress: this locks the state first, in the same
 /// order as every change does.
-fn moment(place: &Place) -> Result<Moment, BackupError> {
-    let volume = file_volume(place)?;
+fn moment(place: &Place, store: &Path) -> Result<Moment, BackupError> {
+    let volume = file_volume(store)?;
     let unreadable = |fault: Fault| match fault {
         Fault::Busy => OpenError::Locked { path: place.path().to_owned() },
         fault => OpenError::Unreadable { path: place.path().to_owned(), why: fault.why() },
@@ -124,8 +123,8 @@ fn make_folder(folder: &Path) -> Result<(), BackupError> {
 
 /// Without the key, removed calls in the state cannot be decrypted. A store that was never opened
 /// for writing has no key.
-fn copy_key(place: &Place, to: &Path) -> io::Result<()> {
-    let key = match fs::read(place.companion(".key").unwrap_or_default()) {
+fn copy_key(from: &Path, to: &Path) -> io::Result<()> {
+    let key = match fs::read(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         key => key?,
     };

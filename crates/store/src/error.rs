@@ -133,9 +133,9 @@ pub enum ReadError {
     /// The store failed.
     #[error("the audit store failed: {0}")]
     Failed(String),
-    /// A record cannot be parsed.
+    /// A record cannot be parsed: it was changed, or a newer version wrote it.
     #[error(
-        "record {seq} cannot be read: {why}\nhint: `callgate audit verify` checks whether it was changed"
+        "record {seq} cannot be read: {why}\nhint: `callgate audit verify` checks whether it was changed; if not, a newer version of callgate wrote it"
     )]
     Unreadable {
         /// Its sequence number.

@@ -20,7 +20,7 @@ mod write;
 
 use std::ops::ControlFlow;
 
-use callgate_audit::Hash;
+use callgate_audit::{Hash, Sealed};
 
 use crate::error::ReadError;
 use crate::verify::{Verified, VerifyError};
@@ -32,6 +32,15 @@ pub(crate) use read::JournalLog;
 pub(crate) use snapshot::{Snapshot, create_private};
 pub(crate) use volume::Volume;
 pub(crate) use write::Journal;
+
+/// The longest record that the journal takes. Recovery would take a longer one for the torn end of a
+/// write.
+pub(crate) const MAX_RECORD: usize = frame::MAX_RECORD;
+
+/// The bytes of a record that [`MAX_RECORD`] bounds.
+pub(crate) fn size_of_record(sealed: &Sealed) -> usize {
+    sealed.body.len() + sealed.joins.as_ref().map_or(0, String::len)
+}
 
 /// Where a record is: the number of its segment, and its first byte there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

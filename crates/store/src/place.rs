@@ -25,6 +25,24 @@ pub(crate) enum Place {
     Memory(String),
 }
 
+/// A companion file of a store: the path of the store with this suffix.
+pub(crate) fn companion(store: &Path, ending: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// The folder of a store's journal.
+pub(crate) fn journal(store: &Path) -> PathBuf {
+    companion(store, ".journal")
+}
+
+/// The file with the head of a store's journal. It has a folder of its own: it is written with every
+/// batch of records, and a program that watches the folder of the store must not wake up each time.
+pub(crate) fn head(store: &Path) -> PathBuf {
+    companion(store, ".head").join("last")
+}
+
 impl Place {
     /// A new place for this location. Each store in memory gets its own.
     pub(crate) fn new(location: &Location) -> Self {
@@ -46,28 +64,18 @@ impl Place {
         }
     }
 
-    /// A companion file: the path of the store with this suffix.
+    /// A companion file: the path of the store with this suffix. A store in memory has none.
     pub(crate) fn companion(&self, ending: &str) -> Option<PathBuf> {
-        let Self::File(path) = self else { return None };
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        Some(name.into())
-    }
-
-    /// The file with the journal's head. It has a folder of its own: it is written with every batch of
-    /// records, and a program that watches the folder of the store must not wake up each time.
-    pub(crate) fn head(&self) -> Option<PathBuf> {
-        Some(self.companion(".head")?.join("last"))
+        match self {
+            Self::File(path) => Some(companion(path, ending)),
+            Self::Memory(_) => None,
+        }
     }
 
     /// The place of the state.
     pub(crate) fn state(&self) -> Self {
         match self {
-            Self::File(path) => {
-                let mut name = path.as_os_str().to_owned();
-                name.push(".state");
-                Self::File(name.into())
-            }
+            Self::File(path) => Self::File(companion(path, ".state")),
             Self::Memory(uri) => Self::Memory(uri.replace("callgate-audit", "callgate-state")),
         }
     }

@@ -7,6 +7,7 @@ use parking_lot::{Condvar, Mutex};
 
 use callgate_audit::Sealed;
 
+use crate::journal::{MAX_RECORD, size_of_record};
 use crate::receipt::{AppendError, Receipt, ReceiptSender};
 use crate::state::StateEntry;
 
@@ -51,10 +52,19 @@ impl Work {
         }
     }
 
-    fn is_encoded(&self) -> bool {
-        match self {
-            Self::Write(write) => write.records.iter().all(Sealed::is_encoded),
-            Self::Flush => true,
+    /// Refuses records that cannot be written, before others of their batch would fail with them.
+    fn check(&self) -> Result<(), AppendError> {
+        let Self::Write(Write { records, .. }) = self else { return Ok(()) };
+        if !records.iter().all(Sealed::is_encoded) {
+            return Err(AppendError::Unencodable);
+        }
+        let largest = records.iter().map(size_of_record).max().unwrap_or(0);
+        match largest > MAX_RECORD {
+            true => {
+                let (what, bytes, limit) = ("a record", largest, MAX_RECORD);
+                Err(AppendError::TooLarge { what, bytes, limit })
+            }
+            false => Ok(()),
         }
     }
 
@@ -117,8 +127,8 @@ pub(crate) enum Taken {
 impl Queue {
     /// Adds an entry, or refuses it at once if the queue is full.
     pub(crate) fn push(&self, work: Work, urgency: Urgency) -> Receipt {
-        if !work.is_encoded() {
-            return Receipt::ready(Err(AppendError::Unencodable));
+        if let Err(error) = work.check() {
+            return Receipt::ready(Err(error));
         }
         let size = work.size();
         let mut state = self.state.lock();
@@ -247,13 +257,30 @@ mod tests {
     #[test]
     fn bytes_are_bounded_too() {
         let queue = Queue::default();
-        let large = || {
-            let body = "x".repeat(MAX_BYTES / 2 - 256);
+        let of = |bytes| {
+            let body = "x".repeat(bytes);
             records(Sealed { time: 0, joins: None, session: None, body })
         };
-        let _first = queue.push(large(), Urgency::Now);
-        let _second = queue.push(large(), Urgency::Now);
+        let (mut left, mut receipts) = (MAX_BYTES, Vec::new());
+        while left > 256 {
+            let bytes = MAX_RECORD.min(left - 256);
+            receipts.push(queue.push(of(bytes), Urgency::Now));
+            left -= bytes + 256;
+        }
+        assert!(!receipts.iter().any(Receipt::is_ready));
         assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
+    }
+
+    #[test]
+    fn a_record_that_recovery_would_not_read_is_refused() {
+        let queue = Queue::default();
+        let of = |bytes| {
+            let body = "x".repeat(bytes);
+            records(Sealed { time: 0, joins: None, session: None, body })
+        };
+        assert!(!queue.push(of(MAX_RECORD), Urgency::Now).is_ready());
+        let refused = queue.push(of(MAX_RECORD + 1), Urgency::Now).wait();
+        assert!(matches!(refused, Err(AppendError::TooLarge { .. })), "{refused:?}");
     }
 
     #[test]

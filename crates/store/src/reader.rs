@@ -7,16 +7,18 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{OpenError, ReadError};
 use crate::index::{Bounds, IdRange, Index, IndexError};
 use crate::journal::{Entry, Extent, JournalLog, Log, ReadOnlyVolume};
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::settings::Location;
 use crate::shared::migrate_legacy_store;
 use crate::state::StateReader;
@@ -37,9 +39,21 @@ pub struct Reader {
     /// written.
     own: OnceCell<Index>,
     progress: Option<Box<ShowProgress>>,
+    unreadable: OnUnreadable,
     /// The data that is not in records.
     state: Option<StateReader>,
 }
+
+/// What happens to a record that this version cannot read, as one that a newer version wrote.
+enum OnUnreadable {
+    /// A query that comes across it fails.
+    Fail,
+    /// It is reported, once, and left out.
+    Report { reported: RefCell<BTreeSet<u64>>, report: Box<ReportUnreadable> },
+}
+
+/// Called with the number of a record that cannot be read, and why.
+type ReportUnreadable = dyn Fn(u64, &str) + Send;
 
 /// Called with the number of indexed records, and their total.
 type ShowProgress = dyn Fn(u64, u64) + Send;
@@ -57,15 +71,13 @@ impl Reader {
 
     /// Opens a store for reading. A gateway may be writing to it.
     pub fn open(location: &Location) -> Result<Self, OpenError> {
-        let place = match location {
-            Location::Memory => return Err(OpenError::InMemory),
-            Location::Sqlite(_) => Place::new(location),
-        };
+        let Location::Sqlite(store) = location else { return Err(OpenError::InMemory) };
+        let place = Place::File(store.clone());
         migrate_legacy_store(&place)?;
         if !location.exists() {
             return Err(OpenError::Missing { path: place.path().to_owned() });
         }
-        Self::over(JournalLog::new(read_only(&place)), &place)
+        Self::over(JournalLog::new(read_only(store)), &place)
     }
 
     /// Reads this journal, with the index and the state of the store at this place.
@@ -78,19 +90,22 @@ impl Reader {
     pub(crate) fn new(log: Box<dyn Log>, place: &Place) -> Result<Self, OpenError> {
         let shared = Index::open(place)?;
         let (own, progress, state) = (OnceCell::new(), None, None);
-        Ok(Self { log, shared, shared_is_broken: Cell::new(false), own, progress, state })
+        let (shared_is_broken, unreadable) = (Cell::new(false), OnUnreadable::Fail);
+        Ok(Self { log, shared, shared_is_broken, own, progress, unreadable, state })
     }
 
-    /// Reads only the journal at this place, and writes nothing there: there is no shared index.
-    pub(crate) fn of_journal(place: &Place) -> Self {
-        Self::without_index(JournalLog::new(read_only(place)))
+    /// Reads only the journal of the store with this path, and writes nothing there: there is no
+    /// shared index.
+    pub(crate) fn of_journal(store: &Path) -> Self {
+        Self::without_index(JournalLog::new(read_only(store)))
     }
 
     /// Reads this journal as if there were no place for an index.
     pub(crate) fn without_index(log: JournalLog) -> Self {
         let (own, progress, state) = (OnceCell::new(), None, None);
-        let shared_is_broken = Cell::new(false);
-        Self { log: Box::new(log), shared: None, shared_is_broken, own, progress, state }
+        let (shared_is_broken, unreadable) = (Cell::new(false), OnUnreadable::Fail);
+        let log = Box::new(log);
+        Self { log, shared: None, shared_is_broken, own, progress, unreadable, state }
     }
 
     /// Sets a callback for the progress of indexing, for queries that have to index many records
@@ -98,6 +113,14 @@ impl Reader {
     #[must_use]
     pub fn with_progress(self, show: impl Fn(u64, u64) + Send + 'static) -> Self {
         Self { progress: Some(Box::new(show)), ..self }
+    }
+
+    /// Leaves out records that this version cannot read, and reports each of them once, with its
+    /// number and the reason. Without this, a query that comes across one fails.
+    #[must_use]
+    pub fn with_unreadable(self, report: impl Fn(u64, &str) + Send + 'static) -> Self {
+        let report = Box::new(report);
+        Self { unreadable: OnUnreadable::Report { reported: RefCell::default(), report }, ..self }
     }
 
     /// The records that pass the filter; at most [`MAX_RECORDS`](Self::MAX_RECORDS).
@@ -269,7 +292,7 @@ impl Reader {
         compiled: &CompiledFilter<'_>,
         entry: &Entry,
     ) -> Result<Option<Stored>, IndexError> {
-        let body = decode(entry)?;
+        let Some(body) = self.readable(entry)? else { return Ok(None) };
         if body.record.completes.is_some() || !compiled.passes(&body.record) {
             return Ok(None);
         }
@@ -286,14 +309,30 @@ impl Reader {
                 let counted = part.index.count(&wanted, here, &mut tally.stats)?;
                 // Perhaps this version can read it.
                 for seq in counted.unreadable {
-                    if let Some(entry) = part.entry(&*self.log, seq, &wanted)? {
-                        tally.add(&decode(&entry)?.record);
+                    if let Some(entry) = part.entry(&*self.log, seq, &wanted)?
+                        && let Some(body) = self.readable(&entry)?
+                    {
+                        tally.add(&body.record);
                     }
                 }
                 next = counted.rest;
             }
         }
         Ok(())
+    }
+
+    /// The content of a record; `None` if it is left out, because this version cannot read it.
+    fn readable(&self, entry: &Entry) -> Result<Option<Body<Record>>, ReadError> {
+        match (parse(entry), &self.unreadable) {
+            (Ok(body), _) => Ok(Some(body)),
+            (Err(why), OnUnreadable::Fail) => Err(ReadError::Unreadable { seq: entry.seq, why }),
+            (Err(why), OnUnreadable::Report { reported, report }) => {
+                if reported.borrow_mut().insert(entry.seq) {
+                    report(entry.seq, &why);
+                }
+                Ok(None)
+            }
+        }
     }
 
     /// Tries again if the index was rebuilt meanwhile, or has to be.
@@ -310,14 +349,16 @@ impl Reader {
     }
 }
 
-fn read_only(place: &Place) -> Arc<ReadOnlyVolume> {
-    let journal = place.companion(".journal").unwrap_or_default();
-    Arc::new(ReadOnlyVolume::new(journal, place.head().unwrap_or_default()))
+fn read_only(store: &Path) -> Arc<ReadOnlyVolume> {
+    Arc::new(ReadOnlyVolume::new(place::journal(store), place::head(store)))
 }
 
 fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {
-    serde_json::from_str(&entry.body)
-        .map_err(|error| ReadError::Unreadable { seq: entry.seq, why: error.to_string() })
+    parse(entry).map_err(|why| ReadError::Unreadable { seq: entry.seq, why })
+}
+
+fn parse(entry: &Entry) -> Result<Body<Record>, String> {
+    serde_json::from_str(&entry.body).map_err(|error| error.to_string())
 }
 
 /// How often a query starts over. An index is not rebuilt all the time.

@@ -1,5 +1,6 @@
 //! Appends records to the journal, and reopens it after it was lost.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callgate_audit::Sealed;
@@ -9,7 +10,7 @@ use crate::database::Fault;
 use crate::error::OpenError;
 use crate::health::HealthStatus;
 use crate::journal::{FileVolume, Journal, JournalLog, Limits, MemoryVolume, Volume};
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::settings::{Durability, Location, Settings};
 use crate::shared::now;
 
@@ -29,32 +30,29 @@ pub(crate) struct Records {
 /// Where the journal is.
 #[derive(Debug)]
 enum Source {
-    File(Place),
+    File(PathBuf),
     Memory(Arc<MemoryVolume>),
 }
 
 impl Source {
     fn volume(&self) -> Result<Arc<dyn Volume>, OpenError> {
         match self {
-            Self::File(place) => Ok(Arc::new(file_volume(place)?)),
+            Self::File(store) => Ok(Arc::new(file_volume(store)?)),
             Self::Memory(volume) => Ok(Arc::clone(volume) as Arc<dyn Volume>),
         }
     }
 }
 
-/// The journal folder at this place, open for writing.
-pub(crate) fn file_volume(place: &Place) -> Result<FileVolume, OpenError> {
-    FileVolume::open(
-        place.companion(".journal").unwrap_or_default(),
-        place.head().unwrap_or_default(),
-    )
+/// The journal folder of the store with this path, open for writing.
+pub(crate) fn file_volume(store: &Path) -> Result<FileVolume, OpenError> {
+    FileVolume::open(place::journal(store), place::head(store))
 }
 
 impl Records {
     pub(crate) fn open(place: &Place, settings: &Settings) -> Result<Self, OpenError> {
         let mut retention = settings.retention.clone();
         let source = match place {
-            Place::File(_) => Source::File(place.clone()),
+            Place::File(store) => Source::File(store.clone()),
             Place::Memory(_) => {
                 let most = Location::MEMORY_BYTES;
                 retention.bytes = Some(retention.bytes.map_or(most, |bytes| bytes.min(most)));
@@ -74,7 +72,7 @@ impl Records {
             OpenedError::Open(error) => error,
             OpenedError::Fault(Fault::Busy) => OpenError::Locked { path: place.path().to_owned() },
             OpenedError::Fault(fault) => OpenError::Unwritable {
-                path: place.companion(".journal").unwrap_or_default(),
+                path: place.companion(".journal").unwrap_or_else(|| place.path().to_owned()),
                 why: fault.why(),
             },
         })?;

@@ -128,7 +128,7 @@ pub(crate) fn migrate_legacy_store(place: &Place) -> Result<(), OpenError> {
         return Ok(());
     }
     place.check_private()?;
-    let volume: Arc<dyn Volume> = Arc::new(file_volume(place)?);
+    let volume: Arc<dyn Volume> = Arc::new(file_volume(path)?);
     legacy::migrate(path, &volume, |older| {
         let state = StateDb::create_new(place)?;
         state.copy_from(older).map_err(|fault| OpenError::Unwritable {

@@ -34,6 +34,11 @@ impl Style {
         Self { framing, line_end, chunks, array: ArrayState::Nothing }
     }
 
+    /// Whether an event is one line of JSON.
+    pub fn is_json_lines(&self) -> bool {
+        self.framing == Framing::Lines
+    }
+
     pub(crate) fn line_end(&self) -> LineEnd {
         self.line_end
     }

@@ -211,6 +211,7 @@ impl Reporter {
             // `removed` reports the call with its arguments.
             Note::Completed { .. } | Note::AnswerFailed { .. } => {}
             Note::Withheld { why } => self.noted("withheld", None, why),
+            Note::PassedUnread { why } => self.noted("unread", None, why),
             Note::Normalised { tool, why } => self.noted("normalised", Some(tool), why),
             Note::Refused { tool, why } => self.noted("refused", Some(tool), why),
             Note::Dropped { tool, why } => self.noted("dropped", Some(tool), why),

@@ -169,6 +169,21 @@ fn a_locked_store_denies_and_recovers() {
 
 type Check = fn(&Gateway, &dyn Fn(), &dyn Fn());
 
+/// A denial has its record even if what later calls may ask about it cannot be stored.
+#[test]
+fn a_denial_is_recorded_while_the_state_is_locked() {
+    let policy = "policy: p\nrules:\n  - { id: no-reading, tool: read_file, verdict: deny, reason: No. }\n  - { id: calm-down, tool: Bash, when: { denied: { times: 2, within: 1h } }, verdict: deny, reason: Too many. }\n";
+    let upstream = server();
+    let gateway = gateway(&upstream, policy, "on_deny: explain");
+    let state = Connection::open(gateway.folder().join("callgate.db.state")).unwrap();
+    state.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let reply = ask(CHAT).send(gateway.address());
+    assert_eq!(reply.status, 200);
+    assert!(!holds_call(&reply.body), "{}", reply.text());
+    drop(state);
+    assert!(gateway.wait_until(|gateway| gateway.calls().len() == 1), "the record is lost");
+}
+
 #[test]
 fn text_does_not_wait_for_a_locked_store() {
     let upstream = server();

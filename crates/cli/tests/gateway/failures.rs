@@ -465,9 +465,32 @@ fn more_calls_than_the_limit_end_the_stream() {
     let few = gateway(&upstream, HELD, "limits: { calls: 2 }");
     let text = ask(CHAT).send(few.address()).text();
     assert!(!text.contains("tool_2") && text.contains("error"), "{text}");
+    let trusting = gateway(&upstream, HELD, "limits: { calls: 2 }\nmalformed: pass");
+    let text = ask(CHAT).send(trusting.address()).text();
+    assert!(!text.contains("tool_2") && text.contains("error"), "{text}");
     let enough = gateway(&upstream, HELD, "limits: { calls: 4 }");
     let text = ask(CHAT).send(enough.address()).text();
     assert!(text.contains("tool_3") && !text.contains("\"error\""), "{text}");
+}
+
+/// A stream of lines under the content type of a body.
+#[test]
+fn a_response_that_has_begun_keeps_its_status_when_it_fails() {
+    let line =
+        |message: &str| format!("{{\"model\":\"m\",\"message\":{message},\"done\":false}}\n");
+    let call = r#"{"function":{"name":"read_file","arguments":{}}}"#;
+    let text = line(r#"{"role":"assistant","content":"Hello"}"#);
+    let calls =
+        line(&format!(r#"{{"role":"assistant","content":"","tool_calls":[{call},{call}]}}"#));
+    for (body, status) in [(format!("{text}{calls}"), 200), (format!("{calls}{text}"), 502)] {
+        let answer = Answer::new(200).header("content-type", "application/json");
+        let upstream = Upstream::always(answer.send(body.into_bytes()));
+        let gateway = gateway(&upstream, ALLOW, "limits: { calls: 1 }");
+        let reply = ask("/api/chat").send(gateway.address());
+        assert_eq!(reply.status, status, "{}", reply.text());
+        assert!(reply.text().contains("error") && !reply.text().contains("read_file"));
+        assert_eq!(reply.text().contains("Hello"), status == 200, "{}", reply.text());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_audit::Verdict;
 use callgate_call::{FileWrite, FoundOrigin};
-use callgate_policy::Settled;
+use callgate_policy::{Denial, Settled};
 
 use super::{Metered, Resolved};
 use crate::mcp::{KeyedStep, explained, unreadable_note};
@@ -52,12 +52,8 @@ pub(crate) fn judge(metered: Metered) -> Judged {
     };
     let (rewritten, extra_replacements) =
         (judgement.rewritten().map(str::to_owned), judgement.rewritten_extra().to_vec());
-    let stops = resolved.stops();
-    let settled = match (judgement.settle(call), denial) {
-        (Settled::Stop(_), Some(denial)) => Settled::Stop(denial),
-        (_, Some(denial)) if stops => Settled::Stop(denial),
-        (settled, _) => settled,
-    };
+    let checks = if resolved.stops() { Checks::Stop } else { Checks::Pass };
+    let settled = combined(judgement.settle(call), checks, denial, call.name.raw());
     let judged_in = resolved.subject.begun.elapsed();
     Judged {
         resolved,
@@ -70,5 +66,62 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         events,
         origins,
         judged_in,
+    }
+}
+
+/// What the checks of servers and tools say about a call, whatever the rules do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checks {
+    Pass,
+    Stop,
+}
+
+/// What rules and checks say together. A check that stops a call does so even if nobody can say
+/// why.
+fn combined(by_rules: Settled, checks: Checks, denial: Option<Denial>, tool: &str) -> Settled {
+    match (by_rules, checks, denial) {
+        (Settled::Stop(_), _, Some(denial)) | (_, Checks::Stop, Some(denial)) => {
+            Settled::Stop(denial)
+        }
+        (_, Checks::Stop, None) => {
+            Settled::Stop(Denial::refused(tool, "a check of its server or tool failed"))
+        }
+        (settled, Checks::Pass, _) => settled,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+mod tests {
+    use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+    use callgate_effects::Catalogue;
+    use callgate_policy::{Policies, Source, SpentLimits};
+
+    use super::*;
+
+    fn allowed() -> Settled {
+        let source = Source { name: "p.yaml".into(), text: "policy: p\nrules: []\n".into() };
+        let policies = Policies::compile(&[source], &Catalogue::builtin()).unwrap().0;
+        let call = ToolCall {
+            id: CallId::from("call_1"),
+            name: ToolName::parse("Read").unwrap(),
+            arguments: Arguments::json("{}"),
+            origin: Origin::at(Surface::Mcp),
+            caller: None,
+        };
+        let judgement = policies.judge(&call, &crate::now(), &SpentLimits::none());
+        judgement.settle(&call)
+    }
+
+    #[test]
+    fn a_check_that_stops_a_call_needs_no_reason() {
+        let refused = combined(allowed(), Checks::Stop, None, "Read");
+        assert!(matches!(refused, Settled::Stop(_)), "{refused:?}");
+        assert!(matches!(combined(allowed(), Checks::Pass, None, "Read"), Settled::Pass(_)));
+        let denial = Some(Denial::refused("Read", "its server is not trusted"));
+        let Settled::Stop(denial) = combined(allowed(), Checks::Stop, denial, "Read") else {
+            panic!("it passes");
+        };
+        assert_eq!(denial.reason, "its server is not trusted");
     }
 }

@@ -85,7 +85,7 @@ fn recorded(
 }
 
 /// Waits for the store. A disk that hangs counts as one that fails.
-async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String> {
+pub(crate) async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String> {
     match tokio::time::timeout(timeout, receipt).await {
         Ok(written) => written.map_err(|error| error.to_string()),
         Err(_) => Err(format!("it was not written within {} s", timeout.as_secs())),
@@ -95,7 +95,7 @@ async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String>
 /// Writes the record of a denial without waiting: a lost record does not make a denial unsafe.
 fn refused(inner: &Inner, record: Record, mut denial: Denial, events: Vec<KeyedStep>) -> Decided {
     denial.record = Some(record.id.to_string());
-    inner.write_with(events, record);
+    inner.write_denial(record, events);
     Decided { decision: Decision::Deny(denial), extra_replacements: Vec::new(), uncorrelated: None }
 }
 

@@ -13,8 +13,8 @@ use crate::json::{Edits, Fields, member};
 use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    CallPlaces, Decoded, MergedTurn, MessageTraits, PlacedBlock, Plan, RemovedCall, RemovedTurn,
-    SentCall, meaning, put_back_blocks, text_or_skip, whole_object,
+    CallPlaces, Decoded, MergedTurn, MessageTraits, Placed, PlacedBlock, Plan, RemovedCall,
+    RemovedTurn, SentCall, meaning, put_back_blocks, text_or_skip, whole_object,
 };
 
 /// A message of the conversation.
@@ -103,7 +103,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         blocks.iter().flat_map(|it| [meaning(it.id), meaning(it.tool_use_id)]).flatten().collect()
     }
 
-    /// The provider takes consecutive assistant messages for one.
+    /// The provider treats consecutive assistant messages as one.
     fn answer(messages: &[Self], place: usize) -> Option<usize> {
         let behind = place + 1;
         let skipped =
@@ -119,16 +119,17 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         seen: &MessageTraits<'_>,
         plan: &Plan<'_>,
         edits: &mut Edits,
-    ) {
+    ) -> Placed {
         match &self.content {
-            Content::Missing => {}
+            Content::Missing => return Placed::No,
             Content::Text(text) => {
                 let block = PlacedBlock { span: text.span(), is_text: true, cache_control: None };
                 let places = CallPlaces::find(request, &[block], seen, plan);
-                let [before, behind] = places.gaps.as_slice() else { return };
+                let [before, behind] = places.gaps.as_slice() else { return Placed::No };
                 if places.gone.first() == Some(&true) {
                     let calls = [before.as_slice(), behind].concat().join(",");
-                    return edits.replace(text.span(), format!("[{calls}]"));
+                    edits.replace(text.span(), format!("[{calls}]"));
+                    return Placed::Yes;
                 }
                 let before: String = before.iter().map(|call| format!("{call},")).collect();
                 let behind: String = behind.iter().map(|call| format!(",{call}")).collect();
@@ -141,6 +142,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                 put_back_blocks(request, *span, &blocks, seen, plan, edits);
             }
         }
+        Placed::Yes
     }
 
     fn unmerge(

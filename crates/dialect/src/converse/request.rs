@@ -7,8 +7,8 @@ use crate::json::{Edits, Fields, document, elements, member};
 use crate::object::object;
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    Decoded, MergedTurn, MessageTraits, PlacedBlock, Plan, RemovedCall, RemovedTurn, SentCall,
-    meaning, put_back_blocks, text_or_skip,
+    Decoded, MergedTurn, MessageTraits, Placed, PlacedBlock, Plan, RemovedCall, RemovedTurn,
+    SentCall, meaning, put_back_blocks, text_or_skip,
 };
 
 /// A message of the conversation.
@@ -104,10 +104,11 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         seen: &MessageTraits<'_>,
         plan: &Plan<'_>,
         edits: &mut Edits,
-    ) {
-        let Some(list) = self.content else { return };
+    ) -> Placed {
+        let Some(list) = self.content else { return Placed::No };
         let blocks: Vec<PlacedBlock> = self.blocks.iter().map(Block::standing).collect();
         put_back_blocks(request, list, &blocks, seen, plan, edits);
+        Placed::Yes
     }
 
     /// A client that has left out the thinking of the turn gets back none of it.

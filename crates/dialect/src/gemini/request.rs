@@ -15,8 +15,8 @@ use self::contents::{Content, Part, contents};
 use self::unmerge::unmerge;
 use crate::json::{Edits, member, members};
 use crate::request::{
-    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, plan,
-    rest, shown, whole_object,
+    Decoded, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
+    plan, rest, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -35,7 +35,11 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
     let mut edits = Edits::default();
     for plan in &plans {
-        let (Some(turn), Some(seen)) = (said.get(plan.seen), seen.get(plan.seen)) else { continue };
+        let (Some(turn), Some(seen)) = (said.get(plan.seen), seen.get(plan.seen)) else {
+            plan.report(Placed::No, &mut out);
+            continue;
+        };
+        plan.report(Placed::Yes, &mut out);
         let answered = match &plan.turn.merged {
             Some(merged) => unmerge(&contents, turn, plan, merged, &mut edits),
             None => put_back(request, turn, seen, plan, &mut edits),

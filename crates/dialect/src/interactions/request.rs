@@ -15,8 +15,8 @@ use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};
 use crate::object::{Raw, object};
 use crate::request::{
-    Decoded, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning, plan,
-    rest, shown, whole_object,
+    Decoded, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
+    plan, rest, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -38,9 +38,14 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     };
     let sent: Vec<RemovedTurn> = sent.into_iter().cloned().collect();
     for plan in &plan(&seen, &sent, known, refuse, &mut out) {
-        if let (Some(turn), Some(seen)) = (said.get(plan.seen), seen.get(plan.seen)) {
-            put_back(turn, seen, plan, &mut edits);
-        }
+        let placed = match (said.get(plan.seen), seen.get(plan.seen)) {
+            (Some(turn), Some(seen)) => {
+                put_back(turn, seen, plan, &mut edits);
+                Placed::Yes
+            }
+            _ => Placed::No,
+        };
+        plan.report(placed, &mut out);
     }
     out.body = (!edits.is_empty()).then(|| edits.apply(request));
     Ok(out)

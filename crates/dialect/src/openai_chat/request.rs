@@ -13,7 +13,7 @@ use crate::json::{Edits, Fields, member, members};
 use crate::object::{Raw, object};
 use crate::request::listed::{Content, Items, insert_calls, known, read_content, read_items};
 use crate::request::{
-    MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
+    MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
     text_or_skip, whole_object,
 };
 
@@ -54,8 +54,12 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
     let mut edits = Edits::default();
     for plan in &plans {
-        let Some(seen) = seen.get(plan.seen) else { continue };
-        let Some(message) = message(seen) else { continue };
+        let found = seen.get(plan.seen).and_then(|seen| Some((seen, message(seen)?)));
+        let Some((seen, message)) = found else {
+            plan.report(Placed::No, &mut out);
+            continue;
+        };
+        plan.report(Placed::Yes, &mut out);
         if let Some(merged) = &plan.turn.merged {
             edits.replace(message.span, unmerge(request, message, merged, &plan.calls));
             continue;

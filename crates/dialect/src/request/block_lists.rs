@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use callgate_json::{Error, Reader, Span};
 
 use super::{
-    MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
+    MergedTurn, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
     whole_object,
 };
 use crate::json::Edits;
@@ -33,7 +33,13 @@ pub(crate) trait BlockMessage<'a>: Sized {
     fn answer(messages: &[Self], place: usize) -> Option<usize>;
 
     /// Puts the calls into it.
-    fn put_back(&self, request: &str, seen: &MessageTraits<'_>, plan: &Plan<'_>, edits: &mut Edits);
+    fn put_back(
+        &self,
+        request: &str,
+        seen: &MessageTraits<'_>,
+        plan: &Plan<'_>,
+        edits: &mut Edits,
+    ) -> Placed;
 
     /// The messages that replace it, if it is a turn of several answers.
     fn unmerge(
@@ -72,14 +78,19 @@ pub(crate) fn restore<'a, M: BlockMessage<'a>>(
     let mut edits = Edits::default();
     let mut results: BTreeMap<usize, Vec<&RemovedCall>> = BTreeMap::new();
     for plan in &plans {
-        let Some(seen) = seen.get(plan.seen) else { continue };
-        let message = messages.get(seen.message).filter(|message| message.has_room());
-        let Some(message) = message else { continue };
-        match &plan.turn.merged {
-            Some(merged) => {
+        let message =
+            seen.get(plan.seen).and_then(|seen| Some((seen, messages.get(seen.message)?)));
+        let placed = match (message, &plan.turn.merged) {
+            (Some((seen, message)), Some(merged)) if message.has_room() => {
                 edits.replace(message.span(), message.unmerge(request, seen, plan.turn, merged));
+                Placed::Yes
             }
-            None => message.put_back(request, seen, plan, &mut edits),
+            (Some((seen, message)), None) => message.put_back(request, seen, plan, &mut edits),
+            (Some(_), Some(_)) | (None, _) => Placed::No,
+        };
+        plan.report(placed, &mut out);
+        if placed == Placed::No {
+            continue;
         }
         // The last of several answers may have lost no call.
         if let Some(user) = answer_to(plan.seen).filter(|_| !plan.calls.is_empty()) {

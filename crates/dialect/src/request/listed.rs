@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
-    Decoded, MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
+    Decoded, MergedTurn, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
     TextDigest, meaning, messages, plan, rest, shown, text_or_skip, whole_object,
 };
 use crate::json::{Edits, Fields, member, members};
@@ -60,8 +60,12 @@ impl Listed {
 
         let mut edits = Edits::default();
         for plan in &plans {
-            let Some(seen) = seen.get(plan.seen) else { continue };
-            let Some(message) = messages.get(seen.message) else { continue };
+            let found = seen.get(plan.seen).and_then(|it| Some((it, messages.get(it.message)?)));
+            let Some((seen, message)) = found else {
+                plan.report(Placed::No, &mut out);
+                continue;
+            };
+            plan.report(Placed::Yes, &mut out);
             if let Some(merged) = &plan.turn.merged {
                 edits.replace(message.span, self.unmerged(plan, merged));
                 continue;

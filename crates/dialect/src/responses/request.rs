@@ -13,7 +13,7 @@ use callgate_json::{Error, Reader as Json, Span};
 
 use crate::json::{Edits, Fields, document, elements, member, string_member};
 use crate::request::{
-    MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown,
+    MergedTurn, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown,
     whole_object,
 };
 use history::{Entry, Input, Request};
@@ -125,11 +125,15 @@ impl InputPlaces {
         let seen = read.seen(request);
         let plans = plan(&seen, turns, known, |_, _, call| refusal(call), out);
         for plan in &plans {
-            match (seen.get(plan.seen), &plan.turn.merged) {
+            let placed = match (seen.get(plan.seen), &plan.turn.merged) {
                 (Some(seen), Some(merged)) => places.unmerge(items, seen, plan, merged),
-                (Some(seen), None) => places.put_back(items, seen, plan),
-                (None, _) => {}
-            }
+                (Some(seen), None) => {
+                    places.put_back(items, seen, plan);
+                    Placed::Yes
+                }
+                (None, _) => Placed::No,
+            };
+            plan.report(placed, out);
         }
         places
     }
@@ -142,10 +146,10 @@ impl InputPlaces {
         seen: &MessageTraits<'_>,
         plan: &Plan<'_>,
         merged: &MergedTurn,
-    ) {
+    ) -> Placed {
         let is_own = |place: &usize| items.get(*place).is_some_and(Entry::is_of_assistant);
         let own: Vec<usize> = (seen.message..seen.end).filter(is_own).collect();
-        let Some((first, others)) = own.split_first() else { return };
+        let Some((first, others)) = own.split_first() else { return Placed::No };
         let client = plan.turn.client.as_ref();
         let had_thinking = client.is_some_and(|client| !client.signatures.is_empty());
         let refers = seen.references.iter().any(|id| id.starts_with("rs_"));
@@ -168,6 +172,7 @@ impl InputPlaces {
                 *removed = true;
             }
         }
+        Placed::Yes
     }
 
     fn put_back(&mut self, items: &[Entry<'_>], seen: &MessageTraits<'_>, plan: &Plan<'_>) {

@@ -377,6 +377,25 @@ fn limits_end_the_stream_and_keep_the_call() {
 }
 
 #[test]
+fn more_calls_than_the_limit_do_not_pass_as_unreadable() {
+    let settings = || {
+        let mut settings = Settings { malformed: Malformed::Pass, ..settings() };
+        settings.limits.calls = 1;
+        settings
+    };
+    let entry = |id: &str| json!({ "index": 0, "id": id, "type": "function", "function": { "name": "Bash", "arguments": "{}" } });
+    let message = |entries: Value| json!({ "choices": [{ "index": 0, "message": { "tool_calls": entries } }] });
+    let body = message(json!([entry("call_1"), entry("call_2")])).to_string();
+    let second = call("Bash", "{}").replace("\"index\":0,\"id\"", "\"index\":1,\"id\"");
+    let stream = call("Bash", "{}") + &second + &finish("tool_calls");
+    for response in [body, stream] {
+        let run = drive::run(CHAT, settings(), &drive::allow_all(), [response.as_bytes()]);
+        assert!(matches!(run.ending, Ending::Error(_)), "{}", run.text());
+        assert!(run.text().matches("Bash").count() <= 1, "{}", run.text());
+    }
+}
+
+#[test]
 fn arguments_over_the_limit_are_unknown() {
     let stream =
         call("Bash", "{\"a\":\"") + &more(&"x".repeat(5000)) + &more("\"}") + &finish("tool_calls");

@@ -269,7 +269,8 @@ fn an_operator_who_lets_unreadable_things_pass_gets_them() {
     for body in ["{\"candidates\":[]}", "data: {\"candidates\":[]}\n\n"] {
         let run = run_with(settings.clone(), CHAT, body);
         assert_eq!((run.text().as_str(), run.ending), (body, Ending::Clean));
-        assert!(run.notes.iter().any(|note| matches!(note, Note::Withheld { .. })));
+        assert!(run.notes.iter().any(|note| matches!(note, Note::PassedUnread { .. })));
+        assert!(!run.notes.iter().any(|note| matches!(note, Note::Withheld { .. })));
     }
     assert!(matches!(run_with(settings, CHAT, "").ending, Ending::Error(_)));
 }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::post::{Exchange, without_line_end};
 use super::{list, read, site};
 use crate::answers;
-use crate::session::Step;
+use crate::session::{Outgoing, messages_over_http};
 
 /// Maximum size of an event in addition to its message: names, ids, comments.
 const EVENT_OVERHEAD: usize = 64 * 1024;
@@ -134,11 +134,10 @@ pub(crate) fn pass(
 /// The messages that the client sees of a server message.
 async fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
-    for step in exchange.server_steps(data).await {
-        match step {
-            Step::ToServer(text) => send_to_server(exchange, text),
-            Step::ToClient(text) => messages.push(without_line_end(text)),
-            Step::Judge(_) | Step::Listing(_) => {}
+    for message in messages_over_http(exchange.server_steps(data).await) {
+        match message {
+            Outgoing::ToServer(text) => send_to_server(exchange, text),
+            Outgoing::ToClient(text) => messages.push(without_line_end(text)),
         }
     }
     messages

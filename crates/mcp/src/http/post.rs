@@ -16,7 +16,7 @@ use super::{Body, HttpSettings, list, read, reply, response};
 use crate::answers;
 use crate::message::{Id, Kind, Message};
 use crate::params::{self, NameKey, NamedParams};
-use crate::session::{Session, Step};
+use crate::session::{Outgoing, Session, Step};
 
 /// One request of a client, from its message to its answer.
 pub(super) struct Exchange {
@@ -48,6 +48,15 @@ pub(super) enum MessageOutcome {
     Answer(Vec<u8>),
     /// Drop it. Nobody waits for an answer.
     Nothing,
+}
+
+impl MessageOutcome {
+    fn of(message: Outgoing) -> Self {
+        match message {
+            Outgoing::ToServer(text) => Self::Forward(without_line_end(text)),
+            Outgoing::ToClient(text) => Self::Answer(without_line_end(text)),
+        }
+    }
 }
 
 /// The body and headers of a client's POST.
@@ -193,7 +202,8 @@ impl Exchange {
             Kind::Request { method, .. } if method == "subscriptions/listen"
         );
         let steps = self.client_steps(message).await;
-        let is_on_its_way = |step: &Step| matches!(step, Step::ToServer(_) | Step::Judge(_));
+        let is_on_its_way =
+            |step: &Step| matches!(step, Step::Send(Outgoing::ToServer(_)) | Step::Judge(_));
         self.waits = self.id.is_some() && steps.iter().any(is_on_its_way);
         let outcome = self.await_verdict(steps).await;
         if let (Some(called), MessageOutcome::Forward(body)) = (&called, &outcome)
@@ -255,15 +265,16 @@ impl Exchange {
         // A client message results in at most one step.
         while let Some(step) = steps.pop() {
             match step {
-                Step::ToServer(text) => return MessageOutcome::Forward(without_line_end(text)),
-                Step::ToClient(text) => return MessageOutcome::Answer(without_line_end(text)),
+                Step::Send(message) => return MessageOutcome::of(message),
                 Step::Judge(mut question) => {
                     let decision = question
                         .ask(&self.conversation.mcp_session, Some(&self.client.request))
                         .await;
                     let decided = |session: &mut Session| session.decided(*question, decision);
-                    steps = self.with_session(decided).await;
+                    let message = self.with_session(decided).await.pop();
+                    return message.map_or(MessageOutcome::Nothing, MessageOutcome::of);
                 }
+                // Only sessions on a pipe list tools themselves.
                 Step::Listing(_) => {}
             }
         }

@@ -16,7 +16,7 @@ use super::upstream::UpstreamError;
 use super::{Body, events, read, reply};
 use crate::answers;
 use crate::message::{Id, Kind, Message, Outcome};
-use crate::session::{Session, Step};
+use crate::session::{Outgoing, Session, messages_over_http};
 
 /// Opens a stream for messages that the server sends by itself (`GET`), including those that a
 /// client has missed.
@@ -189,11 +189,10 @@ impl Exchange {
             }
         };
         let mut content = None;
-        for step in steps {
-            match step {
-                Step::ToClient(text) => content = Some(without_line_end(text)),
-                Step::ToServer(text) => events::send_to_server(self, text),
-                Step::Judge(_) | Step::Listing(_) => {}
+        for message in messages_over_http(steps) {
+            match message {
+                Outgoing::ToClient(text) => content = Some(without_line_end(text)),
+                Outgoing::ToServer(text) => events::send_to_server(self, text),
             }
         }
         if !status.is_success() {

@@ -76,7 +76,8 @@ async fn reply<H: Host>(service: &Arc<Service<H>>, line: Line) -> Reply {
 async fn send(to_client: &Pipe, text: Option<String>) {
     if let Some(mut text) = text {
         text.push('\n');
-        to_client.send(text.into_bytes()).await;
+        to_client.put(text.into_bytes());
+        to_client.room().await;
     }
 }
 

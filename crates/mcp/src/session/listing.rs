@@ -60,11 +60,11 @@ impl Session {
         let Some(mut running) = self.listing.running.take() else { return Vec::new() };
         let Outcome::Result(result) = outcome else {
             self.listing.given_up = true;
-            return listed(running.waiting);
+            return judged_next(running.waiting);
         };
         let next = page(&self.mcp_session, text, result, running.pages == 1);
         match next.filter(|_| running.pages < MAX_PAGES) {
-            None => listed(running.waiting),
+            None => judged_next(running.waiting),
             Some(cursor) => {
                 running.pages += 1;
                 running.id = self.listing.id_of_page(running.pages);
@@ -76,10 +76,10 @@ impl Session {
     }
 
     /// Without an answer, the waiting calls are judged by what is known.
-    pub(super) fn listing_failed(&mut self) -> Vec<Step> {
+    pub(super) fn listing_failed(&mut self) -> Vec<Question> {
         self.listing.given_up = true;
         let running = self.listing.running.take();
-        running.map_or_else(Vec::new, |running| listed(running.waiting))
+        running.map_or_else(Vec::new, |running| running.waiting)
     }
 
     /// The number of the latest listing.
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// A list is late. Gives it up if it is still the current one.
-    pub(crate) fn listing_late(&mut self, number: u64) -> Vec<Step> {
+    pub(crate) fn listing_late(&mut self, number: u64) -> Vec<Question> {
         match number == self.listing.count {
             true => self.listing_failed(),
             false => Vec::new(),
@@ -110,7 +110,7 @@ impl Session {
     }
 }
 
-fn listed(waiting: Vec<Question>) -> Vec<Step> {
+pub(super) fn judged_next(waiting: Vec<Question>) -> Vec<Step> {
     waiting.into_iter().map(|question| Step::Judge(Box::new(question))).collect()
 }
 

@@ -7,6 +7,7 @@ use callgate_json::{Edits, Member, Span, elements, member, members};
 
 use memchr::memmem;
 
+use super::listing::judged_next;
 use super::lists::{self, List};
 use super::{
     MAX_OPEN, OpenCall, OpenRequest, Session, Step, Transport, plain, to_client, to_server,
@@ -41,7 +42,7 @@ impl Session {
             unfit.id.clone().filter(|id| self.open_requests.contains_key(id) || self.is_own(id));
         let Some(id) = &known.or_else(only) else { return Vec::new() };
         if self.is_own(id) {
-            return self.listing_failed();
+            return judged_next(self.listing_failed());
         }
         let text = format!("callgate withheld the server's response: {}", unfit.why);
         match self.open_requests.remove(id) {

@@ -45,12 +45,13 @@ impl Between {
         while !steps.is_empty() {
             let text = |line: Vec<u8>| String::from_utf8(line).unwrap().trim_end().to_owned();
             match steps.remove(0) {
-                Step::ToServer(line) => self.to_server.push(text(line)),
-                Step::ToClient(line) => self.to_client.push(text(line)),
+                Step::Send(Outgoing::ToServer(line)) => self.to_server.push(text(line)),
+                Step::Send(Outgoing::ToClient(line)) => self.to_client.push(text(line)),
                 Step::Listing(_) => {}
                 Step::Judge(mut question) => {
                     let decision = question.ask(&self.mcp_session, None).await;
-                    steps.extend(self.session.decided(*question, decision));
+                    let messages = self.session.decided(*question, decision);
+                    steps.extend(messages.into_iter().map(Step::Send));
                 }
             }
         }
@@ -96,9 +97,18 @@ async fn a_list_that_never_comes_is_given_up() {
         .await;
     let number = between.session.listing_number();
     assert!(between.session.listing_late(number + 1).is_empty());
-    let steps = between.session.listing_late(number);
-    between.take(steps).await;
+    let questions = between.session.listing_late(number);
+    between.take(listing::judged_next(questions)).await;
     assert!(between.last_to_client().contains("no-rm"), "{:?}", between.to_client);
+}
+
+#[test]
+fn arguments_that_are_null_are_replaced_where_they_are() {
+    let text = r#"{"name":"echo","arguments":null}"#;
+    let params = Span { start: 0, end: text.len() };
+    let named = NamedParams::read(text, params, NameKey::Name).unwrap();
+    assert_eq!(named.arguments, None);
+    assert_eq!(named.arguments_at.map(|at| at.of(text)), Some("null"));
 }
 
 #[tokio::test]

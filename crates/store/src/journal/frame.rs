@@ -22,6 +22,9 @@ pub(super) const MAGIC: &[u8; 8] = b"CGJRNL01";
 /// The longest frame. A record is truncated to a few hundred kilobytes before it is written.
 pub(super) const MAX_FRAME: usize = 8 * 1024 * 1024;
 
+/// The longest record: its body and its `joins`. What a frame has besides is less than 128 bytes.
+pub(super) const MAX_RECORD: usize = MAX_FRAME - 128;
+
 /// The length field of a record without `joins`.
 const NO_JOINS: u32 = u32::MAX;
 const RECORD: u8 = 1;
@@ -172,6 +175,13 @@ mod tests {
 
     use super::*;
     use crate::journal::header::{Cause, Previous};
+
+    #[test]
+    fn the_longest_record_fits_into_a_frame() {
+        let body = "x".repeat(MAX_RECORD - 4);
+        let link = Link { seq: 1, at: 2, total: 3, joins: Some("join"), body: &body };
+        assert!(read(&written(&link)).is_ok());
+    }
 
     fn written(link: &Link<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_audit::{Hash, Link};
 
+use super::MAX_RECORD;
 use super::frame;
 use super::head::Head;
 use super::header::{Cause, Previous};
@@ -61,6 +62,9 @@ impl<'a> Import<'a> {
 
     /// Adds a record unchanged. `verify` reports a wrong hash.
     pub(crate) fn add(&mut self, link: &Link<'_>, hash: &Hash) -> Result<(), Fault> {
+        if link.body.len() + link.joins.map_or(0, str::len) > MAX_RECORD {
+            return Err(Fault::Failed(format!("record {} is too large", link.seq)));
+        }
         if self.bytes.len() >= MANY {
             self.flush()?;
         }

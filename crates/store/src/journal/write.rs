@@ -10,6 +10,7 @@ use super::head::Head;
 use super::header::{Cause, Header, Previous};
 use super::limits::{Limits, SegmentInfo};
 use super::volume::{Segment, Volume};
+use super::{MAX_RECORD, size_of_record};
 use crate::database::Fault;
 use crate::settings::Durability;
 
@@ -84,6 +85,9 @@ impl Journal {
     /// setting asks for. `now` is in microseconds since 1970. Returns the sequence number of the
     /// last record.
     pub(crate) fn append(&mut self, records: &[Sealed], now: i64) -> Result<u64, Fault> {
+        if records.iter().any(|sealed| size_of_record(sealed) > MAX_RECORD) {
+            return Err(Fault::Failed("a record is too large for the journal".to_owned()));
+        }
         let volume = Arc::clone(&self.volume);
         let mut why = Fault::Failed("the write was not attempted".to_owned());
         for _ in 0..ATTEMPTS {

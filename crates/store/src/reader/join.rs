@@ -59,6 +59,9 @@ impl Reader {
 
     fn joined(&self, parts: &Parts<'_>, joins: &str) -> Result<Option<Body<Record>>, IndexError> {
         let found = parts.joined(&*self.log, joins)?;
-        Ok(found.map(|entry| decode(&entry)).transpose()?)
+        Ok(match found {
+            Some(entry) => self.readable(&entry)?,
+            None => None,
+        })
     }
 }

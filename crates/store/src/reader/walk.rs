@@ -59,7 +59,7 @@ impl Reader {
             let Some(last) = chunk.last() else { return Ok(()) };
             (after, near) = (last.seq, Some(last.spot));
             for entry in &chunk {
-                let body = decode(entry)?;
+                let Some(body) = self.readable(entry)? else { continue };
                 if body.record.completes.is_some() || !compiled.passes(&body.record) {
                     continue;
                 }
@@ -92,10 +92,11 @@ impl Reader {
             if *left == 0 {
                 return Ok(ControlFlow::Break(()));
             }
-            let body = decode(entry)?;
-            let shown = match body.record.completes {
-                Some(_) => None,
-                None => Some(self.join_body(&parts, entry, body)?),
+            let shown = match self.readable(entry)? {
+                Some(body) if body.record.completes.is_none() => {
+                    Some(self.join_body(&parts, entry, body)?)
+                }
+                _ => None,
             };
             entries.next();
             if let Some(stored) = shown {

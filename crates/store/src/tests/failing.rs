@@ -146,10 +146,8 @@ fn a_read_only_store_can_be_read() {
     // Without an index, everything is read from the journal.
     std::fs::remove_file(place.path()).unwrap();
     std::fs::create_dir(place.path()).unwrap();
-    let log = crate::journal::ReadOnlyVolume::new(
-        place.journal(),
-        crate::place::Place::new(&place.location()).head().unwrap(),
-    );
+    let log =
+        crate::journal::ReadOnlyVolume::new(place.journal(), crate::place::head(&place.path()));
     let log = crate::journal::JournalLog::new(Arc::new(log));
     let reader = Reader::without_index(log);
     assert_eq!((all(&reader).len(), reader.verify(|_, _| {}).unwrap().records), (1, 1));

@@ -106,7 +106,11 @@ impl Host for GatewayState {
     }
 
     fn reader(&self) -> Result<Reader, Problem> {
-        self.audit.reader().map_err(|error| Problem::of(&error))
+        let unreadable = |seq, why: &str| {
+            tracing::warn!(seq, why, "a record cannot be read by this version of callgate");
+        };
+        let reader = self.audit.reader().map_err(|error| Problem::of(&error))?;
+        Ok(reader.with_unreadable(unreadable))
     }
 }
 

@@ -1,9 +1,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::Message;
 use crate::Dialect;
-use crate::json::{document, elements, member};
-use crate::request::{EarlierAnswer, MergedTurn, RemovedCall, RemovedTurn, Restored, testing};
+use crate::json::{Edits, document, elements, member};
+use crate::request::block_lists::BlockMessage as _;
+use crate::request::{
+    EarlierAnswer, MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, messages,
+    testing,
+};
 
 /// A notice with everything that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
@@ -33,6 +38,19 @@ fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_js
 fn turn_of(content: &str, calls: Vec<RemovedCall>) -> RemovedTurn {
     let client = testing::client_turn(Dialect::Anthropic, &request(&fill(content), "\"x\""));
     RemovedTurn { client, ..turn(calls) }
+}
+
+/// Nothing can be put into a message without content, and no result may answer what is not there.
+#[test]
+fn a_message_without_content_has_no_place_for_a_call() {
+    let (text, turn) = (request("null", "\"x\""), turn(vec![call("t1", 0, None)]));
+    let messages = messages(&text, Message::read).unwrap();
+    let plan = Plan { seen: 0, turn: &turn, calls: turn.calls.iter().collect() };
+    let (mut edits, mut out) = (Edits::default(), Restored::default());
+    let placed = messages[1].put_back(&text, &MessageTraits::new(1, vec![]), &plan, &mut edits);
+    plan.report(placed, &mut out);
+    assert!(edits.is_empty() && out.restored.is_empty(), "{out:?}");
+    assert_eq!(out.skipped, [("t1".to_owned(), Restored::NO_PLACE)]);
 }
 
 /// A request of three messages: the user's first, the assistant's and the answer.

@@ -159,8 +159,24 @@ fn a_record_that_cannot_be_read_is_reported_and_the_others_are_found() {
     let unreadable = |error| matches!(error, ReadError::Unreadable { seq: 2, .. });
     assert!(unreadable(reader.records(&filter).unwrap_err()));
     assert!(unreadable(stats(&reader, &filter).unwrap_err()));
-    let starting_after = Filter { after: Some(2), ..filter };
+    let starting_after = Filter { after: Some(2), ..filter.clone() };
     assert_eq!(seqs(&reader.records(&starting_after).unwrap()), [3]);
+    let (report, reports) = std::sync::mpsc::channel();
+    let reader =
+        reader.with_unreadable(move |seq, why| report.send((seq, why.to_owned())).unwrap());
+    assert_eq!(seqs(&reader.records(&filter).unwrap()), [1, 3]);
+    let mut exported = Vec::new();
+    assert_eq!(reader.export(&oldest_first(), &mut exported).unwrap(), 2);
+    let mut in_order = Vec::new();
+    let visit = |stored: Stored| {
+        in_order.push(stored.seq);
+        Ok(std::ops::ControlFlow::Continue(()))
+    };
+    reader.for_each_in_order(&filter, visit).unwrap();
+    assert_eq!(in_order, [1, 3]);
+    assert_eq!(stats(&reader, &filter).unwrap().records, 2);
+    let reports: Vec<(u64, String)> = reports.try_iter().collect();
+    assert!(matches!(reports.as_slice(), [(2, why)] if why.contains("unheard_of")), "{reports:?}");
 }
 
 #[test]

@@ -93,7 +93,8 @@ impl Loaded {
 
     /// The records.
     pub(super) fn records(&self) -> Result<Reader, Problem> {
-        Reader::open(&self.store).map_err(|error| records::open_problem(&error))
+        let opened = Reader::open(&self.store);
+        opened.map(records::reporting).map_err(|error| records::open_problem(&error))
     }
 }
 
