@@ -28,6 +28,10 @@ impl CallTable {
         self.calls.get_mut(place)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &CallSlot> {
         self.calls.iter()
     }

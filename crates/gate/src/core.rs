@@ -246,7 +246,12 @@ impl Core {
                 let Some(departure) = self.guard_body(&body, &reading, out) else { return };
                 let refused = self.update_calls(&reading);
                 let entry = QueuedFrame::new(Held::Body(body), reading);
-                self.hold(QueuedFrame { departure, refused, ..entry });
+                let entry = QueuedFrame { departure, refused, ..entry };
+                if self.calls.is_empty() {
+                    // There is nothing to wait for.
+                    return self.emit(entry, out);
+                }
+                self.hold(entry);
                 self.queue.mark_dirty();
             }
             Err(why) if self.passes_unread(&why) => {

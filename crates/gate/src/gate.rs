@@ -259,6 +259,11 @@ impl Gate {
         }
     }
 
+    /// Whether frames leave while others arrive. Nothing of a whole body leaves before its end.
+    pub fn is_streaming(&self) -> bool {
+        matches!(self.input, Input::Frames(_))
+    }
+
     /// The upstream has ended.
     pub fn close(&mut self, how: Close) {
         self.closing.get_or_insert(how);
@@ -382,15 +387,7 @@ impl Gate {
                 splitter.push(&seen);
                 Input::Frames(splitter)
             }
-            Framing::Body => {
-                let mut body = BodyBuffer::new(self.core.limits().body);
-                if body.push(&seen).is_err() {
-                    self.core.refuse_body("the response is larger than the limit");
-                    Input::Over
-                } else {
-                    Input::Body(body)
-                }
-            }
+            Framing::Body => Input::Body(BodyBuffer::starting_with(seen, self.core.limits().body)),
             Framing::Unreadable => {
                 self.core.refuse_body("the response is not UTF-8");
                 Input::Over

@@ -4,6 +4,7 @@ use callgate_dialect::request::TextDigest;
 use callgate_dialect::{Lane, Slot};
 
 use crate::core::Core;
+use crate::rounds::Shown;
 
 /// The turns of a response, in the order in which they began.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +37,10 @@ impl Lanes {
         let place = match self.0.iter().position(|state| state.lane == lane) {
             Some(place) => place,
             None => {
+                if self.0.is_empty() {
+                    // Nearly every response has one turn.
+                    self.0.reserve_exact(1);
+                }
                 self.0.push(LaneState::new(lane));
                 self.0.len() - 1
             }
@@ -70,9 +75,18 @@ impl Core {
         if raw.is_empty() {
             return;
         }
+        let identifies = self.may_lose_a_call();
         let lane = self.lane(lane);
         lane.text = true;
-        lane.digest.add_raw(raw);
+        if identifies {
+            lane.digest.add_raw(raw);
+        }
+    }
+
+    /// Whether the client may receive a turn that lacks a call, so that its text must be known later.
+    /// A whole body shows at once that it has no calls.
+    fn may_lose_a_call(&self) -> bool {
+        self.shown != Shown::Body || !self.calls.is_empty() || self.is_later_answer()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Writes frames: allowed parts as they came, denied ones not at all.
 
+use std::borrow::Cow;
+
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{
     Carrier, Departure, Fate, Finish, Host, Lane, Orders, Part, Piece, Reading, Rest, Slot, What,
@@ -146,7 +148,7 @@ impl Core {
     }
 
     /// A body as it leaves; `None` if no part of it may.
-    pub(crate) fn body_text(&mut self, entry: &QueuedFrame) -> Option<String> {
+    pub(crate) fn body_text<'e>(&mut self, entry: &'e QueuedFrame) -> Option<Cow<'e, str>> {
         let Held::Body(body) = &entry.bytes else { return None };
         if let Some(text) = entry.reading.text {
             self.note_text(entry.reading.text_lane, entry.departure.leaving(text, body));
@@ -158,10 +160,10 @@ impl Core {
                 self.writer.write_body(body, &entry.reading, orders).as_ref(),
                 Some(body)
             );
-            return Some(body.clone());
+            return Some(Cow::Borrowed(body));
         }
         let text = self.writer.write_body(body, &entry.reading, orders)?;
-        self.holds_only(&text, &entry.reading, &fates).then_some(text)
+        self.holds_only(&text, &entry.reading, &fates).then_some(Cow::Owned(text))
     }
 
     /// Ends the turns that end with this frame or body.

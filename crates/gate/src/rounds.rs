@@ -14,6 +14,8 @@
 //! The writer and the lane stay the same: blocks are numbered on, and the digest of the text, which
 //! identifies the turn later, is of everything that the client received.
 
+use std::borrow::Cow;
+
 use callgate_dialect::request::{RemovedCall, call_digest};
 use callgate_dialect::{
     After, Blame, BlockStep, Carrier, Finish, Lane, Order, Part, Reading, Slot, What,
@@ -362,23 +364,23 @@ impl Core {
     fn keep_body(&mut self, entry: &QueuedFrame, notice: Notice) -> Option<Fallback> {
         let before = self.lanes.clone();
         self.shown = Shown::Body;
-        let alone = self.body_text(entry)?;
+        let alone = self.body_text(entry)?.into_owned();
         let behind = std::mem::replace(&mut self.lanes, before);
         self.shown = Shown::EarlierBody(notice);
-        let body = self.body_text(entry)?;
+        let body = self.body_text(entry)?.into_owned();
         self.shown = Shown::Body;
         self.rounds.as_mut()?.bodies.push(body);
         Some(Fallback::Body(alone, behind))
     }
 
     /// All answers as one body, if there were several.
-    pub(crate) fn join_bodies(&self, body: String) -> Option<String> {
+    pub(crate) fn join_bodies<'b>(&self, body: Cow<'b, str>) -> Option<Cow<'b, str>> {
         let bodies = self.rounds.as_ref().map(|rounds| rounds.bodies.as_slice()).unwrap_or(&[]);
         if bodies.is_empty() {
             return Some(body);
         }
-        let bodies: Vec<String> = bodies.iter().cloned().chain([body]).collect();
-        self.dialect.continuing()?.join(&bodies)
+        let bodies: Vec<String> = bodies.iter().cloned().chain([body.into_owned()]).collect();
+        self.dialect.continuing()?.join(&bodies).map(Cow::Owned)
     }
 
     /// Each answer before the current one as it left, in APIs whose provider stores it.
@@ -416,7 +418,7 @@ impl Core {
             }
             Fallback::Body(alone, lanes) => {
                 self.rounds.iter_mut().for_each(|rounds| drop(rounds.bodies.pop()));
-                let Some(body) = self.join_bodies(alone) else { return };
+                let Some(body) = self.join_bodies(alone.into()) else { return };
                 self.end_without_answer(why);
                 self.lanes = lanes;
                 out.buffer().extend_from_slice(body.as_bytes());

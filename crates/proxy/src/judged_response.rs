@@ -176,12 +176,14 @@ impl JudgedResponse {
         let Self { upstream, decoder, gate, response_context, out, .. } = self;
         let continuation = &mut response_context.continuation;
         let mut push = |bytes: &[u8]| {
-            // Most of it leaves at once.
-            out.reserve(bytes.len());
             if let Some(continuation) = continuation {
                 continuation.add(bytes);
             }
             gate.push(bytes);
+            if gate.is_streaming() {
+                // Most of it leaves at once.
+                out.reserve(bytes.len());
+            }
         };
         let mut undecodable = None;
         let mut plain = Vec::new();

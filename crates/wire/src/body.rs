@@ -182,6 +182,11 @@ impl BodyBuffer {
         Self { bytes: Vec::new(), limit, overrun: false }
     }
 
+    /// A buffer for at most `limit` bytes that has these already; the caller has checked that they fit.
+    pub fn starting_with(bytes: Vec<u8>, limit: usize) -> Self {
+        Self { bytes, limit, overrun: false }
+    }
+
     /// Adds bytes. Beyond the limit, drops all bytes and fails on every later push as well: half a
     /// body cannot be judged.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), BodyTooLarge> {
