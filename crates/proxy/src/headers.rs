@@ -173,8 +173,10 @@ pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::head
 /// Whether the headers announce a stream. The body is still recognized by its bytes.
 pub(crate) fn announces_stream(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
-        let value = value.trim_start().to_ascii_lowercase();
-        STREAMS.iter().any(|kind| value.starts_with(kind))
+        let value = value.trim_start();
+        let begins_with =
+            |kind: &&str| value.get(..kind.len()).is_some_and(|it| it.eq_ignore_ascii_case(kind));
+        STREAMS.iter().any(begins_with)
     })
 }
 
@@ -184,7 +186,8 @@ const STREAMS: [&str; 3] =
 
 /// A character set other than UTF-8: some clients would read different text than callgate.
 pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {
-    headers.get_all(CONTENT_TYPE).iter().find_map(|value| {
+    let has_parameters = |value: &&HeaderValue| value.as_bytes().contains(&b';');
+    headers.get_all(CONTENT_TYPE).iter().filter(has_parameters).find_map(|value| {
         let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
         value.split(';').skip(1).find_map(|parameter| {
             let (name, charset) = parameter.split_once('=')?;

@@ -214,5 +214,5 @@ impl Sending {
     }
 }
 
-/// The heads of agents have about a kilobyte.
-const HEAD_CAPACITY: usize = 2 << 10;
+/// Most heads are shorter. What is no longer than this is allocated from a cache of the thread.
+const HEAD_CAPACITY: usize = 1000;
