@@ -22,7 +22,10 @@ use crate::event::{
 };
 use crate::json::document;
 use crate::spec::Read;
-use crate::vocabulary::{fold, is_call, is_input, is_name, is_place_of_calls, is_result};
+use crate::vocabulary::{
+    CALL_ID, LAST_BYTES, ends_with, fold, folds_to_ascii, is_call, is_input, is_name,
+    is_place_of_calls, is_result, words_of_calls,
+};
 
 /// Members that are not searched: the key of their object (empty for the document itself), and
 /// their own keys.
@@ -72,38 +75,43 @@ fn find(
     taken: &[Span],
     skipped_members: SkippedMembers,
 ) -> Result<Vec<Stray>, Unreadable> {
-    if !data.trim_start().starts_with('{') || !may_hold_call(data.as_bytes()) {
+    if !data.trim_start().starts_with('{') || !may_hold_call(data) {
         return Ok(Vec::new());
     }
+    find_all(data, taken, skipped_members)
+}
+
+fn find_all(
+    data: &str,
+    taken: &[Span],
+    skipped_members: SkippedMembers,
+) -> Result<Vec<Stray>, Unreadable> {
     let mut walk = StrayFinder { taken, skipped_members, found: Vec::new() };
     walk.value(&mut Json::new(data), Place { under: "", is_root: true })?;
     Ok(walk.found)
 }
 
-/// Whether a key or a value ends with a word that every call has, in letters or in escapes. Most
-/// frames have none and need not be parsed again.
-fn may_hold_call(data: &[u8]) -> bool {
+/// Whether a key or a value ends with a word of which every call has one, or may do so once its
+/// escapes are decoded. Most frames have none and need not be parsed again.
+fn may_hold_call(data: &str) -> bool {
     // Quotes are too close together to search for each of them.
-    data.split(|byte| *byte == b'"').any(ends_like_call) || has_escaped_letter(data)
+    data.split('"').any(ends_like_call) || has_escaped_letter(data.as_bytes())
 }
 
 fn has_escaped_letter(data: &[u8]) -> bool {
-    let is_letter = |at| matches!(data.get(at..), Some([_, b'u', b'0', b'0', b'4'..=b'7', ..]));
-    memchr::memchr_iter(b'\\', data).any(is_letter)
+    let letter = |at: usize| {
+        let digits = data.get(at + 1..at + 6)?.strip_prefix(b"u")?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+    };
+    memchr::memchr_iter(b'\\', data).filter_map(letter).any(folds_to_ascii)
 }
 
-fn ends_like_call(text: &[u8]) -> bool {
+fn ends_like_call(text: &str) -> bool {
     // Most words end with another letter.
-    let ends: &[&[u8]] = match text.last().map(u8::to_ascii_lowercase) {
-        Some(b'e') => &[b"name", b"use"],
-        Some(b'd') => &[b"call_id", b"callid", b"call-id"],
-        Some(b'l') => &[b"call"],
-        _ => return false,
-    };
-    ends.iter().any(|end| {
-        let tail = text.len().checked_sub(end.len()).and_then(|start| text.get(start..));
-        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end))
-    })
+    let last = text.as_bytes().last();
+    last.is_some_and(|last| LAST_BYTES.get(usize::from(*last)) == Some(&true))
+        && words_of_calls().any(|word| ends_with(text, word))
 }
 
 /// A call that was found.
@@ -215,7 +223,7 @@ impl StrayFinder<'_> {
                 object.kinds.push(fold(&json.string()?.decode()?).into_owned());
                 return Ok(());
             }
-            "callid" if is_text => {
+            CALL_ID if is_text => {
                 object.has_call_id |= !json.string()?.is_empty();
                 return Ok(());
             }

@@ -12,9 +12,74 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     Cow::Owned(folded.chars().filter(|c| !matches!(c, '_' | '-')).collect())
 }
 
+/// Whether this character is a letter of ASCII or left out, once it is folded.
+pub(crate) fn folds_to_ascii(c: char) -> bool {
+    let folded = |c: char| c.to_uppercase().flat_map(char::to_lowercase).any(|c| c.is_ascii());
+    if c.is_ascii() { c.is_ascii_alphabetic() || matches!(c, '_' | '-') } else { folded(c) }
+}
+
+/// Whether a text, once it is folded, ends with this word.
+pub(crate) fn ends_with(text: &str, word: &str) -> bool {
+    let mut letters = word.chars().rev();
+    let Some(mut expected) = letters.next() else { return true };
+    for c in text.chars().rev().filter(|c| !matches!(c, '_' | '-')) {
+        // Few characters become several: `ﬆ`, for example.
+        let mut folded = [None; 8];
+        for (place, c) in folded.iter_mut().zip(c.to_uppercase().flat_map(char::to_lowercase)) {
+            *place = Some(c);
+        }
+        for c in folded.into_iter().rev().flatten() {
+            if c != expected {
+                return false;
+            }
+            match letters.next() {
+                Some(letter) => expected = letter,
+                None => return true,
+            }
+        }
+    }
+    false
+}
+
 /// Whether this key may have the name of a call.
 pub(crate) fn is_name(key: &str) -> bool {
-    matches!(key, "name" | "toolname")
+    NAMES.contains(&key)
+}
+
+const NAMES: [&str; 2] = ["name", "toolname"];
+
+/// The key of a call's id, in results too.
+pub(crate) const CALL_ID: &str = "callid";
+
+/// The words of which every call has one, at the end of a key or of its type.
+pub(crate) fn words_of_calls() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter().chain([CALL_ID]).chain(CALL_ENDS)
+}
+
+/// The bytes with which a text may end that ends with one of these words.
+pub(crate) const LAST_BYTES: [bool; 256] = last_bytes();
+
+#[expect(clippy::indexing_slicing, reason = "a wrong index does not compile")]
+const fn last_bytes() -> [bool; 256] {
+    let mut last = [false; 256];
+    let words = [NAMES[0], NAMES[1], CALL_ID, CALL_ENDS[0], CALL_ENDS[1], CALL_ENDS[2]];
+    let mut word = 0;
+    while word < words.len() {
+        let bytes = words[word].as_bytes();
+        let byte = bytes[bytes.len() - 1];
+        last[byte as usize] = true;
+        last[byte.to_ascii_uppercase() as usize] = true;
+        word += 1;
+    }
+    // What folding leaves out, and the last byte of a letter that is not of ASCII.
+    last[b'_' as usize] = true;
+    last[b'-' as usize] = true;
+    let mut byte = 0x80;
+    while byte < last.len() {
+        last[byte] = true;
+        byte += 1;
+    }
+    last
 }
 
 /// Whether this key may have the arguments of a call.

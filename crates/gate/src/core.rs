@@ -14,7 +14,7 @@ use crate::queue::{Held, Pace, Queue, QueuedFrame};
 use crate::rounds::{Rounds, Shown};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
-use crate::text::Texts;
+use crate::text::TextRules;
 use crate::{Malformed, OnDeny, Settings};
 
 /// The gate without its input.
@@ -37,8 +37,8 @@ pub(crate) struct Core {
     pub(crate) tally: Tally,
     /// The kinds of irregularity that were reported.
     reported: Vec<(String, &'static str)>,
-    /// The text rules for the response. Boxed, because few responses have any.
-    pub(crate) texts: Option<Box<Texts>>,
+    /// The text rules for the response.
+    pub(crate) texts: TextRules,
     pub(crate) output: Output,
     pub(crate) stream: Stream,
     /// The answers of the turn, if it may continue after a denial.
@@ -99,7 +99,7 @@ impl Core {
             dialect,
             reader,
             writer: dialect.writer(),
-            texts: settings.text.clone().map(|guard| Box::new(Texts::new(guard))),
+            texts: TextRules::new(settings.text.clone()),
             settings,
             calls: CallTable::default(),
             lanes: Lanes::default(),
@@ -125,7 +125,7 @@ impl Core {
         if self.settings.text.is_some() {
             self.reader.include_side_texts();
         }
-        self.texts = self.settings.text.clone().map(|guard| Box::new(Texts::new(guard)));
+        self.texts = TextRules::new(self.settings.text.clone());
     }
 
     /// The usual framing of the dialect, as long as no frame has arrived.
@@ -275,7 +275,7 @@ impl Core {
         out: &mut Draft,
     ) {
         self.absorb_metadata(&mut reading, data);
-        if self.texts.is_some() {
+        if !self.texts.is_none() {
             if self.write_undecided(frame, data, &reading, out) {
                 return;
             }

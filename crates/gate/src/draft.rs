@@ -2,7 +2,8 @@
 //!
 //! Everything that a step writes goes into a [`Draft`]: frames as they came, edited frames, events
 //! of the gate itself. Some of its text may not be decided yet. A draft becomes bytes in one place,
-//! [`Core::hand_out`], and only with the proof that the text rules have seen all of it.
+//! [`Core::hand_out`], and only with the proof that the text rules have seen all of it. They see what
+//! was read: a frame that `malformed: pass` lets through is not read, so no rule sees its text.
 
 use callgate_wire::{Frame, Framing, Style};
 
@@ -27,6 +28,11 @@ impl Draft {
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
+    }
+
+    /// Takes back everything from this offset on, or all of this step.
+    pub(crate) fn take_back(&mut self, from: Option<usize>) {
+        self.bytes.truncate(from.unwrap_or(self.start).max(self.start));
     }
 
     /// Joins it to what has left before, and returns it.

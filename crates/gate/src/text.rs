@@ -26,6 +26,8 @@ use crate::slot::{CallSlot, State};
 use masks::Masks;
 use pending::Pending;
 
+pub(crate) use pending::Scanned;
+
 /// How many kinds of hits are remembered, so that a repeated text is not reported again.
 const MAX_REPORTED: usize = 64;
 
@@ -41,9 +43,69 @@ pub(crate) struct Texts {
     reported: Vec<(String, String, String)>,
 }
 
-/// The proof that the text rules have seen everything that was written. Only their scan creates it.
+/// The text rules of a response, if there are any.
 #[derive(Debug)]
-pub(crate) struct Scanned(());
+pub(crate) enum TextRules {
+    None,
+    Here(Box<Texts>),
+    /// Taken out while a frame is scanned. Nothing may leave meanwhile.
+    Scanning,
+}
+
+/// The text rules, taken out of the core.
+enum Taken {
+    None,
+    Texts(Box<Texts>),
+    /// They are taken out already.
+    Nothing,
+}
+
+impl TextRules {
+    pub(crate) fn new(guard: Option<TextGuard>) -> Self {
+        guard.map_or(Self::None, |guard| Self::Here(Box::new(Texts::new(guard))))
+    }
+
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
+    #[inline]
+    fn take(&mut self) -> Taken {
+        match std::mem::replace(self, Self::Scanning) {
+            Self::None => {
+                *self = Self::None;
+                Taken::None
+            }
+            Self::Here(texts) => Taken::Texts(texts),
+            Self::Scanning => Taken::Nothing,
+        }
+    }
+
+    fn put_back(&mut self, texts: Box<Texts>) {
+        *self = Self::Here(texts);
+    }
+
+    #[inline]
+    fn here(&self) -> Option<&Texts> {
+        match self {
+            Self::Here(texts) => Some(texts),
+            Self::None | Self::Scanning => None,
+        }
+    }
+
+    #[inline]
+    fn here_mut(&mut self) -> Option<&mut Texts> {
+        match self {
+            Self::Here(texts) => Some(texts),
+            Self::None | Self::Scanning => None,
+        }
+    }
+}
+
+/// Why a response ends of which the text rules have not seen everything. It cannot happen; if it
+/// does, nothing unseen leaves.
+const UNSCANNED: &str = "a text of the response could not be scanned";
 
 /// What a text belongs to: a choice, or a block of it, and a channel there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -285,9 +347,13 @@ impl Core {
         reading: &Reading,
         out: &mut Draft,
     ) -> Option<Departure> {
-        let Some(mut texts) = self.texts.take() else { return Some(Departure::default()) };
+        let mut texts = match self.texts.take() {
+            Taken::None => return Some(Departure::default()),
+            Taken::Texts(texts) => texts,
+            Taken::Nothing => return self.refuse_unscanned(),
+        };
         let departure = self.guard_texts(&mut texts, frame, data, reading, out);
-        self.texts = Some(texts);
+        self.texts.put_back(texts);
         departure
     }
 
@@ -436,7 +502,11 @@ impl Core {
 
     /// Writes everything that was held back of any text: the response ends.
     pub(crate) fn write_all_held_back(&mut self, out: &mut Draft) {
-        let Some(mut texts) = self.texts.take() else { return };
+        let mut texts = match self.texts.take() {
+            Taken::None => return,
+            Taken::Texts(texts) => texts,
+            Taken::Nothing => return drop(self.refuse_unscanned()),
+        };
         self.end_thinking(&mut texts);
         for flowing in std::mem::take(&mut texts.flows) {
             // Without a frame, nothing is held back.
@@ -447,7 +517,7 @@ impl Core {
                 break;
             }
         }
-        self.texts = Some(texts);
+        self.texts.put_back(texts);
     }
 
     /// Scans the texts of a whole body. Returns how they leave; `None` if it may not leave.
@@ -457,10 +527,21 @@ impl Core {
         reading: &Reading,
         out: &mut Draft,
     ) -> Option<Departure> {
-        let Some(mut texts) = self.texts.take() else { return Some(Departure::default()) };
+        let mut texts = match self.texts.take() {
+            Taken::None => return Some(Departure::default()),
+            Taken::Texts(texts) => texts,
+            Taken::Nothing => return self.refuse_unscanned(),
+        };
         let departure = self.guard_whole(&mut texts, body, reading, out);
-        self.texts = Some(texts);
+        self.texts.put_back(texts);
         departure
+    }
+
+    /// Ends the response, because a text cannot be scanned.
+    #[cold]
+    fn refuse_unscanned(&mut self) -> Option<Departure> {
+        self.fail(Blame::Refused, UNSCANNED);
+        None
     }
 
     fn guard_whole(

@@ -1,4 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::vocabulary::{CALL_ENDS, MANY_CALLS, ONE_CALL};
 
 fn names(data: &str) -> Vec<String> {
     find(data, &[], &[]).unwrap().into_iter().map(|stray| stray.name).collect()
@@ -23,6 +26,85 @@ fn what_looks_like_a_call() {
         r#"{"type":"model_output","content":[{"name":"evil","input":{}}]}"#,
     ] {
         assert_eq!(names(data), ["evil"], "{data}");
+    }
+}
+
+#[test]
+fn an_approval_request_needs_no_name() {
+    let data = r#"{"x":{"type":"mcp_approval_request","id":"a"}}"#;
+    assert_eq!(find(data, &[], &[]).unwrap().len(), 1);
+}
+
+/// One letter or separator, in some spelling that is folded to it.
+fn spelling(letter: char) -> BoxedStrategy<String> {
+    let plain = letter.to_string();
+    let upper = letter.to_ascii_uppercase().to_string();
+    let escaped = format!("\\u{:04x}", u32::from(letter));
+    let odd = match letter {
+        's' => "\u{17f}",
+        'i' => "\u{131}",
+        'n' => "\u{149}",
+        _ => "",
+    };
+    let odd_escaped = odd.chars().next().map(|c| format!("\\u{:04X}", u32::from(c)));
+    let odd = if odd.is_empty() { plain.clone() } else { odd.to_owned() };
+    let odd_escaped = odd_escaped.unwrap_or_else(|| plain.clone());
+    let separated = prop_oneof![
+        Just("_".to_owned()),
+        Just("-".to_owned()),
+        Just("\\u002d".to_owned()),
+        Just(String::new()),
+    ];
+    let letter = prop_oneof![
+        12 => Just(plain), 2 => Just(upper), 1 => Just(escaped), 1 => Just(odd), 1 => Just(odd_escaped),
+    ];
+    (letter, prop_oneof![6 => Just(String::new()), 1 => separated])
+        .prop_map(|(letter, separator)| letter + &separator)
+        .boxed()
+}
+
+/// A word of the vocabulary or of something else, in some spelling.
+fn word() -> impl Strategy<Value = String> {
+    let words: Vec<&str> = words_of_calls()
+        .chain(CALL_ENDS)
+        .chain(ONE_CALL)
+        .chain(MANY_CALLS)
+        .chain(["type", "input", "arguments", "output", "text", "delta", "content", "id"])
+        .collect();
+    prop::sample::select(words)
+        .prop_flat_map(|word| word.chars().map(spelling).collect::<Vec<_>>())
+        .prop_map(|letters| letters.concat())
+}
+
+fn value() -> impl Strategy<Value = String> {
+    let text = prop_oneof![word(), Just("x".to_owned()), Just("\u{fb06}".to_owned())];
+    let leaf = prop_oneof![
+        4 => text.prop_map(|text| format!("\"{text}\"")),
+        1 => Just("null".to_owned()),
+        1 => Just("7".to_owned()),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        let key = prop_oneof![3 => word(), 1 => Just("x".to_owned()), 1 => Just("type".to_owned())];
+        let member = (key, inner.clone()).prop_map(|(key, value)| format!("\"{key}\":{value}"));
+        prop_oneof![
+            prop::collection::vec(member, 0..4)
+                .prop_map(|members| format!("{{{}}}", members.join(","))),
+            prop::collection::vec(inner, 0..3).prop_map(|items| format!("[{}]", items.join(","))),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// The search for words finds every frame in which the walk finds a call.
+    #[test]
+    fn no_call_is_missed_without_parsing(inner in value()) {
+        let data = format!("{{\"x\":{inner}}}");
+        let calls = |found: Result<Vec<Stray>, Unreadable>| found.map(|it| it.len());
+        if let Ok(walked) = calls(find_all(&data, &[], &[])) {
+            prop_assert_eq!(calls(find(&data, &[], &[])), Ok(walked), "{}", data);
+        }
     }
 }
 

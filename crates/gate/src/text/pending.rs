@@ -8,12 +8,14 @@
 
 use std::ops::Range;
 
-use callgate_dialect::{Block, BlockStep, Departure, Lane, Order, Reading, What, echoes, may_echo};
+use callgate_dialect::{
+    Blame, Block, BlockStep, Departure, Lane, Order, Reading, What, echoes, may_echo,
+};
 use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
 
-use super::{Ends, LastFrame, Scanned, StreamingText, TextPlace, Texts, side_texts};
+use super::{Ends, LastFrame, StreamingText, Taken, TextPlace, Texts, UNSCANNED, side_texts};
 use crate::core::Core;
 use crate::draft::{Draft, LastEvent};
 
@@ -63,9 +65,94 @@ struct Undecided {
 }
 
 impl Undecided {
-    fn frame<'o>(&self, out: &'o [u8], base: usize) -> Frame<'o> {
-        let bytes = out.get(self.bytes.saturating_sub(base)..self.end.saturating_sub(base));
-        self.outline.over(bytes.unwrap_or_default())
+    /// The frame and its data in `out`, which begins at the offset `base` of the output.
+    #[inline]
+    fn frame<'o>(&self, out: &'o [u8], base: usize) -> Result<(Frame<'o>, &'o str), Misplaced> {
+        let bytes = part(out, self.bytes..self.end, base)?;
+        let frame = self.outline.over(bytes);
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).ok_or(Misplaced)?;
+        Ok((frame, data))
+    }
+}
+
+/// A frame is not where it was written. It cannot happen; if it does, nothing that was not decided
+/// leaves.
+#[derive(Debug)]
+struct Misplaced;
+
+/// A part of `out`, which begins at the offset `base` of the output.
+#[inline]
+fn part(out: &[u8], span: Range<usize>, base: usize) -> Result<&[u8], Misplaced> {
+    let start = span.start.checked_sub(base).ok_or(Misplaced)?;
+    let end = span.end.checked_sub(base).ok_or(Misplaced)?;
+    out.get(start..end).ok_or(Misplaced)
+}
+
+pub(crate) use proof::Scanned;
+
+mod proof {
+    use super::{Blame, Core, Draft, Pending, UNSCANNED};
+
+    /// The proof that the text rules have seen everything in a draft: what they could not see was
+    /// taken out again.
+    #[derive(Debug)]
+    #[must_use]
+    pub(crate) struct Scanned(GoesOn);
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum GoesOn {
+        Yes,
+        No,
+    }
+
+    impl Scanned {
+        /// Whether the response goes on.
+        #[inline]
+        pub(crate) fn goes_on(&self) -> bool {
+            self.0 == GoesOn::Yes
+        }
+    }
+
+    impl Pending {
+        /// If no frame waits, everything was seen.
+        #[inline]
+        pub(super) fn nothing_waits(&self) -> Option<Scanned> {
+            self.is_empty().then_some(Scanned(GoesOn::Yes))
+        }
+    }
+
+    impl Core {
+        /// Without text rules, nothing has to be seen.
+        #[inline]
+        pub(super) fn without_rules(&self) -> Option<Scanned> {
+            self.texts.is_none().then_some(Scanned(GoesOn::Yes))
+        }
+
+        /// The frames were decided. `Err` if one was not found.
+        pub(super) fn decided(
+            &mut self,
+            decided: Result<bool, super::Misplaced>,
+            pending: &Pending,
+            out: &mut Draft,
+        ) -> Scanned {
+            match decided {
+                Ok(true) => Scanned(GoesOn::Yes),
+                Ok(false) => Scanned(GoesOn::No),
+                Err(super::Misplaced) => {
+                    let first = pending.frames.first().map(|frame| frame.start);
+                    self.take_back(first, out)
+                }
+            }
+        }
+
+        /// Takes back everything from this offset on, or all that this step has written, and ends
+        /// the response.
+        #[cold]
+        pub(super) fn take_back(&mut self, from: Option<usize>, out: &mut Draft) -> Scanned {
+            out.take_back(from);
+            self.fail(Blame::Refused, UNSCANNED);
+            Scanned(GoesOn::No)
+        }
     }
 }
 
@@ -102,7 +189,7 @@ impl Texts {
         if self.pending.is_empty() {
             self.pending.flow = self.flowing(place, max)?;
         }
-        let flowing = self.flows.get_mut(self.pending.flow)?;
+        let flowing = flow_at(&mut self.flows, self.pending.flow, place)?;
         if flowing.half.is_some() {
             return None;
         }
@@ -112,6 +199,16 @@ impl Texts {
         let upto = flowing.flow.append(raw);
         Some((upto - raw.len(), upto))
     }
+}
+
+/// The flow at this index, if it is that of the place.
+#[inline]
+fn flow_at(
+    flows: &mut [StreamingText],
+    index: usize,
+    place: TextPlace,
+) -> Option<&mut StreamingText> {
+    flows.get_mut(index).filter(|flowing| flowing.place == place)
 }
 
 fn append_escaped(flow: &mut TextFlow, raw: &str, plain: &mut String) -> Option<(usize, usize)> {
@@ -153,12 +250,12 @@ impl Core {
         let block = reading.block.map(|block| block.slot);
         let place = TextPlace { lane: reading.text_lane, block, channel };
         let max = self.limits().calls;
-        let Some(texts) = &self.texts else { return false };
+        let Some(texts) = self.texts.here() else { return false };
         let waits = texts.pending.place == place && texts.pending.frames.len() < MAX_FRAMES;
         if !waits && !self.scan_pending(out) {
             return true;
         }
-        let Some(texts) = &mut self.texts else { return false };
+        let Some(texts) = self.texts.here_mut() else { return false };
         let Some((from, upto)) = texts.append(place, text.of(data), max) else { return false };
         let out = out.buffer();
         let start = out.len();
@@ -193,28 +290,32 @@ impl Core {
     /// `false` if the response ends here.
     #[inline]
     pub(crate) fn scan_pending(&mut self, out: &mut Draft) -> bool {
-        match &self.texts {
-            Some(texts) if !texts.pending.is_empty() => self.scan_pending_by(TextFlow::settle, out),
-            _ => true,
-        }
+        self.scan_all(out).goes_on()
     }
 
     /// Decides everything that the draft contains.
     #[inline]
     pub(crate) fn scan_all(&mut self, out: &mut Draft) -> Scanned {
-        self.scan_pending(out);
-        Scanned(())
+        if let Some(scanned) = self.without_rules() {
+            return scanned;
+        }
+        let waiting = self.texts.here().map(|texts| texts.pending.nothing_waits());
+        match waiting {
+            Some(Some(scanned)) => scanned,
+            Some(None) => self.scan_pending_by(TextFlow::settle, out),
+            None => self.take_back(None, out),
+        }
     }
 
     /// The same at the end of the text.
     pub(crate) fn scan_pending_to_end(&mut self, out: &mut Draft) -> bool {
-        self.scan_pending_by(TextFlow::settle_all, out)
+        self.scan_pending_by(TextFlow::settle_all, out).goes_on()
     }
 
     /// Whether the written text ends with this frame, which has no text itself.
     pub(crate) fn ends_pending(&self, reading: &Reading) -> bool {
         let has_text = || reading.parts.iter().any(|part| matches!(part.what, What::Text));
-        let pending = self.texts.as_ref().map(|texts| &texts.pending);
+        let pending = self.texts.here().map(|texts| &texts.pending);
         pending.filter(|pending| !pending.is_empty()).is_some_and(|pending| {
             let is_silent = reading.text.is_none() && reading.side_texts.is_empty() && !has_text();
             is_silent && Ends::of(reading).with(pending.place)
@@ -225,21 +326,21 @@ impl Core {
         &mut self,
         scan_pending: fn(&mut TextFlow) -> TextSettled,
         out: &mut Draft,
-    ) -> bool {
-        let Some(mut texts) = self.texts.take() else { return true };
+    ) -> Scanned {
+        let Taken::Texts(mut texts) = self.texts.take() else { return self.take_back(None, out) };
         let mut pending = std::mem::take(&mut texts.pending);
-        let goes_on = match texts.flows.get_mut(pending.flow) {
+        let decided = match flow_at(&mut texts.flows, pending.flow, pending.place) {
             Some(flowing) => {
                 let settled = scan_pending(&mut flowing.flow);
                 self.decide(&mut texts, settled, &mut pending, out)
             }
-            // Every frame was added to its text.
-            None => true,
+            None => Err(Misplaced),
         };
+        let scanned = self.decided(decided, &pending, out);
         pending.clear();
         texts.pending = pending;
-        self.texts = Some(texts);
-        goes_on
+        self.texts.put_back(texts);
+        scanned
     }
 
     fn decide(
@@ -248,34 +349,37 @@ impl Core {
         mut settled: TextSettled,
         pending: &mut Pending,
         out: &mut Draft,
-    ) -> bool {
-        let Some(flowing) = texts.flows.get_mut(pending.flow) else { return true };
+    ) -> Result<bool, Misplaced> {
+        let flowing = flow_at(&mut texts.flows, pending.flow, pending.place).ok_or(Misplaced)?;
         let hits = std::mem::take(&mut settled.hits);
         let first = pending.first_changed(&settled);
-        self.note_unchanged(
-            pending.place.lane,
-            pending.frames.get(..first).unwrap_or_default(),
-            out.buffer(),
-            0,
-        );
-        let stop = self.write_changed(flowing, &settled, pending, first, out);
+        let unchanged = pending.frames.get(..first).ok_or(Misplaced)?;
+        self.note_unchanged(pending.place.lane, unchanged, out.buffer(), 0)?;
+        let stop = self.write_changed(flowing, &settled, pending, first, out)?;
         self.report_hits(texts, hits, false);
         if !settled.blocked {
-            return true;
+            return Ok(true);
         }
         let base = pending.frames.get(first).map_or(0, |frame| frame.start);
         let stopped = stop.or(pending.frames.len().checked_sub(1));
-        let Some(frame) = stopped.and_then(|at| pending.frames.get(at)) else { return false };
-        self.stop_response(&frame.frame(&pending.written, base), None, pending.place.lane, out)
+        let frame = stopped.and_then(|at| pending.frames.get(at)).ok_or(Misplaced)?;
+        let (frame, _) = frame.frame(&pending.written, base)?;
+        Ok(self.stop_response(&frame, None, pending.place.lane, out))
     }
 
     /// Notes frames that leave unchanged.
-    fn note_unchanged(&mut self, lane: Lane, unchanged: &[Undecided], out: &[u8], base: usize) {
+    fn note_unchanged(
+        &mut self,
+        lane: Lane,
+        unchanged: &[Undecided],
+        out: &[u8],
+        base: usize,
+    ) -> Result<(), Misplaced> {
         for undecided in unchanged {
-            let data = undecided.frame(out, base).data();
-            let data = data.and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+            let (_, data) = undecided.frame(out, base)?;
             self.note_text(lane, undecided.text.of(data));
         }
+        Ok(())
     }
 
     /// Rewrites the frames from `first` on with the decided texts. Returns the frame at which a
@@ -287,11 +391,11 @@ impl Core {
         pending: &mut Pending,
         first: usize,
         out: &mut Draft,
-    ) -> Option<usize> {
+    ) -> Result<Option<usize>, Misplaced> {
         let Pending { place, frames, from, written, .. } = pending;
-        let base = frames.get(first)?.start;
+        let Some(base) = frames.get(first).map(|frame| frame.start) else { return Ok(None) };
         let out = out.buffer();
-        written.extend_from_slice(out.get(base..).unwrap_or_default());
+        written.extend_from_slice(out.get(base..).ok_or(Misplaced)?);
         out.truncate(base);
         let mut leaving = PieceWriter { flow: &flowing.flow, settled, next: 0 };
         let mut begin = match first.checked_sub(1).and_then(|before| frames.get(before)) {
@@ -303,39 +407,36 @@ impl Core {
             let number = next;
             let unchanged = leaving.unchanged(frames, number);
             if let (Some(first), Some(last)) = (unchanged.first(), unchanged.last()) {
-                let bytes = first.start - base..last.end - base;
-                out.extend_from_slice(written.get(bytes).unwrap_or_default());
-                self.note_unchanged(place.lane, unchanged, written, base);
+                out.extend_from_slice(part(written, first.start..last.end, base)?);
+                self.note_unchanged(place.lane, unchanged, written, base)?;
                 begin = last.upto;
                 next += unchanged.len();
                 continue;
             }
             next += 1;
-            let frame = undecided.frame(written, base);
-            let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+            let (frame, data) = undecided.frame(written, base)?;
             let held = if number == 0 { settled.span.start } else { begin };
             let piece = TextPiece { held, from: begin, upto: undecided.upto };
             let new = leaving.of(&piece, undecided.text.of(data));
             let nothing = new.as_ref().is_some_and(String::is_empty);
             if settled.blocked && nothing {
-                return Some(number);
+                return Ok(Some(number));
             }
-            let separator = undecided.start - base..undecided.bytes - base;
-            out.extend_from_slice(written.get(separator).unwrap_or_default());
+            out.extend_from_slice(part(written, undecided.start..undecided.bytes, base)?);
             match &new {
                 None => frame.keep(out),
                 Some(new) => write(&frame, data, undecided.text, new, out),
             }
             self.note_text(place.lane, new.as_deref().unwrap_or(undecided.text.of(data)));
             if settled.blocked && settled.span.end < undecided.upto {
-                return Some(number);
+                return Ok(Some(number));
             }
             begin = undecided.upto;
         }
         if let Some(last) = frames.last().filter(|last| settled.span.end < last.upto) {
-            flowing.keep_last(last, &last.frame(written, base));
+            flowing.keep_last(last, &last.frame(written, base)?.0);
         }
-        None
+        Ok(None)
     }
 }
 
@@ -427,12 +528,11 @@ impl PieceWriter<'_> {
         if own.is_empty() {
             return;
         }
-        match raw.len() == piece.upto - piece.from {
-            true => {
-                let own = own.start - piece.from..own.end - piece.from;
-                out.push_str(raw.get(own).unwrap_or(""));
-            }
-            false => escape_into(self.flow.text(own), out),
+        let is_plain = raw.len() == piece.upto - piece.from;
+        let inside = own.start - piece.from..own.end - piece.from;
+        match raw.get(inside).filter(|_| is_plain) {
+            Some(text) => out.push_str(text),
+            None => escape_into(self.flow.text(own), out),
         }
     }
 }
@@ -448,4 +548,67 @@ fn write(frame: &Frame<'_>, data: &str, text: Span, new: &str, out: &mut Vec<u8>
     masks.sort_by_key(|(at, _)| at.start);
     let departure = Departure { masks, ..Departure::default() };
     frame.rewrite(None, departure.masked(data).as_bytes(), out);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+mod tests {
+    use callgate_call::{Origin, OriginFields, Surface};
+    use callgate_dialect::Dialect;
+    use callgate_effects::Catalogue;
+    use callgate_policy::{Direction, Policies, Source};
+    use callgate_wire::{Framing, Splitter};
+
+    use super::*;
+    use crate::Settings;
+    use crate::core::Stream;
+
+    const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+
+    fn core() -> Core {
+        let text = "policy: p\nrules: []\ntext: [{ id: no-keys, detect: [secret], verdict: mask, reason: No keys. }]\n";
+        let source = Source { name: "p.yaml".into(), text: text.into() };
+        let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
+        let text = policies.text_guard(Direction::Response, &OriginFields::at(Surface::Response));
+        let settings = Settings { text, ..Settings::new(Origin::at(Surface::Response)) };
+        Core::new(Dialect::OpenAiChat, settings)
+    }
+
+    /// What leaves of a stream with a secret, if the scan meets a state that cannot occur.
+    fn what_leaves(spoil: fn(&mut Pending)) -> (String, Stream) {
+        let mut core = core();
+        let mut draft = Draft::continuing(&mut Vec::new());
+        let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
+        for text in ["Hello ", SECRET, " and goodbye."] {
+            let event = format!(
+                "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n"
+            );
+            splitter.push(event.as_bytes());
+            let frame = splitter.next_frame().unwrap().unwrap();
+            core.frame(&frame, &mut draft);
+        }
+        let pending = &mut core.texts.here_mut().unwrap().pending;
+        assert!(!pending.is_empty());
+        spoil(pending);
+        let out = core.hand_out(draft);
+        (String::from_utf8(out).unwrap(), core.stream)
+    }
+
+    #[test]
+    fn text_that_cannot_be_scanned_does_not_leave() {
+        let (out, stream) = what_leaves(|_| {});
+        assert!(out.contains("Hello") && !out.contains(SECRET), "{out}");
+        assert_eq!(stream, Stream::Passing);
+        let spoils: [fn(&mut Pending); 4] = [
+            |pending| pending.flow = 7,
+            |pending| pending.place.lane = Lane(3),
+            |pending| pending.frames.iter_mut().for_each(|frame| frame.end += 100_000),
+            |pending| pending.frames.iter_mut().skip(1).for_each(|frame| frame.bytes = frame.end),
+        ];
+        for (number, spoil) in spoils.into_iter().enumerate() {
+            let (out, stream) = what_leaves(spoil);
+            assert!(!out.contains("ghp_"), "{number}: {out}");
+            assert!(matches!(stream, Stream::Failing { .. }), "{number}: {stream:?}");
+        }
+    }
 }
