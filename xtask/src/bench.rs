@@ -161,7 +161,7 @@ pub(crate) fn build_like_tests(workspace: &Workspace, programs: &[&Program]) -> 
 }
 
 /// The profile of releases, and the folder that cargo builds it in.
-const SHIPPED: &str = "dist";
+const SHIPPED: &str = "release";
 
 /// Builds callgate as it is shipped.
 fn shipped(workspace: &Workspace) -> Result<PathBuf> {
