@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use callgate_json::Span;
 
-use crate::event::{Fate, Reading, What};
+use crate::event::{Fate, FrameForm, Reading, What};
 use crate::json::Edits;
 use crate::leave::finish_body;
 
@@ -31,7 +31,7 @@ impl Orders<'_> {
     /// Whether a frame without calls leaves exactly as it came. With calls, a writer may have to
     /// number them again.
     pub fn keep_all(&self, reading: &Reading) -> bool {
-        let is_regular = !reading.irregular && !reading.skipped_by_some_clients;
+        let is_regular = reading.form == FrameForm::Regular && !reading.skipped_by_some_clients;
         let has_calls = reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
         is_regular
             && !has_calls

@@ -62,9 +62,8 @@ pub struct Reading {
     pub model: Option<Span>,
     /// The `event:` name to write instead, if some clients would skip the frame by its own.
     pub rename: Option<&'static str>,
-    /// Clients read the frame's form differently: it must be rewritten even if everything is
-    /// allowed.
-    pub irregular: bool,
+    /// Whether the frame may leave in the form in which it came.
+    pub form: FrameForm,
     /// Some clients skip a frame of this form, or a part of it: calls in it leave whole, in a frame
     /// that the gate adds.
     pub skipped_by_some_clients: bool,
@@ -92,6 +91,34 @@ impl Reading {
         self.taken.push(name.unwrap_or(call));
     }
 
+    /// Whether there is nothing to do about the frame but for its parts: it leaves in its own form,
+    /// under its own name, and neither is a whole list of blocks nor ends the response.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        // Complete, so that a new field must be considered.
+        let Self {
+            rename,
+            form,
+            content,
+            after,
+            order: _,
+            parts: _,
+            block: _,
+            text: _,
+            text_lane: _,
+            model: _,
+            skipped_by_some_clients: _,
+            repeats_texts: _,
+            side_texts: _,
+            taken: _,
+            tally: _,
+        } = self;
+        rename.is_none()
+            && *form == FrameForm::Regular
+            && content.is_none()
+            && *after == After::More
+    }
+
     /// Whether blocks may not continue after this frame.
     pub fn ends_turn(&self) -> bool {
         let finishes = || self.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
@@ -110,6 +137,18 @@ impl Reading {
         self.text = None;
         self
     }
+}
+
+/// In which form a frame leaves if everything in it is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FrameForm {
+    /// As it came.
+    #[default]
+    Regular,
+    /// Rewritten: clients read its form differently.
+    Rewrite,
+    /// Not at all: it ends something that has not begun, and only some clients would notice.
+    LeaveOut,
 }
 
 /// What may follow a frame.

@@ -55,7 +55,8 @@ pub use departure::{Departure, Orders, Rest};
 pub use echo::{echoes, may_echo};
 pub use event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Canonical, Carrier, Fate, Finish,
-    FollowedBy, Host, Lane, Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    FollowedBy, FrameForm, Host, Lane, Order, Part, Piece, PieceRole, Reading, Slot, Unreadable,
+    What,
 };
 use leave::stray_is_denied;
 pub use responses::read_again;

@@ -452,7 +452,10 @@ impl Core {
         }
         if call.leaves_whole() {
             let tool = call.assembly.name().to_owned();
-            self.normalised(&tool, "clients disagree about its pieces, so it is sent whole");
+            self.normalised(
+                &tool,
+                "clients would join its pieces differently, so it was sent in one piece",
+            );
         } else if call.assembly.kept() > KEPT_ARGUMENTS || is_much {
             call.take_digest();
             self.forget_arguments(slot);

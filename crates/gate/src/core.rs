@@ -297,12 +297,8 @@ impl Core {
     /// Whether a frame is the common case: text, with nothing held and nothing to change in it.
     #[inline]
     pub(crate) fn leaves_at_once(&self, frame: &Frame<'_>, data: &str, reading: &Reading) -> bool {
-        let plain = reading.parts.is_empty()
-            && reading.rename.is_none()
-            && !reading.irregular
-            && reading.after == After::More
-            && reading.content.is_none();
-        plain
+        reading.parts.is_empty()
+            && reading.is_plain()
             && self.dialect.reads_alike(frame)
             && self.queue.is_empty()
             && !self.has_deferred()

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{
-    Carrier, Departure, Fate, Finish, Host, Lane, Orders, Part, Piece, Reading, Rest, Slot, What,
+    Carrier, Departure, Fate, Finish, FrameForm, Host, Lane, Orders, Part, Piece, Reading, Rest,
+    Slot, What,
 };
 use callgate_json::decode_into;
 use callgate_wire::Frame;
@@ -100,6 +101,7 @@ impl Core {
     ) {
         let start = out.buffer().len();
         match frame.data() {
+            Some(_) if reading.form == FrameForm::LeaveOut => frame.leave_out(out.buffer()),
             Some(_) => {
                 self.writer.write(frame, data, reading, Orders { departure, fates }, out.buffer())
             }
@@ -209,7 +211,13 @@ impl Core {
             _ => None,
         });
         let tool = call.map(|call| call.assembly.name().to_owned()).unwrap_or_default();
-        self.normalised(&tool, "clients disagree about its form, so it was sent in canonical form");
+        let why = match reading.form {
+            FrameForm::Regular | FrameForm::Rewrite => {
+                "clients disagree about its form, so it was sent in canonical form"
+            }
+            FrameForm::LeaveOut => "it ends a block that has not begun, so it was left out",
+        };
+        self.normalised(&tool, why);
     }
 
     fn fate(&mut self, part: &Part, departure: &Departure, data: &str) -> Fate {

@@ -4,8 +4,8 @@ use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, Host, Lane, Order, Part,
-    Piece, PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, FrameForm, Host, Lane,
+    Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{
     Edits, Fields, decode, document, elements, index, inside, is_done, member, text_or_null,
@@ -310,6 +310,7 @@ impl Reader {
         match kind {
             BlockKind::Call => {
                 let mut piece = Piece { slot, ..Piece::default() };
+                let at = frame.delta.partial_json.map(|text| inside(&text)).unwrap_or_default();
                 let is_input = frame.delta.kind.is_some_and(|kind| kind.is("input_json_delta"));
                 match (is_input, frame.delta.partial_json) {
                     (true, Some(text)) => {
@@ -317,13 +318,12 @@ impl Reader {
                     }
                     // Some clients append the word "undefined".
                     (true, None) => piece.refuse = Some("a piece of its arguments is missing"),
-                    // Clients go by the type.
+                    // Clients decide by the type, not by the field.
                     (false, Some(_)) => {
                         piece.refuse = Some("a piece of its arguments has another type");
                     }
                     (false, None) => {}
                 }
-                let at = Span::default();
                 reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
             }
             // Clients ignore arguments for a block that is not a call, but one client adds them to
@@ -346,7 +346,11 @@ impl Reader {
     fn block_stop(&mut self, frame: &Event<'_>) -> Reading {
         let Some(block) = self.resolve(frame) else {
             // There is nothing to stop. It means nothing to a client that had no such block.
-            return Reading { irregular: true, order: Order::Lane(LANE), ..Reading::default() };
+            return Reading {
+                form: FrameForm::LeaveOut,
+                order: Order::Lane(LANE),
+                ..Reading::default()
+            };
         };
         let (slot, kind) = (block.slot, block.kind);
         self.open.retain(|block| block.slot != slot);

@@ -64,9 +64,6 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let Orders { departure, fates } = orders;
-        if reading.irregular {
-            return;
-        }
         if self.later.is_some() && self.is_left_out(data, reading) {
             return;
         }

@@ -4,8 +4,8 @@ use callgate_json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event};
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Lane, Order, Part, Piece, Reading,
-    Slot, Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, FrameForm, Lane, Order, Part,
+    Piece, Reading, Slot, Unreadable, What,
 };
 use crate::json::{Fields, document, inside};
 use crate::spec::Read;
@@ -212,7 +212,11 @@ impl Reader {
         let (at, index) = block_index(event)?;
         let Some(block) = self.resolve(index) else {
             // There is nothing to end. It means nothing to a client that had no such block.
-            return Ok(Reading { irregular: true, order: Order::Lane(LANE), ..Reading::default() });
+            return Ok(Reading {
+                form: FrameForm::LeaveOut,
+                order: Order::Lane(LANE),
+                ..Reading::default()
+            });
         };
         let (slot, is_call) = (block.slot, block.is_call);
         self.open.retain(|block| block.slot != slot);

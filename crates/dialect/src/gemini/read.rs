@@ -5,8 +5,8 @@ use callgate_json::{Reader as Json, Span};
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Host, Lane, Order, Part, Piece, PieceRole,
-    Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, Finish, FollowedBy, FrameForm, Host, Lane, Order, Part, Piece,
+    PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, inside, member};
 use crate::spec::Read;
@@ -88,7 +88,9 @@ impl Read for Reader {
         self.has_read_any |= is_known;
         let mut reading = self.document(&found, data, GeminiDocument::Chunk)?;
         // Chunks have no names; most clients fail on one.
-        reading.irregular |= event.is_some();
+        if event.is_some() {
+            reading.form = FrameForm::Rewrite;
+        }
         Ok(reading)
     }
 
@@ -252,7 +254,7 @@ impl Reader {
                 open if call.args.is_none() && call.partial.is_none() => {
                     // It ends no open call, and contains nothing.
                     self.open = open;
-                    reading.irregular = true;
+                    reading.form = FrameForm::Rewrite;
                     return Ok(());
                 }
                 open => {

@@ -9,7 +9,7 @@ use super::view::{self, Call, Candidate, Part as Said, View};
 use crate::ApiError;
 use crate::Blame;
 use crate::departure::{Departure, Orders, Rest};
-use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
+use crate::event::{Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
 use crate::leave::finish_body;
 use crate::object::{Raw, object};
@@ -56,7 +56,7 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         let departure = orders.departure;
-        if reading.parts.is_empty() && !reading.irregular && self.later.is_none() {
+        if reading.parts.is_empty() && reading.form == FrameForm::Regular && self.later.is_none() {
             return leave(frame, data, reading, departure, Edits::default(), out);
         }
         match self.edit(data, reading, orders, GeminiDocument::Chunk) {

@@ -7,8 +7,8 @@ use super::view::{
     view_of_page,
 };
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Carrier, Finish, FollowedBy, Host, Lane, Order, Part, Piece,
-    PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, Carrier, Finish, FollowedBy, FrameForm, Host, Lane, Order,
+    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::spec::Read;
@@ -237,7 +237,7 @@ impl Reader {
             if right.is_some_and(|said| said.span.end - said.span.start > 2) {
                 return Err(Unreadable::Ambiguous("calls in both `delta` and `message`"));
             }
-            reading.irregular = true;
+            reading.form = FrameForm::Rewrite;
         }
         choice.said().for_each(|said| said.takes(reading));
         for said in choice.delta.iter().chain(message) {

@@ -10,7 +10,9 @@ use super::view::{
 };
 use crate::ApiError;
 use crate::departure::{Departure, Orders, Rest};
-use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
+use crate::event::{
+    ArgumentsPiece, Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, Slot, What,
+};
 use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::object::{Raw, object};
@@ -280,7 +282,7 @@ impl Writer {
             let said = format!("\"{key}\":{{\"content\":{}}},", quote(text));
             edits.insert(choice.span.start + 1, said);
         }
-        if fates.reading.irregular {
+        if fates.reading.form == FrameForm::Rewrite {
             put_in_place(data, choice, form, edits);
         }
         kept

@@ -50,12 +50,6 @@ impl Write for Writer {
     }
 
     /// Writes one frame.
-    fn leaves_out(&mut self, _data: &str, reading: &Reading) -> bool {
-        let begun = reading.block.filter(|block| block.does == BlockStep::Open);
-        self.dropped.extend(begun.and_then(|block| block.place));
-        true
-    }
-
     fn write(
         &mut self,
         frame: &Frame<'_>,
@@ -64,10 +58,6 @@ impl Write for Writer {
         orders: Orders<'_>,
         out: &mut Vec<u8>,
     ) {
-        if reading.irregular {
-            self.leaves_out(data, reading);
-            return;
-        }
         if self.later.is_some() && is_left_out(data, reading) {
             return;
         }
