@@ -290,7 +290,8 @@ impl Step {
 
     fn run(&self, at: &str, session: &mut Session) {
         // A reader without the binary on the path builds it; the test has built it already.
-        let command = self.command.replace("cargo run --profile quick --package callgate --", "callgate");
+        let command =
+            self.command.replace("cargo run --profile quick --package callgate --", "callgate");
         if self.is_background() {
             session.run_in_background(at, &command, &self.printed);
         } else {

@@ -23,6 +23,16 @@ pub(crate) fn ends_with(text: &str, word: &str) -> bool {
     let mut letters = word.chars().rev();
     let Some(mut expected) = letters.next() else { return true };
     for c in text.chars().rev().filter(|c| !matches!(c, '_' | '-')) {
+        if c.is_ascii() {
+            if c.to_ascii_lowercase() != expected {
+                return false;
+            }
+            match letters.next() {
+                Some(letter) => expected = letter,
+                None => return true,
+            }
+            continue;
+        }
         // Few characters become several: `ﬆ`, for example.
         let mut folded = [None; 8];
         for (place, c) in folded.iter_mut().zip(c.to_uppercase().flat_map(char::to_lowercase)) {
