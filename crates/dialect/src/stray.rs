@@ -23,8 +23,8 @@ use crate::event::{
 use crate::json::document;
 use crate::spec::Read;
 use crate::vocabulary::{
-    CALL_ID, LAST_BYTES, ends_with, fold, folds_to_ascii, is_call, is_input, is_name,
-    is_place_of_calls, is_result, words_of_calls,
+    CALL_ID, ends_like_call, fold, folds_to_ascii, is_call, is_input, is_name, is_place_of_calls,
+    is_result,
 };
 
 /// Members that are not searched: the key of their object (empty for the document itself), and
@@ -95,7 +95,8 @@ fn find_all(
 /// escapes are decoded. Most frames have none and need not be parsed again.
 fn may_hold_call(data: &str) -> bool {
     // Quotes are too close together to search for each of them.
-    data.split('"').any(ends_like_call) || has_escaped_letter(data.as_bytes())
+    let data = data.as_bytes();
+    data.split(|byte| *byte == b'"').any(ends_like_call) || has_escaped_letter(data)
 }
 
 fn has_escaped_letter(data: &[u8]) -> bool {
@@ -105,13 +106,6 @@ fn has_escaped_letter(data: &[u8]) -> bool {
         char::from_u32(u32::from_str_radix(digits, 16).ok()?)
     };
     memchr::memchr_iter(b'\\', data).filter_map(letter).any(folds_to_ascii)
-}
-
-fn ends_like_call(text: &str) -> bool {
-    // Most words end with another letter.
-    let last = text.as_bytes().last();
-    last.is_some_and(|last| LAST_BYTES.get(usize::from(*last)) == Some(&true))
-        && words_of_calls().any(|word| ends_with(text, word))
 }
 
 /// A call that was found.
