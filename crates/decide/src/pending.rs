@@ -30,7 +30,8 @@ impl Future for Pending {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Decision> {
         // Polled again after it resolved: deny.
-        let already_resolved = || Decision::Deny(Denial::refused("", "it was decided"));
+        let already_resolved =
+            || Decision::Deny(Denial::refused("", "this call was already decided"));
         Pin::new(&mut self.0).poll(cx).map(|decision| decision.unwrap_or_else(already_resolved))
     }
 }

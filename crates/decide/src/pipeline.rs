@@ -4,8 +4,8 @@
 //! Subject   the call, as a door saw it
 //!    │ resolve   find its tool; check lists, pins, rates
 //! Resolved
-//!    │ effects   what earlier calls have written and done
-//! Analysed
+//!    │ recall    what earlier calls have written and done, where values came from
+//! Recalled
 //!    │ meter     limits and history
 //! Metered
 //!    │ judge     the rules and all checks
@@ -19,9 +19,9 @@
 //! Each stage consumes the result of the one before, so none can be skipped. The future never waits
 //! for the store on the thread that polls it: see [`store_query`](crate::store_query).
 
-mod effects;
 mod judge;
 mod meter;
+mod recall;
 mod record;
 mod resolve;
 mod subject;
@@ -53,8 +53,8 @@ async fn answer(
     subject: Arc<Subject>,
 ) -> Result<wait::Answered, StoreUnavailable> {
     let resolved = resolve::resolve(inner, subject).await?;
-    let analysed = effects::analyse(inner, resolved).await?;
-    let metered = meter::meter(inner, analysed).await?;
+    let recalled = recall::recall(inner, resolved).await?;
+    let metered = meter::meter(inner, recalled).await?;
     let judged = judge::judge(metered);
     Ok(wait::wait(judged).await)
 }

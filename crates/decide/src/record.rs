@@ -6,7 +6,7 @@ use callgate_audit::{
 };
 use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
-    Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict as Judged,
+    Course, Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict as Judged,
 };
 
 use crate::decider::Context;
@@ -89,11 +89,11 @@ pub(crate) enum Input {
 /// The verdict of the rules, in the form of records.
 pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
     Verdict {
-        action: match judgement.verdict {
-            Judged::Allow => Action::Allow,
-            Judged::Audit => Action::Audit,
-            // An unknown verdict never lets anything pass.
-            _ => Action::Deny,
+        // By the course of the verdict, which also decides whether there is a permit.
+        action: match (judgement.verdict.course(), judgement.verdict) {
+            (Course::Passes, Judged::Audit) => Action::Audit,
+            (Course::Passes, _) => Action::Allow,
+            (Course::Waits | Course::Stops, _) => Action::Deny,
         },
         code: Some(code(judgement)),
         policy_digest: None,

@@ -40,8 +40,15 @@ pub struct ResponseDecider {
     not_continued: Option<String>,
 }
 
-/// Identifies a call within one response. Ids of providers may be missing or repeated.
-pub type CallNumber = u32;
+/// Identifies a call within one response, whose turn may have several answers. Ids of providers may
+/// be missing or repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallNumber {
+    /// The number of the answer, from 0.
+    pub answer: u32,
+    /// The number of the call in that answer.
+    pub call: u32,
+}
 
 /// The decision about a call whose name is known and whose arguments are not.
 #[derive(Debug)]
@@ -65,7 +72,7 @@ pub enum Oddity {
     Normalised,
     /// A call was refused, whatever the policies allow.
     Refused,
-    /// The response ended inside a call.
+    /// A call was dropped: the response ended or failed inside it, or a text rule stopped it.
     Dropped,
 }
 

@@ -62,6 +62,11 @@ fn response_decider(decider: &Decider) -> ResponseDecider {
     decider.response_decider(context).unwrap()
 }
 
+/// A call of the first answer.
+pub(crate) fn nth(call: u32) -> CallNumber {
+    CallNumber { answer: 0, call }
+}
+
 fn decide(pending: Pending) -> Result<Recorded<Permit>, Box<Denial>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     match runtime.block_on(pending) {
@@ -81,7 +86,7 @@ fn a_permit_comes_with_its_record() {
     let (decider, audit) = decider(Settings::default());
     let mut response_decider = response_decider(&decider);
     let bash = call("Bash", Arguments::json(r#"{"command":"ls"}"#));
-    assert!(matches!(response_decider.decide_by_name(0, &bash), NameDecision::NeedArguments));
+    assert!(matches!(response_decider.decide_by_name(nth(0), &bash), NameDecision::NeedArguments));
     assert!(decide(response_decider.decide(bash.clone())).unwrap().covers(&bash));
     let records = records(&audit);
     let [record] = records.as_slice() else { panic!("{records:?}") };
@@ -106,7 +111,7 @@ fn the_record_shows_sanitized_arguments() {
     let (decider, audit) = decider(Settings::default());
     let mut response_decider = response_decider(&decider);
     let post = call("post", Arguments::json(r#"{"to":"ann@acme.org"}"#));
-    assert!(matches!(response_decider.decide_by_name(0, &post), NameDecision::NeedArguments));
+    assert!(matches!(response_decider.decide_by_name(nth(0), &post), NameDecision::NeedArguments));
     let permit = decide(response_decider.decide(post.clone())).unwrap();
     assert!(permit.covers(&post));
     let left = r#"{"to":"[REDACTED:email]"}"#;
@@ -134,10 +139,16 @@ fn a_denial_by_name_gets_its_input_later() {
     let (decider, audit) = decider(Settings::default());
     let mut response_decider = response_decider(&decider);
     let named = call("send_email", Arguments::pending());
-    let NameDecision::Deny(denial) = response_decider.decide_by_name(3, &named) else { panic!() };
+    let NameDecision::Deny(denial) = response_decider.decide_by_name(nth(3), &named) else {
+        panic!()
+    };
     let before = records(&audit);
     assert_eq!(before[0].record.tool.as_ref().unwrap().input, None);
-    response_decider.record_input(3, &call("send_email", Arguments::json(r#"{"to":"x"}"#)));
+    // The call with the same number of the next answer is another one.
+    let later = CallNumber { answer: 1, ..nth(3) };
+    response_decider.record_input(later, &call("send_email", Arguments::json(r#"{"to":"y"}"#)));
+    assert_eq!(records(&audit)[0].record.tool.as_ref().unwrap().input, None);
+    response_decider.record_input(nth(3), &call("send_email", Arguments::json(r#"{"to":"x"}"#)));
     let after = records(&audit);
     let [record] = after.as_slice() else { panic!("{after:?}") };
     assert_eq!(Some(record.record.id.to_string()), denial.record);
@@ -150,7 +161,10 @@ fn a_limit_counts_over_all_responses() {
     let search = call("search", Arguments::json("{}"));
     for number in 0..3 {
         let mut response_decider = response_decider(&decider);
-        assert!(matches!(response_decider.decide_by_name(0, &search), NameDecision::NeedArguments));
+        assert!(matches!(
+            response_decider.decide_by_name(nth(0), &search),
+            NameDecision::NeedArguments
+        ));
         let decided = decide(response_decider.decide(search.clone()));
         assert_eq!(decided.is_ok(), number < 2, "{number}");
     }

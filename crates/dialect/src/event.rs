@@ -372,7 +372,7 @@ pub enum Fate {
     /// (Finish) No call is left: the reason becomes the ordinary end. The text, if any, is written
     /// first, because the turn would otherwise be empty.
     Ordinary(Option<String>),
-    /// (Finish) It leaves later, if at all: only the rest of the frame leaves now.
+    /// (Finish) It may be sent later. Only the rest of the frame is sent now.
     Later,
 }
 

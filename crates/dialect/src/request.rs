@@ -8,6 +8,19 @@
 //! ambiguous, the request stays as the client sent it. The store of removed turns finds the ones
 //! that a request may contain by the keys in [`Sent`].
 //!
+//! | word | meaning |
+//! |---|---|
+//! | turn | an answer of the model, with its calls; several answers are one turn if callgate continued it |
+//! | [`RemovedTurn`] | what is stored of a turn that lost calls: how the client has it, and its calls |
+//! | [`ClientTurn`] | how the client has it: digests of its text, its calls, its thinking |
+//! | `ClientMessage` | an assistant message of the request, read so that it can be compared with that; `seen` are all of them |
+//! | [`Sent`], [`SentTurn`] | the turns in the request, as the client sends them back |
+//! | key | covers all of a turn as the client has it: it is found by this |
+//! | trace | covers a part of it: found by this alone, the client has changed it |
+//! | state | the id of a response or conversation that the provider stores |
+//! | sign | what the store looks up besides keys: states and traces, hashed |
+//! | alike | what turns have in common that the client cannot distinguish |
+//!
 //! ```
 //! use callgate_dialect::{Dialect, request::{
 //!     ClientTurn, RemovedCall, RemovedTurn, TextDigest, restore,
@@ -58,7 +71,7 @@ pub use texts::{RequestText, TextKind, plain_texts, texts, with_texts};
 pub use tools::{Advertised, CannotRemove, Tool, advertised};
 
 pub(crate) use places::{CallPlaces, PlacedBlock, put_back_blocks};
-pub(crate) use recognise::{MessageTraits, SentCall, TurnMatch, recognise};
+pub(crate) use recognise::{ClientMessage, SentCall, TurnMatch, recognise};
 pub(crate) use text::{Decoded, ShownNotice, rest, shown};
 pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
 
@@ -192,7 +205,7 @@ pub fn restore(dialect: Dialect, request: &str, turns: &[RemovedTurn]) -> Result
 
 /// The calls to put back into one message.
 pub(crate) struct Plan<'t> {
-    /// The message's index in the list of `MessageTraits`.
+    /// The message's index in the list of `ClientMessage`.
     pub(crate) seen: usize,
     pub(crate) turn: &'t RemovedTurn,
     /// Those of the turn's calls that can be put back, in their original order. Empty only for a
@@ -226,7 +239,7 @@ impl Plan<'_> {
 /// Decides which calls go into which message. `known` are the ids in the request; `refuse` returns
 /// why a call cannot go into a message.
 pub(crate) fn plan<'t>(
-    seen: &[MessageTraits<'_>],
+    seen: &[ClientMessage<'_>],
     turns: &'t [RemovedTurn],
     mut known: HashSet<String>,
     refuse: impl Fn(usize, &RemovedTurn, &RemovedCall) -> Option<&'static str>,

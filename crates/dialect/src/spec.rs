@@ -11,7 +11,7 @@ use callgate_wire::{Frame, Framings};
 use crate::continued::ContinueSpec;
 use crate::departure::Orders;
 use crate::event::{Canonical, Lane, Reading, Slot, Unreadable};
-use crate::request::{MessageTraits, RemovedTurn, Restored, ToolPlaces};
+use crate::request::{ClientMessage, RemovedTurn, Restored, ToolPlaces};
 use crate::side_text::TextNames;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::template::Pieces;
@@ -63,7 +63,7 @@ pub(crate) struct DialectSpec {
     /// Puts removed calls back into a request.
     pub(crate) restore: fn(&str, &[RemovedTurn]) -> Result<Restored, Error>,
     /// The assistant's messages of a request.
-    pub(crate) seen: for<'a> fn(&'a str) -> Result<Vec<MessageTraits<'a>>, Error>,
+    pub(crate) seen: for<'a> fn(&'a str) -> Result<Vec<ClientMessage<'a>>, Error>,
     /// The ids of stored responses and conversations that a request continues.
     pub(crate) states: fn(&str) -> Result<Vec<String>, Error>,
     /// Where requests have tools.

@@ -23,8 +23,8 @@ use crate::event::{
 use crate::json::document;
 use crate::spec::Read;
 use crate::vocabulary::{
-    CALL_ID, LAST_BYTES, ends_with, fold, folds_to_ascii, is_call, is_input, is_name,
-    is_place_of_calls, is_result, words_of_calls,
+    CALL_ID, ends_like_call, fold, folds_to_ascii, is_call, is_input, is_name, is_place_of_calls,
+    is_result,
 };
 
 /// Members that are not searched: the key of their object (empty for the document itself), and
@@ -94,8 +94,9 @@ fn find_all(
 /// Whether a key or a value ends with a word of which every call has one, or may do so once its
 /// escapes are decoded. Most frames have none and need not be parsed again.
 fn may_hold_call(data: &str) -> bool {
+    let data = data.as_bytes();
     let ends_like_call = |at| data.get(..at).is_some_and(ends_like_call);
-    any_quote(data.as_bytes(), ends_like_call) || has_escaped_letter(data.as_bytes())
+    any_quote(data, ends_like_call) || has_escaped_letter(data)
 }
 
 /// Whether this holds for the place of a quote. Eight bytes at a time: quotes are so close together
@@ -126,13 +127,6 @@ fn has_escaped_letter(data: &[u8]) -> bool {
         char::from_u32(u32::from_str_radix(digits, 16).ok()?)
     };
     memchr::memchr_iter(b'\\', data).filter_map(letter).any(folds_to_ascii)
-}
-
-fn ends_like_call(text: &str) -> bool {
-    // Most words end with another letter.
-    let last = text.as_bytes().last();
-    last.is_some_and(|last| LAST_BYTES.get(usize::from(*last)) == Some(&true))
-        && words_of_calls().any(|word| ends_with(text, word))
 }
 
 /// A call that was found.

@@ -19,36 +19,41 @@ pub(crate) fn folds_to_ascii(c: char) -> bool {
 }
 
 /// Whether a text, once it is folded, ends with this word.
-pub(crate) fn ends_with(text: &str, word: &str) -> bool {
-    let mut letters = word.chars().rev();
-    let Some(mut expected) = letters.next() else { return true };
-    for c in text.chars().rev().filter(|c| !matches!(c, '_' | '-')) {
-        if c.is_ascii() {
-            if c.to_ascii_lowercase() != expected {
-                return false;
-            }
-            match letters.next() {
-                Some(letter) => expected = letter,
+#[inline]
+fn ends_with(text: &[u8], word: &str) -> bool {
+    let mut letters = word.bytes().rev();
+    let mut rest = text;
+    while let Some((last, before)) = rest.split_last() {
+        match last {
+            b'_' | b'-' => {}
+            0x80.. => return may_fold(rest) && folds_to_end(text, word),
+            last => match letters.next() {
+                Some(letter) if letter == last.to_ascii_lowercase() => {}
+                Some(_) => return false,
                 None => return true,
-            }
-            continue;
+            },
         }
-        // Few characters become several: `ﬆ`, for example.
-        let mut folded = [None; 8];
-        for (place, c) in folded.iter_mut().zip(c.to_uppercase().flat_map(char::to_lowercase)) {
-            *place = Some(c);
-        }
-        for c in folded.into_iter().rev().flatten() {
-            if c != expected {
-                return false;
-            }
-            match letters.next() {
-                Some(letter) => expected = letter,
-                None => return true,
-            }
-        }
+        rest = before;
     }
-    false
+    letters.next().is_none()
+}
+
+/// Whether the last letter of a text, which is not of ASCII, is one of ASCII once it is folded.
+fn may_fold(text: &[u8]) -> bool {
+    let start = text.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)).unwrap_or(0);
+    let letter = text.get(start..).and_then(|letter| std::str::from_utf8(letter).ok());
+    letter.is_none_or(|letter| letter.chars().any(folds_to_ascii))
+}
+
+/// The same for a text with such letters.
+#[cold]
+fn folds_to_end(text: &[u8], word: &str) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return true };
+    // The last letters are enough: folding leaves no letter out.
+    let letters = text.chars().filter(|c| !matches!(c, '_' | '-')).rev().take(word.len());
+    let tail: Vec<char> = letters.collect();
+    let folded = tail.into_iter().rev().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    folded.collect::<String>().ends_with(word)
 }
 
 /// Whether this key may have the name of a call.
@@ -62,34 +67,48 @@ const NAMES: [&str; 2] = ["name", "toolname"];
 pub(crate) const CALL_ID: &str = "callid";
 
 /// The words of which every call has one, at the end of a key or of its type.
-pub(crate) fn words_of_calls() -> impl Iterator<Item = &'static str> {
-    NAMES.into_iter().chain([CALL_ID]).chain(CALL_ENDS)
+pub(crate) const WORDS_OF_CALLS: [&str; 6] =
+    [NAMES[0], NAMES[1], CALL_ID, CALL_ENDS[0], CALL_ENDS[1], CALL_ENDS[2]];
+
+/// Whether a key or a value, once it is folded, ends with one of these words.
+#[inline]
+pub(crate) fn ends_like_call(text: &[u8]) -> bool {
+    let last = text.last().and_then(|last| WORDS_BY_LAST.get(usize::from(*last)));
+    let words = last.copied().unwrap_or(0);
+    // Most words end with another letter.
+    words != 0 && ends_with_one_of(text, words)
 }
 
-/// The bytes with which a text may end that ends with one of these words.
-pub(crate) const LAST_BYTES: [bool; 256] = last_bytes();
+fn ends_with_one_of(text: &[u8], words: u8) -> bool {
+    let is_possible = |place: usize| words & (1 << place) != 0;
+    let mut possible = WORDS_OF_CALLS.iter().enumerate().filter(|(place, _)| is_possible(*place));
+    possible.any(|(_, word)| ends_with(text, word))
+}
+
+/// For each byte, the words with which a text may end that ends with this byte, one bit each.
+const WORDS_BY_LAST: [u8; 256] = words_by_last();
 
 #[expect(clippy::indexing_slicing, reason = "a wrong index does not compile")]
-const fn last_bytes() -> [bool; 256] {
-    let mut last = [false; 256];
-    let words = [NAMES[0], NAMES[1], CALL_ID, CALL_ENDS[0], CALL_ENDS[1], CALL_ENDS[2]];
+const fn words_by_last() -> [u8; 256] {
+    let mut words = [0; 256];
     let mut word = 0;
-    while word < words.len() {
-        let bytes = words[word].as_bytes();
+    while word < WORDS_OF_CALLS.len() {
+        let bytes = WORDS_OF_CALLS[word].as_bytes();
         let byte = bytes[bytes.len() - 1];
-        last[byte as usize] = true;
-        last[byte.to_ascii_uppercase() as usize] = true;
+        let bit = 1 << word;
+        words[byte as usize] |= bit;
+        words[byte.to_ascii_uppercase() as usize] |= bit;
+        // What folding leaves out, and the last byte of a letter that is not of ASCII.
+        words[b'_' as usize] |= bit;
+        words[b'-' as usize] |= bit;
+        let mut other = 0x80;
+        while other < words.len() {
+            words[other] |= bit;
+            other += 1;
+        }
         word += 1;
     }
-    // What folding leaves out, and the last byte of a letter that is not of ASCII.
-    last[b'_' as usize] = true;
-    last[b'-' as usize] = true;
-    let mut byte = 0x80;
-    while byte < last.len() {
-        last[byte] = true;
-        byte += 1;
-    }
-    last
+    words
 }
 
 /// Whether this key may have the arguments of a call.

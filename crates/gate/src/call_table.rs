@@ -62,7 +62,7 @@ impl CallTable {
     }
 
     /// Whether a part of a call has left, and the rest has not.
-    pub(crate) fn stream(&self) -> bool {
+    pub(crate) fn any_streams(&self) -> bool {
         self.calls.iter().any(CallSlot::streams)
     }
 
@@ -84,8 +84,6 @@ impl CallTable {
 
     /// Another answer begins, with calls of its own.
     pub(crate) fn clear(&mut self) {
-        self.calls.clear();
-        self.argument_bytes = 0;
-        self.first_lane = None;
+        *self = Self::default();
     }
 }

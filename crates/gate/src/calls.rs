@@ -7,9 +7,9 @@ use callgate_dialect::{
 use callgate_json::Value;
 use callgate_policy::Denial;
 
-use crate::core::{Core, Stream, Turn};
+use crate::core::{Core, Turn};
 use crate::gate::{Answer, NameAnswer, NameQuestion, Note, Question, Step};
-use crate::slot::{CallSlot, LanePosition, PendingVerdict, State};
+use crate::slot::{CallSlot, LanePosition, State};
 
 impl Core {
     pub(super) fn is_second_lane(&self, part: &Part) -> bool {
@@ -22,7 +22,7 @@ impl Core {
     }
 
     pub(super) fn a_call_streams(&self) -> bool {
-        self.calls.stream()
+        self.calls.any_streams()
     }
 
     /// Updates the calls that a frame has parts of. Returns the indices of the parts that are
@@ -71,7 +71,7 @@ impl Core {
         }
         if reading.after == After::Failure {
             self.drop_unfinished();
-            let is_cut = |call: &CallSlot| !call.has_ended() && matches!(call.state, State::Live);
+            let is_cut = |call: &CallSlot| !call.has_ended() && matches!(call.state(), State::Live);
             if self.calls.iter().any(is_cut) {
                 self.turn = Turn::FailedInsideCall;
             }
@@ -93,13 +93,13 @@ impl Core {
         let grows = self.api().name_may_grow();
         let by_arguments = self.api().arguments_end_a_call();
         let Some(call) = self.call_mut(piece.slot) else { return false };
-        let denied = matches!(call.state, State::Denied(_));
-        let grown_up = !matches!(call.state, State::Naming);
+        let denied = matches!(call.state(), State::Denied(_));
+        let grown_up = !matches!(call.state(), State::Naming);
         let conflict = match call.assembly.conflict(piece) {
             None if grown_up && call.assembly.renames(piece) => Some("its name changes"),
             conflict => conflict,
         };
-        let provider = matches!(call.state, State::Provider);
+        let provider = matches!(call.state(), State::Provider);
         if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
             // With its first piece the whole call is refused, and leaves as a denied call does.
@@ -107,7 +107,7 @@ impl Core {
         }
         // If a call has its own end, nothing of it leaves after that.
         let over = call.has_ended() && !piece.opens() && !denied;
-        if over && (!by_arguments || matches!(call.state, State::Provider | State::Live)) {
+        if over && (!by_arguments || matches!(call.state(), State::Provider | State::Live)) {
             if Assembly::brings_arguments(piece) {
                 self.refuse_piece(piece.slot, "text follows its end");
             }
@@ -115,7 +115,7 @@ impl Core {
         }
         // A judged call must not change.
         if matches!(
-            call.state,
+            call.state(),
             State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
         ) {
             let brings = Assembly::brings_arguments(piece);
@@ -137,7 +137,7 @@ impl Core {
         // space may be added now. The call itself does wait for its end. A call that is rewritten
         // needs all of its frames.
         let early = complete && (by_arguments || !call.leaves_whole());
-        match call.state {
+        match call.state() {
             State::Naming if complete && by_arguments => self.ask(piece.slot),
             State::Naming if named => self.ask_name(piece.slot),
             State::NameAsked if complete && by_arguments => self.ask(piece.slot),
@@ -158,11 +158,11 @@ impl Core {
         let ArgumentsPiece::Again(text) = &piece.arguments else { return None };
         let call = self.call(piece.slot)?;
         let judged = matches!(
-            call.state,
+            call.state(),
             State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
         );
         let first = !judged && !call.has_ended() && !call.assembly.arguments_begun();
-        if matches!(call.state, State::Denied(_) | State::Provider | State::Dropped) {
+        if matches!(call.state(), State::Denied(_) | State::Provider | State::Dropped) {
             return (!first).then_some(true);
         }
         let why = match piece.refuse {
@@ -185,7 +185,7 @@ impl Core {
     /// and only an error can stop the client from using it.
     fn refuse_judged(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call(slot) else { return };
-        if !matches!(call.state, State::Allowed) {
+        if !matches!(call.state(), State::Allowed) {
             return self.refuse(slot, why);
         }
         let tool = call.assembly.name().to_owned();
@@ -220,7 +220,7 @@ impl Core {
         let Some(call) = self.call_mut(slot) else { return };
         if call.streams() {
             self.refuse(slot, "a piece of it is in a frame that some clients skip");
-        } else if !matches!(call.state, State::Allowed) {
+        } else if !matches!(call.state(), State::Allowed) {
             call.skip_for_some_clients();
         }
     }
@@ -228,7 +228,7 @@ impl Core {
     /// Refuses a call whose end may be left out, unless it has left: without its end it is not
     /// complete.
     fn refuse_end(&mut self, slot: Slot, why: &'static str) {
-        match self.call(slot).map(|call| &call.state) {
+        match self.call(slot).map(|call| call.state()) {
             Some(State::Asked(_) | State::Permitted) => self.refuse(slot, why),
             _ => self.refuse_piece(slot, why),
         }
@@ -237,7 +237,7 @@ impl Core {
     /// Refuses a piece of a call, and with it the whole call if it has not been judged.
     pub(super) fn refuse_piece(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call_mut(slot) else { return };
-        match call.state {
+        match call.state() {
             State::Naming | State::NameAsked | State::Held | State::Live => self.refuse(slot, why),
             _ => {
                 let tool = call.assembly.name().to_owned();
@@ -253,10 +253,10 @@ impl Core {
             return;
         }
         call.end();
-        match &call.state {
+        match call.state() {
             State::Naming | State::NameAsked | State::Held | State::Live => self.ask(slot),
             State::Provider => self.observe(slot),
-            State::Denied(_) => self.complete(slot),
+            State::Denied(_) => self.report_completed(slot),
             State::Permitted => self.release(slot),
             State::Asked(_) | State::Allowed | State::Dropped => {}
         }
@@ -270,11 +270,11 @@ impl Core {
         self.turn.end();
         self.calls.iter_mut().for_each(CallSlot::end);
         let slots = self.calls.slots_where(|_| true);
-        slots.into_iter().for_each(|slot| self.complete(slot));
+        slots.into_iter().for_each(|slot| self.report_completed(slot));
     }
 
     /// Reports the arguments of a call that was denied by its name.
-    fn complete(&mut self, slot: Slot) {
+    fn report_completed(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
         let Some(mut whole) = call.incomplete.take() else { return };
         // An id may come after the name.
@@ -308,7 +308,7 @@ impl Core {
         }
         match call.assembly.named(&origin) {
             Ok(named) => {
-                call.state = State::NameAsked;
+                call.ask_by_name();
                 self.outbox.push(Step::Name(NameQuestion { slot, call: named }));
             }
             Err(why) => self.refuse(slot, &why.to_string()),
@@ -320,7 +320,7 @@ impl Core {
         self.outbox.withdraw_name(slot);
         let origin = self.settings.origin.clone();
         let Some(call) = self.call_mut(slot) else { return };
-        let streaming = matches!(call.state, State::Live);
+        let streaming = call.streams();
         if let Some(why) = call.assembly.refusal() {
             return self.refuse(slot, why);
         }
@@ -338,7 +338,7 @@ impl Core {
         }
         match call.assembly.whole(&origin) {
             Ok(whole) => {
-                call.state = State::Asked(PendingVerdict { call: whole.clone(), streaming });
+                call.ask(whole.clone());
                 self.queue.allow_overtaking();
                 let question = Question { slot, call: whole, streaming };
                 self.outbox.push(Step::Judge(question));
@@ -373,7 +373,7 @@ impl Core {
         let several_lanes = self.calls.are_in_several_lanes();
         let origin = self.settings.origin.clone();
         let Some(call) = self.call_mut(slot) else { return };
-        if !matches!(call.state, State::NameAsked) {
+        if !matches!(call.state(), State::NameAsked) {
             return;
         }
         match answer {
@@ -381,11 +381,10 @@ impl Core {
                 call.incomplete = call.assembly.named(&origin).ok().map(Box::new);
                 self.deny(slot, denial);
             }
-            NameAnswer::NeedArguments => call.state = State::Held,
+            NameAnswer::NeedArguments => call.hold(),
             NameAnswer::Stream(permit) => {
-                // A call waits if its shape may still change, or it may come in another copy; and
-                // so does a call that was complete at once, because all of it would leave without a
-                // verdict.
+                // A call is held if its shape may still change or another copy may follow. A call
+                // that came complete is held too: otherwise all of it would leave without a verdict.
                 let odd = call.leaves_whole()
                     || several_lanes
                     || call.assembly.lacks_id()
@@ -395,7 +394,10 @@ impl Core {
                     || call.carrier == Carrier::Stray;
                 let names_it = callgate_call::ToolName::parse(call.assembly.name())
                     .is_ok_and(|name| permit.covers(&call.assembly.id().into(), &name));
-                call.state = if names_it && !odd { State::Live } else { State::Held };
+                match names_it && !odd {
+                    true => call.stream(),
+                    false => call.hold(),
+                }
                 self.queue.mark_dirty();
             }
         }
@@ -403,7 +405,7 @@ impl Core {
 
     pub(crate) fn answer(&mut self, slot: Slot, answer: Answer) {
         let Some(call) = self.call_mut(slot) else { return };
-        let State::Asked(asked) = &call.state else { return };
+        let State::Asked(asked) = call.state() else { return };
         let streaming = asked.streaming;
         let tool = call.assembly.name().to_owned();
         match answer {
@@ -418,8 +420,7 @@ impl Core {
             Answer::Deny(denial) if streaming => {
                 let why = format!("`{tool}` was refused after it had begun: {}", denial.reason);
                 self.deny(slot, denial);
-                self.stream =
-                    Stream::Failing { blame: Blame::Refused, message: why, as_body: false };
+                self.fail(Blame::Refused, &why);
             }
             Answer::Deny(denial) => self.deny(slot, denial),
         }
@@ -429,7 +430,7 @@ impl Core {
     fn permit(&mut self, slot: Slot) {
         if self.call(slot).is_some_and(|call| self.lacks_its_end(call)) {
             if let Some(call) = self.call_mut(slot) {
-                call.state = State::Permitted;
+                call.permit();
             }
             return;
         }
@@ -446,7 +447,7 @@ impl Core {
         self.queue.mark_dirty();
         let is_much = self.calls.argument_bytes() > self.limits().arguments;
         let Some(call) = self.call_mut(slot) else { return };
-        call.state = State::Allowed;
+        call.allow();
         if call.rewritten.is_some() {
             return;
         }
@@ -465,7 +466,7 @@ impl Core {
     /// Releases a call with other arguments: all of it is still held.
     fn rewrite(&mut self, slot: Slot, arguments: String) {
         let Some(call) = self.call_mut(slot) else { return };
-        if matches!(&call.state, State::Asked(asked) if asked.streaming) {
+        if matches!(call.state(), State::Asked(asked) if asked.streaming) {
             return self.refuse(slot, "a part that must be removed was already sent");
         }
         let readable = call.assembly.is_free_text() || Value::parse(&arguments).is_ok();
@@ -482,7 +483,7 @@ impl Core {
 
     pub(super) fn deny(&mut self, slot: Slot, denial: Denial) {
         if let Some(call) = self.call_mut(slot) {
-            call.state = State::Denied(denial);
+            call.deny(denial);
         }
         self.queue.mark_dirty();
     }
@@ -498,7 +499,7 @@ impl Core {
 
     /// Whether a call is held and incomplete.
     pub(crate) fn is_unfinished(&self, call: &CallSlot) -> bool {
-        match &call.state {
+        match call.state() {
             State::Naming | State::NameAsked | State::Held | State::Permitted => true,
             State::Asked(_) => self.lacks_its_end(call),
             State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
@@ -511,8 +512,7 @@ impl Core {
     pub(crate) fn drop_call(&mut self, slot: Slot, why: &'static str) {
         self.outbox.withdraw(slot);
         let Some(call) = self.call_mut(slot) else { return };
-        call.state = State::Dropped;
-        call.end();
+        call.drop_out();
         let tool = call.assembly.name().to_owned();
         self.outbox.note(Note::Dropped { tool, why });
     }

@@ -10,7 +10,7 @@ use crate::call_table::CallTable;
 use crate::draft::{Draft, Output};
 use crate::gate::{Note, Outbox, Step, Usage};
 use crate::lanes::Lanes;
-use crate::queue::{Held, Pace, Queue, QueuedFrame};
+use crate::queue::{Pace, Queue, QueuedFrame, Waiting};
 use crate::rounds::{Rounds, Shown};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
@@ -35,7 +35,7 @@ pub(crate) struct Core {
     pub(crate) received_any: bool,
     /// The metadata of the response so far.
     pub(crate) tally: Tally,
-    /// The kinds of irregularity that were reported.
+    /// The kinds of irregularity that were reported, in all answers of the turn.
     reported: Vec<(String, &'static str)>,
     /// The text rules for the response.
     pub(crate) texts: TextRules,
@@ -164,7 +164,7 @@ impl Core {
     }
 
     /// Takes one frame.
-    pub(crate) fn frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
+    pub(crate) fn handle_frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         if self.stream != Stream::Passing {
             return;
         }
@@ -183,7 +183,7 @@ impl Core {
             return;
         }
         match self.reader.read(frame.event(), data) {
-            Ok(reading) => self.reading(frame, data, reading, out),
+            Ok(reading) => self.handle_reading(frame, data, reading, out),
             Err(why) => self.unread(frame, &why, out),
         }
     }
@@ -219,13 +219,13 @@ impl Core {
         self.output.keep(frame, out);
     }
 
-    /// Takes a bracket of the list. The answers of one turn are one list.
+    /// Handles `[` or `]` of a JSON array. All answers of a turn share one array.
     fn bracket(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         if self.is_later_answer() && frame.bytes().trim_ascii() == b"[" {
             return;
         }
         let reading = Reading { order: Order::Stream, ..Reading::default() };
-        let bytes = Held::Frame(frame.to_owned());
+        let bytes = Waiting::Frame(frame.to_owned());
         let entry = QueuedFrame::new(bytes, reading);
         match self.queue.is_empty() {
             true => self.emit(entry, out),
@@ -234,7 +234,7 @@ impl Core {
     }
 
     /// Takes a whole body.
-    pub(crate) fn body(&mut self, body: Vec<u8>, out: &mut Draft) {
+    pub(crate) fn handle_body(&mut self, body: Vec<u8>, out: &mut Draft) {
         let Ok(body) = String::from_utf8(body) else {
             return self.refuse_body("the response is not UTF-8");
         };
@@ -245,7 +245,7 @@ impl Core {
                 self.absorb_metadata(&mut reading, &body);
                 let Some(departure) = self.guard_body(&body, &reading, out) else { return };
                 let refused = self.update_calls(&reading);
-                let entry = QueuedFrame::new(Held::Body(body), reading);
+                let entry = QueuedFrame::new(Waiting::Body(body), reading);
                 let entry = QueuedFrame { departure, refused, ..entry };
                 if self.calls.is_empty() {
                     // There is nothing to wait for.
@@ -267,7 +267,7 @@ impl Core {
     }
 
     #[inline]
-    pub(super) fn reading(
+    pub(super) fn handle_reading(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -337,7 +337,7 @@ impl Core {
         let refused = self.update_calls(&reading);
         let is_mixed = self.calls.are_in_several_lanes()
             && reading.parts.iter().any(|part| self.is_second_lane(part));
-        let entry = QueuedFrame::new(Held::Frame(frame.to_owned()), reading);
+        let entry = QueuedFrame::new(Waiting::Frame(frame.to_owned()), reading);
         // For clients that do not distinguish choices, the order of their calls matters.
         let order = if is_mixed { Order::Stream } else { entry.order };
         let entry = QueuedFrame { departure, order, refused, ..entry };
@@ -375,7 +375,7 @@ impl Core {
 
     /// The usage of the response so far.
     pub(crate) fn usage(&self) -> Usage {
-        let of_client = |call: &&CallSlot| !matches!(call.state, State::Provider);
+        let of_client = |call: &&CallSlot| !matches!(call.state(), State::Provider);
         let calls = self.calls.iter().filter(of_client).count();
         Usage {
             input: self.tally.whole_input(),

@@ -27,7 +27,7 @@ impl Core {
             return;
         }
         let open = |call: &&CallSlot| !call.has_ended();
-        if self.calls.iter().filter(open).any(|call| matches!(call.state, State::Live)) {
+        if self.calls.iter().filter(open).any(|call| matches!(call.state(), State::Live)) {
             // A part of it has left. Nothing may follow that a client could take for its end.
             return self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         }
@@ -64,7 +64,7 @@ impl Core {
     }
 
     fn awaits_verdict(&self) -> bool {
-        self.calls.iter().any(|call| matches!(call.state, State::Asked(_)))
+        self.calls.iter().any(|call| matches!(call.state(), State::Asked(_)))
     }
 
     /// Ends the stream with an error and drops everything that is held.

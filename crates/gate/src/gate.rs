@@ -285,7 +285,7 @@ impl Gate {
             match &mut self.input {
                 Input::Frames(splitter) => match splitter.next_frame() {
                     Ok(Some(frame)) => {
-                        self.core.frame(&frame, out);
+                        self.core.handle_frame(&frame, out);
                         continue;
                     }
                     Ok(None) => {}
@@ -399,7 +399,7 @@ impl Gate {
     fn finish(&mut self, how: Close, out: &mut Draft) {
         if let Input::Frames(splitter) = &mut self.input {
             match splitter.finish() {
-                Some(frame) => self.core.frame(&frame, out),
+                Some(frame) => self.core.handle_frame(&frame, out),
                 None => {
                     if !splitter.is_whole() {
                         self.core.fail(Blame::Upstream, "the response was cut off");
@@ -414,7 +414,7 @@ impl Gate {
                 let usual = self.core.usual_framing();
                 self.sniffed(sniffer.finish().unwrap_or(usual), seen);
             }
-            Input::Body(body) if how == Close::End => self.core.body(body.into_bytes(), out),
+            Input::Body(body) if how == Close::End => self.core.handle_body(body.into_bytes(), out),
             Input::Body(_) => self.core.refuse_body("the response was cut off"),
             Input::Frames(_) | Input::Over => self.core.end(how, out),
         }

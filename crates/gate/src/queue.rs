@@ -17,7 +17,7 @@ use crate::slot::{CallSlot, State};
 /// A waiting frame with its content.
 #[derive(Debug)]
 pub(crate) struct QueuedFrame {
-    pub(crate) bytes: Held,
+    pub(crate) bytes: Waiting,
     pub(crate) reading: Reading,
     pub(crate) departure: Departure,
     /// What it may overtake: less than the reader found, if calls of several lanes are mixed.
@@ -27,7 +27,7 @@ pub(crate) struct QueuedFrame {
 }
 
 #[derive(Debug)]
-pub(crate) enum Held {
+pub(crate) enum Waiting {
     Frame(OwnedFrame),
     /// Several frames that belong to the same call and mean the same, except for their arguments.
     Run(Run),
@@ -36,7 +36,7 @@ pub(crate) enum Held {
 
 impl QueuedFrame {
     /// A frame that leaves as it came, as long as nothing else is ordered.
-    pub(crate) fn new(bytes: Held, reading: Reading) -> Self {
+    pub(crate) fn new(bytes: Waiting, reading: Reading) -> Self {
         let order = reading.order;
         Self { bytes, reading, departure: Departure::default(), order, refused: Vec::new() }
     }
@@ -55,17 +55,17 @@ impl QueuedFrame {
     /// Its data, if it is text.
     pub(crate) fn data(&self) -> &str {
         match &self.bytes {
-            Held::Body(body) => body,
-            Held::Frame(frame) => text_of(&frame.as_frame()),
-            Held::Run(run) => run.first_data(),
+            Waiting::Body(body) => body,
+            Waiting::Frame(frame) => text_of(&frame.as_frame()),
+            Waiting::Run(run) => run.first_data(),
         }
     }
 
     pub(crate) fn size(&self) -> usize {
         match &self.bytes {
-            Held::Frame(frame) => frame.bytes().len(),
-            Held::Run(run) => run.size(),
-            Held::Body(body) => body.len(),
+            Waiting::Frame(frame) => frame.bytes().len(),
+            Waiting::Run(run) => run.size(),
+            Waiting::Body(body) => body.len(),
         }
     }
 }
@@ -128,7 +128,7 @@ impl Queue {
         let last = self.frames.last_mut()?;
         let own = last.reading.block.map(|block| block.slot);
         match &mut last.bytes {
-            Held::Run(run) if own.is_some() && own == block => Some(run),
+            Waiting::Run(run) if own.is_some() && own == block => Some(run),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ impl Core {
     fn text_ahead(&mut self, out: &mut Draft) {
         let mut ahead = Vec::new();
         for entry in &mut self.queue.frames {
-            let Held::Frame(frame) = &entry.bytes else { continue };
+            let Waiting::Frame(frame) = &entry.bytes else { continue };
             let Some(text) = entry.text() else { continue };
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
             let Some(data) = data else { continue };
@@ -234,7 +234,7 @@ impl Core {
     /// Whether a block may begin: the previous call has ended and, if this block is a call itself,
     /// so has every other block. Ends those whose own end will no longer come.
     fn blocks_before_have_ended(&mut self, entry: &QueuedFrame, out: &mut Draft) -> bool {
-        let Held::Frame(frame) = &entry.bytes else { return true };
+        let Waiting::Frame(frame) = &entry.bytes else { return true };
         let call_before = self.writer.open_call();
         let waits = |call: &CallSlot| !call.has_ended() || call.waiting > 0;
         if call_before.and_then(|slot| self.call(slot)).is_some_and(waits) {
@@ -353,7 +353,7 @@ impl Core {
     /// How much of a waiting call leaves at once.
     fn unit(&self, slot: Slot) -> Unit {
         let Some(call) = self.call(slot) else { return Unit::Frame };
-        match call.state {
+        match call.state() {
             State::Allowed if !call.leaves_whole() => Unit::Call,
             // Some clients take an interrupted call for one without arguments.
             State::Live if self.api().arguments_end_a_call() => Unit::Beginning,
@@ -365,8 +365,9 @@ impl Core {
     pub(crate) fn drop_queued(&mut self, why: &'static str) {
         let opened = self.queue.frames.iter().flat_map(calls_of);
         let opened = opened.filter(|(_, piece)| opens_call(*piece)).map(|(slot, _)| slot);
-        let allowed =
-            |slot: &Slot| self.call(*slot).is_some_and(|call| matches!(call.state, State::Allowed));
+        let allowed = |slot: &Slot| {
+            self.call(*slot).is_some_and(|call| matches!(call.state(), State::Allowed))
+        };
         for slot in opened.filter(allowed).collect::<Vec<_>>() {
             self.drop_call(slot, why);
         }

@@ -13,7 +13,7 @@ use callgate_wire::Frame;
 use crate::core::Core;
 use crate::draft::{Draft, LastEvent};
 use crate::gate::Note;
-use crate::queue::{Held, QueuedFrame};
+use crate::queue::{QueuedFrame, Waiting};
 use crate::rounds::Shown;
 use crate::slot::State;
 use crate::{Announce, OnDeny, RemovedTurn};
@@ -58,15 +58,15 @@ impl Core {
     fn write_frame(&mut self, entry: QueuedFrame, out: &mut Draft) {
         self.end_dangling(out);
         match &entry.bytes {
-            Held::Frame(_) => {
+            Waiting::Frame(_) => {
                 self.shown = self.shown_in(&entry);
                 self.write_event(&entry, out);
             }
-            Held::Run(run) => {
+            Waiting::Run(run) => {
                 self.shown = self.shown_in(&entry);
                 self.write_run(run, &entry, out);
             }
-            Held::Body(_) => {
+            Waiting::Body(_) => {
                 self.shown = Shown::Body;
                 match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
                     Some(body) => out.buffer().extend_from_slice(body.as_bytes()),
@@ -77,9 +77,9 @@ impl Core {
         self.finish_lanes(&entry);
     }
 
-    /// Writes an event, except for an end that leaves later.
+    /// Writes an event. If its end is held back, writes everything else.
     pub(crate) fn write_event(&mut self, entry: &QueuedFrame, out: &mut Draft) {
-        let Held::Frame(frame) = &entry.bytes else { return };
+        let Waiting::Frame(frame) = &entry.bytes else { return };
         let frame = frame.as_frame();
         let data = text_of(&frame);
         if let Some(text) = entry.text() {
@@ -118,7 +118,8 @@ impl Core {
     /// Notes a denied call for a comment in the stream.
     fn announce(&mut self, slot: Slot) {
         let wanted = self.settings.announce == Announce::Denials && self.shown.is_event();
-        if let (true, Some(State::Denied(denial))) = (wanted, self.call(slot).map(|it| &it.state)) {
+        if let (true, Some(State::Denied(denial))) = (wanted, self.call(slot).map(|it| it.state()))
+        {
             let record = denial.record.clone();
             self.announced.extend(record);
         }
@@ -151,7 +152,7 @@ impl Core {
 
     /// A body as it leaves; `None` if no part of it may.
     pub(crate) fn body_text<'e>(&mut self, entry: &'e QueuedFrame) -> Option<Cow<'e, str>> {
-        let Held::Body(body) = &entry.bytes else { return None };
+        let Waiting::Body(body) = &entry.bytes else { return None };
         if let Some(text) = entry.reading.text {
             self.note_text(entry.reading.text_lane, entry.departure.leaving(text, body));
         }
@@ -223,7 +224,7 @@ impl Core {
     fn fate(&mut self, part: &Part, departure: &Departure, data: &str) -> Fate {
         match &part.what {
             What::Piece(piece) => self.piece_fate(part.lane, piece),
-            What::End(slot) => match self.call(*slot).map(|call| &call.state) {
+            What::End(slot) => match self.call(*slot).map(|call| call.state()) {
                 Some(State::Denied(_) | State::Dropped) | None => Fate::Drop,
                 Some(_) => Fate::Keep,
             },
@@ -247,7 +248,7 @@ impl Core {
     fn piece_fate(&mut self, lane: Lane, piece: &Piece) -> Fate {
         let Some(call) = self.call(piece.slot) else { return Fate::Drop };
         let whole = call.leaves_whole();
-        match &call.state {
+        match call.state() {
             State::Denied(denial) => {
                 let notice = self.settings.denial.notice(denial);
                 match (piece.opens(), &call.notice) {

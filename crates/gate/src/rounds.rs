@@ -26,7 +26,7 @@ use crate::core::{Core, Stream, Turn};
 use crate::draft::Draft;
 use crate::gate::{Close, Note, Step};
 use crate::lanes::Lanes;
-use crate::queue::{Held, QueuedFrame};
+use crate::queue::{QueuedFrame, Waiting};
 use crate::release::UNKNOWN_FORM;
 use crate::slot::State;
 use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
@@ -116,7 +116,7 @@ impl Core {
         let is_left = |part: &Part| match &part.what {
             What::Finish(_) => true,
             What::Piece(piece) => {
-                let state = self.call(piece.slot).map(|call| &call.state);
+                let state = self.call(piece.slot).map(|call| call.state());
                 matches!(state, Some(State::Allowed | State::Live))
             }
             What::End(_) | What::Text | What::Signature => false,
@@ -154,7 +154,7 @@ impl Core {
     /// Returns what is left of it.
     fn write_before_end(&mut self, entry: QueuedFrame, out: &mut Draft) -> QueuedFrame {
         let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
-        if !has_content || !matches!(entry.bytes, Held::Frame(_)) {
+        if !has_content || !matches!(entry.bytes, Waiting::Frame(_)) {
             return entry;
         }
         self.end_dangling(out);
@@ -173,7 +173,7 @@ impl Core {
         };
         let parts = &entry.reading.parts;
         let opens = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.opens());
-        let is_first = matches!(entry.bytes, Held::Frame(_)) && parts.iter().any(opens);
+        let is_first = matches!(entry.bytes, Waiting::Frame(_)) && parts.iter().any(opens);
         if is_first && !self.dialect.continuing().is_some_and(|it| it.end_has_content()) {
             // Nothing that the client has stands for this call.
             return false;
@@ -190,10 +190,10 @@ impl Core {
             return false;
         }
         let mut of_client =
-            self.calls.iter().filter(|call| !matches!(call.state, State::Provider)).peekable();
+            self.calls.iter().filter(|call| !matches!(call.state(), State::Provider)).peekable();
         of_client.peek().is_some()
             && of_client.all(|call| {
-                let denied = matches!(call.state, State::Denied(_));
+                let denied = matches!(call.state(), State::Denied(_));
                 denied && call.carrier == Carrier::Listed && !call.is_irregular()
             })
     }
@@ -208,7 +208,7 @@ impl Core {
     /// What replaces a denied call where it was. In a stream, a notice is deferred until it is
     /// known which one it is.
     pub(crate) fn notice_in_place(&mut self, slot: Slot, full: String) -> Option<String> {
-        let line = match (&self.rounds, self.call(slot).map(|call| &call.state)) {
+        let line = match (&self.rounds, self.call(slot).map(|call| call.state())) {
             (Some(_), Some(State::Denied(denial))) => self.settings.denial.line(denial),
             _ => return Some(full),
         };
@@ -226,7 +226,7 @@ impl Core {
     /// Writes the deferred notices if the frame begins another block or ends the turn.
     pub(crate) fn write_deferred(&mut self, entry: &QueuedFrame, out: &mut Draft) {
         let Some(rounds) = &self.rounds else { return };
-        let Held::Frame(frame) = &entry.bytes else { return };
+        let Waiting::Frame(frame) = &entry.bytes else { return };
         if rounds.deferred.is_empty() || !self.follows_notices(entry) {
             return;
         }
@@ -236,7 +236,7 @@ impl Core {
 
     fn follows_notices(&self, entry: &QueuedFrame) -> bool {
         let is_removed = |slot: Slot| {
-            let state = self.call(slot).map(|call| &call.state);
+            let state = self.call(slot).map(|call| call.state());
             matches!(state, Some(State::Denied(_) | State::Dropped))
         };
         let follows = |part: &Part| match &part.what {
@@ -339,8 +339,8 @@ impl Core {
         // It repeats texts, and a text rule may have masked some of them.
         let end = first.departure.masked(first.data()).into_owned();
         let fallback = match &first.bytes {
-            Held::Body(_) => self.keep_body(first, notice),
-            Held::Frame(_) | Held::Run(_) => Some(Fallback::Events(frames)),
+            Waiting::Body(_) => self.keep_body(first, notice),
+            Waiting::Frame(_) | Waiting::Run(_) => Some(Fallback::Events(frames)),
         };
         let Some(fallback) = fallback else { return self.refuse_body(UNKNOWN_FORM) };
         if let Some(rounds) = &mut self.rounds {
@@ -410,7 +410,7 @@ impl Core {
             Fallback::Events(frames) => {
                 self.end_without_answer(why);
                 self.writer.give_up_answer();
-                if let Some(QueuedFrame { bytes: Held::Frame(frame), .. }) = frames.first() {
+                if let Some(QueuedFrame { bytes: Waiting::Frame(frame), .. }) = frames.first() {
                     self.writer.close_call(&frame.as_frame(), out.buffer());
                     self.writer.close_blocks(&frame.as_frame(), out.buffer());
                 }
@@ -497,7 +497,7 @@ impl Core {
     fn denied_calls(&self) -> Vec<DeniedCall> {
         let denied = |slot: Slot| {
             let call = self.call(slot)?;
-            let State::Denied(denial) = &call.state else { return None };
+            let State::Denied(denial) = call.state() else { return None };
             let canonical = call.assembly.canonical();
             Some(DeniedCall {
                 call: self.removed_call(slot)?,
@@ -512,7 +512,7 @@ impl Core {
     /// A denied call as it is put back later.
     pub(crate) fn removed_call(&self, slot: Slot) -> Option<RemovedCall> {
         let call = self.call(slot)?;
-        let State::Denied(denial) = &call.state else { return None };
+        let State::Denied(denial) = call.state() else { return None };
         let canonical = call.assembly.canonical();
         Some(RemovedCall {
             id: call.assembly.id().to_owned(),
@@ -610,7 +610,7 @@ mod tests {
         let part =
             Part { lane: LANE, at: callgate_json::Span::default(), what: What::Piece(piece) };
         let reading = Reading { parts: vec![part], ..Reading::default() };
-        let entry = QueuedFrame::new(Held::Body("not JSON".to_owned()), reading);
+        let entry = QueuedFrame::new(Waiting::Body("not JSON".to_owned()), reading);
         core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
         core.next_answer("{}", Notice::Line);
         let (ending, out) = end_of(core);

@@ -9,7 +9,7 @@ use callgate_wire::{Frame, Outline};
 
 use crate::core::{Core, Turn};
 use crate::draft::Draft;
-use crate::queue::{Held, QueuedFrame};
+use crate::queue::{QueuedFrame, Waiting};
 use crate::release::text_of;
 use crate::slot::State;
 
@@ -74,7 +74,7 @@ impl Core {
         if call.has_ended() || !call.assembly.takes_fragments() {
             return false;
         }
-        match call.state {
+        match call.state() {
             State::Live if !self.streams_as_it_came(piece, data) => return false,
             State::Live | State::Held => {}
             _ => return false,
@@ -108,7 +108,7 @@ impl Core {
         let kept = call.assembly.kept();
         let complete = call.assembly.add_fragment(piece.raw, limit) == Added::Completes;
         let grown = call.assembly.kept().saturating_sub(kept);
-        let streams = matches!(call.state, State::Live);
+        let streams = matches!(call.state(), State::Live);
         // A call that leaves in another form needs all of its frames.
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
@@ -129,7 +129,8 @@ impl Core {
         piece: &PieceFrame<'_>,
     ) {
         if let Some(run) = self.queue.last_run(piece.block.map(|block| block.slot)) {
-            // What holds the run holds this frame too, so there is nothing new to look for.
+            // Whatever the run waits for, this frame waits for too, so nothing needs to be checked
+            // again.
             run.push(frame, outline);
             self.queue.grew(frame.bytes().len());
             return;
@@ -138,7 +139,7 @@ impl Core {
         run.push(frame, outline);
         match self.reader.read(frame.event(), data) {
             Ok(reading) => {
-                self.hold(QueuedFrame::new(Held::Run(run), reading));
+                self.hold(QueuedFrame::new(Waiting::Run(run), reading));
             }
             // It was read a moment ago. If that is not so, nothing of the call may leave.
             Err(why) => self.fail(Blame::Refused, &why.to_string()),

@@ -15,7 +15,8 @@ pub struct Settings {
     /// What to do with unreadable frames.
     pub malformed: Malformed,
     /// The form of response that the client requested. The actual form is detected from the bytes;
-    /// this only decides how to report that there was no response.
+    /// this decides the form of an error before anything has left, and whether a turn of one line of
+    /// JSON may continue: one body must not become several lines.
     pub requested_form: RequestedForm,
     /// The text rules for the response.
     pub text: Option<TextGuard>,

@@ -8,23 +8,29 @@ use callgate_policy::Denial;
 /// A call on its way through the gate.
 ///
 /// ```text
-///              name complete              allowed by name
-///   Naming ───────────────► NameAsked ──────────────────► Live ──┐ arguments complete, or the end
-///      │                      │     │ arguments needed           │
-///      │ whole at once        │     ▼                            ▼
-///      └──────────────────────┼─► Held ───────────────────────► Asked ───────────► Allowed
-///                             │    arguments complete, or        │ │                  ▲
-///                             │    the end                       │ └──► Permitted ────┘
-///                             └──────────► Denied ◄──────────────┘ held,       the end
-///                                                                  end to come
+///           name complete               allowed by name
+///   Naming ───────────────► NameAsked ──────────────────► Live
+///     │                      │     │                        │ arguments complete, or the end
+///     │ whole at once        │     │ arguments needed       ▼
+///     │        whole at once │     └──────────► Held ────► Asked ───────────► Allowed
+///     └──────────────────────┴─────────────────────────────►│ │ permit          ▲
+///                                                           │ │                 │ the end
+///                                                           │ └► Permitted ─────┘
+///                                                           ▼    held, end to come
+///                                                         Denied
 /// ```
+///
+/// - Any state before `Allowed` can become `Denied`: by a rule, by its name alone, or because its
+///   form is refused.
+/// - Any state can become `Dropped`: the stream has ended or failed before the call has left.
+/// - A call that the provider runs is `Provider` from its first piece to its end.
 #[derive(Debug)]
 pub(crate) struct CallSlot {
     pub(crate) slot: Slot,
     pub(crate) lane: Lane,
     pub(crate) carrier: Carrier,
     pub(crate) assembly: Assembly,
-    pub(crate) state: State,
+    state: State,
     /// How many frames of it are waiting.
     pub(crate) waiting: usize,
     arrival: Arrival,
@@ -32,7 +38,7 @@ pub(crate) struct CallSlot {
     pub(crate) place: usize,
     position: LanePosition,
     read_by: ReadBy,
-    /// Its arguments without what a rule removed from them: it leaves with these.
+    /// The arguments it is sent with, after a rule removed parts of them.
     pub(crate) rewritten: Option<String>,
     /// The digest of its name and arguments as they leave, if those were freed before the digest
     /// was needed.
@@ -133,6 +139,57 @@ impl CallSlot {
             notice: None,
             incomplete: None,
         }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The question by name is handed out.
+    pub(crate) fn ask_by_name(&mut self) {
+        self.state = State::NameAsked;
+    }
+
+    /// A rule needs its arguments.
+    pub(crate) fn hold(&mut self) {
+        self.state = State::Held;
+    }
+
+    /// Allowed by name: its pieces leave from now on.
+    pub(crate) fn stream(&mut self) {
+        self.state = State::Live;
+    }
+
+    /// It is complete: the question about the whole call is handed out.
+    pub(crate) fn ask(&mut self, call: ToolCall) {
+        let streaming = self.streams();
+        self.state = State::Asked(PendingVerdict { call, streaming });
+    }
+
+    /// A permit was given, and its end is still to come.
+    pub(crate) fn permit(&mut self) {
+        if matches!(self.state, State::Asked(_)) {
+            self.state = State::Permitted;
+        }
+    }
+
+    /// A permit was given and the call is complete. No other state leads here: whatever else happens
+    /// to a call, it stays where it is, and does not leave.
+    pub(crate) fn allow(&mut self) {
+        if matches!(self.state, State::Asked(_) | State::Permitted) {
+            self.state = State::Allowed;
+        }
+    }
+
+    /// It is removed.
+    pub(crate) fn deny(&mut self, denial: Denial) {
+        self.state = State::Denied(denial);
+    }
+
+    /// It is removed, because the stream has ended or failed inside it.
+    pub(crate) fn drop_out(&mut self) {
+        self.state = State::Dropped;
+        self.end();
     }
 
     /// Whether its verdict is known, so that a frame with a piece of it may leave.

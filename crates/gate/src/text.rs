@@ -625,7 +625,7 @@ impl Core {
     /// Drops the calls that are held, or allowed and still queued.
     fn drop_held(&mut self) {
         self.drop_queued(STOPPED);
-        let held = |call: &CallSlot| match call.state {
+        let held = |call: &CallSlot| match call.state() {
             State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
                 true
             }

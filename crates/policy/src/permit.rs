@@ -31,15 +31,17 @@ impl Permit {
     }
 }
 
-/// Proof that a record is in the store. Only the store creates one: `cargo xtask tidy` rejects the
-/// constructor everywhere else.
+/// Proof that one record is in the store. Only the store creates one: `cargo xtask tidy` rejects the
+/// constructor everywhere else, except in tests.
 #[derive(Debug)]
-pub struct Written(());
+pub struct Written {
+    record: u128,
+}
 
 impl Written {
-    /// The store has written the record.
-    pub fn by_the_store() -> Self {
-        Self(())
+    /// The store has written the record with this id.
+    pub fn by_the_store(record: u128) -> Self {
+        Self { record }
     }
 }
 
@@ -54,9 +56,10 @@ impl Written {
 pub struct Recorded<T>(T);
 
 impl<T> Recorded<T> {
-    /// Joins a proof with the proof that its record is written.
-    pub fn new(proof: T, _written: Written) -> Self {
-        Self(proof)
+    /// Joins a proof with the proof that its record, the one with this id, is written. `None` if
+    /// another one is.
+    pub fn new(proof: T, record: u128, written: &Written) -> Option<Self> {
+        (written.record == record).then_some(Self(proof))
     }
 
     /// The store failed, and the operator said `audit.on_failure: allow`. Used in one place, which
@@ -65,8 +68,8 @@ impl<T> Recorded<T> {
         Self(proof)
     }
 
-    /// For `callgate filter`, which writes no records. Used in one place, which `cargo xtask tidy`
-    /// checks.
+    /// For `callgate filter`, which writes no records. Used there and in tests, which `cargo xtask
+    /// tidy` checks.
     pub fn without_a_store(proof: T) -> Self {
         Self(proof)
     }

@@ -114,7 +114,7 @@ async fn inspected(
     settings.denial = inner.decider.denial_text();
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
-    // This only affects the form of an error for an empty response.
+    // The form of an error before anything has left, and whether one line of JSON may become several.
     settings.requested_form = if streamed { RequestedForm::Stream } else { RequestedForm::Body };
     let continuation = kept.and_then(|kept| {
         let (context, answered) = (context.clone(), OnceLock::new());

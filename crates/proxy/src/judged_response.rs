@@ -19,8 +19,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    Decider, Decision, NameDecision, Oddity, Pending, RemovedEntry, ResponseDecider, Storing,
-    Tokens, TurnEnd,
+    CallNumber, Decider, Decision, NameDecision, Oddity, Pending, RemovedEntry, ResponseDecider,
+    Storing, Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
 use callgate_gate::{
@@ -51,6 +51,8 @@ pub(crate) struct JudgedResponse {
     failure: Option<String>,
     /// What the first answer used, if the turn continued.
     first: Option<TurnEnd>,
+    /// How many answers came before the current one.
+    answer: u32,
     /// The next answer, while it is awaited.
     asking: Option<Asking>,
     /// Ends when the gateway stops. Only a later answer is abandoned then.
@@ -104,6 +106,7 @@ impl JudgedResponse {
             state: State::Open,
             failure: None,
             first: None,
+            answer: 0,
             asking: None,
             stop: None,
             denied: Vec::new(),
@@ -242,7 +245,8 @@ impl JudgedResponse {
     fn ask_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
         let Some(response_decider) = &mut self.response_decider else { return };
-        let answer = match response_decider.decide_by_name(slot.0, &call) {
+        let number = CallNumber { answer: self.answer, call: slot.0 };
+        let answer = match response_decider.decide_by_name(number, &call) {
             NameDecision::Stream(permit) => NameAnswer::Stream(permit),
             NameDecision::NeedArguments => NameAnswer::NeedArguments,
             NameDecision::Deny(denial) => {
@@ -295,7 +299,10 @@ impl JudgedResponse {
         let Some(response_decider) = &mut self.response_decider else { return };
         match note {
             Note::Observed(call) => response_decider.record_provider_call(&call),
-            Note::Completed { slot, call } => response_decider.record_input(slot.0, &call),
+            Note::Completed { slot, call } => {
+                let number = CallNumber { answer: self.answer, call: slot.0 };
+                response_decider.record_input(number, &call);
+            }
             Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
             Note::PassedUnread { why } => {
                 response_decider.record_oddity(Oddity::PassedUnread, None, &why)

@@ -33,7 +33,7 @@ pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&
 /// Converts a turn for the store. `None` if JSON cannot express it: an empty turn would be found and
 /// restore nothing.
 pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntry> {
-    let content = serde_json::to_vec(&StoredTurn::of(turn)).ok()?;
+    let content = serde_json::to_vec(&KeptTurn::of(turn)).ok()?;
     let mut signs = states(&turn.states());
     signs.extend(fingerprints(FingerprintKind::Trace, binding, &turn.traces()));
     Some(RemovedEntry {
@@ -109,17 +109,15 @@ pub(crate) fn stored_answers(
 ) -> Option<StoredAnswers> {
     let sought = RemovedQuery { signs: states(&[id.to_owned()]), keys: Vec::new() };
     let found = decider.find_removed(binding, &sought);
-    let mut stored = parsed(&found.contents)
-        .turns
-        .into_iter()
-        .filter_map(|kept: StoredTurn| kept.merged?.stored);
+    let mut stored =
+        parsed(&found.contents).turns.into_iter().filter_map(|kept: KeptTurn| kept.merged?.stored);
     let is_it = |stored: &StoredIds| stored.ids.first().is_some_and(|first| first == id);
     stored.find(is_it).map(StoredAnswers::from)
 }
 
 /// The turns in what the store has found.
 struct FoundTurns {
-    turns: Vec<StoredTurn>,
+    turns: Vec<KeptTurn>,
     /// How many others there are, which a newer version may have stored.
     unreadable: usize,
 }
@@ -164,7 +162,7 @@ fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]
 /// The turns whose calls the provider still waits for. Turns that the provider stores itself are
 /// identified by the ids of their calls: they may have been fetched, and so stored here, several
 /// times, and in a conversation each call is answered once.
-fn still_open(kept: Vec<StoredTurn>) -> Vec<RemovedTurn> {
+fn still_open(kept: Vec<KeptTurn>) -> Vec<RemovedTurn> {
     let mut done: HashSet<(Option<String>, String)> = kept
         .iter()
         .flat_map(|kept| kept.answered.iter().map(|id| (kept.conversation.clone(), id.clone())))
@@ -202,7 +200,7 @@ fn answered(
         return None;
     }
     let signs = states(conversation.as_slice());
-    let kept = StoredTurn { conversation, answered, ..StoredTurn::default() };
+    let kept = KeptTurn { conversation, answered, ..KeptTurn::default() };
     let content = serde_json::to_vec(&kept).inspect_err(|error| {
         tracing::error!(%error, "answered calls cannot be stored, so they may be restored again");
     });
@@ -246,7 +244,7 @@ fn states(ids: &[String]) -> Vec<[u8; 32]> {
 
 /// A stored turn, or the answered calls of a conversation.
 #[derive(Default, Serialize, Deserialize)]
-struct StoredTurn {
+struct KeptTurn {
     calls: Vec<StoredCall>,
     // Absent in turns that earlier versions stored. Such a turn is found only by the provider's id,
     // because it is unknown what the client received of it.
@@ -341,7 +339,7 @@ struct StoredClientView {
     signatures: Vec<[u8; 32]>,
 }
 
-impl StoredTurn {
+impl KeptTurn {
     fn of(turn: &RemovedTurn) -> Self {
         let call = |call: &RemovedCall| StoredCall {
             id: call.id.clone(),
@@ -368,8 +366,8 @@ impl StoredTurn {
     }
 }
 
-impl From<StoredTurn> for RemovedTurn {
-    fn from(kept: StoredTurn) -> Self {
+impl From<KeptTurn> for RemovedTurn {
+    fn from(kept: KeptTurn) -> Self {
         let call = |call: StoredCall| RemovedCall {
             id: call.id,
             original: call.original,
@@ -435,13 +433,13 @@ mod tests {
             last: "[3]".into(),
             stored: Some(stored),
         });
-        let text = serde_json::to_string(&StoredTurn::of(&turn)).unwrap();
-        assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredTurn>(&text).unwrap()), turn);
+        let text = serde_json::to_string(&KeptTurn::of(&turn)).unwrap();
+        assert_eq!(RemovedTurn::from(serde_json::from_str::<KeptTurn>(&text).unwrap()), turn);
     }
 
     #[test]
     fn a_stored_turn_that_cannot_be_read_is_counted() {
-        let turn = serde_json::to_vec(&StoredTurn::of(&RemovedTurn::default())).unwrap();
+        let turn = serde_json::to_vec(&KeptTurn::of(&RemovedTurn::default())).unwrap();
         let found = parsed(&[b"{\"calls\":7}".to_vec(), turn]);
         assert_eq!((found.turns.len(), found.unreadable), (1, 1));
     }
@@ -451,7 +449,7 @@ mod tests {
     fn a_turn_of_an_earlier_version_is_found_by_the_provider_s_id_alone() {
         let old = r#"{"siblings":["a"],"signatures":["s"],"left":null,"calls":[{"id":"c",
             "original":"{}","place":0,"notice":"no","why":"why"}],"response":"resp"}"#;
-        let turn = RemovedTurn::from(serde_json::from_str::<StoredTurn>(old).unwrap());
+        let turn = RemovedTurn::from(serde_json::from_str::<KeptTurn>(old).unwrap());
         assert_eq!((turn.calls.len(), turn.states()), (1, vec!["resp".to_owned()]));
         let entry = entry(&turn, &[0; 32]).unwrap();
         assert!(entry.keys.is_empty() && entry.alike.is_none());

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use callgate_audit::RecordId;
 use callgate_policy::Written;
 use parking_lot::{Condvar, Mutex};
 
@@ -13,7 +14,11 @@ use parking_lot::{Condvar, Mutex};
 /// is closed.
 #[derive(Debug)]
 #[must_use = "the record is not written until the receipt completes"]
-pub struct Receipt(ReceiptState);
+pub struct Receipt {
+    state: ReceiptState,
+    /// The record that it is about, if it is about one.
+    record: Option<RecordId>,
+}
 
 #[derive(Debug)]
 enum ReceiptState {
@@ -52,21 +57,24 @@ pub enum AppendError {
 
 impl Receipt {
     pub(crate) fn ready(result: Result<(), AppendError>) -> Self {
-        Self(ReceiptState::Ready(result))
+        Self { state: ReceiptState::Ready(result), record: None }
     }
 
     /// A receipt, and the handle that completes it.
     pub(crate) fn waiting() -> (Self, ReceiptSender) {
         let shared = Arc::new(ReceiptCell::default());
-        (
-            Self(ReceiptState::Waiting(Arc::clone(&shared))),
-            ReceiptSender { shared, completed: false },
-        )
+        let state = ReceiptState::Waiting(Arc::clone(&shared));
+        (Self { state, record: None }, ReceiptSender { shared, completed: false })
+    }
+
+    /// The receipt of this record.
+    pub(crate) fn of(self, record: RecordId) -> Self {
+        Self { record: Some(record), ..self }
     }
 
     /// Blocks until the receipt completes. For code outside of async tasks.
     pub fn wait(self) -> Result<(), AppendError> {
-        let shared = match self.0 {
+        let shared = match self.state {
             ReceiptState::Ready(result) => return result,
             ReceiptState::Waiting(shared) => shared,
         };
@@ -81,7 +89,7 @@ impl Receipt {
 
     /// Whether the receipt has completed.
     pub fn is_ready(&self) -> bool {
-        match &self.0 {
+        match &self.state {
             ReceiptState::Ready(_) => true,
             ReceiptState::Waiting(shared) => shared.slot.lock().result.is_some(),
         }
@@ -89,13 +97,15 @@ impl Receipt {
 }
 
 impl Future for Receipt {
-    type Output = Result<Written, AppendError>;
+    /// The proof that its record is written; `None` if it is not about one record.
+    type Output = Result<Option<Written>, AppendError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let output = |result: &Result<(), AppendError>| {
-            Poll::Ready(result.clone().map(|()| Written::by_the_store()))
+            let written = |()| self.record.map(|id| Written::by_the_store(id.as_number()));
+            Poll::Ready(result.clone().map(written))
         };
-        match &self.0 {
+        match &self.state {
             ReceiptState::Ready(result) => output(result),
             ReceiptState::Waiting(shared) => {
                 let mut slot = shared.slot.lock();
@@ -161,6 +171,8 @@ impl Drop for ReceiptSender {
 
 #[cfg(test)]
 mod tests {
+    use callgate_policy::Recorded;
+
     use super::*;
 
     #[test]
@@ -180,6 +192,20 @@ mod tests {
         answer.complete(Ok(()));
         assert!(matches!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(_))));
         assert!(matches!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(_))));
+    }
+
+    #[test]
+    fn a_receipt_proves_only_its_own_record() {
+        let record = RecordId::new();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut of = |receipt: &mut Receipt| match Pin::new(receipt).poll(&mut context) {
+            Poll::Ready(Ok(written)) => written,
+            other => panic!("{other:?}"),
+        };
+        let written = of(&mut Receipt::ready(Ok(())).of(record)).unwrap();
+        assert!(Recorded::new((), record.as_number(), &written).is_some());
+        assert!(Recorded::new((), RecordId::new().as_number(), &written).is_none());
+        assert!(of(&mut Receipt::ready(Ok(()))).is_none(), "a flush is not about a record");
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Store {
 
     /// Appends a record. The receipt completes when it is durable. This never waits for the store.
     pub fn append(&self, record: Record) -> Receipt {
-        self.0.shared.put(Vec::new(), vec![Sealed::new(record)])
+        let id = record.id;
+        self.0.shared.put(Vec::new(), vec![Sealed::new(record)]).of(id)
     }
 
     /// Appends a record that no caller waits for. It is written with the next record that a caller
@@ -96,7 +97,8 @@ impl Store {
                 Err(error) => return Receipt::ready(Err(AppendError::Store(error.to_string()))),
             }
         }
-        shared.put(entries, vec![Sealed::new(record)])
+        let id = record.id;
+        shared.put(entries, vec![Sealed::new(record)]).of(id)
     }
 
     /// Appends a derived record. It is written a few milliseconds later in a batch, and lost if the

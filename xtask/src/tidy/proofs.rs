@@ -1,5 +1,5 @@
 //! Who may make the proofs that a call was judged and recorded. The types make sure that none is
-//! forgotten; these words make one without the other, and each has its one place.
+//! forgotten; these constructors bypass that, so each may be used in one file only.
 
 use super::files::File;
 

@@ -20,6 +20,11 @@ impl RecordId {
     pub fn new() -> Self {
         Self(Uuid::now_v7())
     }
+
+    /// The id as a number, for crates that do not know records.
+    pub fn as_number(self) -> u128 {
+        self.0.as_u128()
+    }
 }
 
 impl fmt::Display for RecordId {

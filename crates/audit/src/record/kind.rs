@@ -33,7 +33,8 @@ macro_rules! kinds {
 kinds! {
     /// A call that a model made, and the decision.
     ToolCall "tool_call" "tool";
-    /// A call that passed although something about it was wrong.
+    /// Something was wrong: with a call that passed, was refused or was dropped, with a part of a
+    /// response, or with calls that could not be put back into a request. Some have no call.
     ToolCallWarning "tool_call_warning" "tool";
     /// A tool of an MCP server, seen for the first time.
     McpToolSeen "mcp_tool_seen" "mcp";

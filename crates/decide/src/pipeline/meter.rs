@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_policy::{Judgement, LimitKey, SpentLimits};
 
 use super::Resolved;
-use super::effects::Analysed;
+use super::recall::Recalled;
 use crate::counter::Counter;
 use crate::decider::Inner;
 use crate::mcp::{HistoryEntry, KeyedStep, McpSettings, too_many};
@@ -23,9 +23,9 @@ pub(crate) struct Metered {
 
 pub(crate) async fn meter(
     inner: &Arc<Inner>,
-    analysed: Analysed,
+    recalled: Recalled,
 ) -> Result<Metered, StoreUnavailable> {
-    let metered = Metered::new(analysed.resolved);
+    let metered = Metered::new(recalled.resolved);
     match metered.needs_store() {
         // If the client has gone, the call must not stay in the history of its session.
         true => inner.query_store_or_undo(move |inner| metered.counted(inner), Metered::undo).await,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Action, Code, Kind, McpFacts, Record};
+use callgate_audit::{Action, Code, Kind, McpFacts, Record, RecordId};
 use callgate_call::ToolCall;
 use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
 use callgate_store::Receipt;
@@ -55,7 +55,7 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     let receipt = inner.audit.append_together(steps, files, record);
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
-    let decision = recorded(settings, call, permit, written);
+    let decision = recorded(settings, (call, *id), permit, written);
     if let Some(seen) = seen {
         inner.observer.see(&match &decision {
             Decision::Allow(_) => seen,
@@ -68,15 +68,19 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
 /// The permit, if its record is written or the operator allows calls without one.
 fn recorded(
     settings: &Settings,
-    call: &ToolCall,
+    (call, id): (&ToolCall, RecordId),
     permit: Permit,
-    written: Result<Written, String>,
+    written: Result<Option<Written>, String>,
 ) -> Decision {
+    let tool = call.name.raw();
     let why = match written {
-        Ok(written) => return Decision::Allow(Recorded::new(permit, written)),
+        Ok(Some(written)) => match Recorded::new(permit, id.as_number(), &written) {
+            Some(permit) => return Decision::Allow(permit),
+            None => return Decision::Deny(unrecorded(tool)),
+        },
+        Ok(None) => return Decision::Deny(unrecorded(tool)),
         Err(why) => why,
     };
-    let tool = call.name.raw();
     tracing::error!(tool, why, "the record of a call could not be written");
     match settings.on_failure {
         OnFailure::Allow => Decision::Allow(Recorded::although_the_store_failed(permit)),
@@ -85,7 +89,10 @@ fn recorded(
 }
 
 /// Waits for the store. A disk that hangs counts as one that fails.
-pub(crate) async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String> {
+pub(crate) async fn durable(
+    receipt: Receipt,
+    timeout: Duration,
+) -> Result<Option<Written>, String> {
     match tokio::time::timeout(timeout, receipt).await {
         Ok(written) => written.map_err(|error| error.to_string()),
         Err(_) => Err(format!("it was not written within {} s", timeout.as_secs())),

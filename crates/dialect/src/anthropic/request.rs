@@ -13,7 +13,7 @@ use crate::json::{Edits, Fields, member};
 use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    CallPlaces, Decoded, MergedTurn, MessageTraits, Placed, PlacedBlock, Plan, RemovedCall,
+    CallPlaces, ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall,
     RemovedTurn, SentCall, meaning, put_back_blocks, text_or_skip, whole_object,
 };
 
@@ -71,14 +71,14 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         self.span
     }
 
-    fn look(&self, request: &'a str, place: usize) -> Option<MessageTraits<'a>> {
+    fn look(&self, request: &'a str, place: usize) -> Option<ClientMessage<'a>> {
         if !self.is("assistant") {
             return None;
         }
         let blocks = match &self.content {
             Content::Missing => [].as_slice(),
             Content::Text(text) => {
-                return Some(MessageTraits::new(place, vec![(0, Decoded::new(text))]));
+                return Some(ClientMessage::new(place, vec![(0, Decoded::new(text))]));
             }
             Content::Blocks(_, blocks) => blocks,
         };
@@ -86,7 +86,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
             block.text.filter(|_| block.is("text")).map(|text| (place, Decoded::new(&text)))
         };
         let mut seen =
-            MessageTraits::new(place, blocks.iter().enumerate().filter_map(text).collect());
+            ClientMessage::new(place, blocks.iter().enumerate().filter_map(text).collect());
         for block in blocks {
             if block.is("tool_use") {
                 let (id, name, arguments) = (block.id, block.name, block.input);
@@ -116,7 +116,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
     fn put_back(
         &self,
         request: &str,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
         edits: &mut Edits,
     ) -> Placed {
@@ -148,7 +148,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
     fn unmerge(
         &self,
         request: &str,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         turn: &RemovedTurn,
         merged: &MergedTurn,
     ) -> String {

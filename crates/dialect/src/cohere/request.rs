@@ -4,7 +4,7 @@ use callgate_json::{Error, quote};
 
 use crate::object::{Raw, object};
 use crate::request::listed::{Emptied, Listed};
-use crate::request::{MessageTraits, RemovedCall, RemovedTurn, Restored};
+use crate::request::{ClientMessage, RemovedCall, RemovedTurn, Restored};
 
 const LISTED: Listed = Listed {
     needs_ids: true,
@@ -19,7 +19,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     LISTED.seen(request)
 }
 

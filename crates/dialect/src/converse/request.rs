@@ -7,7 +7,7 @@ use crate::json::{Edits, Fields, document, elements, member};
 use crate::object::object;
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    Decoded, MergedTurn, MessageTraits, Placed, PlacedBlock, Plan, RemovedCall, RemovedTurn,
+    ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall, RemovedTurn,
     SentCall, meaning, put_back_blocks, text_or_skip,
 };
 
@@ -70,7 +70,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         self.content.is_some()
     }
 
-    fn look(&self, request: &'a str, place: usize) -> Option<MessageTraits<'a>> {
+    fn look(&self, request: &'a str, place: usize) -> Option<ClientMessage<'a>> {
         if !self.is("assistant") {
             return None;
         }
@@ -78,7 +78,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
             block.text.map(|text| (place, Decoded::new(&text)))
         };
         let mut seen =
-            MessageTraits::new(place, self.blocks.iter().enumerate().filter_map(text).collect());
+            ClientMessage::new(place, self.blocks.iter().enumerate().filter_map(text).collect());
         for block in &self.blocks {
             if let Some(span) = block.tool_use {
                 let call = SentCall::read(request, span, "input");
@@ -101,7 +101,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
     fn put_back(
         &self,
         request: &str,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
         edits: &mut Edits,
     ) -> Placed {
@@ -115,7 +115,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
     fn unmerge(
         &self,
         request: &str,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         turn: &RemovedTurn,
         merged: &MergedTurn,
     ) -> String {

@@ -15,7 +15,7 @@ use self::contents::{Content, Part, contents};
 use self::unmerge::unmerge;
 use crate::json::{Edits, member, members};
 use crate::request::{
-    Decoded, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
+    ClientMessage, Decoded, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
     plan, rest, shown, whole_object,
 };
 
@@ -23,7 +23,7 @@ use crate::request::{
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let contents = contents(request)?;
     let said = model_turns(&contents);
-    let seen: Vec<MessageTraits<'_>> = said.iter().map(|turn| look(request, turn)).collect();
+    let seen: Vec<ClientMessage<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if whole_object(&call.original).is_none() {
             return Some(Restored::UNREADABLE);
@@ -53,7 +53,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the model's turns.
-pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     Ok(model_turns(&contents(request)?).iter().map(|turn| look(request, turn)).collect())
 }
 
@@ -94,12 +94,12 @@ fn model_turns<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
 }
 
 /// The recognisable traits of a turn.
-fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> MessageTraits<'a> {
+fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> ClientMessage<'a> {
     let text = |(place, part): (usize, &&Part<'a>)| {
         part.text.filter(|_| !part.is_thought).map(|text| (place, Decoded::new(&text)))
     };
     let mut seen =
-        MessageTraits::new(turn.first, turn.parts.iter().enumerate().filter_map(text).collect());
+        ClientMessage::new(turn.first, turn.parts.iter().enumerate().filter_map(text).collect());
     for part in &turn.parts {
         if let Some(call) = part.call {
             seen.add_call(
@@ -126,7 +126,7 @@ fn known(contents: &[Content<'_>]) -> HashSet<String> {
 fn put_back<'t>(
     request: &str,
     turn: &Turn<'_, '_>,
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     plan: &Plan<'t>,
     edits: &mut Edits,
 ) -> Vec<(usize, &'t RemovedCall)> {
@@ -171,7 +171,7 @@ fn spare(turn: &Turn<'_, '_>, plan: &Plan<'_>, gone: &mut [bool]) {
 /// calls.
 fn choose(
     turn: &Turn<'_, '_>,
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     plan: &Plan<'_>,
     marked: &[Option<usize>],
 ) -> Vec<usize> {

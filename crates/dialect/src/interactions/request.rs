@@ -15,7 +15,7 @@ use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};
 use crate::object::{Raw, object};
 use crate::request::{
-    Decoded, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
+    ClientMessage, Decoded, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
     plan, rest, shown, whole_object,
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     open_with(&read.input, &results, &mut edits);
 
     let said = read.model_turns();
-    let seen: Vec<MessageTraits<'_>> = said.iter().map(|turn| look(request, turn)).collect();
+    let seen: Vec<ClientMessage<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         let is_answered = said.get(place).is_some_and(|turn| turn.answer.is_some());
         refusal(call).or((!is_answered).then_some(Restored::UNANSWERED))
@@ -52,7 +52,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the model's turns.
-pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     let read = Request::read(request)?;
     Ok(read.model_turns().iter().map(|turn| look(request, turn)).collect())
 }
@@ -63,11 +63,11 @@ pub(super) fn states(request: &str) -> Result<Vec<String>, Error> {
 }
 
 /// The recognisable traits of a turn.
-fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> MessageTraits<'a> {
+fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> ClientMessage<'a> {
     let outputs = turn.steps.iter().enumerate().filter(|(_, step)| step.is("model_output"));
     let texts = outputs
         .flat_map(|(place, step)| step.texts.iter().map(move |text| (place, Decoded::new(text))));
-    let mut seen = MessageTraits::new(turn.first, texts.collect());
+    let mut seen = ClientMessage::new(turn.first, texts.collect());
     for step in &turn.steps {
         if step.is("function_call") {
             let call = SentCall::read(request, step.span, "arguments");
@@ -146,7 +146,7 @@ fn open_with(input: &Input<'_>, results: &[String], edits: &mut Edits) {
     }
 }
 
-fn put_back(turn: &Turn<'_, '_>, seen: &MessageTraits<'_>, plan: &Plan<'_>, edits: &mut Edits) {
+fn put_back(turn: &Turn<'_, '_>, seen: &ClientMessage<'_>, plan: &Plan<'_>, edits: &mut Edits) {
     let shown = shown(&seen.texts, &plan.calls);
     let mut by_gap: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     let mut gone = vec![false; turn.steps.len()];

@@ -4,7 +4,7 @@ use callgate_json::Error;
 
 use crate::event::Canonical;
 use crate::json::{document, member, members};
-use crate::request::{MessageTraits, RemovedTurn, Restored};
+use crate::request::{ClientMessage, RemovedTurn, Restored};
 use crate::spec::DialectSpec;
 use crate::{anthropic, converse, openai_chat};
 
@@ -14,7 +14,7 @@ pub(super) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the assistant's messages.
-pub(super) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(super) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     (spec_of(request).seen)(request)
 }
 

@@ -4,7 +4,7 @@ use callgate_json::{Error, quote};
 
 use crate::json::member;
 use crate::request::listed::{Emptied, Listed};
-use crate::request::{MessageTraits, RemovedCall, RemovedTurn, Restored, whole_object};
+use crate::request::{ClientMessage, RemovedCall, RemovedTurn, Restored, whole_object};
 
 const LISTED: Listed = Listed {
     needs_ids: false,
@@ -19,7 +19,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     LISTED.seen(request)
 }
 

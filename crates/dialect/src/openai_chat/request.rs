@@ -13,7 +13,7 @@ use crate::json::{Edits, Fields, member, members};
 use crate::object::{Raw, object};
 use crate::request::listed::{Content, Items, insert_calls, known, read_content, read_items};
 use crate::request::{
-    MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
+    ClientMessage, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
     text_or_skip, whole_object,
 };
 
@@ -21,7 +21,7 @@ use crate::request::{
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let messages = messages(request, read_message)?;
     let seen = look_all(request, &messages);
-    let message = |seen: &MessageTraits<'_>| messages.get(seen.message);
+    let message = |seen: &ClientMessage<'_>| messages.get(seen.message);
     let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
         let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
         match kind(call) {
@@ -82,7 +82,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     Ok(look_all(request, &messages(request, read_message)?))
 }
 
@@ -154,17 +154,17 @@ fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     Ok(message)
 }
 
-fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<ClientMessage<'a>> {
     let seen = |(place, message)| look(request, place, message);
     messages.iter().enumerate().filter_map(seen).collect()
 }
 
 /// The recognisable traits of a message, if it is the assistant's.
-fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<MessageTraits<'a>> {
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<ClientMessage<'a>> {
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
-    let mut seen = MessageTraits::new(place, message.content.texts());
+    let mut seen = ClientMessage::new(place, message.content.texts());
     for (span, id) in &message.calls {
         let inner = |key| member(request, *span, key).filter(|at| at.of(request).starts_with('{'));
         let call = match (inner("function"), inner("custom")) {
@@ -184,7 +184,7 @@ fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Mes
 fn add_calls(
     request: &str,
     message: &Message<'_>,
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     plan: &Plan<'_>,
     edits: &mut Edits,
 ) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use callgate_json::{Error, Reader, Span};
 
 use super::{
-    MergedTurn, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
+    ClientMessage, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
     whole_object,
 };
 use crate::json::Edits;
@@ -24,7 +24,7 @@ pub(crate) trait BlockMessage<'a>: Sized {
     }
 
     /// Its recognisable traits, if it is the assistant's.
-    fn look(&self, request: &'a str, place: usize) -> Option<MessageTraits<'a>>;
+    fn look(&self, request: &'a str, place: usize) -> Option<ClientMessage<'a>>;
 
     /// Every id that the client mentions in it: of calls, and of results.
     fn ids(&self) -> Vec<String>;
@@ -36,7 +36,7 @@ pub(crate) trait BlockMessage<'a>: Sized {
     fn put_back(
         &self,
         request: &str,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
         edits: &mut Edits,
     ) -> Placed;
@@ -45,7 +45,7 @@ pub(crate) trait BlockMessage<'a>: Sized {
     fn unmerge(
         &self,
         request: &str,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         turn: &RemovedTurn,
         merged: &MergedTurn,
     ) -> String;
@@ -109,11 +109,11 @@ pub(crate) fn restore<'a, M: BlockMessage<'a>>(
 /// The recognisable traits of each of the assistant's messages.
 pub(crate) fn seen<'a, M: BlockMessage<'a>>(
     request: &'a str,
-) -> Result<Vec<MessageTraits<'a>>, Error> {
+) -> Result<Vec<ClientMessage<'a>>, Error> {
     Ok(look_all(request, &messages(request, M::read)?))
 }
 
-fn look_all<'a, M: BlockMessage<'a>>(request: &'a str, messages: &[M]) -> Vec<MessageTraits<'a>> {
+fn look_all<'a, M: BlockMessage<'a>>(request: &'a str, messages: &[M]) -> Vec<ClientMessage<'a>> {
     let seen = |(place, message): (usize, &M)| message.look(request, place);
     messages.iter().enumerate().filter_map(seen).collect()
 }

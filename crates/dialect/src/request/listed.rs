@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
-    Decoded, MergedTurn, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
+    ClientMessage, Decoded, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
     TextDigest, meaning, messages, plan, rest, shown, text_or_skip, whole_object,
 };
 use crate::json::{Edits, Fields, member, members};
@@ -95,11 +95,11 @@ impl Listed {
     }
 
     /// The recognisable traits of each of the assistant's messages.
-    pub(crate) fn seen<'a>(&self, request: &'a str) -> Result<Vec<MessageTraits<'a>>, Error> {
+    pub(crate) fn seen<'a>(&self, request: &'a str) -> Result<Vec<ClientMessage<'a>>, Error> {
         Ok(self.look_all(request, &messages(request, read_message)?))
     }
 
-    fn look_all<'a>(&self, request: &'a str, messages: &[Message<'a>]) -> Vec<MessageTraits<'a>> {
+    fn look_all<'a>(&self, request: &'a str, messages: &[Message<'a>]) -> Vec<ClientMessage<'a>> {
         let seen = |(place, message)| {
             let mut seen = look(request, place, message)?;
             seen.client.plan = self.plan.map(|key| plan_digest(request, message.span, key));
@@ -161,7 +161,7 @@ impl<'a> Content<'a> {
     /// Removes the notices. Returns the content if it was nothing but notices.
     pub(crate) fn cut_notices(
         &self,
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
         edits: &mut Edits,
     ) -> Option<Span> {
@@ -260,11 +260,11 @@ pub(crate) fn read_items<'a>(
 }
 
 /// The recognisable traits of a message, if it is the assistant's.
-fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<MessageTraits<'a>> {
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<ClientMessage<'a>> {
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
-    let mut seen = MessageTraits::new(place, message.content.texts());
+    let mut seen = ClientMessage::new(place, message.content.texts());
     for (span, id) in &message.calls {
         let function = member(request, *span, "function").unwrap_or(*span);
         let call = SentCall::read(request, function, "arguments");
@@ -287,7 +287,7 @@ pub(crate) fn known<'m, 'a: 'm>(
 fn add_calls(
     request: &str,
     message: &Message<'_>,
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     plan: &Plan<'_>,
     gone: bool,
     edits: &mut Edits,
@@ -315,7 +315,7 @@ fn add_calls(
 pub(crate) fn insert_calls(
     received: &Items<'_>,
     end: usize,
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     plan: &Plan<'_>,
     edits: &mut Edits,
 ) {

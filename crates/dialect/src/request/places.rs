@@ -3,7 +3,7 @@
 
 use callgate_json::Span;
 
-use super::{MessageTraits, Plan, RemovedTurn, ShownNotice, rest, shown, whole_object};
+use super::{ClientMessage, Plan, RemovedTurn, ShownNotice, rest, shown, whole_object};
 use crate::json::Edits;
 
 /// What the placement needs to know about a block of a message.
@@ -22,7 +22,7 @@ pub(crate) fn put_back_blocks(
     request: &str,
     list: Span,
     blocks: &[PlacedBlock],
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     plan: &Plan<'_>,
     edits: &mut Edits,
 ) {
@@ -60,7 +60,7 @@ impl CallPlaces {
     pub(crate) fn find(
         request: &str,
         blocks: &[PlacedBlock],
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
     ) -> Self {
         let len = blocks.len();
@@ -102,7 +102,7 @@ impl CallPlaces {
     }
 
     /// Removes the notices from blocks that contain more than notices.
-    pub(crate) fn cut_notices(&self, seen: &MessageTraits<'_>, edits: &mut Edits) {
+    pub(crate) fn cut_notices(&self, seen: &ClientMessage<'_>, edits: &mut Edits) {
         for ((block, text), shown) in seen.texts.iter().zip(&self.shown) {
             if self.gone.get(*block) == Some(&false) {
                 for notice in shown {
@@ -146,7 +146,7 @@ fn leave_no_text_behind(chosen: &mut [usize], marked: &[Option<usize>], blocks: 
 }
 
 /// The positions of the turn's calls that are not in the message.
-fn hidden(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> Vec<usize> {
+fn hidden(seen: &ClientMessage<'_>, turn: &RemovedTurn) -> Vec<usize> {
     turn.calls.iter().filter(|call| !seen.has_id(&call.id)).map(|call| call.place).collect()
 }
 

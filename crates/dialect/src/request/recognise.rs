@@ -15,7 +15,7 @@ use crate::responses::shown_as;
 
 /// One assistant message, as the client sent it.
 #[derive(Default)]
-pub(crate) struct MessageTraits<'a> {
+pub(crate) struct ClientMessage<'a> {
     /// Its index among the messages.
     pub(crate) message: usize,
     /// One past its index.
@@ -28,7 +28,7 @@ pub(crate) struct MessageTraits<'a> {
     pub(crate) references: Vec<String>,
 }
 
-impl<'a> MessageTraits<'a> {
+impl<'a> ClientMessage<'a> {
     /// A message with these texts; calls and signatures are added by the caller.
     pub(crate) fn new(message: usize, texts: Vec<(usize, Decoded<'a>)>) -> Self {
         let mut seen = Self { message, end: message + 1, texts, ..Self::default() };
@@ -113,7 +113,7 @@ pub(crate) enum TurnMatch {
 /// everything that the client has of it agrees. Equal turns that lost the same calls are assigned
 /// in order, the oldest first: so a message keeps its turn when the conversation grows, and the
 /// provider finds it in its cache. If matching turns lost different calls, none is assigned.
-pub(crate) fn recognise(seen: &[MessageTraits<'_>], turns: &[RemovedTurn]) -> Vec<TurnMatch> {
+pub(crate) fn recognise(seen: &[ClientMessage<'_>], turns: &[RemovedTurn]) -> Vec<TurnMatch> {
     let mut by_key: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
     for (number, turn) in turns.iter().enumerate() {
         for key in turn.keys() {
@@ -121,7 +121,7 @@ pub(crate) fn recognise(seen: &[MessageTraits<'_>], turns: &[RemovedTurn]) -> Ve
         }
     }
     let mut found = vec![TurnMatch::Nowhere; turns.len()];
-    let mut taken: Vec<&MessageTraits<'_>> = Vec::new();
+    let mut taken: Vec<&ClientMessage<'_>> = Vec::new();
     for (place, seen) in seen.iter().enumerate() {
         if taken.iter().any(|other| other.overlaps(seen)) {
             continue;
@@ -147,7 +147,7 @@ pub(crate) fn recognise(seen: &[MessageTraits<'_>], turns: &[RemovedTurn]) -> Ve
 
 /// The turns that the message may be, in order.
 fn matching(
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     turns: &[RemovedTurn],
     by_key: &HashMap<[u8; 32], Vec<usize>>,
 ) -> Vec<usize> {
@@ -171,13 +171,13 @@ fn matching(
 }
 
 /// Whether the message is the turn, comparing all of it.
-fn is_whole(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
+fn is_whole(seen: &ClientMessage<'_>, turn: &RemovedTurn) -> bool {
     turn.client.as_ref().is_some_and(|client| client.is_sent_as(&seen.client))
 }
 
 /// Whether the message refers to items that the provider stores, and matches this turn as far as
 /// that shows: every item belongs to the turn, all calls are there, and so is the text.
-fn is_referred_to(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
+fn is_referred_to(seen: &ClientMessage<'_>, turn: &RemovedTurn) -> bool {
     let Some(client) = &turn.client else { return false };
     let own = turn.reference_keys();
     let sent = &seen.client;
@@ -241,7 +241,7 @@ impl References {
 
 /// Whether the message contains every notice of the turn exactly as shown, so that it can be
 /// removed.
-pub(super) fn shows_notices(seen: &MessageTraits<'_>, turn: &RemovedTurn) -> bool {
+pub(super) fn shows_notices(seen: &ClientMessage<'_>, turn: &RemovedTurn) -> bool {
     let calls: Vec<&RemovedCall> = turn.calls.iter().filter(|call| call.notice.is_some()).collect();
     calls.is_empty()
         || shown(&seen.texts, &calls).iter().map(Vec::len).sum::<usize>() == calls.len()

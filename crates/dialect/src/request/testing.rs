@@ -1,7 +1,7 @@
 //! For tests about a turn after it is recognised.
 
 use super::recognise::shows_notices;
-use super::{ClientTurn, MessageTraits, RemovedTurn, Restored};
+use super::{ClientMessage, ClientTurn, RemovedTurn, Restored};
 use crate::Dialect;
 
 /// Puts removed calls back; see [`as_sent`].
@@ -19,7 +19,7 @@ pub(crate) fn as_sent(dialect: Dialect, request: &str, turns: &[RemovedTurn]) ->
     let mut seen = (dialect.spec().seen)(request).unwrap_or_default();
     let mut turns = turns.to_vec();
     for turn in turns.iter_mut().filter(|turn| turn.client.is_none()) {
-        let place = seen.iter().position(|seen: &MessageTraits<'_>| shows_notices(seen, turn));
+        let place = seen.iter().position(|seen: &ClientMessage<'_>| shows_notices(seen, turn));
         turn.client = place.map(|place| seen.remove(place).client);
     }
     turns

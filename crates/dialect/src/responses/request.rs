@@ -13,7 +13,7 @@ use callgate_json::{Error, Reader as Json, Span};
 
 use crate::json::{Edits, Fields, document, elements, member, string_member};
 use crate::request::{
-    MergedTurn, MessageTraits, Placed, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown,
+    ClientMessage, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown,
     whole_object,
 };
 use history::{Entry, Input, Request};
@@ -36,7 +36,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 }
 
 /// The recognisable traits of each of the assistant's turns.
-pub(crate) fn seen(request: &str) -> Result<Vec<MessageTraits<'_>>, Error> {
+pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
     Ok(Request::read(request)?.seen(request))
 }
 
@@ -143,7 +143,7 @@ impl InputPlaces {
     fn unmerge(
         &mut self,
         items: &[Entry<'_>],
-        seen: &MessageTraits<'_>,
+        seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
         merged: &MergedTurn,
     ) -> Placed {
@@ -175,7 +175,7 @@ impl InputPlaces {
         Placed::Yes
     }
 
-    fn put_back(&mut self, items: &[Entry<'_>], seen: &MessageTraits<'_>, plan: &Plan<'_>) {
+    fn put_back(&mut self, items: &[Entry<'_>], seen: &ClientMessage<'_>, plan: &Plan<'_>) {
         let turn = seen.message..seen.end;
         let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
         let shown = shown(&seen.texts, &plan.calls);

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{CALL_ENDS, MANY_CALLS, ONE_CALL};
+use crate::vocabulary::{MANY_CALLS, ONE_CALL, WORDS_OF_CALLS};
 
 fn names(data: &str) -> Vec<String> {
     find(data, &[], &[]).unwrap().into_iter().map(|stray| stray.name).collect()
@@ -65,8 +65,8 @@ fn spelling(letter: char) -> BoxedStrategy<String> {
 
 /// A word of the vocabulary or of something else, in some spelling.
 fn word() -> impl Strategy<Value = String> {
-    let words: Vec<&str> = words_of_calls()
-        .chain(CALL_ENDS)
+    let words: Vec<&str> = WORDS_OF_CALLS
+        .into_iter()
         .chain(ONE_CALL)
         .chain(MANY_CALLS)
         .chain(["type", "input", "arguments", "output", "text", "delta", "content", "id"])

@@ -189,7 +189,8 @@ impl Texts {
         if self.pending.is_empty() {
             self.pending.flow = self.flowing(place, max)?;
         }
-        let flowing = flow_at(&mut self.flows, self.pending.flow, place)?;
+        // The scan checks that it is the flow of this place.
+        let flowing = self.flows.get_mut(self.pending.flow)?;
         if flowing.half.is_some() {
             return None;
         }
@@ -585,7 +586,7 @@ mod tests {
             );
             splitter.push(event.as_bytes());
             let frame = splitter.next_frame().unwrap().unwrap();
-            core.frame(&frame, &mut draft);
+            core.handle_frame(&frame, &mut draft);
         }
         let pending = &mut core.texts.here_mut().unwrap().pending;
         assert!(!pending.is_empty());

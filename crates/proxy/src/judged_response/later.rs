@@ -75,6 +75,7 @@ impl JudgedResponse {
         let mut stopping = continuation.stopping();
         let (spent, notice) = continuation.begin(asked.turn);
         self.gate.next_answer(spent, notice);
+        self.answer += 1;
         (self.upstream, self.decoder) = (asked.upstream, asked.decoder);
         self.state = State::Open;
         self.stop = Some(Box::pin(async move {

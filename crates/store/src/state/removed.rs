@@ -13,7 +13,7 @@ use crate::receipt::{AppendError, Receipt};
 use crate::state::StateEntry;
 use crate::store::Store;
 
-/// A call that was removed from a response.
+/// A turn that lost calls, or calls that a request has answered.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RemovedEntry {
     /// Who may get it back: a hash of principal, provider and upstream credential.
@@ -125,7 +125,7 @@ pub(crate) trait RemovedCalls {
 }
 
 impl Store {
-    /// Stores a removed call, encrypted.
+    /// Stores a turn with removed calls, encrypted.
     pub fn keep_removed(&self, removed: RemovedEntry) -> Receipt {
         match self.seal_removed(removed) {
             Ok(sealed) => self.shared().put(vec![StateEntry::Removed(sealed)], Vec::new()),

@@ -7,6 +7,7 @@ use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 
 use super::super::*;
 use super::support::*;
+use crate::tests::nth;
 use crate::{Context, Decider, Decision, NameDecision, ResponseDecider, Settings};
 
 const PUSH: &str = r#"{"name":"push","description":"Pushes."}"#;
@@ -37,7 +38,7 @@ fn denied_call_by(world: &World, call: &ToolCall) -> (String, String) {
     // The first name arrives long after the response has begun.
     let inner = world.decider.inner();
     runtime.block_on(inner.query_store(|inner| inner.refresh_cache())).unwrap();
-    let by_name = match response_decider.decide_by_name(0, call) {
+    let by_name = match response_decider.decide_by_name(nth(0), call) {
         NameDecision::Deny(denial) => denial.rule.unwrap_or_default(),
         NameDecision::Stream(permit) => {
             assert!(permit.covers(&call.id, &call.name));
@@ -217,7 +218,7 @@ fn changed_settings_apply_to_later_responses_and_to_calls_of_open_sessions() {
         || world.decider.response_decider(Context::new(Origin::at(Surface::Response))).unwrap();
     let streams = |mut response_decider: ResponseDecider| {
         matches!(
-            response_decider.decide_by_name(0, &call_with("git-push", "{}")),
+            response_decider.decide_by_name(nth(0), &call_with("git-push", "{}")),
             NameDecision::Stream(_)
         )
     };
@@ -253,12 +254,12 @@ fn a_name_that_may_be_outdated_triggers_a_refresh_before_the_call_is_complete() 
         world.decider.response_decider(Context::new(Origin::at(Surface::Response))).unwrap();
     assert!(!inner.is_refresh_pending());
     assert!(matches!(
-        response_decider.decide_by_name(0, &call_of("Bash")),
+        response_decider.decide_by_name(nth(0), &call_of("Bash")),
         NameDecision::Stream(_)
     ));
     assert!(!inner.is_refresh_pending(), "a tool that is the agent's own is no news");
     assert!(matches!(
-        response_decider.decide_by_name(1, &call_of("git-push")),
+        response_decider.decide_by_name(nth(1), &call_of("git-push")),
         NameDecision::Stream(_)
     ));
     assert!(inner.is_refresh_pending());

@@ -6,7 +6,7 @@ use crate::Dialect;
 use crate::json::{Edits, document, elements, member};
 use crate::request::block_lists::BlockMessage as _;
 use crate::request::{
-    EarlierAnswer, MergedTurn, MessageTraits, Plan, RemovedCall, RemovedTurn, Restored, messages,
+    ClientMessage, EarlierAnswer, MergedTurn, Plan, RemovedCall, RemovedTurn, Restored, messages,
     testing,
 };
 
@@ -47,7 +47,7 @@ fn a_message_without_content_has_no_place_for_a_call() {
     let messages = messages(&text, Message::read).unwrap();
     let plan = Plan { seen: 0, turn: &turn, calls: turn.calls.iter().collect() };
     let (mut edits, mut out) = (Edits::default(), Restored::default());
-    let placed = messages[1].put_back(&text, &MessageTraits::new(1, vec![]), &plan, &mut edits);
+    let placed = messages[1].put_back(&text, &ClientMessage::new(1, vec![]), &plan, &mut edits);
     plan.report(placed, &mut out);
     assert!(edits.is_empty() && out.restored.is_empty(), "{out:?}");
     assert_eq!(out.skipped, [("t1".to_owned(), Restored::NO_PLACE)]);

@@ -4,14 +4,14 @@ use super::super::continued::is_thinking;
 use super::{Content, Message};
 use crate::json::{Edits, document, elements};
 use crate::object::{Raw, object};
-use crate::request::{MergedTurn, MessageTraits, RemovedTurn};
+use crate::request::{ClientMessage, MergedTurn, RemovedTurn};
 
 /// The messages that replace a merged one. A client that has left out the thinking of the turn
 /// gets back none of it.
 pub(super) fn unmerge(
     request: &str,
     message: &Message<'_>,
-    seen: &MessageTraits<'_>,
+    seen: &ClientMessage<'_>,
     turn: &RemovedTurn,
     merged: &MergedTurn,
 ) -> String {

@@ -10,7 +10,7 @@ use super::{id_at, start, top_level};
 use crate::event::Host;
 use crate::json::{Edits, Fields};
 use crate::request::{
-    ClientCall, Decoded, MessageTraits, RemovedTurn, Sent, meaning, text_or_skip,
+    ClientCall, ClientMessage, Decoded, RemovedTurn, Sent, meaning, text_or_skip,
 };
 
 /// A request.
@@ -115,7 +115,7 @@ impl<'a> Request<'a> {
 
     /// The recognisable traits of each turn of the assistant. First those that a client may have
     /// sent in pairs of a call and its output, then the consecutive items.
-    pub(super) fn seen(&self, request: &str) -> Vec<MessageTraits<'a>> {
+    pub(super) fn seen(&self, request: &str) -> Vec<ClientMessage<'a>> {
         let items = self.items();
         let calls: Vec<_> = items.iter().map(|item| item.client_call(request)).collect();
         let runs = runs(items);
@@ -178,14 +178,14 @@ fn look<'a>(
     items: &[Entry<'a>],
     calls: &[Option<ClientCall>],
     turn: Range<usize>,
-) -> MessageTraits<'a> {
+) -> ClientMessage<'a> {
     let all = || items.iter().zip(calls).enumerate().take(turn.end).skip(turn.start);
     let of_turn = || all().filter(|(_, (item, _))| item.is_of_assistant());
     let messages = of_turn().filter(|(_, (item, _))| item.is_message());
     let texts = messages.flat_map(|(place, (item, _))| {
         item.texts.iter().map(move |text| (place, Decoded::new(text)))
     });
-    let mut seen = MessageTraits::new(turn.start, texts.collect());
+    let mut seen = ClientMessage::new(turn.start, texts.collect());
     seen.end = turn.end;
     for (_, (item, call)) in of_turn() {
         if item.is("reasoning") {

@@ -1,6 +1,5 @@
 //! Adds what earlier calls of the session have written and done, and where the values of a call came
-//! from. The policy computes the effects of a
-//! call when a rule needs them, and a script that this call runs may come from an earlier one.
+//! from: a script that this call runs may come from an earlier one.
 
 use std::sync::Arc;
 
@@ -14,14 +13,14 @@ use crate::{origins, past};
 
 /// A call with what its session has written and done.
 #[derive(Debug)]
-pub(crate) struct Analysed {
+pub(crate) struct Recalled {
     pub(crate) resolved: Resolved,
 }
 
-pub(crate) async fn analyse(
+pub(crate) async fn recall(
     inner: &Arc<Inner>,
     mut resolved: Resolved,
-) -> Result<Analysed, StoreUnavailable> {
+) -> Result<Recalled, StoreUnavailable> {
     let origin = &resolved.subject.call.origin;
     let files = inner.audit.session_files(&session_key(origin));
     let mut known = origin.clone().with_session_files(files);
@@ -40,7 +39,7 @@ pub(crate) async fn analyse(
             call.origin = origin.with_values(known.values.clone());
         }
     }
-    Ok(Analysed { resolved })
+    Ok(Recalled { resolved })
 }
 
 /// What was found for the call of the model that this call executes; `None` if no rule asks, or if
