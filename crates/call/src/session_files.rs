@@ -38,45 +38,65 @@ pub enum SessionFile {
     Whole(String),
     /// The parts of its text that the session has written.
     Parts(String),
+    /// Only the beginning of what the session has written was kept: there was too much of it.
+    Beginning(String),
     /// It came from these addresses.
     Fetched(Vec<String>),
 }
 
-/// The files that earlier calls of a session have written. When there are too many, the oldest are
-/// forgotten.
+/// The files that earlier calls of a session have written. When there is too much text, that of the
+/// oldest is forgotten, but not that the session has written them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFiles {
     /// By path, the file that was written last at the end.
     files: VecDeque<(String, SessionFile)>,
+    /// The bytes of all files.
+    bytes: usize,
 }
 
 impl SessionFiles {
-    /// The most files of one session that are kept.
-    pub const MAX_FILES: usize = 64;
     /// The most bytes of all files of one session.
-    pub const MAX_BYTES: usize = 512 * 1024;
+    pub const MAX_BYTES: usize = 1024 * 1024;
     /// The most bytes of one file. Only the beginning of a longer text is kept.
     pub const MAX_FILE: usize = 64 * 1024;
+    /// The most files of one session, which only bounds how long looking for one takes.
+    const MAX_FILES: usize = 4096;
 
     /// Adds what a call has written.
     pub fn apply(&mut self, write: FileWrite) {
         let FileWrite { path, content } = write;
         let at = self.files.iter().position(|(known, _)| *known == path);
-        let old = at.and_then(|at| self.files.remove(at)).map(|(_, file)| file);
-        self.files.push_back((path, changed(old, content).bounded()));
-        while self.files.len() > Self::MAX_FILES || self.bytes() > Self::MAX_BYTES {
-            self.files.pop_front();
+        let old = at.and_then(|at| self.files.remove(at));
+        self.bytes -= old.as_ref().map_or(0, bytes);
+        let new = (path, changed(old.map(|(_, file)| file), content).bounded());
+        self.bytes += bytes(&new);
+        self.files.push_back(new);
+        self.forget_texts();
+        while self.files.len() > Self::MAX_FILES || self.bytes > Self::MAX_BYTES {
+            let Some(oldest) = self.files.pop_front() else { return };
+            self.bytes -= bytes(&oldest);
         }
+    }
+
+    /// Forgets what is in the oldest files while there is too much text. Their paths stay.
+    fn forget_texts(&mut self) {
+        let surplus = self.bytes.saturating_sub(Self::MAX_BYTES);
+        let mut freed = 0;
+        for (_, file) in &mut self.files {
+            if freed >= surplus {
+                break;
+            }
+            freed += file.bytes();
+            if file.bytes() > 0 {
+                *file = SessionFile::Beginning(String::new());
+            }
+        }
+        self.bytes -= freed;
     }
 
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
-    }
-
-    /// The bytes of all files.
-    pub fn bytes(&self) -> usize {
-        self.files.iter().map(|(path, file)| path.len() + file.bytes()).sum()
     }
 
     /// The files that this path may mean. If a path is relative, or below a home that is not known,
@@ -95,14 +115,14 @@ impl SessionFile {
     /// The text that is known.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Whole(text) | Self::Parts(text) => Some(text),
+            Self::Whole(text) | Self::Parts(text) | Self::Beginning(text) => Some(text),
             Self::Fetched(_) => None,
         }
     }
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Whole(text) | Self::Parts(text) => text.len(),
+            Self::Whole(text) | Self::Parts(text) | Self::Beginning(text) => text.len(),
             Self::Fetched(addresses) => addresses.iter().map(String::len).sum(),
         }
     }
@@ -114,7 +134,7 @@ impl SessionFile {
                 if text.len() > SessionFiles::MAX_FILE =>
             {
                 text.truncate(text.floor_char_boundary(SessionFiles::MAX_FILE));
-                Self::Parts(text)
+                Self::Beginning(text)
             }
             Self::Fetched(mut addresses) => {
                 addresses.truncate(8);
@@ -125,14 +145,21 @@ impl SessionFile {
     }
 }
 
+/// The bytes that are kept of a file.
+fn bytes((path, file): &(String, SessionFile)) -> usize {
+    path.len() + file.bytes()
+}
+
 /// A file after a change.
 fn changed(old: Option<SessionFile>, content: WrittenContent) -> SessionFile {
-    use SessionFile::{Fetched, Parts, Whole};
+    use SessionFile::{Beginning, Fetched, Parts, Whole};
     match (old, content) {
         (_, WrittenContent::Whole(text)) => Whole(text),
         (_, WrittenContent::Fetched(addresses)) => Fetched(addresses),
         // Whatever is added, the rest still came from another host.
         (Some(fetched @ Fetched(_)), _) => fetched,
+        // Whatever is added, the rest is still not known. What is new is kept longest.
+        (Some(Beginning(text)), content) => Beginning(content.added() + "\n" + &text),
         (Some(Whole(text)), WrittenContent::Appended(more)) => Whole(text + &more),
         (Some(Whole(text)), WrittenContent::Replaced { old, new })
             if !old.is_empty() && text.contains(&old) =>
@@ -230,19 +257,36 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_files_are_forgotten_first() {
+    fn the_oldest_texts_are_forgotten_first_but_not_their_paths() {
         let mut files = SessionFiles::default();
-        for at in 0..=SessionFiles::MAX_FILES {
-            files.apply(write(&format!("/w/{at}"), whole("x")));
-        }
-        assert!(only(&files, "/w/0").is_none() && only(&files, "/w/1").is_some());
+        let forgotten = Some(SessionFile::Beginning(String::new()));
         let long = "x".repeat(SessionFiles::MAX_FILE + 1);
         for at in 0..20 {
-            files.apply(write(&format!("/long/{at}"), whole(&long)));
+            files.apply(write(&format!("/w/{at}"), whole(&long)));
         }
-        assert!(files.bytes() <= SessionFiles::MAX_BYTES);
+        assert!(files.bytes <= SessionFiles::MAX_BYTES);
+        assert_eq!(files.bytes, files.files.iter().map(bytes).sum());
+        assert_eq!(only(&files, "/w/0"), forgotten);
         assert!(
-            matches!(only(&files, "/long/19"), Some(SessionFile::Parts(text)) if text.len() == SessionFiles::MAX_FILE)
+            matches!(only(&files, "/w/19"), Some(SessionFile::Beginning(text)) if text.len() == SessionFiles::MAX_FILE)
         );
+        // Adding to a forgotten file does not make it known; writing it again does.
+        files.apply(write("/w/0", WrittenContent::Appended("x".to_owned())));
+        assert_eq!(only(&files, "/w/0"), Some(SessionFile::Beginning("x\n".to_owned())));
+        files.apply(write("/w/0", whole("x")));
+        assert_eq!(only(&files, "/w/0"), Some(SessionFile::Whole("x".to_owned())));
+    }
+
+    #[test]
+    fn many_small_files_are_all_kept() {
+        let mut files = SessionFiles::default();
+        files.apply(write("/w/first", whole("x")));
+        for at in 1..SessionFiles::MAX_FILES {
+            files.apply(write(&format!("/w/{at}"), whole("y")));
+        }
+        assert!(only(&files, "/w/first").is_some());
+        files.apply(write("/w/last", whole("z")));
+        assert!(only(&files, "/w/first").is_none());
+        assert_eq!(files.bytes, files.files.iter().map(bytes).sum());
     }
 }

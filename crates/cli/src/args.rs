@@ -13,7 +13,7 @@ use callgate_decide::moment_of;
 use callgate_dialect::Dialect;
 use callgate_exchange::{Agent, Format};
 use callgate_policy::Moment;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{exit, when};
@@ -387,7 +387,8 @@ pub(crate) enum Policy {
     /// `--record` the call is read from stdin as one JSON object, as in `callgate check`: a call, or
     /// what a coding agent gives its hook.
     Explain {
-        /// Policy files, or `builtin:starter` [default: those that `callgate check` uses]
+        /// Policy files, or `builtin:starter` [default: those that `callgate check` uses]; `-` is the
+        /// call on stdin
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
 
@@ -562,7 +563,12 @@ const CALLER: &str = "Caller";
 #[derive(Debug, clap::Args)]
 pub(crate) struct Caller {
     /// What applies to this user.
-    #[arg(long = "for", help_heading = CALLER, value_name = "USER")]
+    #[arg(
+        long = "for",
+        help_heading = CALLER,
+        value_name = "USER",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub(crate) user: Option<String>,
 
     /// What applies to this team.

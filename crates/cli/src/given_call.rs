@@ -73,10 +73,15 @@ fn described(flags: &args::Call, text: Option<&str>) -> Result<CallDescription> 
 /// The tool that a command without one is run with.
 const SHELL: &str = "Bash";
 
-/// Whether the text is one JSON object. What is wrong with such a call is reported, and not taken
-/// for a command.
+/// Whether the text is a JSON object, or begins as one. What is wrong with such a call is reported,
+/// and not taken for a command.
 fn is_object(text: &str) -> bool {
-    matches!(serde_json::from_str(text), Ok(serde_json::Value::Object(_)))
+    if matches!(serde_json::from_str(text), Ok(serde_json::Value::Object(_))) {
+        return true;
+    }
+    let key = text.trim_start().strip_prefix('{').map(str::trim_start);
+    let after = key.and_then(|key| key.strip_prefix('"')?.split_once('"'));
+    after.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
 fn no_call() -> anyhow::Error {

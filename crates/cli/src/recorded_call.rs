@@ -36,7 +36,7 @@ impl NotReplayable {
             Self::Truncated => "the arguments were too long to be recorded whole",
             Self::NoInput => "the arguments were not recorded",
             Self::NoName => "the name of the tool cannot be read",
-            Self::NotByPolicy => "something other than a policy decided",
+            Self::NotByPolicy => "self-protection, or something other than a policy, decided",
             Self::Limited => "a limit decided, which depends on earlier calls",
         }
     }
@@ -102,7 +102,10 @@ impl RecordedCall {
 
 fn arguments(stored: &Stored) -> Result<Arguments, NotReplayable> {
     let input = stored.original_input()?;
-    let is_json = input.trim_ascii_start().starts_with('{') || input.trim_ascii().is_empty();
+    // Free text is not recorded as a JSON text, so a JSON text came as one: it is not an object.
+    let is_json = input.trim_ascii_start().starts_with('{')
+        || input.trim_ascii().is_empty()
+        || serde_json::from_str::<serde::de::IgnoredAny>(input).is_ok();
     Ok(if is_json { Arguments::json(input) } else { Arguments::text(input) })
 }
 
@@ -124,12 +127,18 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// What is on record; an error if no rule of a policy decided.
+    /// What is on record; an error if no rule of a policy decided that users write.
     pub(crate) fn recorded(stored: &Stored) -> Result<Self, NotReplayable> {
-        let verdict = stored.record.verdict.as_ref().ok_or(NotReplayable::NotByPolicy)?;
-        if verdict.policy.as_deref() == Some(SELF_PROTECTION) {
-            return Err(NotReplayable::NotByPolicy);
+        let verdict = stored.record.verdict.as_ref();
+        match verdict.and_then(|verdict| verdict.policy.as_deref()) {
+            Some(SELF_PROTECTION) => Err(NotReplayable::NotByPolicy),
+            _ => Self::on_record(stored),
         }
+    }
+
+    /// What is on record; an error if no rule decided.
+    pub(crate) fn on_record(stored: &Stored) -> Result<Self, NotReplayable> {
+        let verdict = stored.record.verdict.as_ref().ok_or(NotReplayable::NotByPolicy)?;
         let word = match (verdict.action, verdict.code) {
             (Action::Unjudged, _) => return Err(NotReplayable::NotByPolicy),
             (Action::Deny, Some(Code::ApprovalMissing)) => Verdict::Ask,

@@ -347,10 +347,17 @@ pub(crate) fn time(stored: &Stored, fit: Fit) -> String {
 
 /// The call on one line: `Bash: git push --force`.
 pub(crate) fn call(stored: &Stored) -> String {
-    let Some(called) = &stored.record.tool else { return String::new() };
+    let named = stored.record.tool.as_ref().filter(|tool| !tool.name.trim().is_empty());
+    let Some(called) = named else {
+        let no_name = if stored.record.kind.is_call() { NO_NAME } else { "" };
+        return no_name.to_owned();
+    };
     let argument = call_text::argument(&called.name, called.input.as_deref());
     call_text::joined(&tool(stored), &argument)
 }
+
+/// What stands for a call whose tool has no name.
+const NO_NAME: &str = "(a tool without a name)";
 
 /// The rule that decided, or the one that rewrote the arguments of a call that passed.
 pub(crate) fn rule_or_rewrite(stored: &Stored) -> String {

@@ -118,5 +118,5 @@ fn is_old(at: Timestamp, now: Timestamp) -> bool {
     age(at, now) > Duration::from_secs(FlowStep::MAX_HOURS.unsigned_abs() * 3600)
 }
 
-/// Each takes at most a megabyte, and nearly all take far less.
-const MAX_SESSIONS: usize = 2000;
+/// Each takes at most two megabytes, and nearly all take far less.
+const MAX_SESSIONS: usize = 1000;

@@ -29,6 +29,8 @@ mod wait;
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 pub(crate) use self::judge::Judged;
 pub(crate) use self::meter::Metered;
 pub use self::record::Decision;
@@ -41,9 +43,24 @@ use crate::store_query::StoreUnavailable;
 
 /// Decides one call.
 pub(crate) async fn decide(inner: Arc<Inner>, subject: Subject) -> Decided {
+    decide_in_turn(inner, subject, None).await
+}
+
+/// Decides one call of several. The next one has its turn when `turn` is dropped: as soon as this
+/// one is judged or, if the next one may depend on what this one writes and does, when that is stored.
+pub(crate) async fn decide_in_turn(
+    inner: Arc<Inner>,
+    subject: Subject,
+    turn: Option<oneshot::Sender<()>>,
+) -> Decided {
     let subject = Arc::new(subject);
     match answer(&inner, Arc::clone(&subject)).await {
-        Ok(answered) => record::record(&inner, answered).await,
+        Ok(answered) => {
+            let held = turn.filter(|_| answered.matters_later());
+            let decided = record::record(&inner, answered).await;
+            drop(held);
+            decided
+        }
         Err(StoreUnavailable) => record::refuse(&inner, &subject),
     }
 }

@@ -10,6 +10,7 @@ use callgate_policy::{
     may_wrap_calls,
 };
 use callgate_store::TurnCount;
+use tokio::sync::oneshot;
 
 use crate::clock::now;
 use crate::decider::{Context, Inner};
@@ -38,6 +39,8 @@ pub struct ResponseDecider {
     hits: u64,
     /// Why the turn did not continue after a denial.
     not_continued: Option<String>,
+    /// Resolves when the call before has left what later calls depend on.
+    before: Option<oneshot::Receiver<()>>,
 }
 
 /// Identifies a call within one response, whose turn may have several answers. Ids of providers may
@@ -126,6 +129,7 @@ impl ResponseDecider {
             oddities: 0,
             hits: 0,
             not_continued: None,
+            before: None,
         }
     }
 
@@ -217,10 +221,12 @@ impl ResponseDecider {
     }
 
     /// Judges a complete call, counts it and records it. The future resolves when the record is
-    /// durable.
+    /// durable. A call that may depend on an earlier one of the response waits for that.
     pub fn decide(&mut self, call: ToolCall) -> Pending {
         self.recorded += 1;
-        let subject = Subject {
+        let (turn, next) = oneshot::channel();
+        let before = self.before.replace(next);
+        let mut subject = Subject {
             context: self.context.clone(),
             policies: Arc::clone(&self.policies),
             in_force: Arc::clone(&self.in_force),
@@ -232,8 +238,15 @@ impl ResponseDecider {
             begun: Instant::now(),
             call,
         };
-        let decided = pipeline::decide(Arc::clone(&self.inner), subject);
-        Pending::new(async { decided.await.decision })
+        let inner = Arc::clone(&self.inner);
+        Pending::new(async move {
+            if let Some(before) = before {
+                // An error only means that the other call has ended.
+                before.await.ok();
+                (subject.at, subject.begun) = (now_micros(), Instant::now());
+            }
+            pipeline::decide_in_turn(inner, subject, Some(turn)).await.decision
+        })
     }
 
     /// Records a call that the provider ran itself.

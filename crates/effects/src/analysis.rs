@@ -15,6 +15,9 @@ const MAX_STEPS: usize = 6000;
 /// Effects that one call can have. More of them make it opaque anyway.
 const MAX_EFFECTS: usize = 4096;
 
+/// Files that one call writes and that are kept for later calls.
+const MAX_WRITES: usize = 512;
+
 /// Collects the effects of one call.
 pub(crate) struct Analysis<'g> {
     pub(crate) ground: &'g Ground<'g>,
@@ -22,6 +25,10 @@ pub(crate) struct Analysis<'g> {
     /// The argument that is analysed: its index and its text.
     pub(crate) argument: usize,
     pub(crate) source: String,
+    /// The files that this call writes.
+    pub(crate) own: SessionFiles,
+    /// The scripts that are being followed, so that one that runs itself is followed once.
+    pub(crate) following: Vec<String>,
     bytes: usize,
     steps: usize,
 }
@@ -33,6 +40,8 @@ impl<'g> Analysis<'g> {
             effects: Effects::default(),
             argument: 0,
             source: String::new(),
+            own: SessionFiles::default(),
+            following: Vec::new(),
             bytes: 0,
             steps: 0,
         }
@@ -93,8 +102,10 @@ impl<'g> Analysis<'g> {
 
     /// Keeps what is written into a file.
     pub(crate) fn wrote(&mut self, path: &str, content: WrittenContent) {
-        if self.effects.files.len() < SessionFiles::MAX_FILES {
-            self.effects.files.push(FileWrite { path: path.to_owned(), content });
+        if self.effects.files.len() < MAX_WRITES {
+            let write = FileWrite { path: path.to_owned(), content };
+            self.own.apply(write.clone());
+            self.effects.files.push(write);
         }
     }
 

@@ -5,7 +5,7 @@
 //! build one, cannot be read, the code is opaque. Code without any of them has no effect.
 
 use crate::bound::{Bound, EffectKind};
-use crate::effect::{Access, Action, Change, Connection, Purpose, Scope, Why};
+use crate::effect::{Access, Action, Change, Connection, Effect, Purpose, Scope, Why};
 use crate::host;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -191,6 +191,10 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     }
     if runs_value {
         runs_fetched(shell, before, field);
+    }
+    let writes = |effect: &Effect| matches!(effect.action, Action::Writes(..));
+    if shell.out.since(before).iter().any(writes) {
+        shell.keep_literals(&Scanner::new(text, language).literals(), before);
     }
 }
 

@@ -143,7 +143,12 @@ impl Add for Extent {
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, bytes, untracked, crosses_mounts } = self;
-        write!(f, "{files} files, {bytes} bytes, {untracked} untracked")?;
+        let of = |count: &Count, unit: &'static str| match *count == Count::exactly(1) {
+            true => unit.trim_end_matches('s'),
+            false => unit,
+        };
+        let (file, byte) = (of(files, "files"), of(bytes, "bytes"));
+        write!(f, "{files} {file}, {bytes} {byte}, {untracked} untracked")?;
         match crosses_mounts {
             Truth::Yes => f.write_str(", across mounts"),
             Truth::No | Truth::Unknown => Ok(()),
@@ -176,5 +181,8 @@ mod tests {
         assert_eq!(shown(3, None), "at least 3");
         assert_eq!(shown(0, None), "an unknown number of");
         assert_eq!(shown(1, Some(3)), "1 to 3");
+        let one = Count::exactly(1);
+        let extent = Extent { files: one, bytes: one, ..Extent::NOTHING };
+        assert_eq!(extent.to_string(), "1 file, 1 byte, 0 untracked");
     }
 }

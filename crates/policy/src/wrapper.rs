@@ -3,7 +3,9 @@
 
 mod layout;
 
-use callgate_call::{ToolCall, ToolName};
+use std::sync::Arc;
+
+use callgate_call::{FileWrite, ToolCall, ToolName};
 use callgate_json::{Value, quote};
 
 use crate::denial::Scope;
@@ -68,7 +70,8 @@ pub(crate) fn judge(
         Err(why) => refuse(policies, &mut judgement, outer_question.call, &why, |_| true),
         Ok(Inside { calls: inner, hidden }) => {
             let mut tokens = Vec::new();
-            for inner in inner {
+            for mut inner in inner {
+                inner.comes_after(&judgement.files);
                 tokens.extend(judge_inner(policies, &mut judgement, &inner, outer_question));
             }
             // A limit that counts the calls inside does not count the wrapper too.
@@ -88,6 +91,19 @@ pub(crate) fn judge(
         }
     }
     judgement
+}
+
+impl WrappedCall {
+    /// Adds what the calls before it in the same wrapper have written.
+    fn comes_after(&mut self, files: &[FileWrite]) {
+        let Some(first) = self.calls.first().filter(|_| !files.is_empty()) else { return };
+        let mut known = first.origin.session_files.as_deref().cloned().unwrap_or_default();
+        files.iter().cloned().for_each(|write| known.apply(write));
+        let known = Arc::new(known);
+        for call in self.calls.iter_mut().chain(&mut self.others) {
+            call.origin = call.origin.clone().with_session_files(Some(Arc::clone(&known)));
+        }
+    }
 }
 
 /// Adds the judgement of one call inside. Returns the limits that it draws from.

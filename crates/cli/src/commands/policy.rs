@@ -15,7 +15,7 @@ mod replay;
 mod suggest;
 mod test;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -30,8 +30,12 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
     match args {
         Policy::Check(args) => check::run(args, config),
         Policy::Explain { files, call, all, json } => {
-            let policies = sources::load(files, config)?;
-            let given = GivenCall::of(call, &call_defaults(call)?, None, config, &policies)?;
+            // `-` is the call on stdin, as in `callgate check`.
+            let is_stdin = |file: &&PathBuf| file.as_os_str() == "-";
+            let stdin = files.iter().find(is_stdin).map(|_| "-");
+            let files: Vec<_> = files.iter().filter(|file| !is_stdin(file)).cloned().collect();
+            let policies = sources::load(&files, config)?;
+            let given = GivenCall::of(call, &call_defaults(call)?, stdin, config, &policies)?;
             explain::run(policies, given, call, *all, *json)
         }
         Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),

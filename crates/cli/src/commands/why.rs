@@ -107,7 +107,7 @@ fn today_text(stored: &Stored, today: Result<Today, NotReplayable>) -> String {
         Ok(Difference::None) => "the same",
         Ok(Difference::Rule) => "the same verdict, by another rule",
         Ok(Difference::Verdict) => "not the same",
-        Err(_) => "then, something other than a policy decided",
+        Err(_) => "then, no rule decided",
     };
     let mut text = format!("today: {} by {} ({same})\n", decision.verdict, decision.rule);
     if let Some(matched) = &today.judgement.matched {
@@ -152,7 +152,7 @@ enum Difference {
 }
 
 fn difference(stored: &Stored, today: &Decision) -> Result<Difference, NotReplayable> {
-    let then = Decision::recorded(stored)?;
+    let then = Decision::on_record(stored)?;
     Ok(match (then.is_same(today), then.rule == today.rule) {
         (true, true) => Difference::None,
         (true, false) => Difference::Rule,
@@ -179,7 +179,7 @@ struct WhyOutput<'a> {
     /// Why the call cannot be judged again.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_judged: Option<&'static str>,
-    /// Whether today's decision means the same for the call.
+    /// Whether today's decision means the same for the call; absent if no rule decided then.
     #[serde(skip_serializing_if = "Option::is_none")]
     same: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,12 +208,12 @@ fn as_json(stored: &Stored, marks: &Marks, today: Result<Today, NotReplayable>) 
     let Today { call, judgement, rules, effects } = &today;
     let decided = Decision::of(judgement);
     let explanation = ExplanationOutput::of(call, judgement, rules).with_effects(effects);
-    let same = Decision::recorded(stored).is_ok_and(|then| then.is_same(&decided));
+    let same = Decision::on_record(stored).ok().map(|then| then.is_same(&decided));
     let nearly = rules.iter().filter(|rule| nearly_matched(rule));
     Ok(report::line(&WhyOutput {
         record,
         not_judged: None,
-        same: Some(same),
+        same,
         decision: Some(DecisionOutput::of(&decided)),
         matched: judgement.matched.as_ref().map(MatchedOutput::of),
         nearly: nearly.map(|rule| rule_name(Some(&rule.policy), Some(&rule.rule))).collect(),

@@ -32,8 +32,8 @@ fn rule(id: &str, rest: &str) -> String {
 
 #[test]
 fn a_rule_that_another_one_decides_before_is_never_reached() {
-    let narrow = rule("narrow", "tool: Bash, when: { runs: rm }, verdict: deny");
-    let first = rule("first", "tool: Bash, verdict: allow, priority: 10");
+    let narrow = rule("narrow", "tool: '@shell', when: { runs: rm }, verdict: deny");
+    let first = rule("first", "tool: '@shell', verdict: allow, priority: 10");
     let (line, message, hint) = warning(&(first + &narrow));
     assert_eq!(line, 4);
     assert_eq!(message, "rule `narrow` is never reached: `first` decides all of its calls first");
@@ -45,9 +45,42 @@ fn a_rule_that_another_one_decides_before_is_never_reached() {
     let (_, message, _) = warning(&(narrow.clone() + &wider));
     assert!(message.starts_with("rule `narrow` changes nothing: `wider`"), "{message}");
     // Of another tool, for others, or later.
-    silent(&(narrow.clone() + &rule("other", "tool: Read, verdict: deny")));
+    silent(&(narrow.clone() + &rule("other", "tool: '@read', verdict: deny")));
     silent(&(narrow.clone() + &rule("ann", "who: { user: ann }, verdict: deny")));
-    silent(&(narrow + &rule("later", "tool: Bash, verdict: allow, priority: 200")));
+    silent(&(narrow + &rule("later", "tool: '@shell', verdict: allow, priority: 200")));
+}
+
+#[test]
+fn a_list_of_paths_hosts_or_programs_that_is_part_of_another_one() {
+    for (wide, narrow) in [
+        ("deletes: /srv/**", "deletes: [/srv/a/**, /srv/b]"),
+        ("reads: ['**/.env', /etc/**]", "reads: /etc/shadow"),
+        ("writes: '**'", "writes: workspace/**"),
+        ("connects: '*.evil.example'", "connects: www.evil.example"),
+        ("connects: { not: ['*.ours.example'] }", "connects: evil.example"),
+        ("runs: [git push, rm]", "runs: git push --force"),
+        ("runs: rm", "all: [{ runs: rm }, { deletes: / }]"),
+        ("any: [{ runs: rm }, { runs: dd }]", "runs: dd"),
+    ] {
+        let both = rule("wide", &format!("when: {{ {wide} }}, verdict: deny"))
+            + &rule("narrow", &format!("when: {{ {narrow} }}, verdict: deny"));
+        let (_, message, _) = warning(&both);
+        let expected = "rule `narrow` changes nothing: `wide` is wider and has the same verdict";
+        assert_eq!(message, expected, "{wide}, {narrow}");
+    }
+    for (one, other) in [
+        ("deletes: /srv/**", "deletes: [/srv/a, /opt]"),
+        ("deletes: /srv/a", "deletes: /srv/b"),
+        ("connects: { not: ['*.ours.example'] }", "connects: www.ours.example"),
+        ("connects: { not: ['@registries'] }", "connects: evil.example"),
+        ("runs: git push", "runs: git pull"),
+        ("runs: git", "runs: gitk"),
+        ("reads: ['**/.env']", "reads: { not: ['**/.env'] }"),
+    ] {
+        let both = rule("one", &format!("when: {{ {one} }}, verdict: deny"))
+            + &rule("other", &format!("when: {{ {other} }}, verdict: deny"));
+        silent(&both);
+    }
 }
 
 #[test]
@@ -62,7 +95,49 @@ fn a_rule_that_no_call_can_match() {
         "rule `reader` can never match: no call of Read, Grep has the effect `deletes`"
     );
     assert!(hint.contains("leave `tool` out"), "{hint}");
-    silent(&rule("shell", "tool: Bash, when: { deletes: '**' }, verdict: deny"));
+    silent(&rule("shell", "tool: '@shell', when: { deletes: '**' }, verdict: deny"));
+    let opposite = "when: { all: [{ runs: ls }, { not: { runs: ls } }] }, verdict: deny";
+    let (_, message, _) = warning(&rule("opposite", opposite));
+    assert_eq!(message, "rule `opposite` can never match: one of its conditions rules out another");
+}
+
+#[test]
+fn a_rule_for_one_tool_shows_the_sibling_that_gets_around_it() {
+    for (rest, passes, hint) in [
+        ("tool: Bash", "stops `ls`, but `exec_command: ls` passes", "name the kind"),
+        ("tool: Read", "stops `x`, but `read_file: x` passes", "name the kind"),
+        (
+            "tool: Bash, when: { runs: rm }",
+            "stops `rm`, but `exec_command: rm` passes",
+            "leave `tool` out",
+        ),
+        (
+            "tool: Read, when: { reads: '**/.env' }",
+            "stops `.env`, but `read_file: .env` passes",
+            "leave `tool` out",
+        ),
+        (
+            "tool: '@read', when: { reads: '**/.env' }",
+            "stops `.env`, but `Bash: cat .env` passes",
+            "leave `tool` out",
+        ),
+        (
+            "tool: WebFetch, when: { arg: url, contains: evil.example }",
+            "stops `https://evil.example`, but `Bash: curl https://evil.example` passes",
+            "`connects` covers",
+        ),
+        (
+            "tool: '@shell', when: { arg: '@command', starts_with: 'curl ' }",
+            "stops `curl x`, but `bash: 'curl' x` passes",
+            "conditions on effects",
+        ),
+    ] {
+        let (_, message, found) = warning(&rule("one", &format!("{rest}, verdict: deny")));
+        assert_eq!(message, format!("rule `one` {passes}"));
+        assert!(found.starts_with(hint), "{rest}: {found}");
+    }
+    silent(&rule("all", "tool: '@shell', verdict: deny"));
+    silent(&rule("of-a-server", "tool: push, server: github, verdict: deny"));
 }
 
 #[test]

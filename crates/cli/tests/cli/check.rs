@@ -324,7 +324,7 @@ fn errors_say_what_where_and_what_next() {
     let keys = "tool, input, server, id, surface, agent, org, team, user, key, session, cwd, home, provider, model, conversation";
     let unknown_key =
         format!("error: unknown key `imput` in the call\nhint: the keys of a call are {keys}\n");
-    let table: [(&[&str], &str); 8] = [
+    let table: [(&[&str], &str); 9] = [
         (
             &["--tool", "Bash", "--input", "{x"],
             "error: cannot read `--input`: the input is not JSON: unexpected character at byte 1\n\
@@ -332,6 +332,10 @@ fn errors_say_what_where_and_what_next() {
         ),
         (&[r#"{"tool":"Bash","imput":{}}"#], &unknown_key),
         (&[r#"{"input":{}}"#], "error: the call has no `tool`\n"),
+        (
+            &[r#"{ "tool": "Bash""#],
+            "error: the call is not one JSON object: the document is cut off at byte 16\n",
+        ),
         (&["--tool", " "], "error: cannot judge ` `: the tool has no name\n"),
         (
             &[r#"{"tool":"Bash","surface":"web"}"#],

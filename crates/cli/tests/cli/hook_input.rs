@@ -133,6 +133,9 @@ fn explaining_what_a_hook_was_given() {
     let words = ["policy", "explain", "p.yaml", "--no-disk"];
     let ran = Test::new(&words).file("p.yaml", POLICY).stdin(input.to_string()).run();
     assert!(ran.stdout.contains("p/no-rm: deny, priority 100"), "{}{}", ran.stdout, ran.stderr);
+    // `-` is stdin, as for `callgate check`.
+    let test = Test::new(&[&words[..], &["-"]].concat()).file("p.yaml", POLICY);
+    assert_eq!(test.stdin(input.to_string()).run().stdout, ran.stdout);
 }
 
 /// A session that writes a script, in record 2, and runs it, in record 3; then a call with a secret.

@@ -64,7 +64,7 @@ fn replaying_shows_what_a_policy_would_change() {
          deny -> allow: 1\n  was test/no-rm, now mine (default)\n       5  Bash: rm -rf /\n\n\
          not judged again:\n       1  a secret in the arguments was redacted\n       \
          1  the arguments were too long to be recorded whole\n       \
-         1  something other than a policy decided\n       \
+         1  self-protection, or something other than a policy, decided\n       \
          1  a limit decided, which depends on earlier calls\n\
          1 call came in a session after one of these, so what that one wrote or did is missing\n",
         "",
@@ -258,7 +258,40 @@ fn why_compares_then_with_today() {
     let unknown = "today: cannot be judged again: a secret in the arguments was redacted\n";
     assert!(ran.stdout.ends_with(unknown), "{}", ran.stdout);
     let ran = why("7", &[]);
-    assert!(ran.stdout.contains("(then, something other than a policy decided)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("(then, no rule decided)"), "{}", ran.stdout);
+    assert_eq!(why("7", &["--json"]).json()[0].get("same"), None);
+}
+
+#[test]
+fn why_compares_what_self_protection_decided() {
+    let command = json!({ "command": "callgate calls mark 2 --wrong" }).to_string();
+    let mut record = call("Bash", &command, Action::Deny);
+    let verdict = record.verdict.as_mut().unwrap();
+    verdict.policy = Some("self-protection".into());
+    verdict.rule = Some("no-commands-of-callgate".into());
+    let ran = run_on(vec![record], &["why", "2"], &[]);
+    let today = "today: deny by self-protection/no-commands-of-callgate (the same)\n";
+    assert!(ran.stdout.contains(today), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn a_call_with_arguments_that_are_no_object_is_judged_again_as_such() {
+    let record = call("Bash", "\"weird\"", Action::Deny);
+    let policy = "policy: mine\nrules:\n  - { id: no-rm, when: { runs: rm }, verdict: deny }\n";
+    let words = ["check", "--policy", "mine.yaml", "--record", "2"];
+    let ran = run_on(vec![record], &words, &[("mine.yaml", policy)]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.ends_with("($, bytes 0 to 0): arguments\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_call_without_a_name_says_so() {
+    let mut record = call("Bash", "{}", Action::Deny);
+    record.tool = None;
+    let ran = run_on(vec![record], &["why", "2"], &[]);
+    assert!(ran.stdout.contains("\n(a tool without a name)\n"), "{}{}", ran.stdout, ran.stderr);
+    let unknown = "today: cannot be judged again: the name of the tool cannot be read\n";
+    assert!(ran.stdout.ends_with(unknown), "{}", ran.stdout);
 }
 
 #[test]

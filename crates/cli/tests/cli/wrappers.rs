@@ -84,3 +84,37 @@ fn a_limit_counts_every_spelling_in_one_bucket() {
         assert_eq!(left(&policy, &calls), [0, 1, 5], "{by}");
     }
 }
+
+/// One call of a wrapper may write a script, and the next one run it.
+#[test]
+fn calls_of_a_wrapper_know_what_those_before_have_written() {
+    let policy = policy("when: { deletes: ['/srv/**'] }");
+    let check = |call: &Value| {
+        let words = ["check", "--no-disk", "--policy", "p.yaml", "-"];
+        Test::new(&words).file("p.yaml", &policy).stdin(call.to_string()).run().code
+    };
+    let write = json!({ "tool": "write", "parameters": { "filePath": "/w/a.sh", "content": "rm -rf /srv/data" } });
+    let run = json!({ "tool": "bash", "parameters": { "command": "sh /w/a.sh" } });
+    let batch = |calls: &[&Value]| json!({ "tool": "batch", "input": { "tool_calls": calls } });
+    assert_eq!(check(&batch(&[&write, &run])), 1);
+    assert_eq!(check(&batch(&[&write])), 0);
+    assert_eq!(check(&batch(&[&run])), 0);
+}
+
+/// A gateway in between may make a function of Codex' `exec`.
+#[test]
+fn a_script_of_exec_is_read_from_an_argument_too() {
+    let policy = policy("when: { deletes: ['/srv/**'] }");
+    let check = |input: Value| {
+        let call = json!({ "tool": "exec", "input": input }).to_string();
+        let words = ["check", "--no-disk", "--policy", "p.yaml", "-"];
+        Test::new(&words).file("p.yaml", &policy).stdin(call).run().code
+    };
+    let script = "await tools.exec_command({ cmd: 'rm -rf /srv/data' })";
+    for key in ["code", "script", "input", "source"] {
+        assert_eq!(check(json!({ key: script })), 1, "{key}");
+    }
+    assert_eq!(check(json!(script)), 1);
+    assert_eq!(check(json!({ "code": "await tools.exec_command({ cmd: 'ls' })" })), 0);
+    assert_eq!(check(json!({ "code": "const t = tools; t[x]()" })), 1, "hidden");
+}

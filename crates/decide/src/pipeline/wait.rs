@@ -27,6 +27,13 @@ pub(crate) struct Answered {
     pub(crate) waited: Option<Duration>,
 }
 
+impl Answered {
+    /// Whether later calls of the session may depend on it.
+    pub(crate) fn matters_later(&self) -> bool {
+        !self.events.is_empty() || !self.files.is_empty() && self.answer.is_ok()
+    }
+}
+
 pub(crate) async fn wait(judged: Judged) -> Answered {
     let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, .. } = judged;
     let (steps, files, judged_in) = (judged.steps, judged.files, judged.judged_in);

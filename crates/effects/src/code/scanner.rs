@@ -7,6 +7,8 @@ use crate::word::{Fill, Word};
 
 /// Longer constants are not kept.
 const MAX_CONSTANT: usize = 4096;
+/// More text of literals is not kept.
+const MAX_LITERALS: usize = 1 << 16;
 /// Names that the code gives to constants or modules.
 const MAX_NAMES: usize = 64;
 
@@ -122,6 +124,21 @@ impl<'t> Scanner<'t> {
                 _ => drop(self.bump()),
             }
         }
+    }
+
+    /// The literals of the code, each on lines of its own.
+    pub(crate) fn literals(mut self) -> String {
+        let mut text = String::new();
+        while self.pos < self.text.len() && text.len() < MAX_LITERALS {
+            match self.peek() {
+                b'\'' | b'"' | b'`' => {
+                    text.push_str(self.string().known_part());
+                    text.push('\n');
+                }
+                _ => drop(self.bump()),
+            }
+        }
+        text
     }
 
     /// Whether the literal that begins here is only printed.

@@ -237,7 +237,12 @@ fn prints_variable(text: &str) -> bool {
 /// `env('APP_KEY')`, `config('database.connections.mysql.password')`
 fn shows_setting(text: &str) -> bool {
     ["env(", "config("].iter().any(|call| {
-        text.split(call).skip(1).take(32).any(|after| {
+        text.match_indices(call).take(32).any(|(at, _)| {
+            // `setenv(`, `os.getenv(`
+            if text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_ascii_alphanumeric()) {
+                return false;
+            }
+            let after = text.get(at + call.len()..).unwrap_or_default();
             let name = after.trim_start_matches(['\'', '"', '\\']);
             let name = name.split(['\'', '"', ')']).next().unwrap_or_default().to_ascii_lowercase();
             ["password", "secret", "_key", "token", ".key"].iter().any(|part| name.contains(part))
@@ -305,8 +310,9 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     if is_dump
         || prints_variable(text)
         || is_process
-        || SHOWS.iter().any(|sign| text.contains(sign))
-        || shows_setting(text)
+        // A program that uses its own settings does not print them.
+        || shell.out.following.is_empty()
+            && (SHOWS.iter().any(|sign| text.contains(sign)) || shows_setting(text))
     {
         shell.mark_parent(Mark::Credentials);
     }

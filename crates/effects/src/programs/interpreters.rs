@@ -27,6 +27,7 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["--rcfile", "--init-file"], &[Does::Script(Language::Shell)]),
         takes(&["--init-command", "-C"], &[SHELL]),
         switch(&["-s"], &[Does::RunsInput(Language::Shell)]).operands(each(&[])),
+        switch(&["-n", "--noexec"], &[]).operands(leading(&[&[READS]], &[])),
         switch(&["--version", "--help"], &[]),
     ])
     .operands(leading(&[&[Does::Script(Language::Shell)]], &[]))

@@ -207,8 +207,32 @@ impl Shell<'_, '_> {
                 self.uses(&[Does::Deletes(Scope::One)], &found, context);
                 continue;
             }
+            if matches!(usage, [Does::Script(Language::Shell)]) {
+                let rest = line.operands.get(at + 1..).unwrap_or_default();
+                self.as_script(field, rest, |shell| shell.uses(usage, field, context));
+                continue;
+            }
             self.uses(usage, field, context);
         }
+    }
+
+    /// Runs a script in a process of its own: it knows its name and its arguments, and keeps its
+    /// variables and its folder.
+    pub(crate) fn as_script(
+        &mut self,
+        script: &Field,
+        arguments: &[Field],
+        run: impl FnOnce(&mut Self),
+    ) {
+        let positional = self.positional.clone();
+        if !arguments.is_empty() {
+            self.positional = Some(arguments.iter().map(|field| field.word.clone()).collect());
+        }
+        self.scoped(|shell| {
+            shell.name_script(&script.word);
+            run(shell);
+        });
+        self.positional = positional;
     }
 
     /// A value that the model has no use for: a URL in it still says something.

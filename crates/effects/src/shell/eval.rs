@@ -265,6 +265,15 @@ impl<'a, 'g> Shell<'a, 'g> {
         result
     }
 
+    /// `$0` and `${BASH_SOURCE[0]}`: scripts find their folder with them.
+    pub(crate) fn name_script(&mut self, path: &Word) {
+        let variables = Rc::make_mut(&mut self.variables);
+        for name in ["0", "BASH_SOURCE"] {
+            let variable = Variable { values: vec![path.clone()], list: Some(vec![path.clone()]) };
+            variables.insert(name.to_owned(), variable);
+        }
+    }
+
     /// A list in a substitution.
     pub(crate) fn nested(&mut self, list: &Rc<List>) -> Output {
         if !self.enter(0) {

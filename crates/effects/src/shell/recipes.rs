@@ -89,11 +89,12 @@ impl Shell<'_, '_> {
             return;
         }
         let Some(first) = fields.first() else { return };
+        let folder = folder_of(fields);
         for (file, form) in recipes(name) {
-            let output = self.file_output(&Field::new(Word::known(*file), first.span.clone()));
-            if let Some(text) = output.likely() {
-                self.followed(&output, |shell| shell.obeys(text, *form, first));
-            }
+            self.obeys_file(Word::known(format!("{folder}{file}")), *form, first);
+        }
+        for file in modules(name, fields) {
+            self.obeys_file(Word::known(file), Form::Code(Language::Python), first);
         }
         self.earlier_tests(name, first);
         // `make -f FILE`
@@ -102,10 +103,14 @@ impl Shell<'_, '_> {
         if matches!(name, "make" | "gmake" | "just")
             && let Some(file) = at.and_then(|at| fields.get(at + 1))
         {
-            let output = self.file_output(file);
-            if let Some(text) = output.likely() {
-                self.followed(&output, |shell| shell.obeys(text, Form::Indented, first));
-            }
+            self.obeys_file(file.word.clone(), Form::Indented, first);
+        }
+    }
+
+    fn obeys_file(&mut self, file: Word, form: Form, first: &Field) {
+        let output = self.file_output(&Field::new(file, first.span.clone()));
+        if let Some(text) = output.likely() {
+            self.followed(&output, |shell| shell.obeys(text, form, first));
         }
     }
 
@@ -163,6 +168,29 @@ impl Shell<'_, '_> {
             self.mark(context.run, Mark::HostAccess);
         }
     }
+}
+
+/// The folder in which a program looks for its files, with a `/`: `make -C FOLDER`.
+fn folder_of(fields: &[Field]) -> String {
+    let names = ["-C", "--directory", "--prefix", "--cwd"];
+    let words: Vec<&str> = fields.iter().filter_map(Field::text).collect();
+    let given = words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+        Some((name, folder)) if names.contains(&name) => Some(folder),
+        _ if names.contains(word) => words.get(at + 1).copied(),
+        _ => None,
+    });
+    given.map_or_else(String::new, |folder| format!("{}/", folder.trim_end_matches('/')))
+}
+
+/// The files that `python -m NAME` may run.
+fn modules(name: &str, fields: &[Field]) -> Vec<String> {
+    if !name.starts_with("python") && !name.starts_with("pypy") {
+        return Vec::new();
+    }
+    let at = fields.iter().position(|field| field.text() == Some("-m"));
+    let module = at.and_then(|at| fields.get(at + 1)).and_then(Field::text);
+    let path = module.map(|module| module.replace('.', "/"));
+    path.map_or_else(Vec::new, |path| vec![format!("{path}.py"), format!("{path}/__main__.py")])
 }
 
 /// Whether a manifest gives a container the host.

@@ -13,7 +13,7 @@ use crate::shell::eval::{Input, Shell};
 use crate::shell::expand::Field;
 use crate::shell::output::Output;
 use crate::shell::settings;
-use crate::shell::syntax::{Assign, Redirect, ShellWord, Span};
+use crate::shell::syntax::{Assign, Redirect, ShellWord, Span, Target};
 use crate::word::Word;
 
 impl Shell<'_, '_> {
@@ -54,8 +54,15 @@ impl Shell<'_, '_> {
         if fields.is_empty() {
             assigns.iter().for_each(|assign| self.apply_assign(assign));
             self.words_read = outer;
-            // A lone `< file` prints it in zsh.
-            return self.deliver_all(Output::Nothing, &streams);
+            // A lone `< file` prints it in zsh, and in `$(< file)`.
+            let reads = |it: &Redirect| matches!(it.target, Target::Read(_));
+            let printed = match &streams.input {
+                Some(input) if assigns.is_empty() && redirects.iter().any(reads) => {
+                    input.as_ref().clone()
+                }
+                _ => Output::Nothing,
+            };
+            return self.deliver_all(printed, &streams);
         }
         for assign in assigns {
             self.environment_of_command(assign);
@@ -213,14 +220,20 @@ impl Shell<'_, '_> {
             if runs_tasks(name) {
                 self.tasks(fields, run, &input);
             }
+            if matches!(name, "sed" | "gsed") {
+                self.keep_edits(fields, before);
+            }
             return self.printed(name, fields, &input, before).unwrap_or(output);
         }
         if let Some(output) = self.printed(name, fields, &input, before) {
             self.show_arguments(fields);
             return output;
         }
-        if let Some(first) = fields.first().filter(|first| is_path(&first.word)) {
-            self.known_script(Language::Shell, first);
+        let ending = super::earlier::by_ending(name);
+        if let Some(first) = fields.first().filter(|it| is_path(&it.word) || ending.is_some()) {
+            let language = ending.unwrap_or(Language::Shell);
+            let arguments = fields.get(1..).unwrap_or_default();
+            self.as_script(first, arguments, |shell| shell.known_script(language, first));
         } else if let Some(output) = self.installed(name) {
             let span = fields.first().map_or(0..0, |field| field.span.clone());
             self.run_output(Language::Shell, &output, &span);

@@ -9,6 +9,7 @@ use crate::path::{Path, working_folder};
 use crate::shell::eval::Shell;
 use crate::tools::Call;
 use crate::tools::known::{self, PathUse};
+use crate::tools::written;
 use crate::word::Word;
 
 /// Values that are looked at.
@@ -16,6 +17,9 @@ const MAX_VALUES: usize = 512;
 
 pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     let uses = uses(call);
+    if uses.iter().any(|it| matches!(it, PathUse::Writes(_))) {
+        written::keep_shown(analysis, call);
+    }
     let mut open: Vec<(String, String, &Value)> = vec![(String::new(), String::new(), call.value)];
     let mut seen = 0;
     while let Some((path, key, value)) = open.pop() {

@@ -1,6 +1,7 @@
 //! What a tool for files writes, for later calls of the session.
 
 use callgate_call::WrittenContent;
+use callgate_json::Value;
 
 use crate::analysis::Analysis;
 use crate::catalogue::{Entry, Role};
@@ -25,6 +26,22 @@ pub(super) fn keep(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) 
         {
             keep_content(analysis, path, content(key, text, &contents));
         }
+    }
+}
+
+/// Keeps the content that an unknown tool for writing seems to give its only file.
+pub(super) fn keep_shown(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let Value::Object(members) = call.value else { return };
+    let of = |names: &[&str]| {
+        let is_named =
+            |(key, _): &&(String, Value)| names.iter().any(|name| key.eq_ignore_ascii_case(name));
+        members.iter().filter(is_named).find_map(|(_, value)| value.as_str())
+    };
+    let path = of(&["path", "file_path", "filepath", "file", "filename", "target_file", "uri"]);
+    let content = of(&["content", "contents", "text", "data", "body", "file_text", "code"]);
+    if let (Some(path), Some(content)) = (path, content) {
+        let path = path.strip_prefix("file://").unwrap_or(path);
+        keep_content(analysis, path, WrittenContent::Whole(content.to_owned()));
     }
 }
 

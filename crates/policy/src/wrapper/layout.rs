@@ -69,7 +69,7 @@ impl WrapperLayout {
     pub(super) fn calls_in(self, call: &ToolCall, root: &Value) -> Result<Inside, String> {
         let all = |calls| Inside { calls, hidden: None };
         match self {
-            Self::Script => in_script(call),
+            Self::Script => in_script(call, root),
             Self::OnServer => Ok(all(on_server(call, root)?.into_iter().collect())),
             Self::List => {
                 let (key, list) = match member(root, &LISTS)? {
@@ -90,17 +90,25 @@ impl WrapperLayout {
 /// command is that does so itself; for any other tool, no condition on its arguments can be answered.
 const SHELLS: [&str; 5] = ["exec_command", "shell_command", "shell", "local_shell", "write_stdin"];
 
+/// Where the script is if a gateway in between has made the custom tool a function.
+const SCRIPTS: [&str; 4] = ["code", "script", "input", "source"];
+
 /// The calls that a script shows. Other tools of that name take a command, and no script.
-fn in_script(call: &ToolCall) -> Result<Inside, String> {
-    let ArgumentsForm::Text(text) = call.arguments.form() else { return Ok(Inside::default()) };
-    let script = Script::read(text);
+fn in_script(call: &ToolCall, root: &Value) -> Result<Inside, String> {
+    let is_text = matches!(call.arguments.form(), ArgumentsForm::Text(_));
+    let script = match (call.arguments.form(), member(root, &SCRIPTS)?) {
+        (ArgumentsForm::Text(text), _) => Script::read(text),
+        (_, Some((_, Value::String(text)))) if text.contains("tools") => Script::read(text),
+        _ => return Ok(Inside::default()),
+    };
     let mut calls = Vec::new();
     for shown in script.calls {
         let name = ToolName::parse(&shown.name).map_err(|error| error.to_string())?;
         let arguments = match shown.arguments {
             ScriptArguments::Json(json) => Arguments::json(json),
             ScriptArguments::Text(text) => Arguments::text(text),
-            ScriptArguments::Computed if SHELLS.contains(&shown.name.as_str()) => {
+            // The effects of a free text are those of the whole script.
+            ScriptArguments::Computed if is_text && SHELLS.contains(&shown.name.as_str()) => {
                 Arguments::json("{}")
             }
             ScriptArguments::Computed => Arguments::json("(computed by the script)"),
@@ -110,6 +118,9 @@ fn in_script(call: &ToolCall) -> Result<Inside, String> {
         calls.push(WrappedCall { calls: vec![inner], others: Vec::new() });
     }
     let hidden = script.hidden.map(|why| format!("the script may call any tool: {why}"));
+    if let Some(why) = hidden.clone().filter(|_| !is_text) {
+        return Err(why);
+    }
     Ok(Inside { calls, hidden })
 }
 

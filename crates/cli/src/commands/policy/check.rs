@@ -2,6 +2,7 @@
 
 mod advice;
 mod probes;
+mod wider;
 
 use std::io;
 use std::path::Path;

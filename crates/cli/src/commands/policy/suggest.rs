@@ -80,6 +80,9 @@ impl Suggestion {
 /// The most calls that are listed because they are not covered.
 const MAX_SHOWN: usize = 10;
 
+/// Why a call that self-protection denies is not covered.
+const OF_CALLGATE: &str = "it would change callgate itself, which no rule or exception allows";
+
 /// A call in a comment.
 fn short(call: &str) -> String {
     let shown = printable(call);

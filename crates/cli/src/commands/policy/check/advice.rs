@@ -13,6 +13,7 @@ use callgate_policy::{
 };
 
 use super::probes;
+use super::wider::{contradicts_itself, covers};
 use crate::commands::policy::list::whom::conditions;
 use crate::rule_source::RuleSource;
 
@@ -75,17 +76,17 @@ fn decided_before(rule: &KnownRule, rules: &[KnownRule]) -> Option<Advice> {
     }
     let own = &rule.info;
     let rank = |info: &RuleInfo| (info.priority, Reverse(info.verdict));
-    let covers = |other: &&KnownRule| {
+    let is_first = |other: &&KnownRule| {
         let info = &other.info;
         info.policy == own.policy
             && info.id != own.id
             && decides(info)
-            && (other.when.is_none() || is_part_of(&other.when, &rule.when))
+            && covers(&other.when, &rule.when)
             && rank(info) <= rank(own)
             && !(rank(info) == rank(own) && is_same_reach(info, own) && other.when == rule.when)
             && reaches(info, own)
     };
-    let other = rules.iter().find(covers)?;
+    let other = rules.iter().find(is_first)?;
     let (id, name) = (&own.id, &other.info.id);
     Some(if other.info.verdict == own.verdict {
         Advice {
@@ -107,16 +108,6 @@ fn decided_before(rule: &KnownRule, rules: &[KnownRule]) -> Option<Advice> {
 fn can_decide(info: &RuleInfo) -> bool {
     use callgate_policy::Verdict;
     !matches!(info.verdict, Verdict::Audit | Verdict::Sanitize)
-}
-
-/// Whether one condition is a part that another one needs.
-fn is_part_of(part: &Option<ConditionExplanation>, whole: &Option<ConditionExplanation>) -> bool {
-    let (Some(part), Some(whole)) = (part, whole) else { return part.is_none() };
-    match &whole.kind {
-        _ if part == whole => true,
-        ConditionKind::All(parts) => parts.iter().any(|it| it == part),
-        _ => false,
-    }
 }
 
 fn is_same_reach(one: &RuleInfo, other: &RuleInfo) -> bool {
@@ -141,7 +132,16 @@ fn reaches(wide: &RuleInfo, narrow: &RuleInfo) -> bool {
 /// A condition that no call of the rule's tools can fulfil.
 fn never_matches(rule: &KnownRule, catalogue: &Catalogue) -> Option<Advice> {
     let id = &rule.info.id;
-    let needed = needed(rule.when.as_ref()?);
+    let when = rule.when.as_ref()?;
+    if contradicts_itself(when) {
+        return Some(Advice {
+            message: format!(
+                "rule `{id}` can never match: one of its conditions rules out another"
+            ),
+            hint: "remove one of the two, or use `any`".to_owned(),
+        });
+    }
+    let needed = needed(when);
     let equals = |test: &&&TestExplanation| test.operator == "equals";
     for (at, test) in needed.iter().enumerate().filter(|(_, test)| equals(test)) {
         let other = needed.iter().skip(at + 1).find(|other| {

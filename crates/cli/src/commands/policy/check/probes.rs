@@ -24,6 +24,8 @@ const SHELLS: &str = "write `tool: \"@shell\"`, which covers every tool that run
 const FILES: &str =
     "`reads`, `writes` and `deletes` cover every tool that touches a file, the shell included";
 const HOSTS: &str = "`connects` covers every tool that talks to a host, the shell included";
+const KINDS: &str = "name the kind of tool, such as `@shell`, `@read` or `@write`: it covers the tools of every agent";
+const EFFECTS: &str = "leave `tool` out: a condition on effects finds every tool that has them";
 
 /// A warning if a rule that stops a call lets pass another one that does the same. Each claim is
 /// tried: the call that passes is judged by all the policies.
@@ -38,9 +40,12 @@ pub(super) fn got_around(
         return None;
     }
     let tools = tools_of(info, catalogue)?;
-    let tests = tests(rule.when.as_ref()?)?;
-    let mut samples = tests.iter().flat_map(|test| Sample::all(test, &tools));
-    let sample = samples.find(|it| is_stopped(policies, &it.entry.name, &it.input()))?;
+    let samples: Vec<Sample<'_>> = match &rule.when {
+        None => tools.iter().filter_map(|entry| Sample::any(entry)).collect(),
+        Some(when) => tests(when)?.iter().flat_map(|test| Sample::all(test, &tools)).collect(),
+    };
+    let is_sample = |it: &Sample<'_>| is_stopped(policies, &it.entry.name, &it.input());
+    let sample = samples.into_iter().find(is_sample)?;
     let passes = |probe: &Probe| !is_stopped(policies, &probe.tool, &probe.input);
     let probe = sample.probes(catalogue).into_iter().find(passes)?;
     let input = probe.input.to_string();
@@ -71,11 +76,26 @@ struct Sample<'c> {
     argument: String,
     role: Role,
     text: String,
+    asks: Asks,
+}
+
+/// What a rule asks about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// An argument.
+    Argument,
+    /// An effect.
+    Effect,
+    /// Only the name of the tool.
+    Name,
 }
 
 impl<'c> Sample<'c> {
     /// One for each of the tools.
     fn all(test: &TestExplanation, tools: &[&'c Entry]) -> Vec<Self> {
+        if EFFECTS_WITH_SAMPLES.contains(&test.path.as_str()) {
+            return tools.iter().filter_map(|entry| Self::of_effect(test, entry)).collect();
+        }
         let Some(text) = sample_text(test) else { return Vec::new() };
         let fits = |(path, role): &&(String, Role)| {
             (*path == test.path || test.path.strip_prefix('@') == Some(role.as_str()))
@@ -83,10 +103,50 @@ impl<'c> Sample<'c> {
         };
         let of = |entry: &&'c Entry| {
             let (argument, role) = entry.roles.iter().find(fits)?;
-            let (argument, text) = (argument.clone(), text.clone());
-            Some(Self { entry, argument, role: *role, text })
+            let text = match role {
+                Role::Url if !text.contains("://") => format!("https://{text}"),
+                _ => text.clone(),
+            };
+            let asks = Asks::Argument;
+            Some(Self { entry, argument: argument.clone(), role: *role, text, asks })
         };
         tools.iter().filter_map(of).collect()
+    }
+
+    /// A call that has an effect which a rule asks about.
+    fn of_effect(test: &TestExplanation, entry: &'c Entry) -> Option<Self> {
+        let item = sample_text(test)?;
+        let target = item.replace("**/", "").replace("**", "x").replace(['*', '?'], "x");
+        let word = quoted(&target);
+        Self::with(entry, Asks::Effect, |role| {
+            Some(match (role, test.path.as_str()) {
+                (Role::Command, "runs") => item.clone(),
+                (Role::Command, "reads") => format!("cat {word}"),
+                (Role::Command, "writes") => format!("echo x > {word}"),
+                (Role::Command, "deletes") => format!("rm {word}"),
+                (Role::Command, "connects") => format!("curl https://{target}"),
+                (Role::Path, "reads" | "writes" | "deletes") => target.clone(),
+                (Role::Url, "connects") => format!("https://{target}"),
+                _ => return None,
+            })
+        })
+    }
+
+    /// Any call of a tool.
+    fn any(entry: &'c Entry) -> Option<Self> {
+        Self::with(entry, Asks::Name, |role| match role {
+            Role::Command => Some("ls".to_owned()),
+            Role::Path => Some("x".to_owned()),
+            _ => None,
+        })
+    }
+
+    /// A call with a value for the first argument of a role that has one.
+    fn with(entry: &'c Entry, asks: Asks, text: impl Fn(Role) -> Option<String>) -> Option<Self> {
+        let mut roles = entry.roles.iter().filter(|(path, _)| is_plain(path));
+        let (argument, role, text) =
+            roles.find_map(|(argument, role)| Some((argument.clone(), *role, text(*role)?)))?;
+        Some(Self { entry, argument, role, text, asks })
     }
 
     fn input(&self) -> Value {
@@ -95,6 +155,29 @@ impl<'c> Sample<'c> {
 
     /// Calls that do the same.
     fn probes(&self, catalogue: &Catalogue) -> Vec<Probe> {
+        if self.asks == Asks::Argument {
+            return self.probes_of_argument(catalogue);
+        }
+        let has = |kind| self.entry.kinds.contains(&kind);
+        let names = match self.role {
+            Role::Command => SHELL_TOOLS,
+            Role::Path if has(Kind::Read) => READ_TOOLS,
+            Role::Path if has(Kind::Write) || has(Kind::Edit) => WRITE_TOOLS,
+            _ => &[],
+        };
+        let hint = if self.asks == Asks::Name { KINDS } else { EFFECTS };
+        let mut probes = self.siblings(names, catalogue, hint);
+        if self.asks == Asks::Effect {
+            // The shell reaches what other tools reach.
+            let shell = self.probes_of_argument(catalogue);
+            let of_shell = shell.into_iter().filter(|probe| probe.tool == "Bash");
+            probes.extend(of_shell.map(|probe| Probe { hint, ..probe }));
+        }
+        probes
+    }
+
+    /// Calls with the same argument, or another spelling of it.
+    fn probes_of_argument(&self, catalogue: &Catalogue) -> Vec<Probe> {
         let mut probes = Vec::new();
         let shell = |command: String, hint| Probe {
             tool: "Bash".to_owned(),
@@ -151,6 +234,9 @@ fn is_plain(argument: &str) -> bool {
     argument.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
+/// The effects of which a call can be made up.
+const EFFECTS_WITH_SAMPLES: &[&str] = &["runs", "reads", "writes", "deletes", "connects"];
+
 /// The tools of widespread agents.
 const SHELL_TOOLS: &[&str] = &["Bash", "exec_command", "run_shell_command", "run_terminal_cmd"];
 const READ_TOOLS: &[&str] = &["Read", "read_file", "view_file"];
@@ -166,6 +252,7 @@ fn sample_text(test: &TestExplanation) -> Option<String> {
         _ => return None,
     };
     let text = match test.operator {
+        "starts_with" if text.ends_with(' ') => format!("{text}x"),
         "equals" | "contains" | "starts_with" | "in" => text.to_owned(),
         "glob" => text.replace("**/", "").replace("**", "x").replace(['*', '?'], "x"),
         "matches" => simple_match(text)?,
@@ -177,7 +264,7 @@ fn sample_text(test: &TestExplanation) -> Option<String> {
 
 /// A text that a simple regular expression finds.
 fn simple_match(pattern: &str) -> Option<String> {
-    let mut text = pattern.to_owned();
+    let mut text = pattern.strip_prefix("(?i)").unwrap_or(pattern).to_owned();
     let plain = [
         (r"\b", ""),
         ("^", ""),

@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_audit::{CompiledFilter, Filter, Stored};
 use callgate_effects::Catalogue;
-use callgate_policy::{EffectTerms, Policies, Source};
+use callgate_policy::{EffectTerms, Policies, SELF_PROTECTION, Source};
 use serde_json::{Map, Value, json};
 
 use super::conditions::{self, Commands};
 use super::yaml::Yaml;
-use super::{LeftOut, Suggestion, must_stay_out};
+use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out};
 use crate::args::{Filters, PolicySuggest};
 use crate::commands::policy::comparison::{Context, for_each_call};
 use crate::marks::Marks;
@@ -109,6 +109,10 @@ impl Seen {
                 return self.suggestion.left_out.push(LeftOut::new(stored, why.reason()));
             }
         };
+        let decided_by = stored.record.verdict.as_ref().and_then(|it| it.policy.as_deref());
+        if decided_by == Some(SELF_PROTECTION) {
+            return self.suggestion.left_out.push(LeftOut::new(stored, OF_CALLGATE));
+        }
         let RecordedCall { call, moment } = &recorded;
         let (tool, server) = names(stored);
         let terms = policies.effect_terms(call, moment).filter(|terms| !terms.values.is_empty());

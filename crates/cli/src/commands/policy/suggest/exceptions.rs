@@ -9,7 +9,7 @@ use callgate_store::{Opinion, Reader};
 
 use super::conditions::{self, Commands};
 use super::yaml::Yaml;
-use super::{LeftOut, Suggestion, must_stay_out, short};
+use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out, short};
 use crate::args::{Filters, PolicySuggest};
 use crate::commands::policy::comparison::{Context, for_each_call};
 use crate::marks::Marks;
@@ -183,7 +183,7 @@ impl Work<'_> {
         let policy = judgement.policy.clone().unwrap_or_default();
         let rule = match &judgement.rule {
             _ if policy == SELF_PROTECTION => {
-                return Err("it would change callgate itself, which no exception allows".to_owned());
+                return Err(OF_CALLGATE.to_owned());
             }
             Some(rule) => rule.clone(),
             None => return Err(format!("no rule of {policy} allows it: its default stops it")),
