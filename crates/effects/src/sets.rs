@@ -260,6 +260,10 @@ const SECRETS: &[&str] = &[
     "/home/*",
     "/Users/*",
     "/root",
+    "**/jupyter/runtime/{jpserver,nbserver}-*.json",
+    "**/Jupyter/runtime/{jpserver,nbserver}-*.json",
+    "**/jupyter/runtime/*_secret",
+    "**/.jupyter/{jupyter_server_config,jupyter_notebook_config}.json",
     // Files with telling names.
     "**/credentials",
     "**/credentials.{json,yml,yaml,toml,ini,xml,csv,db}",

@@ -301,7 +301,7 @@ fn literal_end(text: &str) -> usize {
 pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let lower = text.to_lowercase();
     let mut found = 0;
-    for verb in ["do shell script", "do script"] {
+    for verb in ["do shell script", "do script", "doshellscript(", "doscript("] {
         for (at, _) in lower.match_indices(verb) {
             found += 1;
             let after = text.get(at + verb.len()..).unwrap_or_default().trim_start();
@@ -339,6 +339,12 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
         "open location",
         "do javascript",
         "current application",
+        // JavaScript for Automation.
+        "objc.",
+        "$.ns",
+        "$.system",
+        ".keystroke(",
+        "eval(",
     ];
     if acts.iter().any(|act| lower.contains(act)) || found > 64 {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());

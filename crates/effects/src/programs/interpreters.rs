@@ -306,7 +306,6 @@ pub(crate) const MODELS: &[Model] = &[
         "runhaskell",
         "ocaml",
         "escript",
-        "erl",
         "iex",
         "elixir",
         "julia",
@@ -340,6 +339,33 @@ pub(crate) const MODELS: &[Model] = &[
         "jiti",
         "vite-node",
         "coffee",
+        "scala-cli",
+        "texlua",
+        "fennel",
+        "newlisp",
+        "gsi",
+        "gosh",
+        "chibi-scheme",
+        "chez",
+        "picolisp",
+        "csharp",
+        "fsharpi",
+        "yaegi",
+        "rust-script",
+        "pike",
+        "io",
+        "utop",
+        "bsh",
+        "kscript",
+        "wolframscript",
+        "d8",
+        "hermes",
+        "mujs",
+        "duk",
+        "rhino",
+        "jsc",
+        "llrt",
+        "tjs",
     ])
     .style(Style::Posix)
     .flags(&[
@@ -353,7 +379,84 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
     .bare(&[Does::RunsInput(Language::Other)])
-    .examples(&[("julia --version", &[])]),
+    .examples(&[
+        ("julia --version", &[]),
+        ("gosh -e '(sys-system \"x\")'", &["opaque language"]),
+        ("fennel -e '(print 1)'", &[]),
+    ]),
+    model(&["erl", "werl", "lfe"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-eval"], &[Does::Code(Language::Other)]),
+            takes(&["-pa", "-pz", "-sname", "-setcookie", "-boot", "-config", "-mnesia"], &[]),
+        ])
+        .examples(&[
+            ("erl -noshell -eval 'os:cmd(\"x\"), halt().'", &["opaque language"]),
+            ("erl -noshell -eval 'io:format(\"~s~n\", [erlang:system_info(otp_release)])'", &[]),
+        ]),
+    model(&["swift"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::Other)]).instead(),
+            takes(&["-sdk", "-target", "-I", "-L", "-F", "-D", "-framework", "-module-name"], &[]),
+            switch(&["--version", "-version", "--help"], &[]),
+        ])
+        .subs(&[
+            model(&[
+                "build", "test", "package", "run", "sdk", "format", "plugin", "demangle", "help",
+            ])
+            .flags(&[takes(&["--package-path", "-C"], &[FOLDER])]),
+            model(&["repl"]).bare(&[Does::RunsInput(Language::Other)]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .bare(&[Does::RunsInput(Language::Other)])
+        .examples(&[
+            ("swift --version", &[]),
+            ("swift package resolve", &[]),
+            ("swift -e 'print(1 + 1)'", &[]),
+            ("swift -e 'print(try! String(contentsOfFile: \"a\"))'", &["opaque language"]),
+        ]),
+    model(&["kotlinc"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-e", "-expression"], &[Does::Code(Language::Other)]).instead(),
+            takes(&["-d"], &[WRITES]),
+            takes(&["-cp", "-classpath", "-jvm-target", "-module-name", "-Xplugin"], &[]),
+            switch(&["-script"], &[]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[
+            ("kotlinc a.kt -include-runtime -d a.jar", &["reads a.kt", "writes a.jar"]),
+            ("kotlinc -e 'java.io.File(\"a\").readText()'", &["opaque language"]),
+        ]),
+    model(&["nim"])
+        .style(Style::SingleDash)
+        .flags(&[
+            joined(&["--eval:", "--eval="], &[Does::Code(Language::Other)]),
+            joined(&["-o:", "--out:"], &[WRITES]),
+        ])
+        .subs(&[
+            model(&["e"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+            model(&["c", "cc", "cpp", "objc", "js", "r", "compile", "check", "doc", "dump"])
+                .operands(leading(&[&[READS]], &[])),
+        ])
+        .examples(&[
+            ("nim c -r src/main.nim", &["reads src/main.nim"]),
+            ("nim --eval:'echo readFile(\"a\")'", &["opaque language"]),
+        ]),
+    model(&["crystal"])
+        .flags(&[takes(&["-o"], &[WRITES]), takes(&["-D", "--define"], &[])])
+        .subs(&[
+            model(&["eval"]).operands(each(&[Does::Code(Language::Other)])),
+            model(&["run"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+            model(&["build", "spec", "tool", "docs", "env", "init", "version", "play"])
+                .operands(each(&[READS])),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .examples(&[
+            ("crystal spec", &[]),
+            ("crystal eval 'puts File.read(\"a\")'", &["opaque language"]),
+        ]),
     model(&["java", "javaw"])
         .style(Style::SingleDash)
         .flags(&[

@@ -561,7 +561,10 @@ pub(crate) const MODELS: &[Model] = &[
                 &[],
             ),
         ])
-        .examples(&[("start-stop-daemon -S -x /bin/sh", &["runs sh"])]),
+        .examples(&[
+            ("start-stop-daemon -S -x /bin/sh", &["runs sh"]),
+            ("start-stop-daemon -S -x /bin/cat -- a", &["runs cat", "runs cat a", "reads a"]),
+        ]),
     model(&["run-parts"])
         .flags(&[takes(&["--regex", "--arg", "-a", "--umask"], &[])])
         .operands(each(&[Does::Script(Language::Other), Does::Hides])),

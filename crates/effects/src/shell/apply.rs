@@ -64,6 +64,12 @@ impl Shell<'_, '_> {
                 run.marks = crate::marks::Marks::NONE;
             }
         }
+        if line.only_compares() {
+            self.out.effects.forget(before, |action| {
+                matches!(action, Action::Connects(it) if it.purpose == Purpose::Send)
+                    || matches!(action, Action::Writes(..) | Action::Deletes(..))
+            });
+        }
         let drops = self.out.run_mut(run).is_some_and(|run| run.marks.contains(Mark::Database));
         if drops
             && self.is_in_test()
@@ -465,6 +471,18 @@ impl Shell<'_, '_> {
                 // `parallel {} ::: COMMAND…` and `parallel ::: COMMAND…`
                 if command.first().is_none_or(|first| first.text() == Some("{}")) {
                     self.word_text(argument);
+                    continue;
+                }
+                // `parallel 'curl {} | sh' ::: URL…`: the command is one text.
+                if let [text] = command
+                    && text.word.known_part().contains(' ')
+                {
+                    let mut whole = replace_braces(text, &argument.word);
+                    if !text.word.known_part().contains("{}") {
+                        whole.word.push(' ');
+                        whole.word.push_word(&argument.word);
+                    }
+                    self.word_text(&whole);
                     continue;
                 }
                 let mut all: Vec<Field> =

@@ -471,6 +471,12 @@ impl<'a, 'g> Shell<'a, 'g> {
             "HISTFILE" => Some(Word::known("~/.bash_history")),
             "SSH_AUTH_SOCK" | "DISPLAY" | "USER" | "LOGNAME" | "HOSTNAME" => None,
             "TMPDIR" | "TMP" | "TEMP" => Some(Word::known("/tmp")),
+            // Where the clouds tell programs to fetch credentials.
+            "ECS_CONTAINER_METADATA_URI" | "ECS_CONTAINER_METADATA_URI_V4" => {
+                Some(Word::known("http://169.254.170.2"))
+            }
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI" => Some(Word::known("http://169.254.170.23")),
+            "IDENTITY_ENDPOINT" | "MSI_ENDPOINT" => Some(Word::known("http://169.254.169.254")),
             _ => {
                 let at: usize = name.parse().ok()?;
                 let list = self.positional.as_ref()?;

@@ -450,6 +450,7 @@ impl Shell<'_, '_> {
                 self.unpacked(line, context);
                 if name == "tar" {
                     self.archive(line);
+                    self.acts_at_checkpoints(line);
                 }
             }
             "cpio" => self.packs_input(line, context),
@@ -478,6 +479,9 @@ impl Shell<'_, '_> {
                 }
             }
             "kill" | "killall5" => self.kills_all(line, context),
+            "socat" => self.relay(line, context),
+            "start-stop-daemon" => self.starts_daemon(line),
+            "perl" | "ruby" | "sed" => self.erases_in_place(name, line),
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
@@ -904,6 +908,9 @@ impl Shell<'_, '_> {
             return;
         }
         self.skips_hooks(line, context);
+        for field in line.words.iter().filter(|it| it.word.known_start().starts_with("ext::")) {
+            self.word_text(&field.from("ext::".len()));
+        }
         match (line.sub_command(), line.operands.as_slice()) {
             ("config" | "config set", _) if reads_config(line) => {
                 let shows = |field: &Field| field.word.known_part().ends_with("extraheader");
@@ -947,6 +954,23 @@ impl Shell<'_, '_> {
                 if line.sub_command() == "archive" {
                     for field in operands.iter().skip(1) {
                         self.read_file(field, Access::Content);
+                    }
+                }
+            }
+            ("grep", operands) if has(&["--no-index"]) => {
+                let pattern = usize::from(!has(&["-e", "-f"]));
+                match operands.get(pattern..).filter(|files| !files.is_empty()) {
+                    Some(files) => {
+                        for file in files {
+                            self.read_file(file, Access::Tree);
+                        }
+                    }
+                    None => {
+                        let folder = match self.folder.known_part() {
+                            "" => Word::known("."),
+                            _ => self.folder.clone(),
+                        };
+                        self.read_file(&Field::new(folder, context.span.clone()), Access::Tree);
                     }
                 }
             }
@@ -1740,6 +1764,32 @@ impl Shell<'_, '_> {
             if let Some(path) = self.resolve(&path).resolved.text() {
                 self.keep_file(path.to_owned(), Rc::new(Output::Network(vec![connection])));
             }
+        }
+    }
+
+    /// `--checkpoint-action=exec=COMMAND`. Other actions print, or wait.
+    fn acts_at_checkpoints(&mut self, line: &Line<'_>) {
+        let actions = line.flags.iter().filter(|it| it.spelling == "--checkpoint-action");
+        for action in actions.filter_map(|given| given.values.first()) {
+            let start = action.word.known_start();
+            if start.starts_with("exec=") {
+                self.word_text(&action.from(5));
+            } else if start.is_empty() {
+                self.opaque(Why::Code, Bound::ALL, action.span.clone());
+            }
+        }
+    }
+
+    /// `start-stop-daemon --start --exec PROGRAM -- ARGUMENT…`
+    fn starts_daemon(&mut self, line: &Line<'_>) {
+        let names = ["--exec", "-x", "--startas", "-a"];
+        let given = line.flags.iter().rfind(|it| names.contains(&it.spelling.as_str()));
+        if let Some(program) = given.and_then(|given| given.values.first())
+            && !line.operands.is_empty()
+        {
+            let mut words = vec![program.clone()];
+            words.extend(line.operands.iter().cloned());
+            self.run(&words, None);
         }
     }
 
