@@ -25,6 +25,7 @@ mod relay;
 mod reveals;
 pub(crate) mod settings;
 pub(crate) mod simple;
+mod sources;
 mod special;
 mod subscripts;
 pub(crate) mod syntax;

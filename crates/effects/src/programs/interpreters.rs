@@ -13,9 +13,19 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["run", "eval"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
             model(&["archive.install", "escript.install"])
+                .subs(&[
+                    model(&["hex"]),
+                    model(&["github", "git"])
+                        .always(&[Does::ConnectsTo("github.com", Purpose::Execute)]),
+                ])
                 .operands(each(&[Does::Package(Registry::Other)])),
         ])
-        .examples(&[("mix test", &[]), ("mix run -e 'IO.puts(1)'", &[])]),
+        .examples(&[
+            ("mix archive.install hex phx_new", &[]),
+            ("mix archive.install github a/b", &["executes github.com:443"]),
+            ("mix test", &[]),
+            ("mix run -e 'IO.puts(1)'", &[]),
+        ]),
     model(&[
         "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "csh", "tcsh", "fish",
         "nu", "elvish", "xonsh", "ksh93", "pdksh", "oksh", "hush", "osh",
@@ -77,16 +87,34 @@ pub(crate) const MODELS: &[Model] = &[
         "compileall",
         "py_compile",
         "build",
-        "timeit",
         "site",
         "sysconfig",
         "pydoc",
         "doctest",
         "dis",
-        "cProfile",
     ])
     .operands(each(&[]))
     .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    model(&["timeit"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-s", "--setup"], &[Does::Code(PYTHON)]),
+            takes(&["-n", "--number", "-r", "--repeat", "-u", "--unit"], &[]),
+        ])
+        .operands(each(&[Does::Code(PYTHON)]))
+        .examples(&[(
+            "python3 -m timeit -s 'import os' 'os.system(\"cat a\")'",
+            &["runs timeit -s import os os.system(\"cat a\")", "runs cat a", "reads a"],
+        )]),
+    model(&["cProfile", "profile", "trace", "runpy"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-o", "-s", "--file", "-f", "--coverdir", "-C"], &[]),
+            takes(&["-c"], &[Does::Code(PYTHON)]),
+            takes(&["-m"], &[COMMAND]).value(Value::Rest).instead(),
+        ])
+        .operands(leading(&[&[Does::Script(PYTHON)]], &[])),
+    model(&["webbrowser"]).operands(each(&[Does::Connects(Purpose::Send)])),
     model(&["http.server"])
         .flags(&[
             takes(&["--directory", "-d"], &[READS_TREE]),

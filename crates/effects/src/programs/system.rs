@@ -278,6 +278,8 @@ pub(crate) const MODELS: &[Model] = &[
         "wevtutil",
         "socketfilterfw",
         "kextload",
+        "kextunload",
+        "systemextensionsctl",
         "nvram",
         "profiles",
     ])

@@ -218,6 +218,9 @@ impl Shell<'_, '_> {
     fn source(&mut self, arguments: &[Field], input: &Input) -> Output {
         if let Some(first) = arguments.first() {
             self.script(Language::Shell, first, input.clone());
+        } else if let Some(input) = input {
+            // `… | source` of fish.
+            self.run_output(Language::Shell, input, &(0..0));
         }
         Output::Unknown
     }

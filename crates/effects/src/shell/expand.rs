@@ -436,8 +436,8 @@ impl Shell<'_, '_> {
             Op::Required(pieces) => {
                 self.joined(pieces);
                 value.filter(|value| !value.is_unknown()).unwrap_or_else(|| {
-                    // Whoever writes this has thought of the empty value: it is some name.
-                    let mut name = Word::default();
+                    // It is not empty, so what follows is not in the root or the folder at hand.
+                    let mut name = Word::known("_");
                     name.push_gap(Fill::Name);
                     name
                 })

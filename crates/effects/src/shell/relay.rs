@@ -96,7 +96,7 @@ impl Shell<'_, '_> {
             }
             _ if is_connector(&kind) => {
                 let address = host::parse_host(&target.word, "tcp");
-                if address.host.text().is_some_and(is_this_machine) {
+                if address.host.text().is_some_and(host::is_this_machine) {
                     return End::Inside;
                 }
                 self.connect(address, Purpose::Send, Some(&target.word), target.span.clone());
@@ -121,10 +121,6 @@ fn is_connector(kind: &str) -> bool {
     PROTOCOLS.iter().any(|protocol| kind.starts_with(protocol))
 }
 
-fn is_this_machine(host: &str) -> bool {
-    host == "localhost" || host == "::1" || host.starts_with("127.")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +129,6 @@ mod tests {
     fn addresses_that_listen_and_those_that_connect_are_told_apart() {
         assert!(is_listener("TCP-LISTEN") && is_listener("UDP4-RECVFROM"));
         assert!(!is_listener("TCP4") && is_connector("OPENSSL-CONNECT"));
-        assert!(is_this_machine("127.0.0.2") && !is_this_machine("10.0.0.1"));
+        assert!(host::is_this_machine("127.0.0.2") && !host::is_this_machine("10.0.0.1"));
     }
 }

@@ -480,11 +480,16 @@ impl Shell<'_, '_> {
             }
             "kill" | "killall5" => self.kills_all(line, context),
             "socat" => self.relay(line, context),
+            "strace" => self.traces_into(line),
+            "systemctl" if line.sub_command() == "show-environment" => {
+                self.mark(context.run, Mark::Credentials);
+            }
             "start-stop-daemon" => self.starts_daemon(line),
             "perl" | "ruby" | "sed" => self.erases_in_place(name, line),
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
+            "docker" if line.sub_command().ends_with("exec") => self.names_container(line, context),
             "docker" if line.sub_command().starts_with("compose") => self.manifests(line, context),
             "docker-compose" => self.manifests(line, context),
             "fd" => self.found_by_fd(line),
@@ -738,6 +743,21 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `docker exec pg-test psql …`: what runs there works on the data of that container. Its name is
+    /// another word of the run, as that of a database would be.
+    fn names_container(&mut self, line: &Line<'_>, context: &Context) {
+        let is_container = |field: &&Field| field.text().is_some_and(names_scratch);
+        let file = line.words.iter().find(|it| it.word.known_part().ends_with("ml"));
+        let name = line.operands.first().filter(is_container).or(file.filter(is_container));
+        let Some(name) = name.and_then(Field::text).map(str::to_owned) else { return };
+        let count = self.out.since(context.run + 1).len();
+        for at in context.run + 1..=context.run + count.min(16) {
+            if let Some(run) = self.out.run_mut(at) {
+                run.words.push(Word::known(format!("container={name}")));
+            }
+        }
+    }
+
     fn copies_from_container(&mut self, line: &Line<'_>) {
         let is_local = |field: &&Field| !field.word.known_part().contains(':');
         if let [source, target] = line.operands.as_slice() {
@@ -746,6 +766,10 @@ impl Shell<'_, '_> {
             }
             if let Some(target) = Some(target).filter(is_local) {
                 self.write_file(target, Change::Folder);
+                // What it takes out of the container is read here.
+                if let Some(colon) = source.word.known_part().find(':') {
+                    self.read_file(&source.from(colon + 1), Access::Content);
+                }
             }
         }
     }
@@ -1780,6 +1804,17 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `strace -o '|COMMAND'`
+    fn traces_into(&mut self, line: &Line<'_>) {
+        let outputs =
+            line.flags.iter().filter(|it| matches!(it.spelling.as_str(), "-o" | "--output"));
+        for output in outputs.filter_map(|given| given.values.first()) {
+            if output.word.known_start().starts_with(['|', '!']) {
+                self.word_text(&output.from(1));
+            }
+        }
+    }
+
     /// `start-stop-daemon --start --exec PROGRAM -- ARGUMENT…`
     fn starts_daemon(&mut self, line: &Line<'_>) {
         let names = ["--exec", "-x", "--startas", "-a"];
@@ -1844,6 +1879,14 @@ impl Shell<'_, '_> {
         };
         self.keep_fetched(&folder, output);
     }
+}
+
+/// Whether a container or a file of compose says in its name that it is for tests.
+fn names_scratch(name: &str) -> bool {
+    !name.contains(' ')
+        && name
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .any(|part| matches!(part, "test" | "tests" | "testing" | "tmp" | "temp" | "scratch"))
 }
 
 /// Words of tasks that take something away, and those that say that it is in use.
