@@ -716,6 +716,9 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
                 shell.read_file(&first, Access::Names);
             }
         }
+        Call::Writes(_) if host::parse_url(&first.word).is_some() => {
+            connects(shell, &first, None, Purpose::Send);
+        }
         Call::Writes(change) => shell.write_file(&first, change),
         Call::Deletes(scope) => deletes(shell, &first, scope),
         Call::Copies => {

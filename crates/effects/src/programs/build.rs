@@ -283,7 +283,7 @@ pub(crate) const MODELS: &[Model] = &[
                 .subs(&[model(&["list"]).always(&[mark(Mark::Credentials)])]),
         ])
         .examples(&[
-            ("jupyter nbconvert --to html a.ipynb", &["reads-tree a.ipynb"]),
+            ("jupyter nbconvert --to html a.ipynb", &[]),
             ("jupyter server list", &["marks credentials"]),
             ("jupyter nbconvert --execute https://h.example/a.ipynb", &["executes h.example:443"]),
             ("jupyter lab --ServerApp.token=''", &["marks guard"]),
@@ -292,7 +292,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[takes(&["-p", "-r", "-f", "-y", "-k", "--cwd", "--port"], &[])])
         .operands(leading(&[&[Does::Repository(Purpose::Execute)]], &[]))
         .examples(&[
-            ("papermill a.ipynb b.ipynb -p x 1", &["reads-tree a.ipynb"]),
+            ("papermill a.ipynb b.ipynb -p x 1", &[]),
             ("papermill https://h.example/a.ipynb -", &["executes h.example:443"]),
         ]),
     model(&["huggingface-cli", "hf"])

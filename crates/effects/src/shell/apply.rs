@@ -438,6 +438,15 @@ impl Shell<'_, '_> {
             self.word_text(text);
             return;
         }
+        // `yarn exec 'curl x | sh'`: no program has a name with blanks and pipes.
+        if let [only] = rest
+            && only
+                .text()
+                .is_some_and(|text| text.contains(' ') && text.contains(['|', ';', '&', '>']))
+        {
+            self.word_text(only);
+            return;
+        }
         while let Some((first, after)) = rest.split_first() {
             let Some((name, value)) = assignment(first) else { break };
             self.sets_environment(&name, value, first.span.clone());

@@ -481,7 +481,7 @@ impl Shell<'_, '_> {
             "kill" | "killall5" => self.kills_all(line, context),
             "socat" => self.relay(line, context),
             "strace" => self.traces_into(line),
-            "systemctl" if line.sub_command() == "show-environment" => {
+            "systemctl" if line.words.iter().any(|it| it.text() == Some("show-environment")) => {
                 self.mark(context.run, Mark::Credentials);
             }
             "start-stop-daemon" => self.starts_daemon(line),
@@ -951,6 +951,10 @@ impl Shell<'_, '_> {
                     && let Some(name) = key.strip_prefix("alias.")
                 {
                     self.aliases.insert(format!("git {name}"), value.to_owned());
+                    // `alias.st status` is a short name, and what it does is judged when it is used.
+                    if is_plain_alias(value) {
+                        return;
+                    }
                 }
                 let mut name = Word::known("git:");
                 name.push_word(&key.word);
@@ -1879,6 +1883,39 @@ impl Shell<'_, '_> {
         };
         self.keep_fetched(&folder, output);
     }
+}
+
+/// Sub-commands of git that only show something, or keep it.
+fn is_plain_alias(value: &str) -> bool {
+    const PLAIN: &[&str] = &[
+        "add",
+        "blame",
+        "branch",
+        "checkout",
+        "cherry-pick",
+        "commit",
+        "describe",
+        "diff",
+        "fetch",
+        "log",
+        "ls-files",
+        "pull",
+        "rebase",
+        "reflog",
+        "restore",
+        "rev-parse",
+        "shortlog",
+        "show",
+        "stash",
+        "status",
+        "switch",
+        "tag",
+        "worktree",
+    ];
+    let mut words = value.split_whitespace();
+    words.next().is_some_and(|first| PLAIN.contains(&first))
+        && words.all(|word| !matches!(word, "-c" | "-x" | "--exec" | "--ext-diff" | "--no-verify"))
+        && !value.contains(['!', '`', ';', '|', '&'])
 }
 
 /// Whether a container or a file of compose says in its name that it is for tests.
