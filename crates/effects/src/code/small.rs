@@ -162,9 +162,11 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         let name = before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
         name.is_some_and(|name| constants.iter().any(|(known, _)| *known == name))
     };
+    // Right behind a literal, the command is that literal.
+    let is_unknown = |before: &str| !before.trim().is_empty() && !is_constant(before);
     let reads_unknown = ["| getline", "|getline"]
         .iter()
-        .any(|sign| rest.split_once(sign).is_some_and(|(before, _)| !is_constant(before)));
+        .any(|sign| rest.split_once(sign).is_some_and(|(before, _)| is_unknown(before)));
     let runs_unknown = systems > is_explained || reads_unknown;
     if runs_unknown {
         shell.hidden_code(field);

@@ -953,7 +953,7 @@ impl Shell<'_, '_> {
                     self.aliases.insert(format!("git {name}"), value.to_owned());
                     // `alias.st status` is a short name, and what it does is judged when it is used.
                     if is_plain_alias(value) {
-                        return;
+                        return self.forget_settings(context);
                     }
                 }
                 let mut name = Word::known("git:");
