@@ -1,4 +1,4 @@
-//! `socat ADDRESS ADDRESS`: what each address is, and whether the two let somebody in.
+//! `socat ADDRESS ADDRESS`: what each address is, and whether the two open a way in.
 
 use crate::bound::Bound;
 use crate::effect::{Access, Change, Purpose, Why};
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_that_listen_and_those_that_connect_are_told_apart() {
+    fn addresses_listen_or_connect() {
         assert!(is_listener("TCP-LISTEN") && is_listener("UDP4-RECVFROM"));
         assert!(!is_listener("TCP4") && is_connector("OPENSSL-CONNECT"));
         assert!(host::is_this_machine("127.0.0.2") && !host::is_this_machine("10.0.0.1"));
