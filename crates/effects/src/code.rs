@@ -19,10 +19,12 @@ use crate::word::{Fill, Word};
 
 mod calls;
 mod cmd;
+mod magics;
 pub(crate) mod powershell;
 mod scanner;
 mod small;
 mod statements;
+mod walks;
 
 pub(crate) use statements::hooks_of_packages;
 
@@ -67,6 +69,10 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
 fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: &Field) {
     let Some((_, table)) = TABLES.iter().find(|(known, _)| *known == language) else { return };
     statements::scan(shell, text, field);
+    walks::scan(shell, language, text, field);
+    if language == Language::Python {
+        magics::scan(shell, text, field);
+    }
     let text = plain_modules(text, language);
     let text = text.as_ref();
     let sends = ["'POST'", "\"POST\"", "'PUT'", "\"PUT\"", "'PATCH'", "\"PATCH\""];
@@ -518,8 +524,24 @@ pub(crate) fn reaches_out(text: &str) -> bool {
 }
 
 /// Parts of a text that only print, or join expressions.
-const HARMLESS: &[&str] =
-    &["System.out", "IO.puts", "IO.inspect", "io:format", "|>", "||", "\\n", "\\t", "\\e"];
+const HARMLESS: &[&str] = &[
+    "System.out",
+    "System.version",
+    "System.otp_release",
+    "IO.puts",
+    "IO.inspect",
+    "io:format",
+    "erlang:system_info",
+    "using Pkg",
+    "Pkg.test()",
+    "Pkg.status()",
+    "Pkg.instantiate()",
+    "|>",
+    "||",
+    "\\n",
+    "\\t",
+    "\\e",
+];
 
 /// Parts of names that touch something outside of the program, wherever they are in a name.
 const STEMS: &[&str] = &[
@@ -697,6 +719,9 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             if !first.word.is_unknown() {
                 shell.read_file(&first, Access::Names);
             }
+        }
+        Call::Writes(_) if host::parse_url(&first.word).is_some() => {
+            connects(shell, &first, None, Purpose::Send);
         }
         Call::Writes(change) => shell.write_file(&first, change),
         Call::Deletes(scope) => deletes(shell, &first, scope),

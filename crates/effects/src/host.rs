@@ -245,6 +245,11 @@ const SERVICES: &[(&str, &str)] = &[
 const GENERIC: &[&str] =
     &["token", "secret", "password", "key", "api", "access", "private", "auth"];
 
+/// Whether a host is this machine, and nothing but it.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host == "::1" || host.starts_with("127.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

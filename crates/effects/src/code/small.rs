@@ -162,9 +162,11 @@ pub(super) fn awk(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         let name = before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
         name.is_some_and(|name| constants.iter().any(|(known, _)| *known == name))
     };
+    // Right behind a literal, the command is that literal.
+    let is_unknown = |before: &str| !before.trim().is_empty() && !is_constant(before);
     let reads_unknown = ["| getline", "|getline"]
         .iter()
-        .any(|sign| rest.split_once(sign).is_some_and(|(before, _)| !is_constant(before)));
+        .any(|sign| rest.split_once(sign).is_some_and(|(before, _)| is_unknown(before)));
     let runs_unknown = systems > is_explained || reads_unknown;
     if runs_unknown {
         shell.hidden_code(field);
@@ -301,7 +303,7 @@ fn literal_end(text: &str) -> usize {
 pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let lower = text.to_lowercase();
     let mut found = 0;
-    for verb in ["do shell script", "do script"] {
+    for verb in ["do shell script", "do script", "doshellscript(", "doscript("] {
         for (at, _) in lower.match_indices(verb) {
             found += 1;
             let after = text.get(at + verb.len()..).unwrap_or_default().trim_start();
@@ -339,6 +341,12 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
         "open location",
         "do javascript",
         "current application",
+        // JavaScript for Automation.
+        "objc.",
+        "$.ns",
+        "$.system",
+        ".keystroke(",
+        "eval(",
     ];
     if acts.iter().any(|act| lower.contains(act)) || found > 64 {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());

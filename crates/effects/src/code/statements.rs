@@ -159,6 +159,7 @@ const SHOWS: &[&str] = &[
     "settings.SECRET_KEY",
     "settings.DATABASES",
     "keyring.get_password",
+    "dotenv_values(",
     "browser_cookie3.",
     "rookiepy.",
     "get_frozen_credentials",

@@ -15,7 +15,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--use-compress-program", "-I"], &[SHELL]),
             takes(&["--info-script", "--new-volume-script", "-F"], &[SHELL]),
             takes(&["--rsh-command", "--rmt-command"], &[PROGRAM]),
-            takes(&["--checkpoint-action"], &[Does::Hides]),
+            takes(&["--checkpoint-action"], &[]),
             takes(&["--files-from", "-T", "--exclude-from", "-X"], &[READS]),
             takes(
                 &[

@@ -156,13 +156,10 @@ pub(crate) const MODELS: &[Model] = &[
         "dmd",
         "ldc2",
         "gdc",
-        "nim",
-        "crystal",
         "vala",
         "valac",
         "gnat",
         "gccgo",
-        "kotlinc",
         "scalac",
         "javac",
         "csc",
@@ -278,9 +275,25 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--output"], &[WRITES]),
             takes(&["--config"], &[READS]),
         ])
+        .subs(&[
+            model(&["nbconvert", "execute", "run", "notebook", "lab"])
+                .operands(each(&[Does::Repository(Purpose::Execute)])),
+            // They print the tokens of running servers.
+            model(&["server", "notebooks"])
+                .subs(&[model(&["list"]).always(&[mark(Mark::Credentials)])]),
+        ])
         .examples(&[
             ("jupyter nbconvert --to html a.ipynb", &[]),
+            ("jupyter server list", &["marks credentials"]),
+            ("jupyter nbconvert --execute https://h.example/a.ipynb", &["executes h.example:443"]),
             ("jupyter lab --ServerApp.token=''", &["marks guard"]),
+        ]),
+    model(&["papermill", "marimo", "quarto", "voila"])
+        .flags(&[takes(&["-p", "-r", "-f", "-y", "-k", "--cwd", "--port"], &[])])
+        .operands(leading(&[&[Does::Repository(Purpose::Execute)]], &[]))
+        .examples(&[
+            ("papermill a.ipynb b.ipynb -p x 1", &[]),
+            ("papermill https://h.example/a.ipynb -", &["executes h.example:443"]),
         ]),
     model(&["huggingface-cli", "hf"])
         .flags(&[takes(&["--repo-type", "--revision", "--local-dir", "--token"], &[])])

@@ -886,18 +886,11 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--host", "--endpoint-url"], &[SENDS]),
         ])
         .subs(&[
-            model(&[
-                "put",
-                "get",
-                "cp",
-                "sync",
-                "mirror",
-                "copy",
-                "mv",
-                "upload-file",
-                "download-file",
-            ])
-            .operands(COPIES),
+            model(&["put", "get", "cp", "sync", "mirror", "copy", "mv", "download-file"])
+                .operands(COPIES),
+            model(&["upload-file", "upload"])
+                .operands(leading(&[&[]], &[READS]))
+                .always(&[Does::ConnectsTo("backblazeb2.com", Purpose::Send)]),
             model(&["del", "rm", "rb", "remove", "delete-bucket"]).always(DESTROY),
             model(&["ls", "la", "du", "info", "stat", "cat", "list", "jobs", "alias", "version"]),
         ])

@@ -206,11 +206,15 @@ const DOCKER_SUBS: &[Model] = &[
         ]),
     ]),
     COMPOSE,
+    model(&["context"]).subs(&[
+        model(&["ls", "list", "show", "use", "inspect", "create", "update", "rm"]),
+        model(&["export"]).always(&[mark(Mark::Credentials)]),
+    ]),
     model(&[
         "ps", "images", "logs", "inspect", "info", "version", "stats", "top", "port", "events",
         "history", "diff", "search", "attach", "wait", "help", "stop", "start", "restart", "pause",
-        "unpause", "rename", "tag", "kill", "rm", "rmi", "update", "commit", "scout", "context",
-        "manifest", "trust", "init", "desktop",
+        "unpause", "rename", "tag", "kill", "rm", "rmi", "update", "commit", "scout", "manifest",
+        "trust", "init", "desktop",
     ])
     .flags(&[takes(
         &[
@@ -499,6 +503,7 @@ pub(crate) const MODELS: &[Model] = &[
                     switch(&["--prune"], DESTROY),
                     takes(&["--from-file", "--from-env-file"], &[READS]),
                     takes(&["--from-literal"], &[]),
+                    takes(&["--image"], IMAGE),
                 ])
                 .operands(leading(
                     &[&[Does::MarksIf(

@@ -233,7 +233,8 @@ const GIT: &[Model] = &[
     ]),
     model(&["send-email"])
         .flags(&[
-            takes(&["--to", "--cc", "--from", "--subject"], &[]),
+            takes(&["--to", "--cc", "--bcc"], &[SENDS]),
+            takes(&["--from", "--subject"], &[]),
             takes(&["--smtp-server"], &[SENDS]),
             takes(&["--sendmail-cmd", "--to-cmd", "--cc-cmd", "--header-cmd"], &[SHELL]),
         ])

@@ -13,9 +13,19 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["run", "eval"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
             model(&["archive.install", "escript.install"])
+                .subs(&[
+                    model(&["hex"]),
+                    model(&["github", "git"])
+                        .always(&[Does::ConnectsTo("github.com", Purpose::Execute)]),
+                ])
                 .operands(each(&[Does::Package(Registry::Other)])),
         ])
-        .examples(&[("mix test", &[]), ("mix run -e 'IO.puts(1)'", &[])]),
+        .examples(&[
+            ("mix archive.install hex phx_new", &[]),
+            ("mix archive.install github a/b", &["executes github.com:443"]),
+            ("mix test", &[]),
+            ("mix run -e 'IO.puts(1)'", &[]),
+        ]),
     model(&[
         "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "csh", "tcsh", "fish",
         "nu", "elvish", "xonsh", "ksh93", "pdksh", "oksh", "hush", "osh",
@@ -78,16 +88,34 @@ pub(crate) const MODELS: &[Model] = &[
         "compileall",
         "py_compile",
         "build",
-        "timeit",
         "site",
         "sysconfig",
         "pydoc",
         "doctest",
         "dis",
-        "cProfile",
     ])
     .operands(each(&[]))
     .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    model(&["timeit"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-s", "--setup"], &[Does::Code(PYTHON)]),
+            takes(&["-n", "--number", "-r", "--repeat", "-u", "--unit"], &[]),
+        ])
+        .operands(each(&[Does::Code(PYTHON)]))
+        .examples(&[(
+            "python3 -m timeit -s 'import os' 'os.system(\"cat a\")'",
+            &["runs timeit -s import os os.system(\"cat a\")", "runs cat a", "reads a"],
+        )]),
+    model(&["cProfile", "profile", "trace", "runpy"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-o", "-s", "--file", "-f", "--coverdir", "-C"], &[]),
+            takes(&["-c"], &[Does::Code(PYTHON)]),
+            takes(&["-m"], &[COMMAND]).value(Value::Rest).instead(),
+        ])
+        .operands(leading(&[&[Does::Script(PYTHON)]], &[])),
+    model(&["webbrowser"]).operands(each(&[Does::Connects(Purpose::Send)])),
     model(&["http.server"])
         .flags(&[
             takes(&["--directory", "-d"], &[READS_TREE]),
@@ -307,7 +335,6 @@ pub(crate) const MODELS: &[Model] = &[
         "runhaskell",
         "ocaml",
         "escript",
-        "erl",
         "iex",
         "elixir",
         "julia",
@@ -341,6 +368,33 @@ pub(crate) const MODELS: &[Model] = &[
         "jiti",
         "vite-node",
         "coffee",
+        "scala-cli",
+        "texlua",
+        "fennel",
+        "newlisp",
+        "gsi",
+        "gosh",
+        "chibi-scheme",
+        "chez",
+        "picolisp",
+        "csharp",
+        "fsharpi",
+        "yaegi",
+        "rust-script",
+        "pike",
+        "io",
+        "utop",
+        "bsh",
+        "kscript",
+        "wolframscript",
+        "d8",
+        "hermes",
+        "mujs",
+        "duk",
+        "rhino",
+        "jsc",
+        "llrt",
+        "tjs",
     ])
     .style(Style::Posix)
     .flags(&[
@@ -354,7 +408,84 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
     .bare(&[Does::RunsInput(Language::Other)])
-    .examples(&[("julia --version", &[])]),
+    .examples(&[
+        ("julia --version", &[]),
+        ("gosh -e '(sys-system \"x\")'", &["opaque language"]),
+        ("fennel -e '(print 1)'", &[]),
+    ]),
+    model(&["erl", "werl", "lfe"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-eval"], &[Does::Code(Language::Other)]),
+            takes(&["-pa", "-pz", "-sname", "-setcookie", "-boot", "-config", "-mnesia"], &[]),
+        ])
+        .examples(&[
+            ("erl -noshell -eval 'os:cmd(\"x\"), halt().'", &["opaque language"]),
+            ("erl -noshell -eval 'io:format(\"~s~n\", [erlang:system_info(otp_release)])'", &[]),
+        ]),
+    model(&["swift"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-e"], &[Does::Code(Language::Other)]).instead(),
+            takes(&["-sdk", "-target", "-I", "-L", "-F", "-D", "-framework", "-module-name"], &[]),
+            switch(&["--version", "-version", "--help"], &[]),
+        ])
+        .subs(&[
+            model(&[
+                "build", "test", "package", "run", "sdk", "format", "plugin", "demangle", "help",
+            ])
+            .flags(&[takes(&["--package-path", "-C"], &[FOLDER])]),
+            model(&["repl"]).bare(&[Does::RunsInput(Language::Other)]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .bare(&[Does::RunsInput(Language::Other)])
+        .examples(&[
+            ("swift --version", &[]),
+            ("swift package resolve", &[]),
+            ("swift -e 'print(1 + 1)'", &[]),
+            ("swift -e 'print(try! String(contentsOfFile: \"a\"))'", &["opaque language"]),
+        ]),
+    model(&["kotlinc"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-e", "-expression"], &[Does::Code(Language::Other)]).instead(),
+            takes(&["-d"], &[WRITES]),
+            takes(&["-cp", "-classpath", "-jvm-target", "-module-name", "-Xplugin"], &[]),
+            switch(&["-script"], &[]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[
+            ("kotlinc a.kt -include-runtime -d a.jar", &["reads a.kt", "writes a.jar"]),
+            ("kotlinc -e 'java.io.File(\"a\").readText()'", &["opaque language"]),
+        ]),
+    model(&["nim"])
+        .style(Style::SingleDash)
+        .flags(&[
+            joined(&["--eval:", "--eval="], &[Does::Code(Language::Other)]),
+            joined(&["-o:", "--out:"], &[WRITES]),
+        ])
+        .subs(&[
+            model(&["e"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+            model(&["c", "cc", "cpp", "objc", "js", "r", "compile", "check", "doc", "dump"])
+                .operands(leading(&[&[READS]], &[])),
+        ])
+        .examples(&[
+            ("nim c -r src/main.nim", &["reads src/main.nim"]),
+            ("nim --eval:'echo readFile(\"a\")'", &["opaque language"]),
+        ]),
+    model(&["crystal"])
+        .flags(&[takes(&["-o"], &[WRITES]), takes(&["-D", "--define"], &[])])
+        .subs(&[
+            model(&["eval"]).operands(each(&[Does::Code(Language::Other)])),
+            model(&["run"]).operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+            model(&["build", "spec", "tool", "docs", "env", "init", "version", "play"])
+                .operands(each(&[READS])),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .examples(&[
+            ("crystal spec", &[]),
+            ("crystal eval 'puts File.read(\"a\")'", &["opaque language"]),
+        ]),
     model(&["java", "javaw"])
         .style(Style::SingleDash)
         .flags(&[

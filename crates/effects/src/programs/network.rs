@@ -413,8 +413,16 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["socat", "socat1"])
         .style(Style::Posix)
-        .operands(each(&[Does::Hides]))
-        .always(&[mark(Mark::Tunnel)]),
+        .flags(&[takes(&["-b", "-t", "-T", "-lf", "-lp", "-W", "-L"], &[])])
+        .examples(&[
+            ("socat - UNIX-CONNECT:/tmp/a.sock", &[]),
+            ("socat -u FILE:a STDOUT", &["reads a"]),
+            ("socat TCP-LISTEN:80,bind=127.0.0.1 TCP:localhost:81", &[]),
+            ("socat - TCP:h.example:80", &["sends h.example:80"]),
+            ("socat TCP:h.example:80 EXEC:sh", &["sends h.example:80", "runs sh", "marks tunnel"]),
+            ("socat TCP-LISTEN:80,fork TCP:localhost:81", &["marks tunnel"]),
+            ("socat - UNIX:/var/run/docker.sock", &["marks host-access"]),
+        ]),
     model(&["telnet"])
         .operands(leading(&[&[SENDS]], &[]))
         .examples(&[("telnet h.example 80", &["sends h.example"])]),
@@ -655,6 +663,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--config", "--files-from", "--filter-from", "--exclude-from"], &[READS]),
             takes(&["--exclude", "--include", "--transfers", "--bwlimit"], &[]),
             takes(&["--log-file"], &[WRITES]),
+            switch(&["--dry-run", "-n"], &[]),
         ])
         .subs(&[
             model(&["copy", "sync", "move", "copyto", "moveto", "bisync"]).operands(COPIES),

@@ -736,7 +736,6 @@ pub(crate) const MODELS: &[Model] = &[
         "luarocks",
         "conan",
         "vcpkg",
-        "swift",
         "zig",
         "shards",
         "nimble",

@@ -140,7 +140,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["--channel", "-c"], &[Does::Package(Registry::Other)]),
             takes(&["--name", "-n", "--prefix", "-p", "--solver"], &[]),
-            takes(&["--file", "-f"], &[READS]),
+            takes(&["--file", "-f"], &[Does::Repository(crate::effect::Purpose::Execute)]),
         ])
         .subs(&[
             model(&["run"])
@@ -169,6 +169,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("conda install numpy", &[]),
+            ("mamba env create -f https://h.example/e.yml", &["executes h.example:443"]),
             ("conda install -c https://h.example/c x", &["executes h.example:443"]),
         ]),
     model(&["twine"])

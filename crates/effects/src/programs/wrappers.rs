@@ -119,6 +119,35 @@ pub(crate) const MODELS: &[Model] = &[
         .style(Style::Posix)
         .flags(&[
             joined(&[":::", "::::"], &[Does::Hides]),
+            switch(
+                &[
+                    "--tag",
+                    "--keep-order",
+                    "-k",
+                    "--bar",
+                    "--eta",
+                    "--progress",
+                    "--verbose",
+                    "-v",
+                    "--dry-run",
+                    "--null",
+                    "-0",
+                    "--line-buffer",
+                    "--lb",
+                    "--ungroup",
+                    "-u",
+                    "--will-cite",
+                    "--halt-on-error",
+                    "--no-notice",
+                    "--quote",
+                    "-q",
+                    "-X",
+                    "-m",
+                    "--group",
+                    "--xargs",
+                ],
+                &[],
+            ),
             takes(
                 &[
                     "--jobs",
@@ -169,6 +198,7 @@ pub(crate) const MODELS: &[Model] = &[
         "dbus-run-session",
         "xvfb-run",
         "torsocks",
+        "tsocks",
         "torify",
         "firejail",
         "bwrap",
@@ -262,6 +292,9 @@ pub(crate) const MODELS: &[Model] = &[
             ("watchexec -e rs cat a", &["runs cat a", "reads a"]),
             ("nodemon --exec 'cat a'", &["runs cat a", "reads a"]),
         ]),
+    model(&["chokidar", "onchange"])
+        .flags(&[takes(&["-c", "--command"], &[SHELL]), takes(&["-i", "-d", "-t"], &[])])
+        .examples(&[("chokidar x -c 'cat a'", &["runs cat a", "reads a"])]),
     model(&["entr"])
         .style(Style::Posix)
         .operands(RUNS)
@@ -561,7 +594,10 @@ pub(crate) const MODELS: &[Model] = &[
                 &[],
             ),
         ])
-        .examples(&[("start-stop-daemon -S -x /bin/sh", &["runs sh"])]),
+        .examples(&[
+            ("start-stop-daemon -S -x /bin/sh", &["runs sh"]),
+            ("start-stop-daemon -S -x /bin/cat -- a", &["runs cat", "runs cat a", "reads a"]),
+        ]),
     model(&["run-parts"])
         .flags(&[takes(&["--regex", "--arg", "-a", "--umask"], &[])])
         .operands(each(&[Does::Script(Language::Other), Does::Hides])),

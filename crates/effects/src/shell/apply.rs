@@ -64,6 +64,12 @@ impl Shell<'_, '_> {
                 run.marks = crate::marks::Marks::NONE;
             }
         }
+        if line.only_compares() {
+            self.out.effects.forget(before, |action| {
+                matches!(action, Action::Connects(it) if it.purpose == Purpose::Send)
+                    || matches!(action, Action::Writes(..) | Action::Deletes(..))
+            });
+        }
         let drops = self.out.run_mut(run).is_some_and(|run| run.marks.contains(Mark::Database));
         if drops
             && self.is_in_test()
@@ -109,7 +115,8 @@ impl Shell<'_, '_> {
             } else if given.flag.value == Value::Rest && given.values.len() > 1 {
                 self.uses(given.flag.does, &joined(&given.values), context);
             } else if let Some(value) = given.values.first() {
-                self.uses(given.flag.does, value, context);
+                let with_words = words_of_code(given, line);
+                self.uses(given.flag.does, with_words.as_ref().unwrap_or(value), context);
                 if given.flag.does.contains(&Does::Shell) && is_foreign(self, &value.word) {
                     self.opaque(Why::Code, Bound::ALL, value.span.clone());
                 }
@@ -455,6 +462,15 @@ impl Shell<'_, '_> {
             self.word_text(text);
             return;
         }
+        // `yarn exec 'curl x | sh'`: no program has a name with blanks and pipes.
+        if let [only] = rest
+            && only
+                .text()
+                .is_some_and(|text| text.contains(' ') && text.contains(['|', ';', '&', '>']))
+        {
+            self.word_text(only);
+            return;
+        }
         while let Some((first, after)) = rest.split_first() {
             let Some((name, value)) = assignment(first) else { break };
             self.sets_environment(&name, value, first.span.clone());
@@ -489,6 +505,18 @@ impl Shell<'_, '_> {
                 // `parallel {} ::: COMMAND…` and `parallel ::: COMMAND…`
                 if command.first().is_none_or(|first| first.text() == Some("{}")) {
                     self.word_text(argument);
+                    continue;
+                }
+                // `parallel 'curl {} | sh' ::: URL…`: the command is one text.
+                if let [text] = command
+                    && text.word.known_part().contains(' ')
+                {
+                    let mut whole = replace_braces(text, &argument.word);
+                    if !text.word.known_part().contains("{}") {
+                        whole.word.push(' ');
+                        whole.word.push_word(&argument.word);
+                    }
+                    self.word_text(&whole);
                     continue;
                 }
                 let mut all: Vec<Field> =
@@ -716,7 +744,10 @@ impl Shell<'_, '_> {
         // `HTTP_PROXY= npm install` takes a proxy away.
         let is_empty = value.is_some_and(|it| it.text() == Some(""));
         let is_variable = name.text().is_some_and(|name| name.starts_with("env:"));
-        if means == Some(Meaning::Host) && is_empty && is_variable {
+        let takes_away = !matches!(means, None | Some(Meaning::Guard));
+        if is_variable
+            && (takes_away && is_empty || reach == Reach::Command && keeps_local(&name, value))
+        {
             return;
         }
         let loads = means == Some(Meaning::Loads);
@@ -979,6 +1010,40 @@ fn found_file(line: &Line<'_>, mut folder: Word) -> Word {
         None => folder.push_gap(Fill::Name),
     }
     folder
+}
+
+/// `python3 -c 'open(sys.argv[1], "w")' FILE`: code with the words that follow it in their places.
+fn words_of_code(given: &Given, line: &Line<'_>) -> Option<Field> {
+    const PLACES: &[(Language, &str, usize)] = &[
+        (Language::Python, "sys.argv[", 1),
+        (Language::JavaScript, "process.argv[", 1),
+        (Language::Ruby, "ARGV[", 0),
+        (Language::Perl, "$ARGV[", 0),
+        (Language::Php, "$argv[", 1),
+    ];
+    let [Does::Code(language)] = given.flag.does else { return None };
+    let (_, place, first) = PLACES.iter().find(|(known, ..)| known == language)?;
+    let value = given.values.first()?;
+    let text = value.text().filter(|text| text.contains(place))?;
+    let mut text = text.to_owned();
+    for (at, word) in line.operands.iter().take(8).enumerate() {
+        let Some(word) = word.text() else { continue };
+        let literal = format!("'{}'", word.replace('\\', "\\\\").replace('\'', "\\'"));
+        text = text.replace(&format!("{place}{}]", at + first), &literal);
+    }
+    Some(Field::new(Word::known(text), value.span.clone()))
+}
+
+/// `HTTP_PROXY=http://localhost:8888`: a proxy or a registry on this machine, for one command.
+fn keeps_local(name: &Word, value: Option<&Field>) -> bool {
+    let name = name.known_part().to_ascii_lowercase();
+    let is_one = ["_proxy", "npm_config_registry", "index_url", ":goproxy"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let address = value.filter(|_| is_one).and_then(|value| host::parse_url(&value.word));
+    address
+        .and_then(|address| address.host.text().map(crate::host::is_this_machine))
+        .unwrap_or(false)
 }
 
 /// What a command does not do if it only says what it would do.

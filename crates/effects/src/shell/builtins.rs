@@ -218,6 +218,9 @@ impl Shell<'_, '_> {
     fn source(&mut self, arguments: &[Field], input: &Input) -> Output {
         if let Some(first) = arguments.first() {
             self.script(Language::Shell, first, input.clone());
+        } else if let Some(input) = input {
+            // `… | source` of fish.
+            self.run_output(Language::Shell, input, &(0..0));
         }
         Output::Unknown
     }
@@ -476,7 +479,7 @@ impl Shell<'_, '_> {
                 self.prints_names(name, arguments).or_else(|| passed_names(name, arguments, input))
             }
             _ if prints_setup(name, arguments)
-                && !fields.first().is_some_and(|it| is_path(&it.word)) =>
+                && fields.first().is_some_and(|it| is_installed(&it.word)) =>
             {
                 Some(Output::Nothing)
             }
@@ -665,10 +668,20 @@ fn pathspec(arguments: &[Field]) -> Option<Word> {
         !text.starts_with('-') && text.len() > 1 && text != "." && !text.starts_with(':')
     };
     let pattern = arguments.iter().skip(listing + 1).find(is_pattern)?;
+    let text = pattern.text()?;
     let mut word = Word::known("./");
-    word.push_gap(crate::word::Fill::Anything);
-    word.push('/');
-    word.push_word(&crate::shell::glob_word(pattern.text()?));
+    // With a folder in front, only what is below it.
+    if let Some(folder) = text.strip_suffix("/**").or_else(|| text.strip_suffix("/*")) {
+        word.push_str(folder);
+        word.push('/');
+        word.push_gap(crate::word::Fill::Name);
+        return Some(word);
+    }
+    if !text.contains('/') {
+        word.push_gap(crate::word::Fill::Anything);
+        word.push('/');
+    }
+    word.push_word(&crate::shell::glob_word(text));
     Some(word)
 }
 
@@ -684,6 +697,24 @@ fn passed_names(name: &str, arguments: &[Field], input: &Input) -> Option<Output
     }
 }
 
+/// A program that is found by its name, or named in a folder in which package managers put it.
+fn is_installed(program: &Word) -> bool {
+    const FOLDERS: &[&str] = &[
+        "/bin/",
+        "/usr/bin/",
+        "/usr/local/bin/",
+        "/opt/homebrew/bin/",
+        "/home/linuxbrew/.linuxbrew/bin/",
+        "/opt/local/bin/",
+        "/run/current-system/sw/bin/",
+    ];
+    !is_path(program)
+        || program.text().is_some_and(|text| {
+            let folder = text.rfind('/').map_or("", |at| text.get(..=at).unwrap_or_default());
+            FOLDERS.contains(&folder)
+        })
+}
+
 /// Programs that print settings for the shell which is to read them: `eval "$(ssh-agent -s)"`.
 fn prints_setup(name: &str, arguments: &[Field]) -> bool {
     let word = |at: usize| arguments.get(at).and_then(Field::text).unwrap_or_default();
@@ -695,14 +726,19 @@ fn prints_setup(name: &str, arguments: &[Field]) -> bool {
         }
         "direnv" => matches!(first, "hook" | "export"),
         "brew" => first == "shellenv",
+        "luarocks" => first == "path",
+        "perl" => arguments.iter().any(|field| field.text() == Some("-Mlocal::lib")),
+        "thefuck" => matches!(first, "--alias" | "-a"),
+        "fasd" => first == "--init",
+        "oh-my-posh" | "navi" => matches!(first, "init" | "widget"),
+        "rustup" => first == "completions",
         "fnm" | "opam" | "docker-machine" => first == "env",
         "mise" | "rtx" => matches!(first, "activate" | "hook-env"),
         "conda" | "mamba" | "micromamba" => first.starts_with("shell"),
         "minikube" => matches!(first, "docker-env" | "podman-env"),
         "poetry" => first == "env" && word(1) == "activate",
         "fzf" => matches!(first, "--bash" | "--zsh"),
-        "kubectl" | "helm" | "gh" | "npm" | "docker" | "kind" | "rustup" | "pip" | "uv"
-        | "just" => {
+        "kubectl" | "helm" | "gh" | "npm" | "docker" | "kind" | "pip" | "uv" | "just" => {
             matches!(first, "completion" | "completions" | "generate-shell-completion")
         }
         _ => false,

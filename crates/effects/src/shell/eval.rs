@@ -15,6 +15,7 @@ use crate::path::Path;
 use crate::shell::expand::Field;
 use crate::shell::output::Output;
 use crate::shell::parse;
+use crate::shell::sources;
 use crate::shell::syntax::{
     Assign, AssignValue, Command, Form, HereDoc, Link, List, Pipeline, Redirect, Span, Target,
     Trouble,
@@ -480,6 +481,12 @@ impl<'a, 'g> Shell<'a, 'g> {
             "HISTFILE" => Some(Word::known("~/.bash_history")),
             "SSH_AUTH_SOCK" | "DISPLAY" | "USER" | "LOGNAME" | "HOSTNAME" => None,
             "TMPDIR" | "TMP" | "TEMP" => Some(Word::known("/tmp")),
+            // Where the clouds tell programs to fetch credentials.
+            "ECS_CONTAINER_METADATA_URI" | "ECS_CONTAINER_METADATA_URI_V4" => {
+                Some(Word::known("http://169.254.170.2"))
+            }
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI" => Some(Word::known("http://169.254.170.23")),
+            "IDENTITY_ENDPOINT" | "MSI_ENDPOINT" => Some(Word::known("http://169.254.169.254")),
             _ => {
                 let at: usize = name.parse().ok()?;
                 let list = self.positional.as_ref()?;
@@ -943,7 +950,12 @@ impl<'a, 'g> Shell<'a, 'g> {
         let starts_unknown = field.word.misses_value() && field.word.known_start().is_empty();
         if !starts_unknown && !field.word.is_unknown() {
             let path = self.resolve(&field.word);
-            return self.push(make(path), field.span.clone());
+            let action = make(path);
+            if let Some(folder) = sources::whole_folder(&field.word, &action) {
+                let path = self.resolve(&folder);
+                self.push(sources::on(&action, path), field.span.clone());
+            }
+            return self.push(action, field.span.clone());
         }
         let action = make(self.resolve(&field.word));
         if starts_unknown {

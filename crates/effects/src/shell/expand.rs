@@ -221,6 +221,17 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// A variable that the text has filled with a secret, or that only the environment has.
+    fn uses_variable(&mut self, name: &str, is_set: bool) {
+        if self.secret_variables.contains(name)
+            && let Some(secrets) = &mut self.secrets
+        {
+            secrets.push(name.to_owned());
+        } else if !is_set {
+            self.reads_variable(name);
+        }
+    }
+
     /// A variable whose name says that it is a secret comes from the environment.
     fn reads_variable(&mut self, name: &str) {
         let is_secret = names_secret(name);
@@ -371,17 +382,12 @@ impl Shell<'_, '_> {
         let (value, is_fetched) =
             self.traced(|shell| shell.lookup(&parameter.name, parameter.index.as_deref()));
         self.evaluate_operation(parameter, value.as_ref(), is_fetched);
+        // Whether it is set, and how long it is, does not show it.
+        if !matches!(parameter.op, Op::Alternative(_) | Op::Length | Op::Indirect) {
+            self.uses_variable(&parameter.name, value.is_some());
+        }
         match &parameter.op {
-            Op::Value if self.secret_variables.contains(&parameter.name) => {
-                if let Some(secrets) = &mut self.secrets {
-                    secrets.push(parameter.name.clone());
-                }
-                value.unwrap_or_else(Word::unknown)
-            }
-            Op::Value => value.unwrap_or_else(|| {
-                self.reads_variable(&parameter.name);
-                self.unset(&parameter.name)
-            }),
+            Op::Value => value.unwrap_or_else(|| self.unset(&parameter.name)),
             Op::Default { word, assigns } => {
                 let default = self.joined(word);
                 match value {
@@ -422,7 +428,19 @@ impl Shell<'_, '_> {
             },
             Op::Indirect => {
                 let name = value.as_ref().and_then(Word::text).map(str::to_owned);
-                name.and_then(|name| self.lookup(&name, None)).unwrap_or_else(Word::unknown)
+                let Some(name) = name else { return Word::unknown() };
+                let value = self.lookup(&name, None);
+                self.uses_variable(&name, value.is_some());
+                value.unwrap_or_else(Word::unknown)
+            }
+            Op::Required(pieces) => {
+                self.joined(pieces);
+                value.filter(|value| !value.is_unknown()).unwrap_or_else(|| {
+                    // It is not empty, so what follows is not in the root or the folder at hand.
+                    let mut name = Word::known("_");
+                    name.push_gap(Fill::Name);
+                    name
+                })
             }
             Op::Other(pieces) => {
                 self.joined(pieces);

@@ -9,7 +9,35 @@ use crate::word::Word;
 
 /// Variables that name folders or files from which code is loaded.
 const LOADED_FROM: &[&str] = &[
+    "ANSIBLE_CONFIG",
+    "ANSIBLE_LIBRARY",
+    "AWS_CONFIG_FILE",
+    "BUNDLE_GEMFILE",
+    "CAML_LD_LIBRARY_PATH",
+    "CLASSPATH",
+    "CORECLR_PROFILER_PATH",
+    "CURL_HOME",
     "DOTNET_STARTUP_HOOKS",
+    "ERL_LIBS",
+    "GHC_ENVIRONMENT",
+    "HELM_PLUGINS",
+    "HGRCPATH",
+    "INPUTRC",
+    "JULIA_LOAD_PATH",
+    "LESSKEY",
+    "LESSKEYIN",
+    "MAKEFILES",
+    "OPENSSL_ENGINES",
+    "PSQLRC",
+    "PYTHONUSERBASE",
+    "RIPGREP_CONFIG_PATH",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "SCREENRC",
+    "TF_CLI_CONFIG_FILE",
+    "TF_PLUGIN_DIR",
+    "VIMRUNTIME",
+    "WGETRC",
     "DYLD_LIBRARY_PATH",
     "GCONV_PATH",
     "GIT_EXEC_PATH",
@@ -41,6 +69,30 @@ const LOADING_OPTIONS: &[&str] = &[
     "-I",
     "-C linker",
     "-Clinker",
+];
+
+/// Options in variables that carry code or a program, and texts by which they are known.
+const CODE_IN_OPTIONS: &[(&str, &[&str])] = &[
+    ("ELIXIR_ERL_OPTIONS", &["-eval", "-run"]),
+    ("ERL_AFLAGS", &["-eval", "-run"]),
+    ("ERL_FLAGS", &["-eval", "-run"]),
+    ("ERL_ZFLAGS", &["-eval", "-run"]),
+    ("EXINIT", &["!", "system("]),
+    ("FZF_DEFAULT_OPTS", &["execute", "become(", "reload(", "transform("]),
+    ("GNUMAKEFLAGS", &["--eval", "SHELL="]),
+    ("GOFLAGS", &["-toolexec", "-vettool", "-exec", "-overlay"]),
+    ("LUA_INIT", &["os.", "io.", "require", "@/tmp/"]),
+    ("MAKEFLAGS", &["--eval", "SHELL="]),
+    ("MFLAGS", &["--eval", "SHELL="]),
+    ("PERL5DB", &["system", "exec", "`", "qx"]),
+    ("PERL5OPT", &["system", "exec", "`"]),
+    ("PYTEST_ADDOPTS", &["-p ", "-c "]),
+    ("PYTHONBREAKPOINT", &["os.", "subprocess.", "pty.", "builtins."]),
+    (
+        "TAR_OPTIONS",
+        &["action=exec", "to-command", "use-compress-program", "info-script", "rsh-command"],
+    ),
+    ("VIMINIT", &["!", "system("]),
 ];
 
 impl Shell<'_, '_> {
@@ -82,9 +134,21 @@ impl Shell<'_, '_> {
         }
         let Some(bare) = name.strip_prefix("env:") else { return };
         let text = value.word.known_part();
+        let codes = CODE_IN_OPTIONS.iter().filter(|(name, _)| *name == bare);
+        if { codes }.any(|(_, signs)| signs.iter().any(|sign| text.contains(sign))) {
+            return self.opaque(Why::Code, Bound::ALL, value.span.clone());
+        }
+        if bare.starts_with("BASH_FUNC_")
+            && let Some(body) = text.trim_start().strip_prefix("()")
+        {
+            let body = Word::known(body.trim());
+            drop(self.word_text(&Field::new(body, value.span.clone())));
+            return;
+        }
         let is_path = LOADED_FROM.contains(&bare);
         let is_option =
             bare.ends_with("_OPTIONS") || bare.ends_with("_OPTS") || bare.ends_with("OPT");
+        let is_option = is_option || bare == "MAVEN_ARGS" || bare.ends_with("_node_options");
         let is_option = is_option || bare == "RUSTFLAGS";
         if !is_path && !is_option {
             return;

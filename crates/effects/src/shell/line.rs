@@ -64,6 +64,23 @@ impl<'f> Line<'f> {
         !ends_flags && before.is_none_or(|word| !word.starts_with('-') || is_known(word))
     }
 
+    /// Whether a program that copies only says what it would copy: `rsync -n`, `aws s3 sync --dryrun`.
+    pub(crate) fn only_compares(&self) -> bool {
+        let name = self.models.first().and_then(|model| model.names.first()).copied();
+        let is_short = |given: &Given| given.flag.names.first() == Some(&"--dry-run");
+        match name {
+            Some("rsync" | "rclone") => self.is_dry_run() || self.flags.iter().any(is_short),
+            // For `cp`, the same flag only keeps what is there.
+            Some("gsutil") if self.sub_command() == "rsync" => {
+                self.words.iter().any(|word| word.text() == Some("-n"))
+            }
+            Some("aws" | "gcloud" | "s3cmd" | "s5cmd" | "mc" | "azcopy" | "b2") => {
+                self.is_dry_run()
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a flag asks for help only. A word that the program passes on is no flag of its own.
     pub(crate) fn asks_for_help(&self) -> bool {
         let is_help = |field: &Field| {

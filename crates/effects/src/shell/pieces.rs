@@ -552,6 +552,10 @@ impl Parser<'_> {
                 self.pos += 1;
                 Op::Alternative(self.pieces(mode, Some(b"}")))
             }
+            b'?' => {
+                self.pos += 1;
+                Op::Required(self.pieces(mode, Some(b"}")))
+            }
             b':' => {
                 let start = self.pos + 1;
                 let pieces = self.pieces(mode, Some(b"}"));

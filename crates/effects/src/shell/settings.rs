@@ -96,7 +96,13 @@ fn environment(name: &str) -> Option<Meaning> {
         | "RSYNC_RSH"
         | "CVS_RSH"
         | "SVN_SSH"
-        | "TAR_OPTIONS"
+        | "LESSEDIT"
+        | "KUBECTL_EXTERNAL_DIFF"
+        | "GH_BROWSER"
+        | "PKG_CONFIG"
+        | "MAKESHELL"
+        | "CONFIG_SHELL"
+        | "ZYPP_ASKPASS"
         | "XARGS_SHELL" => Meaning::Command,
         "BASH_ENV" | "ENV" | "ZDOTDIR" => Meaning::Code(Language::Shell),
         "PYTHONSTARTUP" => Meaning::Code(Language::Python),
@@ -153,7 +159,52 @@ fn environment(name: &str) -> Option<Meaning> {
         | "KUBECONFIG"
         | "DOCKER_CONFIG"
         | "CLAUDE_CONFIG_DIR"
-        | "CODEX_HOME" => Meaning::Loads,
+        | "CODEX_HOME"
+        | "TAR_OPTIONS"
+        | "ANSIBLE_CONFIG"
+        | "ANSIBLE_LIBRARY"
+        | "ANT_OPTS"
+        | "AWS_CONFIG_FILE"
+        | "BUNDLE_GEMFILE"
+        | "CAML_LD_LIBRARY_PATH"
+        | "CLASSPATH"
+        | "CONDARC"
+        | "CORECLR_PROFILER_PATH"
+        | "CURL_HOME"
+        | "ELIXIR_ERL_OPTIONS"
+        | "ERL_AFLAGS"
+        | "ERL_FLAGS"
+        | "ERL_LIBS"
+        | "ERL_ZFLAGS"
+        | "FZF_DEFAULT_OPTS"
+        | "GHC_ENVIRONMENT"
+        | "GNUMAKEFLAGS"
+        | "HELM_PLUGINS"
+        | "HGRCPATH"
+        | "JAVA_OPTS"
+        | "JRUBY_OPTS"
+        | "JULIA_LOAD_PATH"
+        | "JVM_OPTS"
+        | "LESSKEY"
+        | "LESSKEYIN"
+        | "MAKEFILES"
+        | "MAVEN_ARGS"
+        | "MYSQL_HOME"
+        | "OPENSSL_ENGINES"
+        | "PIP_CONFIG_FILE"
+        | "PSQLRC"
+        | "PYTEST_ADDOPTS"
+        | "PYTHONBREAKPOINT"
+        | "PYTHONUSERBASE"
+        | "R_PROFILE"
+        | "R_PROFILE_USER"
+        | "SBT_OPTS"
+        | "SCREENRC"
+        | "TF_CLI_CONFIG_FILE"
+        | "TF_PLUGIN_DIR"
+        | "VIMRUNTIME"
+        | "WGETRC"
+        | "YARN_RC_FILENAME" => Meaning::Loads,
         "HTTP_PROXY"
         | "HTTPS_PROXY"
         | "ALL_PROXY"
@@ -169,6 +220,22 @@ fn environment(name: &str) -> Option<Meaning> {
         | "npm_config_registry"
         | "YARN_REGISTRY"
         | "GOPROXY"
+        | "BUN_CONFIG_REGISTRY"
+        | "CONDA_CHANNEL_ALIAS"
+        | "COREPACK_NPM_REGISTRY"
+        | "ELECTRON_MIRROR"
+        | "FLUTTER_STORAGE_BASE_URL"
+        | "HEX_MIRROR"
+        | "HOMEBREW_API_DOMAIN"
+        | "HOMEBREW_BOTTLE_DOMAIN"
+        | "HOMEBREW_BREW_GIT_REMOTE"
+        | "NVM_NODEJS_ORG_MIRROR"
+        | "PLAYWRIGHT_DOWNLOAD_HOST"
+        | "PUB_HOSTED_URL"
+        | "PUPPETEER_DOWNLOAD_BASE_URL"
+        | "RUSTUP_DIST_SERVER"
+        | "RUSTUP_UPDATE_ROOT"
+        | "YARN_NPM_REGISTRY_SERVER"
         | "DOCKER_HOST"
         | "ANTHROPIC_BASE_URL"
         | "OPENAI_BASE_URL"
@@ -190,7 +257,17 @@ fn environment(name: &str) -> Option<Meaning> {
         | "REQUESTS_CA_BUNDLE"
         | "SSL_CERT_FILE"
         | "NODE_EXTRA_CA_CERTS" => Meaning::Guard,
+        _ if name.starts_with("CARGO_REGISTRIES_") && name.ends_with("_INDEX") => Meaning::Host,
+        _ if name.eq_ignore_ascii_case("npm_config_node_options")
+            || name.eq_ignore_ascii_case("npm_config_userconfig")
+            || name.eq_ignore_ascii_case("npm_config_globalconfig") =>
+        {
+            Meaning::Loads
+        }
         _ if name.ends_with("RUSTC_WRAPPER")
+            || name.ends_with("_COMPILER_LAUNCHER")
+            || name.starts_with("CARGO_TARGET_")
+                && (name.ends_with("_RUNNER") || name.ends_with("_LINKER"))
             || name.eq_ignore_ascii_case("npm_config_script_shell") =>
         {
             Meaning::Command

@@ -461,9 +461,9 @@ const READERS: &[&str] = &[
 
 /// Programs that builds get through a variable of their name.
 const IN_VARIABLES: &[&str] = &[
-    "bash", "cargo", "cc", "clang", "cmake", "docker", "gcc", "git", "go", "java", "make", "node",
-    "npm", "npx", "perl", "php", "pip", "pip3", "pnpm", "python", "python3", "ruby", "rustc", "sh",
-    "yarn",
+    "bash", "browser", "cargo", "cc", "clang", "cmake", "docker", "editor", "gcc", "git", "go",
+    "java", "make", "node", "npm", "pager", "visual", "npx", "perl", "php", "pip", "pip3", "pnpm",
+    "python", "python3", "ruby", "rustc", "sh", "yarn",
 ];
 
 fn find_model(name: &str) -> Option<&'static crate::model::Model> {

@@ -450,6 +450,7 @@ impl Shell<'_, '_> {
                 self.unpacked(line, context);
                 if name == "tar" {
                     self.archive(line);
+                    self.acts_at_checkpoints(line);
                 }
             }
             "cpio" => self.packs_input(line, context),
@@ -478,9 +479,17 @@ impl Shell<'_, '_> {
                 }
             }
             "kill" | "killall5" => self.kills_all(line, context),
+            "socat" => self.relay(line, context),
+            "strace" => self.traces_into(line),
+            "systemctl" if line.words.iter().any(|it| it.text() == Some("show-environment")) => {
+                self.mark(context.run, Mark::Credentials);
+            }
+            "start-stop-daemon" => self.starts_daemon(line),
+            "perl" | "ruby" | "sed" => self.erases_in_place(name, line),
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
+            "docker" if line.sub_command().ends_with("exec") => self.names_container(line, context),
             "docker" if line.sub_command().starts_with("compose") => self.manifests(line, context),
             "docker-compose" => self.manifests(line, context),
             "fd" => self.found_by_fd(line),
@@ -734,6 +743,21 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `docker exec pg-test psql …`: what runs there works on the data of that container. Its name is
+    /// another word of the run, as that of a database would be.
+    fn names_container(&mut self, line: &Line<'_>, context: &Context) {
+        let is_container = |field: &&Field| field.text().is_some_and(names_scratch);
+        let file = line.words.iter().find(|it| it.word.known_part().ends_with("ml"));
+        let name = line.operands.first().filter(is_container).or(file.filter(is_container));
+        let Some(name) = name.and_then(Field::text).map(str::to_owned) else { return };
+        let count = self.out.since(context.run + 1).len();
+        for at in context.run + 1..=context.run + count.min(16) {
+            if let Some(run) = self.out.run_mut(at) {
+                run.words.push(Word::known(format!("container={name}")));
+            }
+        }
+    }
+
     fn copies_from_container(&mut self, line: &Line<'_>) {
         let is_local = |field: &&Field| !field.word.known_part().contains(':');
         if let [source, target] = line.operands.as_slice() {
@@ -742,6 +766,10 @@ impl Shell<'_, '_> {
             }
             if let Some(target) = Some(target).filter(is_local) {
                 self.write_file(target, Change::Folder);
+                // What it takes out of the container is read here.
+                if let Some(colon) = source.word.known_part().find(':') {
+                    self.read_file(&source.from(colon + 1), Access::Content);
+                }
             }
         }
     }
@@ -904,6 +932,9 @@ impl Shell<'_, '_> {
             return;
         }
         self.skips_hooks(line, context);
+        for field in line.words.iter().filter(|it| it.word.known_start().starts_with("ext::")) {
+            self.word_text(&field.from("ext::".len()));
+        }
         match (line.sub_command(), line.operands.as_slice()) {
             ("config" | "config set", _) if reads_config(line) => {
                 let shows = |field: &Field| field.word.known_part().ends_with("extraheader");
@@ -920,6 +951,10 @@ impl Shell<'_, '_> {
                     && let Some(name) = key.strip_prefix("alias.")
                 {
                     self.aliases.insert(format!("git {name}"), value.to_owned());
+                    // `alias.st status` is a short name, and what it does is judged when it is used.
+                    if is_plain_alias(value) {
+                        return self.forget_settings(context);
+                    }
                 }
                 let mut name = Word::known("git:");
                 name.push_word(&key.word);
@@ -947,6 +982,23 @@ impl Shell<'_, '_> {
                 if line.sub_command() == "archive" {
                     for field in operands.iter().skip(1) {
                         self.read_file(field, Access::Content);
+                    }
+                }
+            }
+            ("grep", operands) if has(&["--no-index"]) => {
+                let pattern = usize::from(!has(&["-e", "-f"]));
+                match operands.get(pattern..).filter(|files| !files.is_empty()) {
+                    Some(files) => {
+                        for file in files {
+                            self.read_file(file, Access::Tree);
+                        }
+                    }
+                    None => {
+                        let folder = match self.folder.known_part() {
+                            "" => Word::known("."),
+                            _ => self.folder.clone(),
+                        };
+                        self.read_file(&Field::new(folder, context.span.clone()), Access::Tree);
                     }
                 }
             }
@@ -1743,6 +1795,43 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `--checkpoint-action=exec=COMMAND`. Other actions print, or wait.
+    fn acts_at_checkpoints(&mut self, line: &Line<'_>) {
+        let actions = line.flags.iter().filter(|it| it.spelling == "--checkpoint-action");
+        for action in actions.filter_map(|given| given.values.first()) {
+            let start = action.word.known_start();
+            if start.starts_with("exec=") {
+                self.word_text(&action.from(5));
+            } else if start.is_empty() {
+                self.opaque(Why::Code, Bound::ALL, action.span.clone());
+            }
+        }
+    }
+
+    /// `strace -o '|COMMAND'`
+    fn traces_into(&mut self, line: &Line<'_>) {
+        let outputs =
+            line.flags.iter().filter(|it| matches!(it.spelling.as_str(), "-o" | "--output"));
+        for output in outputs.filter_map(|given| given.values.first()) {
+            if output.word.known_start().starts_with(['|', '!']) {
+                self.word_text(&output.from(1));
+            }
+        }
+    }
+
+    /// `start-stop-daemon --start --exec PROGRAM -- ARGUMENT…`
+    fn starts_daemon(&mut self, line: &Line<'_>) {
+        let names = ["--exec", "-x", "--startas", "-a"];
+        let given = line.flags.iter().rfind(|it| names.contains(&it.spelling.as_str()));
+        if let Some(program) = given.and_then(|given| given.values.first())
+            && !line.operands.is_empty()
+        {
+            let mut words = vec![program.clone()];
+            words.extend(line.operands.iter().cloned());
+            self.run(&words, None);
+        }
+    }
+
     /// The archive of `tar`: a file that is written, or a place on another host.
     fn archive(&mut self, line: &Line<'_>) {
         let has = |names: &[&str]| {
@@ -1794,6 +1883,47 @@ impl Shell<'_, '_> {
         };
         self.keep_fetched(&folder, output);
     }
+}
+
+/// Sub-commands of git that only show something, or keep it.
+fn is_plain_alias(value: &str) -> bool {
+    const PLAIN: &[&str] = &[
+        "add",
+        "blame",
+        "branch",
+        "checkout",
+        "cherry-pick",
+        "commit",
+        "describe",
+        "diff",
+        "fetch",
+        "log",
+        "ls-files",
+        "pull",
+        "rebase",
+        "reflog",
+        "restore",
+        "rev-parse",
+        "shortlog",
+        "show",
+        "stash",
+        "status",
+        "switch",
+        "tag",
+        "worktree",
+    ];
+    let mut words = value.split_whitespace();
+    words.next().is_some_and(|first| PLAIN.contains(&first))
+        && words.all(|word| !matches!(word, "-c" | "-x" | "--exec" | "--ext-diff" | "--no-verify"))
+        && !value.contains(['!', '`', ';', '|', '&'])
+}
+
+/// Whether a container or a file of compose says in its name that it is for tests.
+fn names_scratch(name: &str) -> bool {
+    !name.contains(' ')
+        && name
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .any(|part| matches!(part, "test" | "tests" | "testing" | "tmp" | "temp" | "scratch"))
 }
 
 /// Words of tasks that take something away, and those that say that it is in use.

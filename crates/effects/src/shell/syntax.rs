@@ -232,6 +232,8 @@ pub(crate) enum Op {
     Default { word: Vec<Piece>, assigns: bool },
     /// `:+`, `+`: something else if it is set.
     Alternative(Vec<Piece>),
+    /// `:?`, `?`: the shell stops if it is empty.
+    Required(Vec<Piece>),
     /// `:offset:length`
     Slice(String),
     /// `#`, `##`, `%`, `%%` and the pattern.

@@ -112,17 +112,45 @@ impl SecretCondition {
     fn kinds<'c>(&self, input: &'c Arguments) -> Result<Vec<String>, &'c Unreadable> {
         input.value()?;
         let text = input.raw();
-        let hits = match (self.set.get(), input.form()) {
+        let mut hits = match (self.set.get(), input.form()) {
             (None, _) => Vec::new(),
             (Some(set), ArgumentsForm::Text(_)) => set.find(text),
             // The input has a value, so its text is empty or one document.
             (Some(set), _) => set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
         };
+        // A secret in a URL is written with escapes.
+        if let (true, Some(set), Some(decoded)) = (hits.is_empty(), self.set.get(), decoded(text)) {
+            hits = set.find(&decoded);
+        }
         let mut kinds: Vec<String> = hits.iter().map(|hit| hit.kind.to_string()).collect();
         kinds.sort_unstable();
         kinds.dedup();
         Ok(kinds)
     }
+}
+
+/// The text without the escapes of URLs, if it has some.
+fn decoded(text: &str) -> Option<String> {
+    let hex = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut bytes = text.bytes().enumerate();
+    if !text.contains('%') {
+        return None;
+    }
+    let mut plain: Vec<u8> = Vec::new();
+    let mut has_escape = false;
+    while let Some((at, byte)) = bytes.next() {
+        let digits = text.as_bytes().get(at + 1..at + 3);
+        let pair = digits.filter(|_| byte == b'%').and_then(|digits| match digits {
+            [high, low] => Some(hex(*high)? << 4 | hex(*low)?),
+            _ => None,
+        });
+        if pair.is_some() {
+            has_escape = true;
+            bytes.nth(1);
+        }
+        plain.push(pair.unwrap_or(byte));
+    }
+    has_escape.then(|| String::from_utf8_lossy(&plain).into_owned())
 }
 
 /// `any` stands for the group of all secrets.
