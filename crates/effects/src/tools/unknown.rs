@@ -83,7 +83,7 @@ fn show(
     }
     let asks = ["search", "suggest", "ask", "docs", "documentation", "explain", "find"];
     if is_sql(key, trimmed) && !call.name_has(&asks) {
-        return known::query(analysis, path, text);
+        return known::query(analysis, call, path, text);
     }
     if text.contains("*** Begin Patch")
         || text.starts_with("diff --git")
@@ -222,6 +222,7 @@ fn is_sql(key: &str, text: &str) -> bool {
         .any(|part| key.contains(part));
     let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     is_key
+        && !key.contains("text")
         && matches!(
             first.as_str(),
             "SELECT"
