@@ -14,7 +14,7 @@ use crate::shell::expand::Field;
 use crate::word::Word;
 
 mod arguments;
-mod deeds;
+pub(crate) mod deeds;
 mod known;
 mod naming;
 mod program_tool;

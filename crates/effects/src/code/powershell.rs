@@ -163,7 +163,7 @@ impl Code<'_> {
             }
             // What is piped in is what they work on.
             Some("remove-item" | "ri" | "rm" | "del" | "clear-content" | "get-content" | "gc")
-                if words.iter().skip(1).all(is_flag) =>
+                if !names_target(&words) =>
             {
                 let found = match input.as_deref() {
                     Some(Output::Text(word)) => word.clone(),
@@ -374,6 +374,29 @@ fn alias(name: &str) -> Option<&'static str> {
         "saps" | "start" => "start-process",
         "kill" | "spps" => "stop-process",
         _ => return None,
+    })
+}
+
+/// Whether a word says what the command works on, and is not the value of `-ErrorAction` and its like.
+fn names_target(words: &[Field]) -> bool {
+    let takes = [
+        "-erroraction",
+        "-warningaction",
+        "-filter",
+        "-include",
+        "-exclude",
+        "-stream",
+        "-encoding",
+        "-ea",
+    ];
+    words.windows(2).any(|pair| match pair {
+        [before, word] => {
+            !is_flag(word)
+                && !before
+                    .text()
+                    .is_some_and(|it| takes.contains(&it.to_ascii_lowercase().as_str()))
+        }
+        _ => false,
     })
 }
 

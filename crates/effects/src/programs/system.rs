@@ -172,7 +172,6 @@ pub(crate) const MODELS: &[Model] = &[
         "atd",
         "schtasks",
         "loginctl",
-        "defaults",
     ])
     .subs(&[
         model(&[
@@ -192,7 +191,37 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
             .always(SCHEDULE),
     ])
-    .examples(&[("defaults read com.x", &[]), ("loginctl enable-linger", &["marks schedules"])]),
+    .examples(&[("loginctl enable-linger", &["marks schedules"])]),
+    model(&["defaults"])
+        .style(Style::Plain)
+        .operands(each(&[
+            Does::MarksIfContains("LoginHook", Mark::Schedules),
+            Does::MarksIfContains("LogoutHook", Mark::Schedules),
+            Does::MarksIfContains("LSQuarantine", Mark::Guard),
+            Does::MarksIfContains("askForPassword", Mark::Guard),
+            Does::MarksIfContains("com.apple.alf", Mark::Guard),
+            Does::MarksIfContains("AutomaticCheckEnabled", Mark::Guard),
+            Does::MarksIfContains("ConfigDataInstall", Mark::Guard),
+            Does::MarksIfContains("DisableLibraryValidation", Mark::Guard),
+            Does::MarksIfContains("/Library/Preferences", Mark::Schedules),
+            Does::MarksIfContains("com.apple.loginwindow", Mark::Schedules),
+            Does::MarksIfContains("com.apple.loginitems", Mark::Schedules),
+        ]))
+        .examples(&[
+            ("defaults read com.x", &[]),
+            ("defaults write com.apple.dock autohide -bool true", &[]),
+            ("defaults write com.apple.loginwindow LoginHook x", &["marks schedules"]),
+        ]),
+    model(&["systemsetup"])
+        .style(Style::Plain)
+        .operands(leading(
+            &[&[Does::MarksIf(
+                &["-setremotelogin", "-setremoteappleevents", "-setusingnetworktime"],
+                Mark::Guard,
+            )]],
+            &[],
+        ))
+        .examples(&[("systemsetup -setremotelogin on", &["marks guard"])]),
     model(&[
         "useradd",
         "adduser",
@@ -222,7 +251,6 @@ pub(crate) const MODELS: &[Model] = &[
         "newgidmap",
         "smbpasswd",
         "htpasswd",
-        "net",
     ])
     .flags(&[takes(
         &[
@@ -249,6 +277,22 @@ pub(crate) const MODELS: &[Model] = &[
         ("usermod -aG docker dev", &["marks accounts"]),
         ("passwd -d root", &["marks accounts"]),
     ]),
+    model(&["net"])
+        .style(Style::Plain)
+        .operands(leading(
+            &[
+                &[Does::MarksIf(&["stop", "share", "accounts"], Mark::Guard)],
+                &[],
+                &[mark(Mark::Accounts)],
+            ],
+            &[],
+        ))
+        .examples(&[
+            ("net user", &[]),
+            ("net user x y /add", &["marks accounts"]),
+            ("net localgroup administrators x /add", &["marks accounts"]),
+            ("net stop WinDefend", &["marks guard"]),
+        ]),
     model(&["visudo"])
         .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
         .always(&[Does::WritesFile("/etc/sudoers", Change::Content), mark(Mark::Privilege)])
@@ -303,6 +347,11 @@ pub(crate) const MODELS: &[Model] = &[
         "-vL",
         "-nL",
         "-a",
+        "--assess",
+        "/enum",
+        "el",
+        "gl",
+        "enum-logs",
         "query",
     ])])
     .always(&[])
@@ -712,6 +761,18 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["stop", "delete", "kill"]).always(&[mark(Mark::Kills)]),
     ])
     .examples(&[("nginx -t", &[]), ("pm2 list", &[]), ("pm2 startup", &["marks schedules"])]),
+    model(&["certutil"])
+        .style(Style::SingleDash)
+        .flags(&[switch(&["-hashfile", "-verify", "-dump", "-viewstore", "-store"], &[])
+            .operands(leading(&[&[READS]], &[]))])
+        .operands(each(&[Does::Hides]))
+        .examples(&[
+            ("certutil -hashfile a SHA256", &["reads a"]),
+            ("certutil -urlcache -f x", &["opaque language"]),
+        ]),
+    model(&["icacls"]).style(Style::Plain).operands(leading(&[&[LISTS]], &[Does::Hides])).examples(
+        &[("icacls a", &["lists a"]), ("icacls a /grant x", &["lists a", "opaque language"])],
+    ),
     model(&[
         "reg",
         "regedit",
@@ -719,14 +780,12 @@ pub(crate) const MODELS: &[Model] = &[
         "rundll32",
         "regsvr32",
         "mshta",
-        "certutil",
         "bitsadmin",
         "cscript",
         "wscript",
         "installutil",
         "msiexec",
         "cipher",
-        "icacls",
         "takeown",
         "attrib",
         "runas",

@@ -327,6 +327,18 @@ const DEEDS: &[Deed] = &[
         &["nameserver", "nameservers", "ns"],
         Mark::Network,
     ),
+    Deed {
+        servers: &["user", "group", "policy", "iam", "serviceaccount", "principal", "assignee"],
+        verbs: &["add", "bind", "grant", "assign"],
+        nouns: &["role", "roles", "clusterrole", "scc", "admin"],
+        mark: Mark::Accounts,
+    },
+    Deed {
+        servers: &["role", "iam"],
+        verbs: &["create", "add"],
+        nouns: &["assignment", "assignments", "binding"],
+        mark: Mark::Accounts,
+    },
     // Data that is not called a table.
     Deed {
         servers: &["neon", "supabase", "planetscale", "turso", "xata"],
@@ -362,6 +374,12 @@ const REVEALS: &[Deed] = &[
         mark: Mark::Credentials,
     },
     Deed {
+        servers: &["secret", "secrets"],
+        verbs: &["access", "reveal", "decrypt", "show", "view", "get", "download"],
+        nouns: &["value", "values", "version", "get", "access", "reveal", "decrypt", "download"],
+        mark: Mark::Credentials,
+    },
+    Deed {
         servers: &["kubernetes", "k8s", "kubectl"],
         verbs: &["view"],
         nouns: &["configuration"],
@@ -390,14 +408,23 @@ pub(super) fn of_call(call: &Call<'_>) -> Marks {
             of_name(&name, &around).iter().for_each(|mark| marks.insert(mark));
         }
     }
+    // A process of this machine.
+    if call.text("pid").is_some() || call.value.get("pid").is_some() {
+        marks.remove_all(&[Mark::Infrastructure]);
+    }
     if is_for_good(call, &own) {
         marks.insert(Mark::Infrastructure);
     }
     marks
 }
 
+/// The words of one name.
+pub(crate) fn split(name: &str) -> Vec<String> {
+    words(name)
+}
+
 /// What one name says.
-pub(super) fn of_name(words: &[&str], server: &[&str]) -> Marks {
+pub(crate) fn of_name(words: &[&str], server: &[&str]) -> Marks {
     let mut marks = Marks::NONE;
     let all: Vec<&str> = server.iter().chain(words).copied().collect();
     let fits = |deed: &Deed| {

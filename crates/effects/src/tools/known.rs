@@ -167,7 +167,7 @@ pub(super) fn query(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, te
 }
 
 /// The database that the call names, if it is one for tests.
-fn scratch_database<'c>(call: &'c Call<'_>) -> Option<&'c str> {
+pub(super) fn scratch_database<'c>(call: &'c Call<'_>) -> Option<&'c str> {
     let keys =
         ["database", "db", "databaseName", "dbname", "params.databaseName", "params.database"];
     let values = keys.iter().flat_map(|key| find(call.value, key));

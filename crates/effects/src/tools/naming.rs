@@ -247,6 +247,7 @@ pub(super) const EVERYDAY: &[&str] = &[
     "highlights",
     "feed",
     "habit",
+    "many",
 ];
 
 /// Names that stay on a server after the work: in tables, in a repository, in a cluster.
@@ -537,7 +538,12 @@ fn push_marks(analysis: &mut Analysis<'_>, call: &Call<'_>, marks: Marks) {
     }
     let run = Run {
         program: Word::known(call.name.as_str()),
-        words: vec![Word::known(call.name.as_str())],
+        // A scratch database is a word of the command, as it is one of `dropdb`.
+        words: [call.name.as_str()]
+            .into_iter()
+            .chain(crate::tools::known::scratch_database(call))
+            .map(Word::known)
+            .collect(),
         sub_command: String::new(),
         flags: Vec::new(),
         marks,

@@ -456,7 +456,14 @@ impl<'v> Service<'v> {
     }
 
     fn weakens(&self) -> bool {
-        let is_change = self.has(CHANGES);
+        let by_value = self.parts.iter().any(|(key, value)| {
+            matches!(key.as_str(), "command" | "operation" | "action")
+                && value.as_str().is_some_and(|it| {
+                    !it.contains(' ')
+                        && words(it).iter().any(|word| CHANGES.contains(&word.as_str()))
+                })
+        });
+        let is_change = self.has(CHANGES) || by_value;
         let is_off = |value: &Value| {
             matches!(value, Value::Bool(false))
                 || value.as_str().is_some_and(|text| {
