@@ -186,7 +186,8 @@ const SECRETS: &[&str] = &[
     "**/.lesshst",
     "**/ConsoleHost_history.txt",
     // The same programs on Windows and macOS.
-    "**/{AppData/Roaming,AppData/Local,Library/Application Support,Library/Preferences}/{rclone,doctl,hcloud,gh,GitHub CLI,glab-cli,gcloud,heroku,netlify,railway,stripe,supabase,Bitwarden,Bitwarden CLI,1Password,op,argocd,helm,ngrok,rclone,configstore,vercel,com.vercel.cli,fly,KeePass,KeePassXC,LastPass,Signal,Slack,discord,Telegram Desktop,FileZilla,Cyberduck,containers,azuredatastudio,DBeaverData,NuGet,pip,pypoetry,composer,Composer}/**",
+    "**/Library/{Application Support,Preferences}/{rclone,doctl,hcloud,gh,glab-cli,gcloud,heroku,netlify,railway,stripe,supabase,Bitwarden,1Password,argocd,ngrok,com.vercel.cli,fly,KeePassXC,Signal,Slack,discord,Telegram Desktop,FileZilla,Cyberduck,DBeaverData,pypoetry}/**",
+    "**/AppData/{Roaming,Local}/{rclone,doctl,hcloud,gh,GitHub CLI,glab-cli,gcloud,heroku,netlify,railway,stripe,supabase,Bitwarden,Bitwarden CLI,1Password,op,argocd,helm,ngrok,rclone,configstore,vercel,com.vercel.cli,fly,KeePass,KeePassXC,LastPass,Signal,Slack,discord,Telegram Desktop,FileZilla,Cyberduck,containers,azuredatastudio,DBeaverData,NuGet,pip,pypoetry,composer,Composer}/**",
     "**/Library/{Messages,Mail,Safari,Accounts}/**",
     "**/Library/Group Containers/*{1password,bitwarden}*/**",
     "**/com.apple.TCC/**",

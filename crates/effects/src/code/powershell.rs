@@ -140,6 +140,20 @@ impl Code<'_> {
             }
             return Output::Text(whole);
         }
+        let is_registry = words.iter().skip(1).filter_map(Field::text).any(|word| {
+            let start = word.get(..5).unwrap_or_default();
+            ["hklm:", "hkcu:", "hkey_"].iter().any(|it| start.eq_ignore_ascii_case(it))
+        });
+        let removes = ["remove-item", "ri", "rm", "del", "rename-item", "move-item"];
+        if is_registry && name.as_deref().is_some_and(|name| removes.contains(&name)) {
+            marked(shell, self.field, "remove-itemproperty");
+        }
+        if matches!(name.as_deref(), Some("stop-process" | "spps" | "kill"))
+            && let Some(at) = words.iter().position(|it| it.text() == Some("-name"))
+            && let Some(process) = words.get(at + 1).cloned()
+        {
+            shell.run(&[self.at(Word::known("pkill")), process], None);
+        }
         match name.as_deref() {
             Some("iex" | "invoke-expression") => {
                 let language = crate::model::Language::PowerShell;

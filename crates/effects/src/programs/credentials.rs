@@ -309,6 +309,16 @@ pub(crate) const MODELS: &[Model] = &[
         ("docker-credential-pass get", &["marks credentials"]),
         ("docker-credential-pass list", &[]),
     ]),
+    model(&["stripe"])
+        .subs(&[
+            model(&["config"]).flags(&[switch(&["--list", "-l"], SECRET)]),
+            model(&["listen"]).flags(&[switch(&["--print-secret"], SECRET)]),
+            model(&["api_keys"]).always(SECRET),
+        ])
+        .examples(&[
+            ("stripe config --list", &["marks credentials"]),
+            ("stripe listen --forward-to localhost:1", &[]),
+        ]),
     model(&["pass", "passage"])
         .subs(&[
             model(&["ls", "list", "find", "git", "generate", "insert", "version", "help", "init"]),

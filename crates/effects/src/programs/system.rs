@@ -293,6 +293,13 @@ pub(crate) const MODELS: &[Model] = &[
             ("net localgroup administrators x /add", &["marks accounts"]),
             ("net stop WinDefend", &["marks guard"]),
         ]),
+    model(&["spctl"])
+        .style(Style::SingleDash)
+        .flags(&[switch(
+            &["--master-disable", "--global-disable", "--disable", "--add", "--remove"],
+            &[mark(Mark::Guard)],
+        )])
+        .examples(&[("spctl --assess -vv x", &[]), ("spctl --master-disable", &["marks guard"])]),
     model(&["visudo"])
         .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
         .always(&[Does::WritesFile("/etc/sudoers", Change::Content), mark(Mark::Privilege)])
@@ -313,7 +320,6 @@ pub(crate) const MODELS: &[Model] = &[
         "pfctl",
         "auditctl",
         "augenrules",
-        "spctl",
         "csrutil",
         "tccutil",
         "netsh",

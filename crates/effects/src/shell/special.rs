@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Change, Purpose, Reach, Scope, Why};
 use crate::host;
-use crate::marks::Mark;
+use crate::marks::{Mark, Marks};
 use crate::model::Language;
 use crate::shell::apply::{Context, is_path, joined};
 use crate::shell::eval::{Fetched, Input, Shell};
@@ -72,7 +72,6 @@ const ADMINISTERS: &[&str] = &[
     "sloth",
     "snyk",
     "spacectl",
-    "stripe",
     "talosctl",
     "tea",
     "temporal",
@@ -378,6 +377,10 @@ impl Shell<'_, '_> {
         if let Some(program) = given.filter(|given| CLOUDS.binary_search(given).is_ok()) {
             self.cloud(line, context);
             self.reveals(program, line, context);
+            let found = admin_marks(program, fields);
+            for mark in found.iter().filter(|it| matches!(it, Mark::Accounts | Mark::Credentials)) {
+                self.mark(context.run, mark);
+            }
         }
         if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
             self.installs_urls(line.words);
@@ -465,6 +468,19 @@ impl Shell<'_, '_> {
                     }
                     (None, None) => {}
                 }
+            }
+            // `java -jar jenkins-cli.jar groovy`
+            "java" | "javac"
+                if line
+                    .words
+                    .iter()
+                    .any(|it| it.word.known_part().ends_with("jenkins-cli.jar"))
+                    && line
+                        .words
+                        .iter()
+                        .any(|it| matches!(it.text(), Some("groovy" | "groovysh"))) =>
+            {
+                self.opaque(Why::Language, Bound::ALL, context.span.clone());
             }
             "pwsh" => self.powershell(line, context),
             "invoke-webrequest" => self.web_request(line),
@@ -1684,15 +1700,11 @@ impl Shell<'_, '_> {
         if CLOUDS.binary_search(&bare).is_err() && ADMINISTERS.binary_search(&bare).is_err() {
             return;
         }
-        let texts = fields.iter().skip(1).filter_map(Field::text);
-        let commands = texts.take_while(|word| !word.starts_with('-') && !word.contains('='));
-        let commands: Vec<String> = commands.take(4).flat_map(crate::tools::deeds::split).collect();
-        let words: Vec<&str> = commands.iter().map(String::as_str).collect();
-        let found = crate::tools::deeds::of_name(&words, &[bare.split('-').next().unwrap_or(bare)]);
-        for mark in found.iter() {
+        for mark in admin_marks(bare, fields).iter() {
             self.mark(run, mark);
         }
-        if words.first().is_some_and(|word| matches!(*word, "destroy" | "nuke" | "teardown")) {
+        let verb = fields.get(1).and_then(Field::text);
+        if matches!(verb, Some("destroy" | "nuke" | "teardown")) {
             self.mark(run, Mark::Infrastructure);
         }
     }
@@ -1966,6 +1978,15 @@ const TAKES_AWAY: &[&str] = &[
     "wipe",
 ];
 const IN_USE: &[&str] = &["live", "prd", "prod", "production"];
+
+/// What the sub-commands of a program that manages a service say, read like the name of a tool.
+fn admin_marks(program: &str, fields: &[Field]) -> Marks {
+    let texts = fields.iter().skip(1).filter_map(Field::text);
+    let commands = texts.take_while(|word| !word.starts_with('-') && !word.contains('='));
+    let commands: Vec<String> = commands.take(4).flat_map(crate::tools::deeds::split).collect();
+    let words: Vec<&str> = commands.iter().map(String::as_str).collect();
+    crate::tools::deeds::of_name(&words, &[program.split('-').next().unwrap_or(program)])
+}
 
 /// `make destroy-prod`, `npm run db:wipe -- --env production`
 pub(crate) fn names_destruction(fields: &[Field]) -> bool {

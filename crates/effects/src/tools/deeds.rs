@@ -376,9 +376,10 @@ const REVEALS: &[Deed] = &[
     Deed {
         servers: &["secret", "secrets"],
         verbs: &["access", "reveal", "decrypt", "show", "view", "get", "download"],
-        nouns: &["value", "values", "version", "get", "access", "reveal", "decrypt", "download"],
+        nouns: &["value", "values", "version", "plaintext"],
         mark: Mark::Credentials,
     },
+    deed(&["access", "reveal", "decrypt"], &["secret", "secrets"], Mark::Credentials),
     Deed {
         servers: &["kubernetes", "k8s", "kubectl"],
         verbs: &["view"],
@@ -432,7 +433,12 @@ pub(crate) fn of_name(words: &[&str], server: &[&str]) -> Marks {
             && has(words, deed.verbs)
             && (deed.nouns.is_empty() || has(words, deed.nouns))
     };
-    REVEALS.iter().filter(|deed| fits(deed)).for_each(|deed| marks.insert(deed.mark));
+    let is_alert = has(words, &["alert", "alerts", "scanning", "scan"]);
+    REVEALS
+        .iter()
+        .filter(|_| !is_alert)
+        .filter(|deed| fits(deed))
+        .for_each(|deed| marks.insert(deed.mark));
     if asks(words) {
         return marks;
     }

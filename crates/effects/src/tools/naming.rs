@@ -946,7 +946,7 @@ fn destroys_in_page(text: &str) -> bool {
             && (plain.contains("fetch(") || plain.contains("axios") || plain.contains("request"));
     let acts =
         [".submit(", ".click(", ".press(", ".requestsubmit("].iter().any(|it| plain.contains(it));
-    let labels = text.split(['\'', '"', '`']).skip(1).step_by(2).take(64);
+    let labels = text.split(['\'', '"', '`']).skip(1).take(64);
     let is_named = { labels }.any(|label| {
         let label = label.replace(['-', '_'], " ");
         crate::tools::services::destroys_by_hand(&label)

@@ -45,8 +45,10 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     let Some((_, program)) = SERVERS.iter().find(|(name, _)| *name == first) else { return };
     if first == "git" && call.words.iter().any(|word| word == "clean") {
         let folder = ["path", "repo_path", "cwd"].iter().find_map(|key| call.text(key));
-        let words: Vec<&str> =
-            ["git", "-C", folder.unwrap_or("."), "clean", "-f", "-d"].into_iter().collect();
+        let words: Vec<&str> = match folder.filter(|folder| Some(*folder) != analysis.ground.cwd) {
+            Some(folder) => vec!["git", "-C", folder, "clean", "-f", "-d"],
+            None => vec!["git", "clean", "-f", "-d"],
+        };
         return run_words(analysis, "path", &words, &working_folder(analysis.ground));
     }
     let runs = words.all(|word| RUNS.contains(&word) || word == first);

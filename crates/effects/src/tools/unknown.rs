@@ -152,8 +152,29 @@ fn uses(call: &Call<'_>) -> Vec<PathUse> {
         uses.push(PathUse::Deletes(Scope::Tree));
     }
     if call.name_has(&[
-        "write", "create", "save", "edit", "update", "append", "upload", "replace", "insert",
-        "patch", "move", "rename", "copy", "put", "set", "modify", "download", "export",
+        "write",
+        "create",
+        "save",
+        "edit",
+        "update",
+        "append",
+        "upload",
+        "replace",
+        "insert",
+        "push_files",
+        "push_multiple_files",
+        "commit_files",
+        "create_commit",
+        "commit_changes",
+        "patch",
+        "move",
+        "rename",
+        "copy",
+        "put",
+        "set",
+        "modify",
+        "download",
+        "export",
     ]) {
         uses.push(PathUse::Writes(Change::Content));
     }
