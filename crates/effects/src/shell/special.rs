@@ -377,7 +377,8 @@ impl Shell<'_, '_> {
         if let Some(program) = given.filter(|given| CLOUDS.binary_search(given).is_ok()) {
             self.cloud(line, context);
             self.reveals(program, line, context);
-            let found = admin_marks(program, fields);
+            let is_unmarked = self.out.run_mut(context.run).is_some_and(|run| run.marks.is_empty());
+            let found = if is_unmarked { admin_marks(program, fields) } else { Marks::NONE };
             for mark in found.iter().filter(|it| matches!(it, Mark::Accounts | Mark::Credentials)) {
                 self.mark(context.run, mark);
             }

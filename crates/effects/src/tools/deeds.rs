@@ -146,6 +146,10 @@ const KEPT: &[Kept] = &[
             "dataset",
         ],
     },
+    Kept {
+        servers: &["algolia", "meilisearch", "typesense"],
+        nouns: &["object", "objects", "index"],
+    },
     Kept { servers: &["helm"], nouns: &["chart", "release"] },
     Kept {
         servers: &["snowflake", "oracle", "databricks", "bigquery", "redshift"],
@@ -153,7 +157,17 @@ const KEPT: &[Kept] = &[
     },
     Kept {
         servers: &["gitlab", "github", "gitea", "forgejo", "bitbucket", "actions"],
-        nouns: &["tag", "tags", "artifact", "artifacts", "job", "runner", "pipeline"],
+        nouns: &[
+            "tag",
+            "tags",
+            "artifact",
+            "artifacts",
+            "job",
+            "asset",
+            "assets",
+            "runner",
+            "pipeline",
+        ],
     },
     Kept {
         servers: &["wazuh", "crowdstrike", "falcon", "sentinelone", "defender", "osquery", "fleet"],
@@ -339,7 +353,40 @@ const DEEDS: &[Deed] = &[
         nouns: &["assignment", "assignments", "binding"],
         mark: Mark::Accounts,
     },
+    deed(&["generate"], &["root"], Mark::Accounts),
+    Deed {
+        servers: &["key", "keys"],
+        verbs: &["add", "install", "create", "append"],
+        nouns: &["authorized", "ssh", "deploy"],
+        mark: Mark::Accounts,
+    },
+    deed(&["make", "set"], &["public"], Mark::Guard),
+    deed(REMOVES, &["allowlist", "whitelist", "denylist", "blocklist"], Mark::Guard),
+    deed(
+        &["disable", "suppress", "ignore", "silence"],
+        &[
+            "alarm",
+            "alarms",
+            "finding",
+            "findings",
+            "vulnerability",
+            "vulnerabilities",
+            "detection",
+            "detections",
+        ],
+        Mark::Guard,
+    ),
+    deed(&["schedule", "request"], &["deletion"], Mark::Infrastructure),
+    deed(&["tear"], &["down"], Mark::Infrastructure),
+    deed(&["factory"], &["reset"], Mark::Infrastructure),
+    Deed {
+        servers: &["k8s", "kubernetes", "kubectl", "node", "nodes"],
+        verbs: &["drain"],
+        nouns: &[],
+        mark: Mark::Infrastructure,
+    },
     // Data that is not called a table.
+    deed(&["migrate", "migration", "migrations"], &["reset", "fresh", "refresh"], Mark::Database),
     Deed {
         servers: &["neon", "supabase", "planetscale", "turso", "xata"],
         verbs: &["reset", "restore"],
@@ -433,13 +480,14 @@ pub(crate) fn of_name(words: &[&str], server: &[&str]) -> Marks {
             && has(words, deed.verbs)
             && (deed.nouns.is_empty() || has(words, deed.nouns))
     };
-    let is_alert = has(words, &["alert", "alerts", "scanning", "scan"]);
+    let is_alert =
+        has(words, &["alert", "alerts", "scanning", "scan", "metadata", "names", "policy"]);
     REVEALS
         .iter()
         .filter(|_| !is_alert)
         .filter(|deed| fits(deed))
         .for_each(|deed| marks.insert(deed.mark));
-    if asks(words) {
+    if asks(words) || has(words, &["design"]) {
         return marks;
     }
     DEEDS.iter().filter(|deed| fits(deed)).for_each(|deed| marks.insert(deed.mark));
@@ -482,7 +530,10 @@ fn destroys(words: &[&str], all: &[&str]) -> Option<Mark> {
     let is_gentle = words
         .get(verb)
         .is_some_and(|verb| matches!(*verb, "reset" | "clear" | "remove" | "empty" | "uninstall"));
-    let is_data = has(&nouns, DATA) || matches!(words, ["flushall" | "flushdb"]);
+    let is_everyday = has(&nouns, EVERYDAY);
+    let names_data =
+        nouns.iter().any(|noun| DATA.contains(noun) && !(is_everyday && *noun == "all"));
+    let is_data = names_data || matches!(words, ["flushall" | "flushdb"]);
     if is_data && !has(&nouns, &["file", "files"]) {
         return Some(Mark::Database);
     }
@@ -553,6 +604,7 @@ fn operations(value: &Value) -> Vec<Vec<String>> {
         "toolname",
         "function",
         "intent",
+        "task",
         "runtype",
     ];
     let Value::Object(members) = value else { return Vec::new() };

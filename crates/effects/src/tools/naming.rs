@@ -248,6 +248,11 @@ pub(super) const EVERYDAY: &[&str] = &[
     "feed",
     "habit",
     "many",
+    "pages",
+    "expense",
+    "workout",
+    "translation",
+    "alarm",
 ];
 
 /// Names that stay on a server after the work: in tables, in a repository, in a cluster.
@@ -792,8 +797,9 @@ fn weakens(key: &str, value: &Value, words: &[&str]) -> Option<Mark> {
 }
 
 fn shows_secret(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
-    let is_alert = has(words, &["alert", "alerts", "scanning", "names", "scan", "policy"])
-        || has(words, &["list"]) && !has(words, &["values"]);
+    let is_alert =
+        has(words, &["alert", "alerts", "scanning", "names", "scan", "policy", "metadata"])
+            || has(words, &["list"]) && !has(words, &["values"]);
     let is_key = has(words, &["key", "keys", "token", "tokens"])
         && has(
             words,

@@ -525,8 +525,15 @@ impl<'v> Service<'v> {
             });
         let unblocks = is_change
             && self.parts.iter().any(|(key, value)| {
-                let blocks =
-                    ["blockpublic", "ignorepublic", "restrictpublic", "mfa", "deletionprotection"];
+                let blocks = [
+                    "blockpublic",
+                    "ignorepublic",
+                    "restrictpublic",
+                    "twofactor",
+                    "2fa",
+                    "mfa",
+                    "deletionprotection",
+                ];
                 blocks.iter().any(|it| key.contains(it)) && is_off(value)
             });
         let registry = self.has(&["registry", "regedit"])
@@ -555,7 +562,7 @@ impl<'v> Service<'v> {
                 .text(&["resourcetype", "resource", "kind", "type"])
                 .any(|kind| CLUSTER_GUARDS.contains(&kind.to_ascii_lowercase().as_str()));
         let everybody = self.parts.iter().any(|(key, value)| {
-            key == "principal" && value.as_str() == Some("*")
+            key == "principal" && value.as_str().is_some_and(|it| it == "*" || it.ends_with(":*"))
                 || value.as_str().is_some_and(|text| {
                     text.contains("\"Principal\":\"*\"") || text.contains("\"Principal\": \"*\"")
                 })
@@ -666,6 +673,9 @@ impl<'v> Service<'v> {
                 "claim",
                 "level",
                 "groupaccess",
+                "group",
+                "privileges",
+                "group",
                 "type",
                 "access",
             ]
@@ -673,13 +683,17 @@ impl<'v> Service<'v> {
             .any(|part| key.contains(part));
             is_level
                 && (texts(value).any(is_power)
+                    || key == "privileges" && texts(value).any(|it| it.starts_with("ALL"))
                     || key.ends_with("access") && matches!(scalar(value), Some("40" | "50" | "60")))
         });
-        let assigns = gives && is_open_door && names_power;
+        let assigns = gives
+            && is_open_door
+            && (names_power
+                || self.is_true(&["admin", "isadmin", "superuser", "issuperuser", "owner"]));
         let deep = self.has(&["filter", "filters", "rule", "rules"])
             && self.has(CHANGES)
             && self.parts.iter().any(|(key, value)| {
-                key.starts_with("forward")
+                (key.starts_with("forward") || matches!(key.as_str(), "blindcopyto" | "redirectto"))
                     && matches!(value, Value::Array(items) if !items.is_empty())
             });
         let is_directory_role = gives && self.has(&["directory", "admin"]) && self.has(&["role"]);
@@ -886,8 +900,16 @@ fn is_power(text: &str) -> bool {
     let name = lower.rsplit(['/', ':']).next().unwrap_or(&lower);
     let parts: Vec<String> = words(name.rsplit('/').next().unwrap_or(name));
     let has = |known: &[&str]| parts.iter().any(|part| known.contains(&part.as_str()));
-    has(&["admin", "owner", "superuser", "superadmin", "root", "maintainer", "administrator"])
-        || lower.contains("administratoraccess")
+    has(&[
+        "admin",
+        "owner",
+        "superuser",
+        "superadmin",
+        "root",
+        "maintainer",
+        "administrator",
+        "administrators",
+    ]) || lower.contains("administratoraccess")
         || lower.contains("poweruseraccess")
         || lower.ends_with("admin")
         || name == "editor" && lower.starts_with("roles/")
