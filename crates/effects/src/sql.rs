@@ -121,12 +121,24 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
             | "read_json_auto"
             | "read_text"
             | "read_blob"
+            | "read_ndjson"
+            | "read_json_objects"
+            | "read_xlsx"
+            | "st_read"
+            | "sqlite_scan"
+            | "sqlite_attach"
+            | "sqlite_query"
+            | "iceberg_scan"
+            | "delta_scan"
+            | "parquet_scan"
+            | "parquet_metadata"
+            | "sniff_csv"
             | "bfilename"
             | "utl_file",
             Some(path),
             _,
         ) => shell.read_file(&named(path), Access::Content),
-        ("pg_ls_dir" | "pg_stat_file", Some(path), _) => {
+        ("pg_ls_dir" | "pg_stat_file" | "glob", Some(path), _) => {
             shell.read_file(&named(path), Access::Names);
         }
         ("writefile", Some(path), _) => shell.write_file(&named(path), Change::Content),

@@ -14,6 +14,7 @@ use crate::shell::expand::Field;
 use crate::word::Word;
 
 mod arguments;
+pub(crate) mod deeds;
 mod known;
 mod naming;
 mod program_tool;
@@ -37,12 +38,15 @@ pub fn analyse_whole(
     arguments: &Arguments,
     ground: &Ground<'_>,
 ) -> Effects {
-    let effects = analyse(name, entry, arguments, ground);
+    let start = whole_name.len().checked_sub(name.len());
+    let own = start.and_then(|at| whole_name.get(at..)).filter(|own| fold(own) == name);
+    let server = own.and_then(|own| whole_name.strip_suffix(own)).unwrap_or_default();
+    let effects = analyse_tool(own.unwrap_or(name), server, entry, arguments, ground);
     let Ok(value) = arguments.value() else { return effects };
     if entry.is_some() {
         return effects;
     }
-    let call = Call { name: fold(whole_name), arguments, value };
+    let call = Call::new(whole_name, own.unwrap_or(name), server, arguments, value);
     let mut analysis = Analysis::new(ground);
     analysis.effects = effects;
     let service = services::Service::new(whole_name, value);
@@ -61,6 +65,16 @@ pub fn analyse(
     arguments: &Arguments,
     ground: &Ground<'_>,
 ) -> Effects {
+    analyse_tool(name, "", entry, arguments, ground)
+}
+
+fn analyse_tool(
+    name: &str,
+    server: &str,
+    entry: Option<&Entry>,
+    arguments: &Arguments,
+    ground: &Ground<'_>,
+) -> Effects {
     let mut analysis = Analysis::new(ground);
     let bound = entry.map_or(Bound::ALL, Entry::bound);
     if bound.is_empty() {
@@ -72,7 +86,7 @@ pub fn analyse(
         analysis.push(Action::Opaque(opaque), 0..arguments.raw().len(), None);
         return analysis.finish();
     };
-    let call = Call { name: fold(name), arguments, value };
+    let call = Call::new(name, name, server, arguments, value);
     match entry {
         // What is declared is shown by its own arguments and by whatever others show by themselves.
         Some(entry) if !entry.effects.is_empty() => {
@@ -87,7 +101,7 @@ pub fn analyse(
             if shows {
                 unknown::analyse(&mut analysis, &call);
             }
-            if call.name == "notebookedit" {
+            if call.name.contains("notebook") && entry.is(Kind::Edit) {
                 naming::analyse(&mut analysis, &call);
             }
         }
@@ -109,11 +123,26 @@ pub(crate) fn find_argument<'v>(arguments: &'v Value, path: &str) -> Vec<&'v Val
 pub(crate) struct Call<'c> {
     /// Folded.
     name: String,
+    /// The words of the tool's own name, in lower case: `deleteRepo` is `delete`, `repo`.
+    words: Vec<String>,
+    /// The words of its server's name.
+    server: Vec<String>,
     arguments: &'c Arguments,
     value: &'c Value,
 }
 
-impl Call<'_> {
+impl<'c> Call<'c> {
+    fn new(
+        name: &str,
+        own: &str,
+        server: &str,
+        arguments: &'c Arguments,
+        value: &'c Value,
+    ) -> Self {
+        let (words, server) = (services::words(own), services::words(server));
+        Self { name: fold(name), words, server, arguments, value }
+    }
+
     fn is_free_text(&self) -> bool {
         matches!(self.arguments.form(), ArgumentsForm::Text(_))
     }

@@ -45,8 +45,25 @@ pub(crate) fn is_secret(value: &str, class: ValueKind) -> bool {
 pub(crate) fn is_harmless_field(value: &str, class: ValueKind) -> bool {
     let text = value.trim();
     let word = text.len() < MIN_VALUE && Count::of(text).digits == 0;
-    text.is_empty() || is_placeholder(text) || (class == ValueKind::Token && word)
+    text.is_empty()
+        || THROWAWAY.contains(&text)
+        || is_placeholder(text)
+        || (class == ValueKind::Token && word)
 }
+
+/// Passwords of databases that are started for a test, and that protect nothing.
+const THROWAWAY: &[&str] = &[
+    "dev",
+    "guest",
+    "local",
+    "minioadmin",
+    "mysql",
+    "password",
+    "postgres",
+    "root",
+    "test",
+    "testing",
+];
 
 /// Whether a value is a placeholder for a secret that is elsewhere: `${TOKEN}`, `<your key>`,
 /// `****`, `changeme`, `process.env.KEY`, `[REDACTED:...]`.

@@ -140,6 +140,20 @@ impl Code<'_> {
             }
             return Output::Text(whole);
         }
+        let is_registry = words.iter().skip(1).filter_map(Field::text).any(|word| {
+            let start = word.get(..5).unwrap_or_default();
+            ["hklm:", "hkcu:", "hkey_"].iter().any(|it| start.eq_ignore_ascii_case(it))
+        });
+        let removes = ["remove-item", "ri", "rm", "del", "rename-item", "move-item"];
+        if is_registry && name.as_deref().is_some_and(|name| removes.contains(&name)) {
+            marked(shell, self.field, "remove-itemproperty");
+        }
+        if matches!(name.as_deref(), Some("stop-process" | "spps" | "kill"))
+            && let Some(at) = words.iter().position(|it| it.text() == Some("-name"))
+            && let Some(process) = words.get(at + 1).cloned()
+        {
+            shell.run(&[self.at(Word::known("pkill")), process], None);
+        }
         match name.as_deref() {
             Some("iex" | "invoke-expression") => {
                 let language = crate::model::Language::PowerShell;
@@ -163,7 +177,7 @@ impl Code<'_> {
             }
             // What is piped in is what they work on.
             Some("remove-item" | "ri" | "rm" | "del" | "clear-content" | "get-content" | "gc")
-                if words.iter().skip(1).all(is_flag) =>
+                if !names_target(&words) =>
             {
                 let found = match input.as_deref() {
                     Some(Output::Text(word)) => word.clone(),
@@ -374,6 +388,29 @@ fn alias(name: &str) -> Option<&'static str> {
         "saps" | "start" => "start-process",
         "kill" | "spps" => "stop-process",
         _ => return None,
+    })
+}
+
+/// Whether a word says what the command works on, and is not the value of `-ErrorAction` and its like.
+fn names_target(words: &[Field]) -> bool {
+    let takes = [
+        "-erroraction",
+        "-warningaction",
+        "-filter",
+        "-include",
+        "-exclude",
+        "-stream",
+        "-encoding",
+        "-ea",
+    ];
+    words.windows(2).any(|pair| match pair {
+        [before, word] => {
+            !is_flag(word)
+                && !before
+                    .text()
+                    .is_some_and(|it| takes.contains(&it.to_ascii_lowercase().as_str()))
+        }
+        _ => false,
     })
 }
 

@@ -13,6 +13,10 @@ const SECRET_NAMES: Use = &[
     Does::MarksIfContains("token", Mark::Credentials),
     Does::MarksIfContains("credential", Mark::Credentials),
     Does::MarksIfContains("private", Mark::Credentials),
+    Does::MarksIfContains("Secret", Mark::Credentials),
+    Does::MarksIfContains("Password", Mark::Credentials),
+    Does::MarksIfContains("Token", Mark::Credentials),
+    Does::MarksIfContains("Key", Mark::Credentials),
 ];
 const GRANT: Use = &[mark(Mark::Privilege)];
 const COPIES: Operands =
@@ -578,6 +582,7 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .subs(&[
         model(&["destroy", "remove", "delete", "down", "undeploy", "terminate"]).always(DESTROY),
+        model(&["config"]).subs(&[model(&["get"]).operands(each(SECRET_NAMES))]),
         model(&["stack"]).subs(&[
             model(&["rm"]).always(DESTROY),
             model(&["ls", "select", "init", "output", "export"]),
@@ -590,7 +595,6 @@ pub(crate) const MODELS: &[Model] = &[
             "list",
             "deploy",
             "up",
-            "config",
             "logs",
             "info",
             "print",
@@ -725,7 +729,12 @@ pub(crate) const MODELS: &[Model] = &[
             "secrets",
         ])
         .subs(&[
-            model(&["destroy", "delete", "rm", "remove", "reset"]).always(DESTROY),
+            model(&["destroy", "delete", "rm", "remove"]).always(DESTROY),
+            // The database of this machine, unless it says that it is another one.
+            model(&["reset"]).flags(&[
+                switch(&["--linked"], DESTROY),
+                takes(&["--db-url", "--app", "-a"], DESTROY),
+            ]),
             model(&[
                 "droplet",
                 "volume",
@@ -845,11 +854,15 @@ pub(crate) const MODELS: &[Model] = &[
                 "version",
                 "login",
                 "write",
-                "policy",
                 "auth",
                 "secrets",
                 "path-help",
                 "lease",
+            ]),
+            model(&["policy"]).subs(&[
+                model(&["write"]).always(GRANT),
+                model(&["delete"]).always(&[mark(Mark::Guard)]),
+                model(&["read", "list", "fmt"]),
             ]),
             model(&["audit"]).subs(&[
                 model(&["disable"]).always(&[mark(Mark::Guard)]),

@@ -250,8 +250,8 @@ const DOCKER_SUBS: &[Model] = &[
         model(&["ls", "list", "inspect", "create", "update"]),
     ]),
     model(&["system"]).subs(&[
-        model(&["prune", "reset"])
-            .flags(&[switch(&["--volumes"], DISK), switch(&["--all", "-a"], &[])]),
+        model(&["reset"]).always(DISK),
+        model(&["prune"]).flags(&[switch(&["--volumes"], DISK), switch(&["--all", "-a"], &[])]),
         model(&["df", "info", "events", "connection", "service"]),
     ]),
     model(&["image", "container", "network"]).subs(&[

@@ -275,10 +275,15 @@ pub(crate) const MODELS: &[Model] = &[
             "reveal", "pipe", "dump",
         ])
         .always(SECRET),
-        model(&["exec", "run"])
+        model(&["exec"])
             .style(Style::Posix)
             .operands(leading(&[&[], &[COMMAND]], &[]))
             .always(SECRET),
+        // Values stay in the environment of the command.
+        model(&["run"])
+            .style(Style::Posix)
+            .flags(&[takes(&["--env", "--project", "-p", "--config", "-c", "--path"], &[])])
+            .operands(leading(&[&[COMMAND]], &[])),
         model(&["list", "ls", "status", "version", "login", "store", "set", "add"]),
     ])
     .examples(&[("secret-tool lookup a b", &["marks credentials"]), ("aws-vault list", &[])]),
@@ -304,6 +309,16 @@ pub(crate) const MODELS: &[Model] = &[
         ("docker-credential-pass get", &["marks credentials"]),
         ("docker-credential-pass list", &[]),
     ]),
+    model(&["stripe"])
+        .subs(&[
+            model(&["config"]).flags(&[switch(&["--list", "-l"], SECRET)]),
+            model(&["listen"]).flags(&[switch(&["--print-secret"], SECRET)]),
+            model(&["api_keys"]).always(SECRET),
+        ])
+        .examples(&[
+            ("stripe config --list", &["marks credentials"]),
+            ("stripe listen --forward-to localhost:1", &[]),
+        ]),
     model(&["pass", "passage"])
         .subs(&[
             model(&["ls", "list", "find", "git", "generate", "insert", "version", "help", "init"]),
@@ -324,8 +339,7 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["run"])
                 .style(Style::Posix)
                 .flags(&[takes(&["--env-file"], &[READS])])
-                .operands(leading(&[&[COMMAND]], &[]))
-                .always(SECRET),
+                .operands(leading(&[&[COMMAND]], &[])),
             model(&["list"]).subs(&[model(&["items", "item"]).always(SECRET)]),
             model(&[
                 "vault", "account", "whoami", "signin", "status", "sync", "login", "logout",

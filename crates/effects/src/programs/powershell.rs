@@ -331,6 +331,7 @@ pub(crate) const MODELS: &[Model] = &[
             "set-service",
             "set-itemproperty",
             "new-itemproperty",
+            "remove-itemproperty",
             "set-alias",
             "register-objectevent",
         ],

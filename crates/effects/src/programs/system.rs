@@ -167,7 +167,6 @@ pub(crate) const MODELS: &[Model] = &[
         "atd",
         "schtasks",
         "loginctl",
-        "defaults",
     ])
     .subs(&[
         model(&[
@@ -187,7 +186,37 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
             .always(SCHEDULE),
     ])
-    .examples(&[("defaults read com.x", &[]), ("loginctl enable-linger", &["marks schedules"])]),
+    .examples(&[("loginctl enable-linger", &["marks schedules"])]),
+    model(&["defaults"])
+        .style(Style::Plain)
+        .operands(each(&[
+            Does::MarksIfContains("LoginHook", Mark::Schedules),
+            Does::MarksIfContains("LogoutHook", Mark::Schedules),
+            Does::MarksIfContains("LSQuarantine", Mark::Guard),
+            Does::MarksIfContains("askForPassword", Mark::Guard),
+            Does::MarksIfContains("com.apple.alf", Mark::Guard),
+            Does::MarksIfContains("AutomaticCheckEnabled", Mark::Guard),
+            Does::MarksIfContains("ConfigDataInstall", Mark::Guard),
+            Does::MarksIfContains("DisableLibraryValidation", Mark::Guard),
+            Does::MarksIfContains("/Library/Preferences", Mark::Schedules),
+            Does::MarksIfContains("com.apple.loginwindow", Mark::Schedules),
+            Does::MarksIfContains("com.apple.loginitems", Mark::Schedules),
+        ]))
+        .examples(&[
+            ("defaults read com.x", &[]),
+            ("defaults write com.apple.dock autohide -bool true", &[]),
+            ("defaults write com.apple.loginwindow LoginHook x", &["marks schedules"]),
+        ]),
+    model(&["systemsetup"])
+        .style(Style::Plain)
+        .operands(leading(
+            &[&[Does::MarksIf(
+                &["-setremotelogin", "-setremoteappleevents", "-setusingnetworktime"],
+                Mark::Guard,
+            )]],
+            &[],
+        ))
+        .examples(&[("systemsetup -setremotelogin on", &["marks guard"])]),
     model(&[
         "useradd",
         "adduser",
@@ -217,7 +246,6 @@ pub(crate) const MODELS: &[Model] = &[
         "newgidmap",
         "smbpasswd",
         "htpasswd",
-        "net",
     ])
     .flags(&[takes(
         &[
@@ -244,6 +272,29 @@ pub(crate) const MODELS: &[Model] = &[
         ("usermod -aG docker dev", &["marks accounts"]),
         ("passwd -d root", &["marks accounts"]),
     ]),
+    model(&["net"])
+        .style(Style::Plain)
+        .operands(leading(
+            &[
+                &[Does::MarksIf(&["stop", "share", "accounts"], Mark::Guard)],
+                &[],
+                &[mark(Mark::Accounts)],
+            ],
+            &[],
+        ))
+        .examples(&[
+            ("net user", &[]),
+            ("net user x y /add", &["marks accounts"]),
+            ("net localgroup administrators x /add", &["marks accounts"]),
+            ("net stop WinDefend", &["marks guard"]),
+        ]),
+    model(&["spctl"])
+        .style(Style::SingleDash)
+        .flags(&[switch(
+            &["--master-disable", "--global-disable", "--disable", "--add", "--remove"],
+            &[mark(Mark::Guard)],
+        )])
+        .examples(&[("spctl --assess -vv x", &[]), ("spctl --master-disable", &["marks guard"])]),
     model(&["visudo"])
         .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
         .always(&[Does::WritesFile("/etc/sudoers", Change::Content), mark(Mark::Privilege)])
@@ -264,7 +315,6 @@ pub(crate) const MODELS: &[Model] = &[
         "pfctl",
         "auditctl",
         "augenrules",
-        "spctl",
         "csrutil",
         "tccutil",
         "netsh",
@@ -300,6 +350,11 @@ pub(crate) const MODELS: &[Model] = &[
         "-vL",
         "-nL",
         "-a",
+        "--assess",
+        "/enum",
+        "el",
+        "gl",
+        "enum-logs",
         "query",
     ])])
     .always(&[])
@@ -709,6 +764,18 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["stop", "delete", "kill"]).always(&[mark(Mark::Kills)]),
     ])
     .examples(&[("nginx -t", &[]), ("pm2 list", &[]), ("pm2 startup", &["marks schedules"])]),
+    model(&["certutil"])
+        .style(Style::SingleDash)
+        .flags(&[switch(&["-hashfile", "-verify", "-dump", "-viewstore", "-store"], &[])
+            .operands(leading(&[&[READS]], &[]))])
+        .operands(each(&[Does::Hides]))
+        .examples(&[
+            ("certutil -hashfile a SHA256", &["reads a"]),
+            ("certutil -urlcache -f x", &["opaque language"]),
+        ]),
+    model(&["icacls"]).style(Style::Plain).operands(leading(&[&[LISTS]], &[Does::Hides])).examples(
+        &[("icacls a", &["lists a"]), ("icacls a /grant x", &["lists a", "opaque language"])],
+    ),
     model(&[
         "reg",
         "regedit",
@@ -716,14 +783,12 @@ pub(crate) const MODELS: &[Model] = &[
         "rundll32",
         "regsvr32",
         "mshta",
-        "certutil",
         "bitsadmin",
         "cscript",
         "wscript",
         "installutil",
         "msiexec",
         "cipher",
-        "icacls",
         "takeown",
         "attrib",
         "runas",

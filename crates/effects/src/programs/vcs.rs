@@ -203,13 +203,12 @@ const BODY_FILE: Flag = takes(&["--body-file", "-F", "--notes-file"], &[READS]);
 
 /// Sub-commands of the GitHub command line.
 const GH: &[Model] = &[
+    model(&["label", "cache"]),
     model(&[
         "pr",
         "issue",
         "project",
-        "label",
         "run",
-        "cache",
         "search",
         "status",
         "browse",

@@ -70,6 +70,8 @@ const HOST_ACCESS: &[&str] = &[
     "path: /\n",
     "path: / ",
     "path: /}",
+    "path\":\"/\"",
+    "path\": \"/\"",
     "path: \"/\"",
     "path: /etc",
     "path: /root",
@@ -196,6 +198,16 @@ fn modules(name: &str, fields: &[Field]) -> Vec<String> {
 /// Whether a manifest gives a container the host.
 pub(crate) fn gives_host(text: &str) -> bool {
     HOST_ACCESS.iter().any(|sign| text.contains(sign))
+}
+
+/// Whether a manifest binds a role that may do nearly everything, or takes a guard of the cluster away.
+pub(crate) fn gives_rights(text: &str) -> bool {
+    let plain: String = text.chars().filter(|letter| !matches!(letter, ' ' | '"' | '\'')).collect();
+    let binds = plain.contains("kind:ClusterRoleBinding") || plain.contains("kind:RoleBinding");
+    let is_power = ["name:cluster-admin", "name:admin", "name:system:masters"]
+        .iter()
+        .any(|name| plain.contains(name));
+    binds && is_power
 }
 
 /// The values of `"scripts"` in a `package.json`.

@@ -240,6 +240,7 @@ impl Shell<'_, '_> {
         }
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
+        self.administers(name, fields, run);
         self.reveals_by_flag(fields, run);
         if fields.len() > 1 && name.len() <= LONGEST_INSTALLER && super::special::is_installer(name)
         {

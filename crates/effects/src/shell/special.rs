@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Change, Purpose, Reach, Scope, Why};
 use crate::host;
-use crate::marks::Mark;
+use crate::marks::{Mark, Marks};
 use crate::model::Language;
 use crate::shell::apply::{Context, is_path, joined};
 use crate::shell::eval::{Fetched, Input, Shell};
@@ -15,6 +15,77 @@ use crate::shell::output::Output;
 use crate::word::Word;
 
 /// Programs for a cloud whose words are nouns, then a verb. Sorted, because each command asks.
+/// Other programs that manage a service; sorted.
+const ADMINISTERS: &[&str] = &[
+    "akamai",
+    "algolia",
+    "argo",
+    "aws-nuke",
+    "awx",
+    "azd",
+    "bk",
+    "bosh",
+    "buildkite-agent",
+    "cilium",
+    "circleci",
+    "cloudctl",
+    "contentful",
+    "crossplane",
+    "dapr",
+    "dkron",
+    "drone",
+    "earthly",
+    "fastly",
+    "gitea",
+    "harbor",
+    "hasura",
+    "hcp",
+    "helmfile",
+    "jenkins-cli",
+    "jfrog",
+    "juju",
+    "kafkactl",
+    "kcadm",
+    "kn",
+    "kong",
+    "lacework",
+    "logcli",
+    "maas",
+    "meltano",
+    "minikube",
+    "newrelic",
+    "ngc",
+    "odo",
+    "oras",
+    "pachctl",
+    "pdctl",
+    "percy",
+    "prefect",
+    "proxmox-backup-client",
+    "pulsarctl",
+    "qm",
+    "rad",
+    "rke",
+    "rpk",
+    "sanity",
+    "shopify",
+    "sloth",
+    "snyk",
+    "spacectl",
+    "talosctl",
+    "tea",
+    "temporal",
+    "tfe",
+    "tkn",
+    "trivy",
+    "tsh",
+    "twilio",
+    "vcluster",
+    "virsh",
+    "wrangler",
+    "zitadel",
+];
+
 const CLOUDS: &[&str] = &[
     "aliyun",
     "amplify",
@@ -306,6 +377,11 @@ impl Shell<'_, '_> {
         if let Some(program) = given.filter(|given| CLOUDS.binary_search(given).is_ok()) {
             self.cloud(line, context);
             self.reveals(program, line, context);
+            let is_unmarked = self.out.run_mut(context.run).is_some_and(|run| run.marks.is_empty());
+            let found = if is_unmarked { admin_marks(program, fields) } else { Marks::NONE };
+            for mark in found.iter().filter(|it| matches!(it, Mark::Accounts | Mark::Credentials)) {
+                self.mark(context.run, mark);
+            }
         }
         if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
             self.installs_urls(line.words);
@@ -380,8 +456,9 @@ impl Shell<'_, '_> {
                 self.ssh_input(host.and_then(|given| given.values.first()), context);
             }
             "cmd" => {
-                let is_start =
-                    |field: &Field| matches!(field.text(), Some("/c" | "/k" | "/C" | "/K"));
+                let is_start = |field: &Field| {
+                    matches!(field.text(), Some("/c" | "/k" | "/C" | "/K" | "//c" | "//C"))
+                };
                 match (line.words.iter().position(is_start), &context.input) {
                     (Some(at), _) => {
                         let words = line.words.get(at + 1..).unwrap_or_default();
@@ -392,6 +469,19 @@ impl Shell<'_, '_> {
                     }
                     (None, None) => {}
                 }
+            }
+            // `java -jar jenkins-cli.jar groovy`
+            "java" | "javac"
+                if line
+                    .words
+                    .iter()
+                    .any(|it| it.word.known_part().ends_with("jenkins-cli.jar"))
+                    && line
+                        .words
+                        .iter()
+                        .any(|it| matches!(it.text(), Some("groovy" | "groovysh"))) =>
+            {
+                self.opaque(Why::Language, Bound::ALL, context.span.clone());
             }
             "pwsh" => self.powershell(line, context),
             "invoke-webrequest" => self.web_request(line),
@@ -1194,7 +1284,39 @@ impl Shell<'_, '_> {
                 || word == "-confirm:$false"
                 || word.starts_with("-deletebucket")
         });
+        let is_of_directory = ["ad", "az", "mg", "azuread", "msol", "exo", "gcs", "aws"]
+            .iter()
+            .any(|vendor| noun.starts_with(vendor));
+        let shared =
+            ["user", "group", "computer", "organizationalunit", "domain", "policy", "mailbox"];
         let mark = match verb.as_str() {
+            "remove" | "disable" if is_of_directory && has(&shared) => Mark::Infrastructure,
+            "add" | "new" | "set" | "grant" | "reset" | "unlock"
+                if has(&[
+                    "groupmember",
+                    "roleassignment",
+                    "accountpassword",
+                    "rolemember",
+                    "adminpassword",
+                    "mailboxpermission",
+                    "localgroupmember",
+                    "inboxrule",
+                    "apppassword",
+                ]) =>
+            {
+                Mark::Accounts
+            }
+            "set" | "new" | "add"
+                if has(&[
+                    "dnsclientserveraddress",
+                    "dnsclientnrptrule",
+                    "netroute",
+                    "vpnconnection",
+                ]) =>
+            {
+                Mark::Network
+            }
+            "set" | "new" if has(&["adpolicy", "conditionalaccess"]) => Mark::Guard,
             "remove" | "clear" | "reset"
                 if is_forced && !has(&["item", "variable", "job", "module"]) =>
             {
@@ -1462,11 +1584,19 @@ impl Shell<'_, '_> {
     /// All services of AWS name what they destroy alike.
     fn aws(&mut self, line: &Line<'_>, context: &Context) {
         let mut words = line.words.iter().filter_map(Field::text);
-        let Some(verb) = words.find(|word| word.contains('-') && !word.starts_with('-')) else {
+        // After the service, whose name may have a dash, too: `cognito-idp`.
+        let mut words = words.by_ref().filter(|word| !word.starts_with('-')).skip(1);
+        let Some(verb) = words.find(|word| word.contains('-')) else {
             return;
         };
         let destroys = ["delete-", "terminate-", "purge-", "deregister-", "schedule-key-deletion"];
-        let is_small = ["delete-message", "delete-tags", "deregister-targets", "delete-alarms"];
+        let is_small = [
+            "delete-message",
+            "delete-tags",
+            "deregister-targets",
+            "delete-alarms",
+            "delete-change-set",
+        ];
         if destroys.iter().any(|start| verb.starts_with(start)) && !is_small.contains(&verb) {
             self.mark(context.run, Mark::Infrastructure);
         }
@@ -1490,10 +1620,27 @@ impl Shell<'_, '_> {
                 || word.contains("\"Principal\": \"*\"")
         });
         let is_off = words.iter().any(|word| {
-            matches!(*word, "stop-logging" | "delete-trail" | "disable-key" | "delete-detector")
-                || *word == "delete-public-access-block"
+            matches!(
+                *word,
+                "stop-logging"
+                    | "delete-trail"
+                    | "disable-key"
+                    | "delete-detector"
+                    | "delete-public-access-block"
+                    | "delete-alarms"
+                    | "disable-alarm-actions"
+                    | "deactivate-mfa-device"
+                    | "delete-account-password-policy"
+                    | "disassociate-web-acl"
+                    | "stop-configuration-recorder"
+                    | "Status=Suspended"
+                    | "--publicly-accessible"
+            )
         });
-        if opens || is_off {
+        let shares = words
+            .windows(2)
+            .any(|pair| matches!(pair, ["--principal", "*"] | ["--group-names" | "--add", "all"]));
+        if opens || is_off || shares {
             self.mark(context.run, Mark::Guard);
         }
     }
@@ -1583,13 +1730,35 @@ impl Shell<'_, '_> {
             }
             _ => false,
         });
-        if opens || is_public {
+        let words = || line.words.iter().filter_map(Field::text);
+        if words().any(|word| matches!(word, "set-password" | "reset-password")) {
+            self.mark(context.run, Mark::Accounts);
+        }
+        let unprotects = words().any(|word| {
+            matches!(word, "--no-deletion-protection" | "--no-enable-deletion-protection")
+        });
+        if opens || is_public || unprotects || (first, second) == ("services", "disable") {
             self.mark(context.run, Mark::Guard);
         }
         if line.words.iter().filter_map(Field::text).take(6).any(destroys)
             || removes_unasked(line.words)
         {
             self.mark(context.run, Mark::Infrastructure);
+        }
+    }
+
+    /// A program that manages a service, by the words of its sub-commands.
+    pub(crate) fn administers(&mut self, name: &str, fields: &[Field], run: usize) {
+        let bare = name.strip_suffix(".sh").unwrap_or(name);
+        if CLOUDS.binary_search(&bare).is_err() && ADMINISTERS.binary_search(&bare).is_err() {
+            return;
+        }
+        for mark in admin_marks(bare, fields).iter() {
+            self.mark(run, mark);
+        }
+        let verb = fields.get(1).and_then(Field::text);
+        if matches!(verb, Some("destroy" | "nuke" | "teardown")) {
+            self.mark(run, Mark::Infrastructure);
         }
     }
 
@@ -1940,6 +2109,15 @@ const TAKES_AWAY: &[&str] = &[
     "wipe",
 ];
 const IN_USE: &[&str] = &["live", "prd", "prod", "production"];
+
+/// What the sub-commands of a program that manages a service say, read like the name of a tool.
+fn admin_marks(program: &str, fields: &[Field]) -> Marks {
+    let texts = fields.iter().skip(1).filter_map(Field::text);
+    let commands = texts.take_while(|word| !word.starts_with('-') && !word.contains('='));
+    let commands: Vec<String> = commands.take(4).flat_map(crate::tools::deeds::split).collect();
+    let words: Vec<&str> = commands.iter().map(String::as_str).collect();
+    crate::tools::deeds::of_name(&words, &[program.split('-').next().unwrap_or(program)])
+}
 
 /// `make destroy-prod`, `npm run db:wipe -- --env production`
 pub(crate) fn names_destruction(fields: &[Field]) -> bool {

@@ -7,8 +7,11 @@ use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};
 use crate::catalogue::{Entry, Kind, Role};
 use crate::code_mode::Script;
-use crate::effect::{Access, Action, Change, Connection, Purpose, Scope, Why};
+use crate::effect::{
+    Access, Action, Change, Connection, Knowledge, Purpose, Run, Scope, SubCommand, Why,
+};
 use crate::host;
+use crate::marks::Marks;
 use crate::model::Language;
 use crate::patch::{self, Touch};
 use crate::path::{Path, working_folder};
@@ -106,7 +109,7 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         for path in entry.roles_of(Role::Query) {
             for (path, value) in find(call.value, path) {
                 if let Some(text) = value.as_str() {
-                    query(analysis, &path, text);
+                    query(analysis, call, &path, text);
                 }
             }
         }
@@ -140,10 +143,38 @@ fn package_hooks(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
 }
 
 /// A query, with what it does outside of the database.
-pub(super) fn query(analysis: &mut Analysis<'_>, path: &str, text: &str) {
+pub(super) fn query(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str) {
     analysis.argument(path, text);
     let folder = working_folder(analysis.ground);
-    Shell::new(analysis, folder).sql(&whole(text));
+    let command = scratch_database(call).map(|name| {
+        let program = Word::known(call.name.as_str());
+        let parts = SubCommand { program: program.clone(), span: 0..0, parent: None };
+        let command = analysis.command(parts);
+        let run = Run {
+            words: vec![program.clone(), Word::known(name)],
+            program,
+            sub_command: String::new(),
+            flags: Vec::new(),
+            marks: Marks::NONE,
+            knowledge: Knowledge::Unmodelled,
+        };
+        analysis.push_run(run, 0..0, Some(command));
+        command
+    });
+    let mut shell = Shell::new(analysis, folder);
+    shell.parent = command;
+    shell.sql(&whole(text));
+}
+
+/// The database that the call names, if it is one for tests.
+pub(super) fn scratch_database<'c>(call: &'c Call<'_>) -> Option<&'c str> {
+    let keys =
+        ["database", "db", "databaseName", "dbname", "params.databaseName", "params.database"];
+    let values = keys.iter().flat_map(|key| find(call.value, key));
+    let name = values.into_iter().find_map(|(_, value)| value.as_str())?;
+    name.split(|letter: char| !letter.is_ascii_alphanumeric())
+        .any(|part| matches!(part, "test" | "tests" | "tmp" | "temp" | "scratch"))
+        .then_some(name)
 }
 
 /// Usual names of an argument that carries a command.

@@ -12,12 +12,13 @@ use crate::model::{Language, Registry};
 use crate::path::working_folder;
 use crate::shell::eval::Shell;
 use crate::tools::arguments::find;
+use crate::tools::deeds;
 use crate::tools::services::Service;
 use crate::tools::{Call, whole};
 use crate::word::Word;
 
 /// Verbs after which something is gone.
-const DESTROYS: &[&str] = &[
+pub(super) const DESTROYS: &[&str] = &[
     "delete",
     "destroy",
     "remove",
@@ -32,6 +33,12 @@ const DESTROYS: &[&str] = &[
     "truncate",
     "prune",
     "uninstall",
+    "undefine",
+    "unpublish",
+    "unregister",
+    "deregister",
+    "yank",
+    "rm",
     "decommission",
     "deprovision",
     "deletes",
@@ -45,7 +52,7 @@ const DESTROYS: &[&str] = &[
 ];
 
 /// Things that people delete every day, and that belong to the work at hand.
-const EVERYDAY: &[&str] = &[
+pub(super) const EVERYDAY: &[&str] = &[
     "file",
     "files",
     "comment",
@@ -198,10 +205,58 @@ const EVERYDAY: &[&str] = &[
     "simulators",
     "emulator",
     "emulators",
+    "gameobject",
+    "gameobjects",
+    "object",
+    "objects",
+    "actor",
+    "asset",
+    "assets",
+    "slide",
+    "slides",
+    "worksheet",
+    "worksheets",
+    "sheet",
+    "sheets",
+    "chart",
+    "charts",
+    "track",
+    "clip",
+    "mesh",
+    "prefab",
+    "material",
+    "component",
+    "playlist",
+    "song",
+    "songs",
+    "deck",
+    "flashcard",
+    "paragraph",
+    "section",
+    "heading",
+    "notification",
+    "notifications",
+    "marker",
+    "keyframe",
+    "animation",
+    "texture",
+    "subtask",
+    "subtasks",
+    "dependencies",
+    "snippet",
+    "highlights",
+    "feed",
+    "habit",
+    "many",
+    "pages",
+    "expense",
+    "workout",
+    "translation",
+    "alarm",
 ];
 
 /// Names that stay on a server after the work: in tables, in a repository, in a cluster.
-const DATA: &[&str] = &[
+pub(super) const DATA: &[&str] = &[
     "table",
     "tables",
     "database",
@@ -215,7 +270,6 @@ const DATA: &[&str] = &[
     "schema",
     "schemas",
     "keyspace",
-    "many",
     "rows",
     "records",
     "documents",
@@ -244,7 +298,7 @@ const SECRETS: &[&str] = &[
 /// Verbs that show a value. Lists of names do not.
 const SHOWS: &[&str] = &[
     "get", "read", "fetch", "show", "reveal", "retrieve", "export", "dump", "print", "view",
-    "decrypt", "values",
+    "decrypt", "values", "access", "lookup", "resolve", "download", "copy", "unwrap",
 ];
 
 /// Protections that people set up for others.
@@ -290,10 +344,9 @@ const ACCESS: &[&str] = &[
 
 /// Adds what the name says, and what arguments say that such tools have.
 pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
-    let words: Vec<&str> =
-        call.name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
-    let mut marks = Marks::NONE;
-    for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
+    let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+    let mut marks = deeds::of_call(call);
+    for mark in [shows_secret(call, &words), guards(call, &words)] {
         mark.into_iter().for_each(|mark| marks.insert(mark));
     }
     // A repository on this machine: nobody else has the branch.
@@ -335,6 +388,7 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     code(analysis, call, &words);
     sources(analysis, call, &words);
     typed_command(analysis, call, &words);
+    module_command(analysis, call);
 }
 
 /// What is typed into a console that a page shows.
@@ -359,8 +413,7 @@ fn typed_command(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
 
 /// What the name of the server adds: its tools often have only a verb.
 pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &Service<'_>) {
-    let words: Vec<&str> =
-        call.name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+    let words: Vec<&str> = call.server.iter().chain(&call.words).map(String::as_str).collect();
     let texts = |key: &str| -> Vec<String> {
         let values = find(call.value, key).into_iter().map(|(_, value)| value);
         values
@@ -373,15 +426,14 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &
             .collect()
     };
     let mut marks = service.marks();
-    if let Some(words) = service.split_words() {
-        for mark in [destroys(&words), shows_secret(call, &words), guards(call, &words)] {
-            mark.into_iter().for_each(|mark| marks.insert(mark));
-        }
-    }
     if service.is_scratch() {
         marks.remove_all(&[Mark::Database]);
     }
-    let is_terraform = has(&words, &["terraform", "tofu", "terragrunt", "pulumi"]);
+    let plans = ["plan", "preview", "validate", "show"];
+    let is_plan = ["command", "action", "operation"]
+        .iter()
+        .any(|key| call.text(key).is_some_and(|it| plans.contains(&it)));
+    let is_terraform = has(&words, &["terraform", "tofu", "terragrunt", "pulumi"]) && !is_plan;
     let keys =
         ["args", "extra_args", "arguments", "flags", "options", "command", "action", "operation"];
     let destroys = |text: &String| matches!(text.trim_start_matches('-'), "destroy" | "down");
@@ -422,7 +474,7 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &
         }
     }
     if has(&words, &["applescript", "osascript"]) {
-        for key in ["script", "code", "source", "command"] {
+        for key in ["script", "code", "source", "command", "code_snippet"] {
             for text in texts(key) {
                 analysis.argument(key, &text);
                 Shell::new(analysis, folder.clone()).code(Language::AppleScript, &whole(&text));
@@ -470,13 +522,33 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>, service: &
     }
 }
 
+/// Modules of Ansible and Salt whose argument is a command.
+fn module_command(analysis: &mut Analysis<'_>, call: &Call<'_>) {
+    let modules = ["shell", "command", "raw", "script", "win_shell", "cmd.run"];
+    let is_command = ["module", "module_name", "fun"]
+        .iter()
+        .filter_map(|key| call.text(key))
+        .any(|module| modules.contains(&module.rsplit("builtin.").next().unwrap_or(module)));
+    let folder = working_folder(analysis.ground);
+    for key in ["args", "module_args", "arg", "free_form"] {
+        for (path, value) in find(call.value, key).into_iter().filter(|_| is_command) {
+            crate::tools::known::run(analysis, call, &path, value, &folder);
+        }
+    }
+}
+
 fn push_marks(analysis: &mut Analysis<'_>, call: &Call<'_>, marks: Marks) {
     if marks.is_empty() {
         return;
     }
     let run = Run {
         program: Word::known(call.name.as_str()),
-        words: vec![Word::known(call.name.as_str())],
+        // A scratch database is a word of the command, as it is one of `dropdb`.
+        words: [call.name.as_str()]
+            .into_iter()
+            .chain(crate::tools::known::scratch_database(call))
+            .map(Word::known)
+            .collect(),
         sub_command: String::new(),
         flags: Vec::new(),
         marks,
@@ -485,36 +557,8 @@ fn push_marks(analysis: &mut Analysis<'_>, call: &Call<'_>, marks: Marks) {
     analysis.push(Action::Runs(run), 0..0, None);
 }
 
-fn has(words: &[&str], known: &[&str]) -> bool {
+pub(super) fn has(words: &[&str], known: &[&str]) -> bool {
     words.iter().any(|word| known.contains(word))
-}
-
-fn destroys(words: &[&str]) -> Option<Mark> {
-    let verb = words.iter().position(|word| DESTROYS.contains(word))?;
-    // `get_deleted_items`, `list_removed`: a question.
-    if words.first().is_some_and(|first| matches!(*first, "get" | "list" | "search" | "find")) {
-        return None;
-    }
-    let nouns: Vec<&str> =
-        words.iter().enumerate().filter(|(at, _)| *at != verb).map(|(_, word)| *word).collect();
-    let is_gentle = words
-        .get(verb)
-        .is_some_and(|verb| matches!(*verb, "reset" | "clear" | "remove" | "empty" | "uninstall"));
-    let is_data = has(&nouns, DATA) || matches!(words, ["flushall" | "flushdb"]);
-    if is_data && !has(&nouns, &["file", "files"]) {
-        return Some(Mark::Database);
-    }
-    if nouns.iter().all(|noun| noun.is_empty()) || has(&nouns, EVERYDAY) {
-        return None;
-    }
-    if is_gentle && !has(&nouns, SHARED) {
-        return None;
-    }
-    Some(if has(&nouns, &["branch", "tag", "release", "ref", "tags", "branches"]) {
-        Mark::RemoteDelete
-    } else {
-        Mark::Infrastructure
-    })
 }
 
 /// A few rows, each by its own name.
@@ -543,7 +587,7 @@ fn names_rows(call: &Call<'_>, words: &[&str]) -> bool {
 }
 
 /// What even a gentle verb takes away from others.
-const SHARED: &[&str] = &[
+pub(super) const SHARED: &[&str] = &[
     "chart",
     "helm",
     "repository",
@@ -552,11 +596,17 @@ const SHARED: &[&str] = &[
     "organization",
     "org",
     "branch",
-    "tag",
     "release",
     "volume",
     "volumes",
     "bucket",
+    "buckets",
+    "droplet",
+    "droplets",
+    "calendar",
+    "mailbox",
+    "vm",
+    "vms",
     "cluster",
     "namespace",
     "instance",
@@ -747,8 +797,9 @@ fn weakens(key: &str, value: &Value, words: &[&str]) -> Option<Mark> {
 }
 
 fn shows_secret(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
-    let is_alert = has(words, &["alert", "alerts", "scanning", "names", "scan", "policy"])
-        || has(words, &["list"]) && !has(words, &["values"]);
+    let is_alert =
+        has(words, &["alert", "alerts", "scanning", "names", "scan", "policy", "metadata"])
+            || has(words, &["list"]) && !has(words, &["values"]);
     let is_key = has(words, &["key", "keys", "token", "tokens"])
         && has(
             words,
@@ -804,10 +855,22 @@ fn grants(call: &Call<'_>, words: &[&str]) -> Option<Mark> {
 
 /// A manifest that gives a container the host.
 fn gives_host(call: &Call<'_>) -> bool {
-    ["manifest", "yaml", "definition", "spec", "template", "compose"]
-        .iter()
-        .filter_map(|key| call.text(key))
-        .any(crate::shell::recipes::gives_host)
+    const KEYS: [&str; 11] = [
+        "manifest",
+        "yaml",
+        "definition",
+        "spec",
+        "template",
+        "compose",
+        "compose_yaml",
+        "resource",
+        "composefile",
+        "stack",
+        "compose_content",
+    ];
+    KEYS.iter().filter_map(|key| call.text(key)).any(|text| {
+        crate::shell::recipes::gives_host(text) || crate::shell::recipes::gives_rights(text)
+    })
 }
 
 /// Code that runs in a notebook, an interpreter or the page of a browser.
@@ -819,8 +882,14 @@ fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
             words,
             &["execute", "run", "insert", "edit", "overwrite", "add", "append", "update"],
         );
-    let runs_code = has(words, &["code", "python"]) && has(words, &["execute", "run", "eval"]);
-    const KEYS: [&str; 8] = [
+    let runs_code = has(words, &["code", "python", "js", "javascript"])
+        && has(words, &["execute", "run", "eval", "evaluate", "exec", "invoke"]);
+    const KEYS: [&str; 13] = [
+        "python_code",
+        "code_snippet",
+        "newcode",
+        "new_code",
+        "snippet",
         "code",
         "source",
         "cell_source",
@@ -830,24 +899,27 @@ fn code(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
         "expression",
         "content",
     ];
-    if !in_page && !in_notebook && !runs_code && call.name != "notebookedit" {
+    if !in_page && !in_notebook && !runs_code && !call.name.contains("notebook") {
         return;
     }
     for key in KEYS {
         for (path, value) in find(call.value, key) {
             let Some(text) = value.as_str() else { continue };
             analysis.argument(&path, text);
+            let mut marks = Marks::NONE;
             if in_page && takes_from_page(text) {
-                let mut marks = Marks::NONE;
                 marks.insert(Mark::Credentials);
-                push_marks(analysis, call, marks);
             }
+            if in_page && destroys_in_page(text) {
+                marks.insert(Mark::Infrastructure);
+            }
+            push_marks(analysis, call, marks);
             let folder = working_folder(analysis.ground);
             let mut shell = Shell::new(analysis, folder);
             if in_page {
                 page(&mut shell, text);
             } else {
-                cell(&mut shell, text, call.name != "notebookedit");
+                cell(&mut shell, text, true);
             }
         }
     }
@@ -866,6 +938,27 @@ fn takes_from_page(text: &str) -> bool {
     let typed = plain.contains("type=password") || plain.contains("type=\"password\"");
     let typed = typed && plain.contains(".value");
     cookies || typed || ["localStorage", "sessionStorage"].iter().any(|it| takes_all(&plain, it))
+}
+
+/// Code that presses the button, sends the form or makes the request that deletes something for others.
+fn destroys_in_page(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    if ["localhost", "127.0.0.1"].iter().any(|host| lower.contains(host)) {
+        return false;
+    }
+    let plain: String = lower.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let requests =
+        ["method:'delete'", "method:\"delete\"", ".delete("].iter().any(|it| plain.contains(it))
+            && (plain.contains("fetch(") || plain.contains("axios") || plain.contains("request"));
+    let acts =
+        [".submit(", ".click(", ".press(", ".requestsubmit("].iter().any(|it| plain.contains(it));
+    let labels = text.split(['\'', '"', '`']).skip(1).take(64);
+    let is_named = { labels }.any(|label| {
+        let label = label.replace(['-', '_'], " ");
+        crate::tools::services::destroys_by_hand(&label)
+            || label.to_ascii_lowercase().contains("settings/delete")
+    });
+    requests || acts && is_named
 }
 
 /// A storage as a whole, or a value of it whose name says that it is a secret.
@@ -979,7 +1072,7 @@ fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     );
     let hooks = words.iter().any(|word| word.contains("webhook")) || has(words, &["hook", "hooks"]);
     attachments(analysis, call, words);
-    if !installs && !hooks {
+    if !installs && !hooks && !has(words, &["publish", "upload"]) {
         return;
     }
     let folder = working_folder(analysis.ground);
@@ -1014,7 +1107,13 @@ fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     } else {
         &[]
     };
-    let purpose = if hooks { Purpose::Send } else { Purpose::Execute };
+    let publishes = has(words, &["publish", "upload", "push"]);
+    let keys: &[&str] = if publishes || keys.is_empty() {
+        &["registry", "registry_url", "index_url", "repository_url"]
+    } else {
+        keys
+    };
+    let purpose = if hooks || publishes { Purpose::Send } else { Purpose::Execute };
     for key in keys {
         for (path, value) in find(call.value, key) {
             let Some(text) = value.as_str().filter(|text| text.contains("://")) else { continue };

@@ -43,6 +43,14 @@ pub(super) fn by_server(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     let mut words = call.name.split(['_', '-', '.', '/', ':']).filter(|word| !word.is_empty());
     let first = words.find(|word| *word != "mcp").unwrap_or_default();
     let Some((_, program)) = SERVERS.iter().find(|(name, _)| *name == first) else { return };
+    if first == "git" && call.words.iter().any(|word| word == "clean") {
+        let folder = ["path", "repo_path", "cwd"].iter().find_map(|key| call.text(key));
+        let words: Vec<&str> = match folder.filter(|folder| Some(*folder) != analysis.ground.cwd) {
+            Some(folder) => vec!["git", "-C", folder, "clean", "-f", "-d"],
+            None => vec!["git", "clean", "-f", "-d"],
+        };
+        return run_words(analysis, "path", &words, &working_folder(analysis.ground));
+    }
     let runs = words.all(|word| RUNS.contains(&word) || word == first);
     let is_inside = ["container", "pod", "host"].iter().any(|key| call.text(key).is_some());
     if runs && !is_inside {

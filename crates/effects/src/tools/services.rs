@@ -19,8 +19,6 @@ struct Rule {
 pub(super) struct Service<'v> {
     /// The words of the server's name and of the tool's.
     words: Vec<String>,
-    /// Whether the name has words that only capital letters keep apart.
-    is_camel: bool,
     /// Keys in lower case, without `_` and `-`, and their values.
     parts: Vec<(String, &'v Value)>,
 }
@@ -320,10 +318,7 @@ impl<'v> Service<'v> {
                 _ => {}
             }
         }
-        let is_camel = whole_name.as_bytes().windows(2).any(|pair| {
-            matches!(pair, [one, two] if one.is_ascii_lowercase() && two.is_ascii_uppercase())
-        });
-        Self { words: words(whole_name), is_camel, parts }
+        Self { words: words(whole_name), parts }
     }
 
     /// What the call does.
@@ -351,11 +346,6 @@ impl<'v> Service<'v> {
         ];
         more.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, mark)| marks.insert(mark));
         marks
-    }
-
-    /// The words of a name that is written without signs between them: `deleteRepository`.
-    pub(super) fn split_words(&self) -> Option<Vec<&str>> {
-        self.is_camel.then(|| self.words.iter().map(String::as_str).collect())
     }
 
     fn has(&self, known: &[&str]) -> bool {
@@ -411,7 +401,32 @@ impl<'v> Service<'v> {
             && self.parts.iter().any(|(key, value)| {
                 key == "command" && matches!(only_text(value), Some("env" | "printenv" | "set"))
             });
-        from_manager || of_items || of_hosting || asks || of_users || is_revealed || prints
+        let gets = self.has(&["get", "generic", "describe", "export", "view"]);
+        let kinds = self.text(&["kind", "resourcetype"]);
+        let is_kind = { kinds }
+            .any(|kind| matches!(kind.to_ascii_lowercase().as_str(), "secret" | "secrets"));
+        let formats = self.text(&["o", "output", "format"]);
+        let is_shown = { formats }.any(|it| !matches!(it, "name" | "wide" | "table" | ""));
+        let of_cluster = is_kind
+            && gets
+            && !self.has(&["list", "describe"])
+            && (is_shown
+                || self.has(&["resources", "resource"]) && self.text(&["name"]).next().is_some());
+        let of_graph = self.text(&["query"]).any(|query| {
+            ["civariables", "variables {", "secrets {"]
+                .iter()
+                .any(|it| query.to_ascii_lowercase().contains(it))
+                && query.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "value")
+        });
+        of_cluster
+            || of_graph
+            || from_manager
+            || of_items
+            || of_hosting
+            || asks
+            || of_users
+            || is_revealed
+            || prints
     }
 
     fn gives_host(&self) -> bool {
@@ -425,6 +440,7 @@ impl<'v> Service<'v> {
                 }
                 _ => false,
             },
+            "volumes" | "mounts" => mounts(value).any(is_host_bind),
             "hostpid" | "hostipc" => matches!(value, Value::Bool(true)),
             "privileged" => matches!(value, Value::Bool(true)),
             "capadd" => texts(value).any(|text| strong.contains(&text)),
@@ -440,7 +456,14 @@ impl<'v> Service<'v> {
     }
 
     fn weakens(&self) -> bool {
-        let is_change = self.has(CHANGES);
+        let by_value = self.parts.iter().any(|(key, value)| {
+            matches!(key.as_str(), "command" | "operation" | "action")
+                && value.as_str().is_some_and(|it| {
+                    !it.contains(' ')
+                        && words(it).iter().any(|word| CHANGES.contains(&word.as_str()))
+                })
+        });
+        let is_change = self.has(CHANGES) || by_value;
         let is_off = |value: &Value| {
             matches!(value, Value::Bool(false))
                 || value.as_str().is_some_and(|text| {
@@ -456,10 +479,25 @@ impl<'v> Service<'v> {
                     )
                 })
         };
-        let guards = ["firewall", "waf", "protection", "policy", "rule", "alert", "monitor", "ssl"];
+        let guards = [
+            "firewall",
+            "waf",
+            "protection",
+            "policy",
+            "rule",
+            "ruleset",
+            "alert",
+            "monitor",
+            "ssl",
+            "protections",
+            "policies",
+            "rules",
+            "detector",
+            "detection",
+        ];
         let turns_off = is_change
             && (self.has(&guards)
-                || self.text(&["setting", "name", "key"]).any(|it| {
+                || self.text(&["setting", "name", "key", "id", "settingid"]).any(|it| {
                     let parts = [
                         "security", "firewall", "waf", "protect", "ssl", "tls", "https", "bot",
                         "alert", "audit", "mfa",
@@ -467,15 +505,56 @@ impl<'v> Service<'v> {
                     guards.contains(&it) || parts.iter().any(|part| it.contains(part))
                 }))
             && self.parts.iter().any(|(key, value)| {
-                matches!(key.as_str(), "enabled" | "value" | "active" | "status") && is_off(value)
+                matches!(
+                    key.as_str(),
+                    "enabled"
+                        | "isenabled"
+                        | "value"
+                        | "active"
+                        | "status"
+                        | "enforcement"
+                        | "mode"
+                ) && is_off(value)
             });
+        let everywhere = (is_change || self.has(&["authorize", "allow", "open"]))
+            && self.parts.iter().any(|(key, value)| {
+                texts(value).any(|text| matches!(text, "0.0.0.0/0" | "::/0" | "*:*"))
+                    || key.starts_with("end") && value.as_str() == Some("255.255.255.255")
+                    || key.contains("acl")
+                        && value.as_str().is_some_and(|it| it.contains("\"*:*\""))
+            });
+        let unblocks = is_change
+            && self.parts.iter().any(|(key, value)| {
+                let blocks = [
+                    "blockpublic",
+                    "ignorepublic",
+                    "restrictpublic",
+                    "twofactor",
+                    "2fa",
+                    "mfa",
+                    "deletionprotection",
+                ];
+                blocks.iter().any(|it| key.contains(it)) && is_off(value)
+            });
+        let registry = self.has(&["registry", "regedit"])
+            && self.text(&["path", "key", "keypath"]).any(|path| {
+                let start = path.get(..4).unwrap_or_default();
+                ["hklm", "hkcu", "hkey"].iter().any(|it| start.eq_ignore_ascii_case(it))
+            })
+            && (is_change
+                || self
+                    .text(&["mode", "action", "operation"])
+                    .any(|it| !matches!(it, "get" | "read" | "list")));
         let unprotects = is_change
             && self.has(&["variable", "variables", "project", "branch", "repository", "secret"])
             && self.parts.iter().any(|(key, value)| {
                 matches!(key.as_str(), "protected" | "masked" | "private")
                     && matches!(value, Value::Bool(false))
             });
-        let opens = is_change && self.text(&["visibility"]).any(|it| it == "public");
+        let opens = is_change && self.text(&["visibility"]).any(|it| it == "public")
+            || self
+                .text(&["query", "mutation"])
+                .any(|it| it.contains("mutation") && it.contains("PUBLIC"));
         let is_cluster = self.has(&["kubectl", "kubernetes", "k8s", "resources"]);
         let of_cluster = is_cluster
             && self.has(&["patch", "delete", "edit", "replace", "create", "update"])
@@ -483,7 +562,7 @@ impl<'v> Service<'v> {
                 .text(&["resourcetype", "resource", "kind", "type"])
                 .any(|kind| CLUSTER_GUARDS.contains(&kind.to_ascii_lowercase().as_str()));
         let everybody = self.parts.iter().any(|(key, value)| {
-            key == "principal" && value.as_str() == Some("*")
+            key == "principal" && value.as_str().is_some_and(|it| it == "*" || it.ends_with(":*"))
                 || value.as_str().is_some_and(|text| {
                     text.contains("\"Principal\":\"*\"") || text.contains("\"Principal\": \"*\"")
                 })
@@ -522,7 +601,19 @@ impl<'v> Service<'v> {
         let of_vault = self.has(&["vault", "bao"])
             && self.has(&["write", "put", "delete"])
             && self.text(&["path"]).any(|path| path.starts_with("sys/"));
+        let rules_all = self.has(&["policy"])
+            && is_change
+            && self.text(&["policy", "rules", "hcl", "document"]).any(|it| {
+                let text: String = it.chars().filter(|c| !c.is_whitespace()).collect();
+                text.contains("\"sudo\"")
+                    || text.contains("path\"*\"")
+                    || text.contains("\"Action\":\"*\"")
+            });
         unbound
+            || everywhere
+            || unblocks
+            || registry
+            || rules_all
             || by_key
             || of_vault
             || turns_off
@@ -551,7 +642,68 @@ impl<'v> Service<'v> {
         let invites = self.has(&["invite", "add"])
             && self.has(&["org", "organization", "team", "member", "user"])
             && self.text(&["role"]).any(|role| matches!(role, "admin" | "owner"));
-        is_member && self.has(CHANGES) && is_high || is_key || forwards || invites
+        let is_open_door = self.has(&[
+            "user",
+            "users",
+            "role",
+            "roles",
+            "member",
+            "membership",
+            "claim",
+            "claims",
+            "assignment",
+            "collaborator",
+            "permission",
+            "permissions",
+            "group",
+            "team",
+            "grant",
+            "token",
+            "binding",
+            "access",
+        ]);
+        let gives = self.has(CHANGES)
+            || self.has(&["assign", "attach", "grant", "invite", "share", "make", "promote"]);
+        let names_power = self.parts.iter().any(|(key, value)| {
+            let is_level = [
+                "role",
+                "permission",
+                "policy",
+                "policies",
+                "claim",
+                "level",
+                "groupaccess",
+                "group",
+                "privileges",
+                "group",
+                "type",
+                "access",
+            ]
+            .iter()
+            .any(|part| key.contains(part));
+            is_level
+                && (texts(value).any(is_power)
+                    || key == "privileges" && texts(value).any(|it| it.starts_with("ALL"))
+                    || key.ends_with("access") && matches!(scalar(value), Some("40" | "50" | "60")))
+        });
+        let assigns = gives
+            && is_open_door
+            && (names_power
+                || self.is_true(&["admin", "isadmin", "superuser", "issuperuser", "owner"]));
+        let deep = self.has(&["filter", "filters", "rule", "rules"])
+            && self.has(CHANGES)
+            && self.parts.iter().any(|(key, value)| {
+                (key.starts_with("forward") || matches!(key.as_str(), "blindcopyto" | "redirectto"))
+                    && matches!(value, Value::Array(items) if !items.is_empty())
+            });
+        let is_directory_role = gives && self.has(&["directory", "admin"]) && self.has(&["role"]);
+        is_member && self.has(CHANGES) && is_high
+            || is_key
+            || forwards
+            || invites
+            || assigns
+            || deep
+            || is_directory_role
     }
 
     fn destroys(&self) -> bool {
@@ -588,6 +740,18 @@ impl<'v> Service<'v> {
             ]);
         let scales = self.has(&["scale"])
             && self.parts.iter().any(|(_, value)| texts(value).any(|text| text.ends_with("=0")));
+        let stops = self.has(&["scale", "patch", "resize", "update"])
+            && self.parts.iter().any(|(key, value)| {
+                matches!(
+                    key.as_str(),
+                    "replicas" | "scale" | "desiredcount" | "desiredcapacity" | "maxsize"
+                ) && scalar(value) == Some("0")
+            });
+        let by_type = self.has(&["run", "deployment", "plan", "job"])
+            && self
+                .text(&["runtype", "operation", "mode"])
+                .any(|it| matches!(it, "destroy" | "PreviewDestroy" | "delete"));
+        let removes_remote = self.has(&["push"]) && self.is_true(&["delete", "prune", "mirror"]);
         let verbs = ["command", "operation", "action", "subcommand"];
         let drains = self.has(&["kubernetes", "k8s", "kubectl", "node"])
             && self.text(&verbs).any(|verb| verb == "drain");
@@ -610,6 +774,9 @@ impl<'v> Service<'v> {
             self.text(&["path", "url", "endpoint"]).any(|it| it.contains("_delete_by_query"));
         let removes_names = self.has(&["dns"]) && self.has(&["delete", "remove", "purge"]);
         starts
+            || stops
+            || by_type
+            || removes_remote
             || clicks
             || is_bare
             || by_path
@@ -626,10 +793,15 @@ impl<'v> Service<'v> {
 
     fn empties_database(&self) -> bool {
         let is_all = self.parts.iter().any(|(key, value)| {
-            matches!(key.as_str(), "filter" | "query" | "where")
-                && matches!(value, Value::Object(members) if members.is_empty())
-        });
-        let changes_many = self.has(&["many", "bulk"]) && self.has(&["update", "delete", "remove"]);
+            matches!(key.as_str(), "filter" | "query" | "where" | "selector")
+                && fits_everything(value, 0)
+        }) || self.is_true(&["deleteall", "droptarget"]);
+        let changes_many = self.has(&["many", "bulk", "documents", "records", "rename"])
+            && self.has(&["update", "delete", "remove", "rename"]);
+        let keeps_nothing = self.has(CHANGES_OF_TOPICS)
+            && self.parts.iter().any(|(key, value)| {
+                key.contains("retention") && matches!(scalar(value), Some("0" | "1"))
+            });
         let has_filter = self.parts.iter().any(|(key, _)| {
             matches!(
                 key.as_str(),
@@ -649,7 +821,17 @@ impl<'v> Service<'v> {
         let by_glob = self.has(&["redis", "cache", "valkey"])
             && self.has(&["delete", "del", "unlink"])
             && self.text(&["key", "pattern"]).any(|key| key == "*");
-        no_filter || drops || is_all && changes_many || writes && is_mongo || cypher || by_glob
+        let asserts = self
+            .text(&["query", "cypher", "statement"])
+            .any(|it| it.contains("apoc.schema.assert"));
+        no_filter
+            || keeps_nothing
+            || asserts
+            || drops
+            || is_all && changes_many
+            || writes && is_mongo
+            || cypher
+            || by_glob
     }
 
     fn listens(&self) -> bool {
@@ -671,7 +853,36 @@ impl<'v> Service<'v> {
             && self.text(&["type"]).any(|kind| {
                 ["cron", "schedule", "executeCommand"].iter().any(|part| kind.contains(part))
             });
-        installs && is_server || workflows
+        let is_ci = self.has(&[
+            "jenkins",
+            "buildkite",
+            "circleci",
+            "teamcity",
+            "harness",
+            "drone",
+            "pipeline",
+            "pipelines",
+            "spinnaker",
+            "concourse",
+            "gocd",
+            "bamboo",
+        ]);
+        let defines = is_ci
+            && self.has(CHANGES)
+            && self.parts.iter().any(|(key, value)| {
+                matches!(
+                    key.as_str(),
+                    "configxml"
+                        | "config"
+                        | "configuration"
+                        | "yaml"
+                        | "definition"
+                        | "steps"
+                        | "jenkinsfile"
+                        | "xml"
+                ) && !matches!(value, Value::Null)
+            });
+        installs && is_server || workflows || defines
     }
 
     /// Whether a database is one for tests.
@@ -683,8 +894,29 @@ impl<'v> Service<'v> {
     }
 }
 
+/// A role that may do nearly everything: `admin`, `SUPER_ADMIN`, `roles/owner`, `AdministratorAccess`.
+fn is_power(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let name = lower.rsplit(['/', ':']).next().unwrap_or(&lower);
+    let parts: Vec<String> = words(name.rsplit('/').next().unwrap_or(name));
+    let has = |known: &[&str]| parts.iter().any(|part| known.contains(&part.as_str()));
+    has(&[
+        "admin",
+        "owner",
+        "superuser",
+        "superadmin",
+        "root",
+        "maintainer",
+        "administrator",
+        "administrators",
+    ]) || lower.contains("administratoraccess")
+        || lower.contains("poweruseraccess")
+        || lower.ends_with("admin")
+        || name == "editor" && lower.starts_with("roles/")
+}
+
 /// A button of a page whose label says that something is gone afterwards.
-fn destroys_by_hand(label: &str) -> bool {
+pub(super) fn destroys_by_hand(label: &str) -> bool {
     let lower = label.to_ascii_lowercase();
     let verbs = ["delete", "destroy", "drop", "remove", "transfer", "disable", "make public"];
     let nouns = [
@@ -704,6 +936,54 @@ fn destroys_by_hand(label: &str) -> bool {
     verbs.iter().any(|verb| lower.contains(verb)) && nouns.iter().any(|noun| lower.contains(noun))
 }
 
+/// `{}`, `{"_id": {"$exists": true}}`, `{"$or": [{}]}`: a filter that every document meets.
+fn fits_everything(filter: &Value, depth: usize) -> bool {
+    let Value::Object(members) = filter else { return false };
+    let all = |items: &Value| match items {
+        Value::Array(items) => items.iter().any(|item| fits_everything(item, depth + 1)),
+        _ => false,
+    };
+    depth < 8
+        && members.iter().all(|(key, value)| match key.as_str() {
+            "$or" => all(value),
+            "$and" => matches!(value, Value::Array(items) if items.iter().all(|it| fits_everything(it, depth + 1))),
+            "match_all" => true,
+            "$expr" | "$where" | "$comment" => !matches!(value, Value::Object(_)),
+            _ => is_met_by_all(value),
+        })
+}
+
+/// `{"$exists": true}`, `{"$ne": null}`, `{"$gte": 0}`, `{"$regex": ".*"}`
+fn is_met_by_all(condition: &Value) -> bool {
+    let Value::Object(members) = condition else { return false };
+    !members.is_empty()
+        && members.iter().all(|(operator, value)| match operator.as_str() {
+            "$exists" => matches!(value, Value::Bool(true)),
+            "$ne" | "$nin" | "$not" => match value {
+                Value::Null => true,
+                Value::Array(items) => items.is_empty(),
+                value => {
+                    value.as_str().is_some_and(|text| text.is_empty() || text.starts_with("__"))
+                }
+            },
+            "$gte" | "$gt" => matches!(scalar(value), Some("0" | "-1" | "")),
+            "$regex" => matches!(scalar(value), Some(".*" | "" | "." | "^" | ".+" | "^.*$")),
+            _ => false,
+        })
+}
+
+/// A number or a text.
+fn scalar(value: &Value) -> Option<&str> {
+    match value {
+        Value::Number(number) => Some(number.as_str()),
+        value => value.as_str(),
+    }
+}
+
+/// Words of tools that set how long messages and rows are kept.
+const CHANGES_OF_TOPICS: &[&str] =
+    &["alter", "update", "set", "configure", "modify", "patch", "edit"];
+
 /// `MATCH (n) DETACH DELETE n`, without a condition.
 fn deletes_graph(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
@@ -716,6 +996,23 @@ fn deletes_graph(text: &str) -> bool {
     }
     let deletes = lower.contains("detach delete") || lower.contains(") delete ");
     deletes && !lower.contains("where") && !lower.contains('{')
+}
+
+/// Folders of the host: `{"/": {"bind": "/h"}}`, `[{"source": "/", "target": "/h"}]`, `["/:/h"]`.
+fn mounts(value: &Value) -> impl Iterator<Item = &str> {
+    let keys = match value {
+        Value::Object(members) => members.as_slice(),
+        _ => &[],
+    };
+    let sources = match value {
+        Value::Array(items) => items.as_slice(),
+        _ => &[],
+    };
+    let source =
+        |item| ["source", "Source", "hostPath"].iter().find_map(|key| Value::get(item, key));
+    let sources = sources.iter().filter_map(move |item| source(item)?.as_str());
+    let keys = keys.iter().map(|(key, _)| key.as_str());
+    keys.chain(sources).chain(texts(value)).filter(|text| text.starts_with('/'))
 }
 
 /// `/:/host`
@@ -745,7 +1042,7 @@ fn texts(value: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// `mcp__github__deleteRepository` is `github`, `delete`, `repository`.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let name = name.strip_prefix("mcp__").unwrap_or(name);
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();

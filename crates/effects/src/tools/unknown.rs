@@ -87,7 +87,7 @@ fn show(
     }
     let asks = ["search", "suggest", "ask", "docs", "documentation", "explain", "find"];
     if is_sql(key, trimmed) && !call.name_has(&asks) {
-        return known::query(analysis, path, text);
+        return known::query(analysis, call, path, text);
     }
     if text.contains("*** Begin Patch")
         || text.starts_with("diff --git")
@@ -156,8 +156,29 @@ fn uses(call: &Call<'_>) -> Vec<PathUse> {
         uses.push(PathUse::Deletes(Scope::Tree));
     }
     if call.name_has(&[
-        "write", "create", "save", "edit", "update", "append", "upload", "replace", "insert",
-        "patch", "move", "rename", "copy", "put", "set", "modify", "download", "export",
+        "write",
+        "create",
+        "save",
+        "edit",
+        "update",
+        "append",
+        "upload",
+        "replace",
+        "insert",
+        "push_files",
+        "push_multiple_files",
+        "commit_files",
+        "create_commit",
+        "commit_changes",
+        "patch",
+        "move",
+        "rename",
+        "copy",
+        "put",
+        "set",
+        "modify",
+        "download",
+        "export",
     ]) {
         uses.push(PathUse::Writes(Change::Content));
     }
@@ -226,6 +247,7 @@ fn is_sql(key: &str, text: &str) -> bool {
         .any(|part| key.contains(part));
     let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     is_key
+        && !key.contains("text")
         && matches!(
             first.as_str(),
             "SELECT"

@@ -209,6 +209,7 @@ pub(super) fn is_scratch(run: &Run) -> bool {
         let name = word.rsplit('=').next().unwrap_or(word);
         !name.contains(' ')
             && (name == ":memory:"
+                || name == "--local"
                 || name.starts_with("/tmp/")
                 || name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| {
                     matches!(part, "test" | "tests" | "testing" | "tmp" | "temp" | "scratch")
@@ -363,7 +364,9 @@ fn replaces_all(statement: &[String]) -> bool {
             .any(|window| window.iter().zip(words).all(|(one, two)| one == two))
     };
     let is_replaced = has(&["create", "or", "replace", "table"])
-        && (has(&["where", "false"]) || has(&["limit", "0"]) || has(&["where", "1", "=", "0"]));
+        && (has(&["where", "false"]) || has(&["limit", "0"]) || has(&["where", "1", "=", "0"])
+            // Nothing is put into it: `CREATE OR REPLACE TABLE t LIKE t`.
+            || !["select", "as", "clone", "external"].iter().any(|word| has(&[word])));
     let is_merged = statement.first().is_some_and(|word| word == "merge")
         && has(&["when", "matched", "then", "delete"]);
     is_replaced || is_merged
@@ -372,6 +375,10 @@ fn replaces_all(statement: &[String]) -> bool {
 /// Whether a statement destroys data. Statements may hide inside others: `WITH x AS (DELETE …)`.
 fn statement_destroys(statement: &[String]) -> bool {
     let word = |at: usize| statement.get(at).map_or("", String::as_str);
+    // A plan runs nothing.
+    if word(0) == "explain" && !statement.iter().any(|it| it == "analyze" || it == "analyse") {
+        return false;
+    }
     (0..statement.len()).any(|at| match word(at) {
         "drop" => {
             let alters = statement.iter().take(at).any(|word| word == "alter");
@@ -380,15 +387,34 @@ fn statement_destroys(statement: &[String]) -> bool {
         }
         "truncate" => begins(statement, at) && word(at + 1) != "(",
         // `DELETE a, b FROM a JOIN b`
-        "delete" => {
+        "delete" if !alters_rows(statement, at) => {
             let has_from = word(at + 1) == "from"
                 || begins(statement, at)
                     && statement.iter().skip(at + 1).take(12).any(|word| word == "from");
             has_from && has_no_condition(statement, at)
         }
+        // Changes of ClickHouse: `ALTER TABLE t DELETE WHERE 1`.
+        "delete" | "update" if alters_rows(statement, at) => has_no_condition(statement, at),
+        // SurrealDB.
+        "remove" => {
+            begins(statement, at)
+                && matches!(
+                    word(at + 1),
+                    "database" | "table" | "namespace" | "db" | "ns" | "scope"
+                )
+        }
+        // What a restore or a replica needs.
+        "reset" => begins(statement, at) && matches!(word(at + 1), "master" | "binary"),
+        "purge" => {
+            begins(statement, at) && matches!(word(at + 1), "binary" | "master" | "recyclebin")
+        }
+        "retain" => statement.first().is_some_and(|it| it == "vacuum") && word(at + 1) == "0",
+        "data_retention_time_in_days" => word(at + 1) == "=" && word(at + 2) == "0",
+        "pg_drop_replication_slot" => word(at + 1) == "(",
         "offline" => statement.iter().take(2).map(String::as_str).eq(["alter", "database"]),
         // `MERGE … WHEN MATCHED THEN UPDATE SET`
         "update" if statement.iter().take(at).any(|word| word == "matched") => false,
+        "delete" => false,
         "update" => {
             begins(statement, at)
                 && statement.iter().any(|word| word == "set")
@@ -397,6 +423,14 @@ fn statement_destroys(statement: &[String]) -> bool {
         "flushall" | "flushdb" => true,
         _ => false,
     })
+}
+
+/// `ALTER TABLE t DELETE WHERE …`, and not a constraint `ON DELETE`.
+fn alters_rows(statement: &[String], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| statement.get(at));
+    statement.first().is_some_and(|it| it == "alter")
+        && before.is_some_and(|it| it != "on")
+        && statement.iter().skip(at).any(|it| it == "where")
 }
 
 /// Whether a verb is where a statement begins, and not part of `ON DELETE` or a name.
@@ -422,8 +456,8 @@ fn has_no_condition(statement: &[String], at: usize) -> bool {
     };
     let after: Vec<&str> = rest.iter().skip(condition + 1).map(String::as_str).collect();
     match after.as_slice() {
-        ["true" | "1" | "not"] | ["true", ")", ..] => true,
-        [one, "=", two] | [one, "=", two, ")", ..] => one == two,
+        ["true" | "1" | "not"] | ["true", ")", ..] | ["true" | "1", "settings", ..] => true,
+        [one, "=", two] | [one, "=", two, ")" | "settings", ..] => one == two,
         [] => true,
         _ => false,
     }
@@ -462,6 +496,11 @@ mod tests {
             "truncate users",
             "DELETE FROM users LIMIT 100000000",
             "-- clean up\nDROP SCHEMA public CASCADE",
+            "ALTER TABLE logs DELETE WHERE 1 SETTINGS mutations_sync = 2",
+            "CREATE OR REPLACE TABLE raw.events LIKE raw.events",
+            "REMOVE DATABASE shop",
+            "RESET MASTER",
+            "VACUUM events RETAIN 0 HOURS",
         ] {
             assert!(is_destructive(&words(text)), "{text}");
         }
@@ -504,6 +543,11 @@ mod tests {
             "UPDATE users SET name='x' WHERE id=1",
             "CREATE TABLE a (b int REFERENCES c ON DELETE CASCADE)",
             "ALTER TABLE a DROP CONSTRAINT b",
+            "ALTER TABLE logs DELETE WHERE day < '2024-01-01'",
+            "ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES c ON DELETE CASCADE",
+            "CREATE OR REPLACE TABLE a AS SELECT * FROM b",
+            "VACUUM users",
+            "EXPLAIN DELETE FROM users",
             "INSERT INTO a VALUES ('drop table b')",
             "select \"drop\" from a -- drop table a",
             "INSERT INTO a (b) VALUES (1) ON CONFLICT (b) DO UPDATE SET b = 2",
