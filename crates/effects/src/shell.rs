@@ -22,6 +22,7 @@ mod pieces;
 pub(crate) mod recipes;
 mod reveals;
 pub(crate) mod settings;
+mod shows;
 pub(crate) mod simple;
 mod special;
 mod subscripts;

@@ -824,8 +824,12 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["stop", "purge"]).always(DESTROY),
         model(&["exec", "apply", "cmd.run"]).always(&[Does::Hides]),
         model(&["build"]).operands(each(&[Does::Recipe])),
+        model(&["filebucket"]).operands(each(&[READS])),
     ])
-    .examples(&[("ansible-lint", &[])]),
+    .examples(&[
+        ("ansible-lint", &[]),
+        ("puppet filebucket -l diff a", &["reads diff", "reads a"]),
+    ]),
     model(&["vault", "bao"])
         .style(Style::SingleDash)
         .flags(&[takes(&["-address", "-namespace", "-format", "-field", "-mount"], &[])])

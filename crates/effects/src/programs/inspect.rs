@@ -376,8 +376,9 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--reference", "-r"], &[LISTS]),
             takes(&["--set", "-s"], &[mark(Mark::Guard)]),
             takes(&["--date", "-d", "-v", "-j"], &[]),
+            joined(&["--iso-8601", "-I", "--rfc-3339"], &[]),
         ])
-        .examples(&[("date +%F", &[]), ("date -f a", &["reads a"])]),
+        .examples(&[("date -u -Iseconds", &[]), ("date +%F", &[]), ("date -f a", &["reads a"])]),
     model(&["hostname", "domainname"])
         .flags(&[
             takes(&["--file", "-F"], &[READS]),
@@ -446,6 +447,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-family", "-f", "-n", "-netns"], &[]),
             takes(&["-batch", "-b"], &[READS, Does::Hides]),
+            switch(&["-brief", "-br", "-color", "-c", "-details", "-d", "-json", "-j", "-s"], &[]),
         ])
         .subs(&[
             model(&["netns"]).subs(&[
@@ -478,6 +480,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("ip addr show", &[]),
+            ("ip -brief address", &[]),
             ("ip route add default via 10.0.0.1", &["marks network"]),
             ("ip netns exec x cat a", &["runs cat a", "reads a"]),
         ]),

@@ -10,8 +10,8 @@ const SYSTEM: Operands = each(&[Does::Package(Registry::System)]);
 pub(super) const INDEX: Use = &[Does::Connects(Purpose::Execute)];
 /// The name of a script in a file of the project.
 pub(super) const RECIPE: Operands = each(&[]);
-/// Removing callgate removes the guard.
-const GATE: Use = &[Does::MarksIf(&["callgate"], Mark::Guard)];
+/// Removing a guard, such as callgate.
+const GATE: Use = &[Does::Stops];
 pub(super) const PUBLISH: Use = &[mark(Mark::Publishes)];
 pub(super) const UNPUBLISH: Use = &[mark(Mark::RemoteDelete)];
 
@@ -265,7 +265,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .subs(&[
             model(&["install", "reinstall", "build-dep"]).operands(SYSTEM),
-            model(&["remove", "purge", "autoremove"]),
+            model(&["remove", "purge", "autoremove"]).operands(each(GATE)),
             model(&[
                 "update",
                 "upgrade",
@@ -390,6 +390,7 @@ pub(crate) const MODELS: &[Model] = &[
             &["--allow-untrusted", "--nogpgcheck", "--no-gpg-checks", "--dangerous", "--devmode"],
             &[mark(Mark::Guard)],
         ),
+        switch(&["--all"], &[]),
         switch(&["-S", "-U", "--sync", "--upgrade"], &[]).operands(SYSTEM),
         switch(&["-Q", "--query", "-Qi", "-Ql", "-Ss", "-Si"], &[]).operands(each(&[])),
     ])

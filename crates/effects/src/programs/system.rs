@@ -74,7 +74,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "list-jobs",
                 "get-default",
                 "help",
-                "start",
                 "restart",
                 "reload",
                 "try-restart",
@@ -82,11 +81,9 @@ pub(crate) const MODELS: &[Model] = &[
                 "reset-failed",
                 "condrestart",
             ]),
-            model(&["stop", "kill"])
-                .always(&[mark(Mark::Kills)])
-                .operands(each(&[Does::MarksIf(SECURITY_UNITS, Mark::Guard)])),
-            model(&["disable", "mask"])
-                .operands(each(&[Does::MarksIf(SECURITY_UNITS, Mark::Guard)]))
+            // Those with `one`, `force` and `fast` are of FreeBSD.
+            model(&["stop", "kill", "disable", "mask", "onestop", "forcestop", "faststop"])
+                .operands(each(STOPS))
                 .always(&[mark(Mark::Kills)]),
             model(&[
                 "enable",
@@ -99,6 +96,8 @@ pub(crate) const MODELS: &[Model] = &[
                 "reenable",
             ])
             .always(SCHEDULE),
+            model(&["start", "onestart", "faststart"])
+                .operands(each(&[Does::MarksIf(REMOTE_UNITS, Mark::Tunnel)])),
             model(&["edit"]).always(SCHEDULE),
             model(&["set-environment", "import-environment", "unset-environment"]).always(SCHEDULE),
             model(&[
@@ -120,6 +119,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("systemctl status nginx", &[]),
             ("systemctl --user enable x", &["marks schedules"]),
             ("systemctl stop auditd", &["marks guard kills"]),
+            ("systemctl disable --now falcon-sensor.service", &["marks guard kills"]),
+            ("systemctl stop nginx", &["marks kills"]),
+            ("systemctl start tor", &["marks tunnel"]),
+            ("service pf onestop", &["runs systemctl onestop pf", "marks guard kills"]),
             ("systemctl poweroff", &["marks power"]),
             ("systemctl list-units --type=service", &[]),
         ]),
@@ -143,24 +146,53 @@ pub(crate) const MODELS: &[Model] = &[
                 .operands(each(&[]))
                 .always(SCHEDULE),
             model(&["unload", "bootout", "disable", "remove", "stop", "kill"])
+                .operands(each(STOPS))
                 .always(&[mark(Mark::Kills)]),
             model(&["setenv", "config"]).always(SCHEDULE),
         ])
-        .examples(&[("launchctl list", &[]), ("launchctl load x.plist", &["marks schedules"])]),
+        .examples(&[
+            ("launchctl list", &[]),
+            ("launchctl load x.plist", &["marks schedules"]),
+            (
+                "launchctl unload /Library/LaunchDaemons/com.crowdstrike.falcond.plist",
+                &["marks guard kills"],
+            ),
+        ]),
     model(&["sc", "sc.exe"])
         .style(Style::Plain)
         .subs(&[
             model(&["query", "queryex", "qc", "start", "interrogate"]),
-            model(&["stop", "delete"]).operands(each(&[Does::MarksIf(
-                &["WinDefend", "windefend", "EventLog", "eventlog", "mpssvc", "wscsvc", "Sense"],
-                Mark::Guard,
-            )])),
+            model(&["stop", "delete", "pause"]).operands(each(STOPS)),
             model(&["create", "config", "failure", "sdset"]).always(SCHEDULE),
         ])
         .examples(&[
             ("sc query", &[]),
             ("sc stop WinDefend", &["marks guard"]),
             ("sc create x binPath= y", &["marks schedules"]),
+        ]),
+    model(&["defaults"])
+        .subs(&[
+            model(&["read", "find", "domains", "read-type", "export", "help"]),
+            model(&["write", "delete", "import", "rename"]).operands(each(RUNS_AT_LOGIN)),
+        ])
+        .examples(&[
+            ("defaults read com.x", &[]),
+            ("defaults write com.apple.dock autohide -bool true", &[]),
+            ("defaults write com.apple.loginwindow LoginHook /tmp/x", &["marks schedules"]),
+            ("defaults write com.apple.LaunchServices LSQuarantine -bool NO", &["marks schedules"]),
+        ]),
+    // The settings of FreeBSD that say which services start.
+    model(&["sysrc"])
+        .flags(&[
+            takes(&["-f", "-j", "-R"], &[]),
+            switch(&["-x"], &[])
+                .operands(each(&[Does::Stops, Does::WritesFile("/etc/rc.conf", Change::Content)])),
+        ])
+        .operands(each(&[Does::MarksIfContains("=", Mark::Schedules)]))
+        .examples(&[
+            ("sysrc -a", &[]),
+            ("sysrc syslogd_enable=NO", &["marks schedules"]),
+            ("sysrc -x auditd_enable", &["writes /etc/rc.conf"]),
         ]),
     model(&[
         "update-rc.d",
@@ -172,8 +204,8 @@ pub(crate) const MODELS: &[Model] = &[
         "atd",
         "schtasks",
         "loginctl",
-        "defaults",
     ])
+    .operands(each(STOPS))
     .subs(&[
         model(&[
             "list",
@@ -181,18 +213,18 @@ pub(crate) const MODELS: &[Model] = &[
             "show",
             "/query",
             "query",
-            "read",
-            "find",
-            "domains",
             "session-status",
             "user-status",
             "list-sessions",
         ]),
         model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
-        model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
-            .always(SCHEDULE),
+        model(&["enable-linger", "delete", "/create", "create", "add", "config"]).always(SCHEDULE),
     ])
-    .examples(&[("defaults read com.x", &[]), ("loginctl enable-linger", &["marks schedules"])]),
+    .examples(&[
+        ("loginctl enable-linger", &["marks schedules"]),
+        ("update-rc.d auditd disable", &["marks guard"]),
+        ("chkconfig nginx off", &[]),
+    ]),
     model(&[
         "useradd",
         "adduser",
@@ -215,14 +247,36 @@ pub(crate) const MODELS: &[Model] = &[
         "pwconv",
         "newusers",
         "chage",
-        "dscl",
         "sysadminctl",
         "dseditgroup",
         "newuidmap",
         "newgidmap",
         "smbpasswd",
-        "htpasswd",
-        "net",
+        "pdbedit",
+        // Of FreeBSD and macOS.
+        "pw",
+        "rmuser",
+        "dsenableroot",
+        "dsconfigad",
+        "createmobileaccount",
+        "pwpolicy",
+        // Rights of remote management.
+        "kickstart",
+        // Of directories and other families.
+        "luseradd",
+        "lusermod",
+        "luserdel",
+        "lpasswd",
+        "samba-tool",
+        "ipa",
+        "kadmin",
+        "kadmin.local",
+        "realm",
+        "authselect",
+        "authconfig",
+        "pam-auth-update",
+        "faillock",
+        "pam_tally2",
     ])
     .flags(&[takes(
         &[
@@ -248,6 +302,113 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("usermod -aG docker dev", &["marks accounts"]),
         ("passwd -d root", &["marks accounts"]),
+        ("passwd --status dev", &[]),
+        ("pw useradd x", &["marks accounts"]),
+        ("dsenableroot -u a -p b -r c", &["marks accounts"]),
+    ]),
+    // Paths of the directory are no files.
+    model(&["dscl", "dscacheutil", "dsmemberutil"])
+        .style(Style::SingleDash)
+        .flags(&[
+            switch(&["-list", "-read", "-search", "-readall", "-q", "-f"], &[]),
+            switch(
+                &["-create", "-createpl", "-append", "-merge", "-change", "-delete", "-passwd"],
+                &[mark(Mark::Accounts)],
+            ),
+            takes(&["-u", "-P", "-p"], &[]),
+        ])
+        .operands(each(&[
+            Does::MarksIf(&["create", "append", "delete", "passwd"], Mark::Accounts),
+            Does::MarksIfContains("ShadowHashData", Mark::Credentials),
+        ]))
+        .examples(&[
+            ("dscl . -list /Users", &[]),
+            ("dscl . -create /Users/x", &["marks accounts"]),
+            ("dscl . -read /Users/x dsAttrTypeNative:ShadowHashData", &["marks credentials"]),
+        ]),
+    model(&["net"])
+        .style(Style::Plain)
+        .subs(&[
+            model(&["user", "users", "localgroup", "group", "accounts"])
+                .operands(each(&[mark(Mark::Accounts)])),
+            model(&["stop"]).operands(each(STOPS)).always(&[mark(Mark::Kills)]),
+            model(&["share"]).operands(each(GUARD)),
+            model(&["start", "use", "view", "statistics", "time", "config", "help"]),
+        ])
+        .examples(&[
+            ("net user x y /add", &["marks accounts"]),
+            ("net user", &[]),
+            ("net stop WinDefend", &["marks guard kills"]),
+        ]),
+    // Passwords of a web server, in a file.
+    model(&["htpasswd", "htdigest"])
+        .flags(&[
+            switch(&["-n"], &[]).operands(each(&[])),
+            switch(&["-c", "-b", "-B", "-m", "-D", "-v", "-i"], &[]),
+            takes(&["-C", "-r"], &[]),
+        ])
+        .operands(leading(&[&[WRITES]], &[]))
+        .examples(&[("htpasswd -cb a dev x", &["writes a"]), ("htpasswd -nb dev x", &[])]),
+    // Remote logins of macOS, among other settings.
+    model(&["systemsetup"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(
+                &["-setremotelogin", "-setremoteappleevents"],
+                &[Does::MarksIf(&["on", "On", "ON"], Mark::Accounts)],
+            ),
+            takes(&["-setusingnetworktime", "-setdate", "-settime"], GUARD),
+        ])
+        .examples(&[
+            ("systemsetup -setremotelogin on", &["marks accounts"]),
+            ("systemsetup -gettimezone", &[]),
+        ]),
+    model(&["fdesetup"])
+        .subs(&[
+            model(&["status", "list", "isactive", "supportsauthrestart", "version"]),
+            model(&["disable", "remove", "authrestart"]).always(GUARD),
+            model(&["changerecovery", "add", "sync", "enable"]).always(&[mark(Mark::Accounts)]),
+        ])
+        .examples(&[("fdesetup status", &[]), ("fdesetup disable", &["marks guard"])]),
+    // Programs that control a guard.
+    model(&[
+        "mdatp",
+        "falconctl",
+        "sentinelctl",
+        "cbagentctl",
+        "cytool",
+        "dsa_control",
+        "wazuh-control",
+        "ossec-control",
+        "osqueryctl",
+        "elastic-agent",
+        "filebeat",
+        "auditbeat",
+        "splunk",
+        "nessuscli",
+        "santactl",
+        "jamf",
+        "crowdsec",
+        "cscli",
+        "mpcmdrun",
+        "fltmc",
+        "systemextensionsctl",
+        "esxcli",
+        "savdctl",
+        "avgctl",
+        "uptycs",
+    ])
+    .flags(&[
+        takes(&["--value", "--enabled"], TURNS_OFF),
+        switch(&["-d", "--del-cid", "-RemoveDefinitions", "--remove-aid"], GUARD),
+    ])
+    .operands(each(TURNS_OFF))
+    .examples(&[
+        ("mdatp config real-time-protection --value disabled", &["marks guard"]),
+        ("mdatp health", &[]),
+        ("falconctl unload", &["marks guard"]),
+        ("wazuh-control stop", &["marks guard"]),
+        ("splunk search x", &[]),
     ]),
     model(&["visudo"])
         .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
@@ -277,7 +438,12 @@ pub(crate) const MODELS: &[Model] = &[
         "update-crypto-policies",
         "trust",
         "chcon",
-        "restorecon",
+        "ipfw",
+        "ipf",
+        "npfctl",
+        "shorewall",
+        "csf",
+        "bputil",
         "bcdedit",
         "vssadmin",
         "wevtutil",
@@ -357,11 +523,27 @@ pub(crate) const MODELS: &[Model] = &[
         ("ufw status", &[]),
         ("ufw disable", &["marks guard"]),
     ]),
-    model(&["insmod", "modprobe", "rmmod", "kexec", "depmod", "kmod", "dkms", "kmutil"])
-        .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
-        .operands(each(&[]))
-        .always(&[mark(Mark::Kernel)])
-        .examples(&[("modprobe x", &["marks kernel"])]),
+    model(&["restorecon"])
+        .flags(&[switch(&["-R", "-r", "-v", "-n", "-F", "-p"], &[]), takes(&["-T", "-f"], &[])])
+        .operands(each(&[CHANGES]))
+        .examples(&[("restorecon -Rv a", &["changes a"])]),
+    model(&[
+        "insmod",
+        "modprobe",
+        "rmmod",
+        "kexec",
+        "depmod",
+        "kmod",
+        "dkms",
+        "kmutil",
+        "kextunload",
+        "kldload",
+        "kldunload",
+    ])
+    .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
+    .operands(each(&[]))
+    .always(&[mark(Mark::Kernel)])
+    .examples(&[("modprobe x", &["marks kernel"])]),
     model(&["sysctl"])
         .flags(&[
             switch(&["--write", "-w"], &[mark(Mark::Kernel)]),
@@ -414,8 +596,14 @@ pub(crate) const MODELS: &[Model] = &[
         ),
         switch(&["-l", "-L", "--list"], &[]),
     ])
+    .operands(each(STOPS))
     .always(&[mark(Mark::Kills)])
-    .examples(&[("kill -9 12", &["marks kills"]), ("pkill -f node", &["marks kills"])]),
+    .examples(&[
+        ("kill -9 12", &["marks kills"]),
+        ("pkill -f node", &["marks kills"]),
+        ("killall -9 auditd", &["marks guard kills"]),
+        ("taskkill /F /IM MsMpEng.exe", &["marks guard kills"]),
+    ]),
     model(&["fuser"])
         .flags(&[
             switch(&["--kill", "-k"], &[mark(Mark::Kills)]),
@@ -744,34 +932,67 @@ pub(crate) const MODELS: &[Model] = &[
     .operands(each(&[Does::Hides])),
 ];
 
-/// Services that guard a machine.
-const SECURITY_UNITS: &[&str] = &[
-    "auditd",
-    "auditd.service",
-    "apparmor",
-    "apparmor.service",
-    "firewalld",
-    "firewalld.service",
-    "ufw",
-    "ufw.service",
-    "iptables",
-    "nftables",
-    "nftables.service",
-    "fail2ban",
-    "fail2ban.service",
-    "rsyslog",
-    "rsyslog.service",
-    "syslog",
-    "systemd-journald",
-    "systemd-journald.service",
-    "falcon-sensor",
-    "clamav-daemon",
-    "crowdsec",
-    "wazuh-agent",
-    "osqueryd",
-    "callgate",
-    "callgate.service",
-    "selinux-autorelabel",
-    "mdatp",
-    "sentinelone",
+/// What stops, if it guards the machine.
+const STOPS: Use = &[Does::Stops];
+
+/// Services that let others in, or traffic out by another way.
+const REMOTE_UNITS: &[&str] = &[
+    "tor",
+    "tor.service",
+    "teamviewerd",
+    "anydesk",
+    "anydesk.service",
+    "rustdesk",
+    "xrdp",
+    "vncserver",
+    "x11vnc",
+    "cloudflared",
+    "ngrok",
+    "frpc",
+    "frps",
+    "telnetd",
+    "inetd",
+    "xinetd",
+    "dropbear",
+];
+
+/// Words with which a guard is turned off.
+const TURNS_OFF: Use = &[Does::MarksIf(
+    &[
+        "stop",
+        "unload",
+        "uninstall",
+        "disable",
+        "disabled",
+        "off",
+        "false",
+        "remove",
+        "delete",
+        "unprotect",
+        "exclusion",
+        "removeFramework",
+        "reset",
+        "unprotected",
+    ],
+    Mark::Guard,
+)];
+
+/// Settings of macOS that run something at login, or that guard the machine.
+const RUNS_AT_LOGIN: Use = &[
+    Does::MarksIfContains("loginwindow", Mark::Schedules),
+    Does::MarksIfContains("LoginHook", Mark::Schedules),
+    Does::MarksIfContains("loginitems", Mark::Schedules),
+    Does::MarksIfContains("LaunchAgents", Mark::Schedules),
+    Does::MarksIfContains("LaunchDaemons", Mark::Schedules),
+    Does::MarksIfContains("LSQuarantine", Mark::Schedules),
+    Does::MarksIfContains("LSHandlers", Mark::Schedules),
+    Does::MarksIfContains("com.apple.alf", Mark::Schedules),
+    Does::MarksIfContains("SoftwareUpdate", Mark::Schedules),
+    Does::MarksIfContains("askForPassword", Mark::Schedules),
+    Does::MarksIfContains("com.apple.security", Mark::Schedules),
+    Does::MarksIfContains("com.apple.Terminal", Mark::Schedules),
+    Does::MarksIfContains("iterm2", Mark::Schedules),
+    Does::MarksIfContains("RemoteManagement", Mark::Schedules),
+    Does::MarksIfContains("screensharing", Mark::Schedules),
+    Does::MarksIfContains("NSUserScriptTask", Mark::Schedules),
 ];

@@ -17,6 +17,8 @@ pub(crate) const MODELS: &[Model] = &[
     .flags(&[
         takes(&["-c", "--command"], &[SHELL]).instead(),
         takes(&["-p", "--profile", "-n", "--namespace"], &[]),
+        takes(&["-i"], &[READS]),
+        takes(&["-o"], &[WRITES]),
     ])
     .operands(RUNS)
     .examples(&[
@@ -155,9 +157,18 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[READS]))
         .bare(&[Does::RunsInput(Language::Other)])
         .examples(&[("m4 a", &["reads a"]), ("m4 -o b a", &["reads a", "writes b"])]),
+    // A program on a socket.
+    model(&["socket"])
+        .flags(&[takes(&["-p"], &[SHELL, mark(Mark::Tunnel)])])
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[(
+            "socket -qvp cat h.example 9",
+            &["runs cat", "sends h.example", "marks tunnel"],
+        )]),
     model(&["csvtool"])
         .style(Style::Posix)
         .subs(&[model(&["call"]).operands(leading(&[&[SHELL]], &[READS]))])
+        .flags(&[takes(&["-o"], &[WRITES]), takes(&["-t", "-u"], &[])])
         .operands(leading(&[&[]], &[READS]))
         .examples(&[("csvtool call 'cat a' b", &["runs cat a", "reads a", "reads b"])]),
     model(&["enscript", "a2ps"])
@@ -382,7 +393,6 @@ pub(crate) const MODELS: &[Model] = &[
         "runscript",
         "jtag",
         "cu",
-        "socket",
         "psftp",
         "rlogin",
         "rsh",

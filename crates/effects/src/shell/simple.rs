@@ -141,7 +141,7 @@ impl Shell<'_, '_> {
                 self.installs_download(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
-                self.shell_of_reader(name, &first.span);
+                self.shell_of_reader(name, fields, &first.span, &input);
                 match self.written_program(name).filter(|_| !is_path(&first.word)) {
                     Some(written) => {
                         self.run_output(Language::Shell, &written, &first.span);
@@ -225,6 +225,12 @@ impl Shell<'_, '_> {
             let span = fields.first().map_or(0..0, |field| field.span.clone());
             self.run_output(Language::Shell, &output, &span);
         }
+        if crate::guards::is_attack_tool(name) {
+            self.attacks(run, fields);
+        }
+        if fields.first().is_some_and(|first| is_path(&first.word)) {
+            self.init_script(fields);
+        }
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
         self.reveals_by_flag(fields, run);
@@ -247,6 +253,26 @@ impl Shell<'_, '_> {
         self.downloads(before)
     }
 
+    /// A program that only attackers need.
+    fn attacks(&mut self, run: usize, fields: &[Field]) {
+        self.mark(run, Mark::Guard);
+        let span = fields.first().map_or(0..0, |field| field.span.clone());
+        self.opaque(Why::Language, Bound::ALL, span);
+    }
+
+    /// `/etc/init.d/auditd stop` is `systemctl stop auditd`.
+    fn init_script(&mut self, fields: &[Field]) {
+        let [script, verb, ..] = fields else { return };
+        let path = script.word.known_part();
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if !folder.ends_with("/init.d") && !folder.ends_with("/rc.d") {
+            return;
+        }
+        let program = Field::new(Word::known("systemctl"), script.span.clone());
+        let service = script.from(folder.len() + 1);
+        self.run(&[program, verb.clone(), service], None);
+    }
+
     /// A shell without a script, below `sudo`: what is typed there has the rights of root.
     fn shell_of_root(&mut self, name: &str, fields: &[Field], run: usize, input: &Input) {
         let is_bare = fields.iter().skip(1).all(|field| {
@@ -266,14 +292,21 @@ impl Shell<'_, '_> {
         }
     }
 
-    /// A shell that an editor, a pager or an archiver starts: it gets around rules on commands.
-    fn shell_of_reader(&mut self, name: &str, span: &Span) {
+    /// A shell that an editor, a pager or an archiver starts, or one without a script that an
+    /// interpreter starts: it gets around rules on commands.
+    fn shell_of_reader(&mut self, name: &str, fields: &[Field], span: &Span, input: &Input) {
+        if !is_shell(name) {
+            return;
+        }
         let command = |at: usize| self.out.effects.commands.get(at);
         let above = self.parent.and_then(command).and_then(|own| own.parent).and_then(command);
-        let is_reader = above
-            .and_then(|above| above.program.text())
-            .is_some_and(|name| READERS.contains(&name));
-        if is_reader && is_shell(name) {
+        let Some(above) = above.and_then(|above| above.program.text()) else { return };
+        let is_bare = input.is_none()
+            && fields.iter().skip(1).all(|field| {
+                let start = field.word.known_start();
+                start.starts_with(['-', '+']) && !start.contains('c')
+            });
+        if READERS.contains(&above) || is_bare && starts_shells(above) {
             self.opaque(Why::Code, Bound::ALL, span.clone());
         }
     }
@@ -292,7 +325,18 @@ impl Shell<'_, '_> {
 
     /// Paths and URLs that the words of an unknown program show.
     fn show_arguments(&mut self, fields: &[Field]) {
+        let mut flag = "";
         for field in fields.iter().skip(1) {
+            let start = field.word.known_start();
+            if !start.starts_with('-') && is_path(&field.word) {
+                if writes_by_flag(flag) {
+                    self.write_file(field, Change::Content);
+                } else if is_own_key(flag, start) {
+                    flag = "";
+                    continue;
+                }
+            }
+            flag = if start.starts_with('-') && !start.contains('=') { start } else { "" };
             self.show_argument(field);
         }
     }
@@ -328,6 +372,18 @@ impl Shell<'_, '_> {
             self.read_file(&value, Access::Content);
         }
     }
+}
+
+/// Flags whose value is usually a file that is written.
+fn writes_by_flag(flag: &str) -> bool {
+    matches!(flag, "-o" | "-O" | "-out" | "--out" | "--output" | "--outfile" | "--output-file")
+}
+
+/// `server --key key.pem`: a program uses a key of the project for its own work.
+fn is_own_key(flag: &str, value: &str) -> bool {
+    let is_key = flag.starts_with("--")
+        && ["key", "cert"].iter().any(|word| flag.rsplit('-').next() == Some(*word));
+    is_key && !value.starts_with(['/', '~']) && !value.contains("..")
 }
 
 /// `export NAME=value`
@@ -445,6 +501,49 @@ const READERS: &[&str] = &[
     "nano", "nvim", "pg", "psql", "rsync", "rvim", "scp", "sftp", "sqlite3", "tar", "vi", "view",
     "vim", "vimdiff", "zip", "unzip",
 ];
+
+/// Programs with a language of their own, or with a flag for commands, that have no need of a shell
+/// for a person.
+fn starts_shells(name: &str) -> bool {
+    let bare = unversioned(name).unwrap_or(name);
+    matches!(
+        bare,
+        "awk"
+            | "gawk"
+            | "mawk"
+            | "nawk"
+            | "perl"
+            | "python"
+            | "python3"
+            | "pypy"
+            | "ruby"
+            | "lua"
+            | "luajit"
+            | "php"
+            | "node"
+            | "bun"
+            | "deno"
+            | "tclsh"
+            | "wish"
+            | "guile"
+            | "cpan"
+            | "irb"
+            | "ghci"
+            | "R"
+            | "Rscript"
+            | "busybox"
+            | "toybox"
+            | "find"
+            | "fd"
+            | "make"
+            | "git"
+            | "ssh-keygen"
+            | "openssl"
+            | "osascript"
+            | "sed"
+            | "socat"
+    )
+}
 
 /// Programs that builds get through a variable of their name.
 const IN_VARIABLES: &[&str] = &[

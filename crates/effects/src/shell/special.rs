@@ -703,6 +703,22 @@ impl Shell<'_, '_> {
         if line.words.is_empty() || matches!(last, Some("-1" | "1")) && line.words.len() < 4 {
             self.mark(context.run, Mark::Power);
         }
+        if line.operands.iter().any(|field| field.word.is_unknown()) && self.looked_for_guard() {
+            self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// `kill $(pgrep auditd)`: a process that was looked for shortly before guards the machine.
+    fn looked_for_guard(&self) -> bool {
+        self.out.effects.all().iter().rev().take(24).any(|effect| {
+            let Action::Runs(run) = &effect.action else { return false };
+            let looks = matches!(
+                run.program.text(),
+                Some("pgrep" | "pidof" | "grep" | "egrep" | "awk" | "ps" | "lsof")
+            );
+            let is_guard = |word: &Word| crate::guards::is_guard(word.known_part());
+            looks && run.words.iter().skip(1).any(is_guard)
+        })
     }
 
     /// `npm pkg set scripts.x=TEXT`: the text runs with the next `npm run x`.
@@ -920,6 +936,9 @@ impl Shell<'_, '_> {
                     && let Some(name) = key.strip_prefix("alias.")
                 {
                     self.aliases.insert(format!("git {name}"), value.to_owned());
+                    if is_plain_alias(value) {
+                        return;
+                    }
                 }
                 let mut name = Word::known("git:");
                 name.push_word(&key.word);
@@ -1930,6 +1949,33 @@ fn reads_config(line: &Line<'_>) -> bool {
         }
     }
     words.iter().any(|word| is_flag(word)) || plain < 2
+}
+
+/// Whether an alias only shortens a command of git that neither runs something nor takes it away.
+fn is_plain_alias(value: &str) -> bool {
+    const OTHER: &[&str] = &[
+        "force",
+        " -f",
+        "+",
+        "delete",
+        " -D",
+        "mirror",
+        "config",
+        "exec",
+        " -c",
+        "hard",
+        "filter",
+        "difftool",
+        "bisect",
+        "submodule",
+        "upload-pack",
+        "ext-diff",
+        "clean",
+        "no-verify",
+        "!",
+    ];
+    value.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && !OTHER.iter().any(|part| value.contains(part))
 }
 
 /// `env`, `$ENV.API_TOKEN` and `strenv(API_TOKEN)` of jq and yq: all variables, or a secret one.
