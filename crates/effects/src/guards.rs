@@ -337,6 +337,7 @@ const TOOLS: &[&str] = &[
     "printspoofer",
     "privesccheck",
     "procdump64",
+    "psexec",
     "pspy",
     "pspy32",
     "pspy64",

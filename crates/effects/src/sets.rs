@@ -196,7 +196,7 @@ const SECRETS: &[&str] = &[
     "**/Library/Cookies/**",
     "**/Library/{Mail,Messages,Safari,Calendars,IdentityServices,Accounts}/**",
     "**/Library/{Mail,Messages,Safari,Cookies,Keychains}",
-    "**/{com.apple.Safari,com.apple.mail,com.apple.Notes,com.apple.iChat,group.com.apple.notes}/**",
+    "{~,/Users/*}/Library/{Containers,Group Containers}/{com.apple.Safari,com.apple.mail,com.apple.Notes,com.apple.iChat,group.com.apple.notes}/**",
     "**/Cookies.binarycookies",
     "**/Library/Application Support/{Google/Chrome,Chromium,BraveSoftware,Firefox,Microsoft Edge,Vivaldi,Arc,com.operasoftware.*}/**",
     "**/Library/Application Support/{AddressBook,Slack,discord,Signal,Telegram Desktop,WhatsApp,1Password*,Bitwarden,com.apple.TCC}/**",

@@ -329,6 +329,7 @@ const JAVASCRIPT: Table = &[
         ],
         Call::Reads,
     ),
+    (&["globSync"], Call::ReadsPattern),
     (&["readdirSync", "readdir", "existsSync", "statSync", "lstatSync", "accessSync"], Call::Lists),
     (
         &[
@@ -476,7 +477,8 @@ const RUBY: Table = &[
         ],
         Call::Reads,
     ),
-    (&["Dir.glob", "Dir.entries", "Dir.children", "File.exist?", "File.stat"], Call::Lists),
+    (&["Dir.glob"], Call::ReadsPattern),
+    (&["Dir.entries", "Dir.children", "File.exist?", "File.stat"], Call::Lists),
     (&["File.write", "IO.write", "binwrite"], WRITES),
     (&["File.delete", "File.unlink", "Dir.rmdir", "FileUtils.rm", "FileUtils.rm_f"], DELETES),
     (&["rm_rf", "rm_r", "remove_entry", "remove_dir"], DELETES_TREE),
@@ -541,7 +543,8 @@ const PHP: Table = &[
         ],
         Call::Reads,
     ),
-    (&["scandir", "glob", "opendir", "file_exists", "is_file", "is_dir", "stat"], Call::Lists),
+    (&["glob"], Call::ReadsPattern),
+    (&["scandir", "opendir", "file_exists", "is_file", "is_dir", "stat"], Call::Lists),
     (&["file_put_contents", "touch"], WRITES),
     (&["unlink", "rmdir"], DELETES),
     (&["copy", "symlink", "link"], Call::Copies),

@@ -339,6 +339,11 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
         "open location",
         "do javascript",
         "current application",
+        // JavaScript for Automation.
+        "objc.",
+        "doshellscript",
+        "application(",
+        "$.ns",
         // A question that hides what is typed asks for a password.
         "hidden answer",
     ];
@@ -352,10 +357,14 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
 
 /// Files that the Finder reads: names with a point, and `folder:folder:` below the home folder.
 fn finder_files(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let folder = match text.contains("path to library folder") {
+        true => "~/Library",
+        false => "~",
+    };
     for literal in text.split('"').skip(1).step_by(2).take(32) {
         let is_file = literal.contains(':') || literal.contains('.');
         if is_file && !literal.contains('/') {
-            let path = format!("~/{}", literal.replace(':', "/"));
+            let path = format!("{folder}/{}", literal.replace(':', "/"));
             shell.read_file(&Field::new(Word::known(path), field.span.clone()), Access::Content);
         }
     }

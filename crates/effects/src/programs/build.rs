@@ -424,7 +424,7 @@ pub(crate) const MODELS: &[Model] = &[
             ],
             &[WRITES],
         ),
-        takes(&["--env-file"], &[READS]),
+        takes(&["--env-file"], &[LISTS]),
     ])
     .operands(TARGETS)
     .examples(&[

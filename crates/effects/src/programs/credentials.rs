@@ -189,7 +189,11 @@ pub(crate) const MODELS: &[Model] = &[
             switch(&["-y", "-e", "-p"], &[]),
         ])
         .operands(each(&[READS]))
-        .examples(&[("ssh-keygen -y -f k", &["lists k"]), ("ssh-keygen -lf k", &["lists k"])]),
+        .examples(&[
+            ("ssh-keygen -f k -N x", &["lists k", "writes k"]),
+            ("ssh-keygen -y -f k", &["lists k"]),
+            ("ssh-keygen -lf k", &["lists k"]),
+        ]),
     model(&["ssh-add"])
         .flags(&[
             switch(&["-l", "-L", "-D", "-d"], &[]).operands(each(&[])),
@@ -400,7 +404,16 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["gitleaks", "trufflehog", "detect-secrets", "ggshield"])
         .examples(&[("gitleaks detect", &[])]),
-    model(&["kinit", "klist", "kdestroy", "ksu", "ldapsearch", "ldapmodify", "ldapdelete"])
+    // Changes in a directory of users.
+    model(&["ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapmodrdn"])
+        .flags(&[
+            takes(&["-H", "-h"], &[Does::Connects(Purpose::Send)]),
+            takes(&["-y", "-f"], &[READS]),
+            takes(&["-D", "-w", "-b", "-c", "-l", "-p", "-s"], &[]),
+        ])
+        .always(&[mark(Mark::Accounts)])
+        .examples(&[("ldapadd -f a", &["reads a", "marks accounts"])]),
+    model(&["kinit", "klist", "kdestroy", "ksu", "ldapsearch"])
         .flags(&[
             takes(&["-H", "-h"], &[Does::Connects(Purpose::Send)]),
             takes(&["-k", "-t", "-y", "-f"], &[READS]),

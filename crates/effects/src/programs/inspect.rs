@@ -527,6 +527,7 @@ pub(crate) const MODELS: &[Model] = &[
             "apply",
             "-setdnsservers",
             "-setwebproxy",
+            "--set",
             "set-hostname",
             "set-time",
             "set-ntp",
@@ -534,6 +535,17 @@ pub(crate) const MODELS: &[Model] = &[
         .always(&[mark(Mark::Network)]),
     ])
     .examples(&[("ifconfig", &[]), ("route add default x", &["marks network"])]),
+    // Histories of shells in a database.
+    model(&["atuin", "mcfly", "hishtory", "hstr", "resh"])
+        .subs(&[
+            model(&["search", "history", "query", "export", "tquery", "stats", "dump"])
+                .always(&[Does::ReadsFile("~/.local/share/atuin", Access::Tree)]),
+            model(&["init", "sync", "login", "status", "import", "gen-completions", "server"]),
+        ])
+        .examples(&[
+            ("atuin search x", &["reads-tree ~/.local/share/atuin"]),
+            ("atuin status", &[]),
+        ]),
     model(&["networksetup"])
         .style(Style::SingleDash)
         .flags(&[joined(

@@ -303,10 +303,10 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-cfg", "-lss", "-cmd_script", "-config-file", "-config"], &[READS]),
             takes(&["-o", "-cmd_log"], &[]),
         ])
-        .operands(each(&[FETCHES]))
+        .operands(each(&[Does::Repository(Purpose::Fetch)]))
         .examples(&[
             ("lynx -dump https://h.example/x", &["fetches h.example:443"]),
-            ("w3m -dump ./a", &["reads a"]),
+            ("w3m -dump ./a", &["reads-tree a"]),
         ]),
     model(&["lwp-download", "lwp-mirror"])
         .operands(leading(&[&[FETCHES], &[WRITES]], &[]))
@@ -480,10 +480,9 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(each(&[FETCHES]))
     .examples(&[("ping -c 3 h.example", &["fetches h.example"]), ("mtr --raw -F a", &["reads a"])]),
-    // What is asked for can be anything.
+    // Only a name with a host leaves the machine.
     model(&["finger"])
-        .operands(each(&[SENDS]))
-        .examples(&[("finger x@h.example", &["sends h.example"])]),
+        .examples(&[("finger dev", &[]), ("finger x@h.example", &["sends h.example"])]),
     model(&["whois"])
         .flags(&[takes(&["--host", "-h"], &[SENDS]), takes(&["--port", "-p"], &[])])
         .operands(each(&[FETCHES]))
@@ -555,7 +554,26 @@ pub(crate) const MODELS: &[Model] = &[
         "vncserver",
         "teamviewer",
         "anydesk",
+        "rustdesk",
         "tor",
+        "untun",
+        "tunnelmole",
+        "tmole",
+        "pinggy",
+        "pgrok",
+        "tunnelto",
+        "jprq",
+        "portr",
+        "holepunch",
+        "hypertunnel",
+        "expose",
+        "sish",
+        "boringproxy",
+        "wireproxy",
+        "nebula-tunnel",
+        "reverse-ssh",
+        "dns2tcpc",
+        "gsocket",
     ])
     .flags(&[switch(&["--version", "--help"], &[])])
     .always(&[mark(Mark::Tunnel)])

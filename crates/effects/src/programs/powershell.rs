@@ -338,6 +338,8 @@ pub(crate) const MODELS: &[Model] = &[
             ("Stop-Process -Id 1", &["marks kills"]),
             ("Stop-Process -Name MsMpEng -Force", &["marks guard kills"]),
         ]),
+    marked(&["get-clipboard"], &[mark(Mark::Spies)])
+        .examples(&[("Get-Clipboard", &["marks spies"])]),
     marked(&["restart-computer", "stop-computer"], &[mark(Mark::Power)])
         .examples(&[("Restart-Computer", &["marks power"])]),
     marked(

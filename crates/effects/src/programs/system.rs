@@ -170,6 +170,38 @@ pub(crate) const MODELS: &[Model] = &[
             ("sc stop WinDefend", &["marks guard"]),
             ("sc create x binPath= y", &["marks schedules"]),
         ]),
+    // They run what is due.
+    model(&["crond", "anacron", "atd", "fcron"])
+        .always(SCHEDULE)
+        .examples(&[("crond -c a", &["marks schedules"])]),
+    model(&["pdbedit", "faillock", "pam_tally2"])
+        .flags(&[
+            switch(
+                &["--reset", "--create", "-a", "--modify", "-r", "--delete", "-x"],
+                &[mark(Mark::Accounts)],
+            ),
+            switch(&["--list", "-L", "-v", "-w"], &[]),
+            takes(&["--user", "-u"], &[]),
+        ])
+        .examples(&[("pdbedit -L", &[]), ("faillock --user dev --reset", &["marks accounts"])]),
+    model(&["bless"])
+        .style(Style::SingleDash)
+        .flags(&[
+            switch(&["--setBoot", "-setBoot", "--netboot"], &[mark(Mark::Kernel)]),
+            takes(&["--mount", "--folder", "--device", "--file"], &[LISTS]),
+        ])
+        .examples(&[("bless --mount /v --setBoot", &["lists /v", "marks kernel"])]),
+    // Writers of settings.
+    model(&["kwriteconfig5", "kwriteconfig6", "crudini", "augtool"])
+        .flags(&[
+            takes(&["--file"], &[WRITES]),
+            takes(&["--group", "--key", "--type"], &[]),
+            switch(&["--set", "--del", "--merge"], &[]).operands(leading(&[&[WRITES]], &[])),
+        ])
+        .examples(&[
+            ("kwriteconfig5 --file a --group g --key k v", &["writes a"]),
+            ("crudini --set a g k v", &["writes a"]),
+        ]),
     model(&["defaults"])
         .subs(&[
             model(&["read", "find", "domains", "read-type", "export", "help"]),
@@ -194,37 +226,28 @@ pub(crate) const MODELS: &[Model] = &[
             ("sysrc syslogd_enable=NO", &["marks schedules"]),
             ("sysrc -x auditd_enable", &["writes /etc/rc.conf"]),
         ]),
-    model(&[
-        "update-rc.d",
-        "chkconfig",
-        "rc-update",
-        "insserv",
-        "anacron",
-        "crond",
-        "atd",
-        "schtasks",
-        "loginctl",
-    ])
-    .operands(each(STOPS))
-    .subs(&[
-        model(&[
-            "list",
-            "--list",
-            "show",
-            "/query",
-            "query",
-            "session-status",
-            "user-status",
-            "list-sessions",
+    model(&["update-rc.d", "chkconfig", "rc-update", "insserv", "schtasks", "loginctl"])
+        .operands(each(STOPS))
+        .subs(&[
+            model(&[
+                "list",
+                "--list",
+                "show",
+                "/query",
+                "query",
+                "session-status",
+                "user-status",
+                "list-sessions",
+            ]),
+            model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
+            model(&["enable-linger", "delete", "/create", "create", "add", "config"])
+                .always(SCHEDULE),
+        ])
+        .examples(&[
+            ("loginctl enable-linger", &["marks schedules"]),
+            ("update-rc.d auditd disable", &["marks guard"]),
+            ("chkconfig nginx off", &[]),
         ]),
-        model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
-        model(&["enable-linger", "delete", "/create", "create", "add", "config"]).always(SCHEDULE),
-    ])
-    .examples(&[
-        ("loginctl enable-linger", &["marks schedules"]),
-        ("update-rc.d auditd disable", &["marks guard"]),
-        ("chkconfig nginx off", &[]),
-    ]),
     model(&[
         "useradd",
         "adduser",
@@ -252,7 +275,6 @@ pub(crate) const MODELS: &[Model] = &[
         "newuidmap",
         "newgidmap",
         "smbpasswd",
-        "pdbedit",
         // Of FreeBSD and macOS.
         "pw",
         "rmuser",
@@ -275,8 +297,6 @@ pub(crate) const MODELS: &[Model] = &[
         "authselect",
         "authconfig",
         "pam-auth-update",
-        "faillock",
-        "pam_tally2",
     ])
     .flags(&[takes(
         &[
@@ -855,7 +875,9 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-c", "-f", "--config"], &[Does::Recipe]),
             takes(&["-C", "-g"], &[Does::Code(Language::Other)]),
-            takes(&["-p", "-d", "-s", "-k", "-h", "-D"], &[]),
+            // The folder that busybox serves.
+            takes(&["-h"], &[READS_TREE]),
+            takes(&["-p", "-d", "-s", "-k", "-D"], &[]),
             switch(&["-t", "-T", "-v", "-V", "-S", "-M", "-l"], &[]),
         ])
         .examples(&[("nginx -t", &[]), ("nginx -s reload", &[])]),

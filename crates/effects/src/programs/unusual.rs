@@ -165,6 +165,9 @@ pub(crate) const MODELS: &[Model] = &[
             "socket -qvp cat h.example 9",
             &["runs cat", "sends h.example", "marks tunnel"],
         )]),
+    model(&["runscript", "automator"])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .examples(&[("runscript a", &["reads a"])]),
     model(&["csvtool"])
         .style(Style::Posix)
         .subs(&[model(&["call"]).operands(leading(&[&[SHELL]], &[READS]))])
@@ -388,21 +391,10 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[takes(&["-o", "--output", "--pid", "-p"], &[])])
         .always(&[mark(Mark::Spies)])
         .examples(&[("gcore 12", &["marks spies"])]),
-    model(&[
-        "bconsole",
-        "runscript",
-        "jtag",
-        "cu",
-        "psftp",
-        "rlogin",
-        "rsh",
-        "rexec",
-        "plink",
-        "putty",
-    ])
-    .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
-    .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))
-    .examples(&[("rsh h.example cat a", &["remote h.example", "runs cat a", "reads a"])]),
+    model(&["bconsole", "jtag", "cu", "psftp", "rlogin", "rsh", "rexec", "plink", "putty"])
+        .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
+        .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))
+        .examples(&[("rsh h.example cat a", &["remote h.example", "runs cat a", "reads a"])]),
     model(&[
         "mosquitto_pub",
         "mosquitto_sub",
@@ -581,7 +573,7 @@ pub(crate) const MODELS: &[Model] = &[
             "autossh -M 0 -R 2222:localhost:22 h.example",
             &["tunnels localhost:22", "remote h.example", "marks tunnel"],
         )]),
-    model(&["aa-teardown", "update-ca-certificates", "update-ca-trust"])
+    model(&["aa-teardown", "update-ca-certificates", "update-ca-trust", "certctl"])
         .always(&[mark(Mark::Guard)])
         .examples(&[("aa-teardown", &["marks guard"])]),
     model(&["killall5"]).always(&[mark(Mark::Kills)]),

@@ -429,6 +429,10 @@ pub(crate) const MODELS: &[Model] = &[
                 takes(&["-c"], &[FOLDER]),
             ])
             .operands(CODE),
+            // Commands of tmux that run later.
+            model(&["set-hook", "bind", "bind-key"])
+                .flags(&[takes(&["-t", "-T"], &[])])
+                .operands(leading(&[&[]], &[Does::MarksIfContains("run", Mark::Schedules)])),
             model(&["run", "run-shell", "if", "if-shell"])
                 .flags(&[takes(&["-t"], &[])])
                 .operands(CODE),
@@ -528,8 +532,8 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             takes(&["--setenv", "-E"], &[Does::Assigns("env:", Reach::Command)]),
             takes(&["--working-directory", "-d"], &[FOLDER]),
-            // Without `--scope`, the command runs as a service, outside of the session.
-            switch(&["--scope"], &[]).operands(RUNS),
+            // Without one of these, the command runs as a service, outside of the session.
+            switch(&["--scope", "--pipe", "-P", "--pty", "-t"], &[]).operands(RUNS),
         ])
         .operands(leading(&[&[mark(Mark::Schedules), COMMAND]], &[]))
         .examples(&[

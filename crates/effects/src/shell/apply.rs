@@ -589,11 +589,7 @@ impl Shell<'_, '_> {
     }
 
     fn connects(&mut self, field: &Field, purpose: Purpose, scheme: &str) {
-        // `w3m ./page.html`
-        let is_path = ["/", "./", "../", "~/"]
-            .iter()
-            .any(|start| field.word.known_start().starts_with(start));
-        if is_local_file(&field.word) || is_path && purpose == Purpose::Fetch {
+        if is_local_file(&field.word) {
             return self.read_file(field, Access::Content);
         }
         // `http :8000/api`

@@ -705,7 +705,15 @@ fn prints_setup(name: &str, arguments: &[Field]) -> bool {
         | "just" => {
             matches!(first, "completion" | "completions" | "generate-shell-completion")
         }
-        _ => false,
+        "oh-my-posh" | "mcfly" | "navi" | "sheldon" | "luarocks" | "thefuck" | "carapace" => {
+            matches!(first, "init" | "widget" | "source" | "path" | "--alias" | "-a" | "_carapace")
+        }
+        // Any program that is installed prints its own completions.
+        _ => {
+            matches!(first, "completion" | "completions")
+                && arguments.len() < 4
+                && crate::programs::find(name).is_none()
+        }
     }
 }
 

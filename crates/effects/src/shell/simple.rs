@@ -336,8 +336,20 @@ impl Shell<'_, '_> {
                     continue;
                 }
             }
+            if is_target(flag) || start.split_once('=').is_some_and(|(name, _)| is_target(name)) {
+                self.sends_to(field);
+            }
             flag = if start.starts_with('-') && !start.contains('=') { start } else { "" };
             self.show_argument(field);
+        }
+    }
+
+    /// The URL that a flag names as the target.
+    fn sends_to(&mut self, field: &Field) {
+        let at = field.word.known_start().find("=").map_or(0, |at| at + 1);
+        let value = field.from(at);
+        if let Some(address) = host::parse_url(&value.word) {
+            self.connect(address, Purpose::Send, Some(&value.word), field.span.clone());
         }
     }
 
@@ -377,6 +389,21 @@ impl Shell<'_, '_> {
 /// Flags whose value is usually a file that is written.
 fn writes_by_flag(flag: &str) -> bool {
     matches!(flag, "-o" | "-O" | "-out" | "--out" | "--output" | "--outfile" | "--output-file")
+}
+
+/// Flags that say where something goes to.
+fn is_target(flag: &str) -> bool {
+    matches!(
+        flag,
+        "--output"
+            | "--dest"
+            | "--destination"
+            | "--target"
+            | "--to"
+            | "--upload"
+            | "--sink"
+            | "--push"
+    )
 }
 
 /// `server --key key.pem`: a program uses a key of the project for its own work.

@@ -362,6 +362,16 @@ impl Shell<'_, '_> {
                     self.named_downloads(line);
                 }
             }
+            "finger" => {
+                for field in &line.operands {
+                    if let Some((_, host)) = field.text().and_then(|text| text.split_once('@')) {
+                        let address = host::parse_host(&Word::known(host), "");
+                        self.connect(address, Purpose::Send, None, field.span.clone());
+                    }
+                }
+            }
+            "ssh-keygen" => self.makes_keys(line, context),
+            "node" => self.shows_variables(line),
             "adb" => self.phone(line, context),
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
             | "clickhouse-client" => {
@@ -674,7 +684,10 @@ impl Shell<'_, '_> {
             let name = command.program.text().unwrap_or_default();
             is_inside |= matches!(
                 name,
-                "docker"
+                "dotenv"
+                    | "dotenvx"
+                    | "env-cmd"
+                    | "docker"
                     | "podman"
                     | "kubectl"
                     | "docker-compose"
@@ -703,8 +716,33 @@ impl Shell<'_, '_> {
         if line.words.is_empty() || matches!(last, Some("-1" | "1")) && line.words.len() < 4 {
             self.mark(context.run, Mark::Power);
         }
-        if line.operands.iter().any(|field| field.word.is_unknown()) && self.looked_for_guard() {
+        if line.words.iter().any(|field| field.word.is_unknown()) && self.looked_for_guard() {
             self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// `ssh-keygen -f FILE` writes the key, unless it only shows something of it.
+    fn makes_keys(&mut self, line: &Line<'_>, context: &Context) {
+        const SHOWS: &[&str] = &["-l", "-y", "-e", "-B", "-L", "-F", "-R", "-H", "-Y", "-D", "-s"];
+        let shows = line.flags.iter().any(|given| SHOWS.contains(&given.spelling.as_str()))
+            || line.unknown.iter().any(|(name, _)| SHOWS.contains(&name.as_str()));
+        if shows {
+            return;
+        }
+        let named = line.flags.iter().find(|given| given.spelling == "-f");
+        let file = named.and_then(|given| given.values.first()).cloned();
+        let default = || Field::new(Word::known("~/.ssh/id_ed25519"), context.span.clone());
+        self.write_file(&file.unwrap_or_else(default), Change::Content);
+    }
+
+    /// `node --env-file=.env -p process.env`: the variables of the file are for the code.
+    fn shows_variables(&mut self, line: &Line<'_>) {
+        let has = |name: &str| line.flags.iter().find(|given| given.spelling.starts_with(name));
+        let code = has("-e").or_else(|| has("-p")).or_else(|| has("--eval"));
+        if code.or_else(|| has("--print")).is_some()
+            && let Some(file) = has("--env-file").and_then(|given| given.values.first()).cloned()
+        {
+            self.read_file(&file, Access::Content);
         }
     }
 
@@ -753,8 +791,10 @@ impl Shell<'_, '_> {
     fn copies_from_container(&mut self, line: &Line<'_>) {
         let is_local = |field: &&Field| !field.word.known_part().contains(':');
         if let [source, target] = line.operands.as_slice() {
-            if let Some(source) = Some(source).filter(is_local) {
-                self.read_file(source, Access::Tree);
+            match source.word.known_part().find(':') {
+                // Secrets have the same names in a container.
+                Some(colon) => self.read_file(&source.from(colon + 1), Access::Content),
+                None => self.read_file(source, Access::Tree),
             }
             if let Some(target) = Some(target).filter(is_local) {
                 self.write_file(target, Change::Folder);
@@ -1460,7 +1500,13 @@ impl Shell<'_, '_> {
             matches!(*word, "stop-logging" | "delete-trail" | "disable-key" | "delete-detector")
                 || *word == "delete-public-access-block"
         });
-        if opens || is_off {
+        let is_share = verb.ends_with("-attribute")
+            || verb.starts_with("add-") && verb.ends_with("-permission");
+        let adds = words
+            .iter()
+            .any(|word| matches!(*word, "--user-ids" | "--group-names" | "--principal"))
+            || words.contains(&"--operation-type") && words.contains(&"add");
+        if opens || is_off || is_share && adds {
             self.mark(context.run, Mark::Guard);
         }
     }
