@@ -578,6 +578,9 @@ pub(super) fn mongo(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     if drops.iter().any(|verb| text.contains(verb)) {
         shell.mark_parent(Mark::Database);
     }
+    if text.contains("system.users") {
+        shell.mark_parent(Mark::Credentials);
+    }
     let grants = ["createUser", "grantRoles", "updateUser", "changeUserPassword"];
     if grants.iter().any(|verb| text.contains(verb)) {
         shell.mark_parent(Mark::Accounts);

@@ -870,7 +870,10 @@ pub(crate) const MODELS: &[Model] = &[
                 model(&["put", "import"]),
             ]),
             model(&["del", "deleteall", "rmr"]).always(DESTROY),
-            model(&["get"]).operands(each(SECRET_NAMES)),
+            // With `--prefix`, all that a cluster keeps.
+            model(&["get"])
+                .operands(each(SECRET_NAMES))
+                .flags(&[joined(&["/registry"], &[mark(Mark::Credentials)])]),
             model(&[
                 "member", "members", "endpoint", "status", "catalog", "info", "put", "watch", "ls",
             ]),

@@ -485,7 +485,17 @@ pub(crate) const MODELS: &[Model] = &[
             ("ip netns exec x cat a", &["runs cat a", "reads a"]),
         ]),
     model(&["nmcli", "rfkill"])
-        .flags(&[switch(&["-t", "-p", "-a"], &[]), takes(&["-f", "-g"], &[])])
+        .flags(&[
+            switch(&["-t", "-p", "-a"], &[]),
+            switch(&["--show-secrets", "-s"], &[mark(Mark::Credentials)]),
+            takes(
+                &["--fields", "-f", "--get-values", "-g"],
+                &[
+                    Does::MarksIfContains("psk", Mark::Credentials),
+                    Does::MarksIfContains("password", Mark::Credentials),
+                ],
+            ),
+        ])
         .subs(&[
             model(&["networking", "radio", "n", "r"])
                 .operands(each(&[Does::MarksIf(&["off"], Mark::Network)])),
@@ -499,6 +509,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("nmcli device status", &[]),
+            ("nmcli -g 802-1x.password connection show x", &["marks credentials"]),
             ("nmcli networking off", &["marks network"]),
             ("rfkill block all", &["marks network"]),
         ]),

@@ -611,7 +611,11 @@ pub(crate) const MODELS: &[Model] = &[
             switch(&["-e", "-t", "-R", "-n", "-g"], &[]),
             takes(&["--remote-debugging-port"], &[mark(Mark::Spies)]),
         ])
-        .operands(each(&[Does::Repository(crate::effect::Purpose::Send)]))
+        .operands(each(&[
+            Does::Repository(crate::effect::Purpose::Send),
+            // Settings that an administrator gives.
+            Does::MarksIfContains(".mobileconfig", Mark::Guard),
+        ]))
         .examples(&[
             ("open ./a.html", &["reads-tree a.html"]),
             ("open https://h.example", &["sends h.example:443"]),

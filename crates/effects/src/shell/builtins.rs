@@ -472,7 +472,8 @@ impl Shell<'_, '_> {
                     _ => None,
                 }
             }
-            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "egrep" | "git" => {
+            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "egrep" | "git" | "locate"
+            | "plocate" | "mlocate" | "mdfind" => {
                 self.prints_names(name, arguments).or_else(|| passed_names(name, arguments, input))
             }
             _ if prints_setup(name, arguments)
@@ -635,6 +636,9 @@ impl Shell<'_, '_> {
                 }
                 operands().nth(1).map_or_else(|| Word::known("."), |field| field.word.clone())
             }
+            "locate" | "plocate" | "mlocate" | "mdfind" => {
+                return operands().last().and_then(Field::text).map(located);
+            }
             _ => Word::known("."),
         };
         // Without a test of names it may be every file of the folder.
@@ -655,6 +659,17 @@ impl Shell<'_, '_> {
         }
         Some(Output::Text(names))
     }
+}
+
+/// Files anywhere whose names have this text in them.
+fn located(text: &str) -> Output {
+    let mut names = Word::known("/");
+    names.push_gap(crate::word::Fill::Anything);
+    names.push('/');
+    names.push_gap(crate::word::Fill::Name);
+    names.push_word(&crate::shell::glob_word(text));
+    names.push_gap(crate::word::Fill::Name);
+    Output::Text(names)
 }
 
 /// `git ls-files -- '*.o' 'x/*'`: the names have one of these forms; the first one stands for all.

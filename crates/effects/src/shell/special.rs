@@ -364,8 +364,8 @@ impl Shell<'_, '_> {
             }
             "finger" => {
                 for field in &line.operands {
-                    if let Some((_, host)) = field.text().and_then(|text| text.split_once('@')) {
-                        let address = host::parse_host(&Word::known(host), "");
+                    if let Some(at) = field.word.known_part().rfind('@') {
+                        let address = host::parse_host(&field.word.from(at + 1), "");
                         self.connect(address, Purpose::Send, None, field.span.clone());
                     }
                 }
@@ -979,6 +979,11 @@ impl Shell<'_, '_> {
                     if is_plain_alias(value) {
                         return;
                     }
+                }
+                if key.text().is_some_and(|key| key.starts_with("credential."))
+                    && value.text().is_some_and(is_known_helper)
+                {
+                    return;
                 }
                 let mut name = Word::known("git:");
                 name.push_word(&key.word);
@@ -1995,6 +2000,14 @@ fn reads_config(line: &Line<'_>) -> bool {
         }
     }
     words.iter().any(|word| is_flag(word)) || plain < 2
+}
+
+/// Whether a helper for passwords is one of those that come with git.
+fn is_known_helper(value: &str) -> bool {
+    let name = value.split_whitespace().next().unwrap_or_default();
+    let known =
+        ["", "cache", "store", "osxkeychain", "manager", "manager-core", "libsecret", "wincred"];
+    known.contains(&name) && !value.contains(['/', '!', ';'])
 }
 
 /// Whether an alias only shortens a command of git that neither runs something nor takes it away.
