@@ -59,7 +59,7 @@ impl HostPattern {
     fn matches_partly(&self, name: &Word) -> Truth {
         match &self.host {
             Form::Glob(glob) if glob == "*" => Truth::Yes,
-            // `192.168.1.$N` is no name.
+            // `192.168.1.$N` can only be an address.
             Form::Glob(glob) if begins_address(name.known_start()) => {
                 let is_other = glob.starts_with('*')
                     || !shares_start(name.known_start(), glob.split('*').next().unwrap_or(glob));

@@ -17,6 +17,7 @@ pub(crate) const MODELS: &[Model] = &[
                 &["-l", "--listen", "-p", "--port", "-a", "--address", "-c", "-o", "--host"],
                 &[],
             ),
+            switch(&["--ssl", "-S", "--cors", "--gzip", "--silent", "-s"], &[]),
             takes(&["--cert", "-C", "--key", "-K", "--ssl-cert", "--ssl-key"], &[LISTS]),
         ])
         .operands(each(&[READS_TREE]))

@@ -14,6 +14,13 @@ const SECRET_NAMES: Use = &[
     Does::MarksIfContains("credential", Mark::Credentials),
     Does::MarksIfContains("private", Mark::Credentials),
 ];
+/// What a cluster keeps: all of it, or a secret by its name.
+const KEPT: Use = &[
+    Does::MarksIf(&["", "/"], Mark::Credentials),
+    Does::MarksIfContains("secret", Mark::Credentials),
+    Does::MarksIfContains("password", Mark::Credentials),
+    Does::MarksIfContains("token", Mark::Credentials),
+];
 const GRANT: Use = &[mark(Mark::Privilege)];
 const COPIES: Operands =
     sources_and_target(&[Does::Transfers(Purpose::Fetch)], &[Does::Transfers(Purpose::Send)]);
@@ -872,7 +879,7 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["del", "deleteall", "rmr"]).always(DESTROY),
             // With `--prefix`, all that a cluster keeps.
             model(&["get"])
-                .operands(each(SECRET_NAMES))
+                .operands(each(KEPT))
                 .flags(&[joined(&["/registry"], &[mark(Mark::Credentials)])]),
             model(&[
                 "member", "members", "endpoint", "status", "catalog", "info", "put", "watch", "ls",

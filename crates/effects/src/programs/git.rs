@@ -175,7 +175,7 @@ const GIT: &[Model] = &[
     model(&["clone"])
         .flags(&[
             takes(&["--upload-pack", "-u"], PACK),
-            takes(&["--config", "-c"], &[Does::Assigns("git:", Reach::Lasting)]),
+            takes(&["--config", "-c"], &[Does::Assigns("git:", Reach::Command)]),
             takes(&["--template"], &[READS_TREE, Does::Hides]),
             takes(
                 &[

@@ -380,7 +380,10 @@ impl Shell<'_, '_> {
             }
             return self.connect(address, Purpose::Fetch, Some(&value.word), field.span.clone());
         }
-        if looks_like_path(&value.word) {
+        if is_disk(&value.word) {
+            // What is not known to read a disk may write to it.
+            self.write_file(&value, Change::Content);
+        } else if looks_like_path(&value.word) {
             self.read_file(&value, Access::Content);
         }
     }
@@ -506,6 +509,14 @@ const LONGEST_INNER: usize = 7;
 /// that.
 pub(crate) fn shows_nothing(text: &str) -> bool {
     !text.starts_with(['~', '@']) && !text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'='))
+}
+
+/// `/dev/sda1`, `/dev/nvme0n1`
+fn is_disk(word: &Word) -> bool {
+    const DISKS: &[&str] =
+        &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "md", "dm-", "mapper/"];
+    let name = word.known_start().strip_prefix("/dev/");
+    name.is_some_and(|name| DISKS.iter().any(|start| name.starts_with(start)))
 }
 
 fn looks_like_path(word: &Word) -> bool {

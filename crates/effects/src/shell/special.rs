@@ -370,7 +370,7 @@ impl Shell<'_, '_> {
                     }
                 }
             }
-            "ssh-keygen" => self.makes_keys(line, context),
+            "ssh-keygen" => self.makes_keys(line),
             "node" => self.shows_variables(line),
             "adb" => self.phone(line, context),
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
@@ -722,7 +722,7 @@ impl Shell<'_, '_> {
     }
 
     /// `ssh-keygen -f FILE` writes the key, unless it only shows something of it.
-    fn makes_keys(&mut self, line: &Line<'_>, context: &Context) {
+    fn makes_keys(&mut self, line: &Line<'_>) {
         const SHOWS: &[&str] = &["-l", "-y", "-e", "-B", "-L", "-F", "-R", "-H", "-Y", "-D", "-s"];
         let shows = line.flags.iter().any(|given| SHOWS.contains(&given.spelling.as_str()))
             || line.unknown.iter().any(|(name, _)| SHOWS.contains(&name.as_str()));
@@ -730,9 +730,9 @@ impl Shell<'_, '_> {
             return;
         }
         let named = line.flags.iter().find(|given| given.spelling == "-f");
-        let file = named.and_then(|given| given.values.first()).cloned();
-        let default = || Field::new(Word::known("~/.ssh/id_ed25519"), context.span.clone());
-        self.write_file(&file.unwrap_or_else(default), Change::Content);
+        if let Some(file) = named.and_then(|given| given.values.first()).cloned() {
+            self.write_file(&file, Change::Content);
+        }
     }
 
     /// `node --env-file=.env -p process.env`: the variables of the file are for the code.
@@ -990,6 +990,7 @@ impl Shell<'_, '_> {
                 self.sets(name, Some(value), Reach::Lasting);
             }
             ("clone", [address, rest @ ..]) => {
+                self.keeps_settings(line);
                 let known = address.word.known_part().trim_end_matches('/');
                 let name = known.rsplit(['/', ':']).next().unwrap_or(known);
                 let bare = Word::known(name.trim_end_matches(".git"));
@@ -1052,6 +1053,22 @@ impl Shell<'_, '_> {
         };
         if let Some(text) = text {
             self.patch_files(&text, &context.span);
+        }
+    }
+
+    /// `git clone -c NAME=VALUE` keeps the setting in the new repository.
+    fn keeps_settings(&mut self, line: &Line<'_>) {
+        let is_setting = |spelling: &str| matches!(spelling, "-c" | "--config");
+        let given = line.flags.iter().filter(|given| is_setting(&given.spelling));
+        for field in given.filter_map(|given| given.values.first()) {
+            let text = field.word.known_part();
+            // A key of its own is not code of others.
+            let is_key = text.to_ascii_lowercase().starts_with("core.sshcommand=ssh ");
+            if let Some(at) = text.find('=').filter(|_| !is_key) {
+                let mut name = Word::known("git:");
+                name.push_word(&field.word.until(at));
+                self.sets(name, Some(&field.from(at + 1)), Reach::Lasting);
+            }
         }
     }
 
