@@ -528,7 +528,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "test",
                 "import",
                 "refresh",
-                "taint",
                 "untaint",
                 "login",
                 "logout",
@@ -541,7 +540,8 @@ pub(crate) const MODELS: &[Model] = &[
                 takes(&["-plugin-dir"], &[READS_TREE]),
                 switch(&["-force-copy"], DESTROY),
             ]),
-            model(&["destroy"]).always(DESTROY),
+            // What is tainted is destroyed by the next `apply`.
+            model(&["destroy", "taint"]).always(DESTROY),
             model(&["apply"])
                 .flags(&[switch(&["-destroy"], DESTROY), joined(&["-replace"], DESTROY)]),
             model(&["state"]).subs(&[
@@ -820,7 +820,6 @@ pub(crate) const MODELS: &[Model] = &[
         "packer",
         "nomad",
         "consul-template",
-        "salt",
         "salt-call",
         "puppet",
         "chef-client",
@@ -837,6 +836,14 @@ pub(crate) const MODELS: &[Model] = &[
         ("ansible-lint", &[]),
         ("puppet filebucket -l diff a", &["reads diff", "reads a"]),
     ]),
+    // A pattern of hosts, a function, and what it gets.
+    model(&["salt"])
+        .flags(&[switch(&["-b", "-t", "-v", "-G", "-E", "-L", "-N"], &[])])
+        .operands(leading(&[&[], &[]], &[Does::RemoteShell]))
+        .examples(&[
+            ("salt '*' test.ping", &[]),
+            ("salt '*' cmd.run reboot", &["runs reboot", "marks power"]),
+        ]),
     model(&["vault", "bao"])
         .style(Style::SingleDash)
         .flags(&[takes(&["-address", "-namespace", "-format", "-field", "-mount"], &[])])

@@ -126,6 +126,8 @@ pub(crate) const MODELS: &[Model] = &[
             ("chmod 4755 a", &["changes a", "marks privilege"]),
             ("chmod g+xs,o-w a", &["changes a", "marks privilege"]),
             ("chmod 0755 a", &["changes a"]),
+            ("chmod 644 ~/.ssh/k", &["changes ~/.ssh/k", "marks guard"]),
+            ("chmod 600 ~/.ssh/k", &["changes ~/.ssh/k"]),
         ]),
     model(&["chown", "chgrp", "gchown"])
         .flags(&[takes(&["--reference"], &[LISTS]).instead(), takes(&["--from"], &[])])

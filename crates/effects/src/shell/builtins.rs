@@ -637,7 +637,7 @@ impl Shell<'_, '_> {
                 operands().nth(1).map_or_else(|| Word::known("."), |field| field.word.clone())
             }
             "locate" | "plocate" | "mlocate" | "mdfind" => {
-                return operands().last().and_then(Field::text).map(located);
+                return operands().next_back().and_then(Field::text).map(located);
             }
             _ => Word::known("."),
         };

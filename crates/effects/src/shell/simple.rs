@@ -239,7 +239,10 @@ impl Shell<'_, '_> {
             self.installs_urls(fields.get(1..).unwrap_or_default());
         }
         let is_script = fields.first().is_some_and(|first| is_path(&first.word));
-        let names = matches!(name, "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp");
+        let names = matches!(
+            name,
+            "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp" | "fab" | "cap" | "doit"
+        );
         if names && super::special::names_destruction(fields)
             || is_script && super::special::script_destroys(fields)
         {

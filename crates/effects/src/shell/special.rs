@@ -436,7 +436,11 @@ impl Shell<'_, '_> {
                 }
             }
             "rclone" => self.rclone(line),
-            "chmod" => self.installs_fetched(line),
+            "chmod" => {
+                self.installs_fetched(line);
+                self.opens_keys(line, context);
+            }
+            "sed" => self.plants_code(line, context),
             "patch" => {
                 let named =
                     line.flags.iter().find(|it| matches!(it.spelling.as_str(), "-i" | "--input"));
@@ -463,6 +467,7 @@ impl Shell<'_, '_> {
                 }
             }
             "cpio" => self.packs_input(line, context),
+            "jq" if plants(line.words) => self.plants_code(line, context),
             "jq" if line.operands.first().is_some_and(reads_variables) => {
                 self.mark(context.run, Mark::Credentials);
             }
@@ -718,6 +723,28 @@ impl Shell<'_, '_> {
         }
         if line.words.iter().any(|field| field.word.is_unknown()) && self.looked_for_guard() {
             self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// `chmod 644 ~/.ssh/id_rsa`: others can read a key.
+    fn opens_keys(&mut self, line: &Line<'_>, context: &Context) {
+        const FOLDERS: &[&str] = &["/.ssh", "/.gnupg", "/.aws", "/.kube", "/.netrc", "/.pgpass"];
+        const PUBLIC: &[&str] = &[".pub", "/config", "/known_hosts", "/authorized_keys"];
+        let Some((mode, files)) = line.operands.split_first() else { return };
+        let is_key = |field: &Field| {
+            let path = field.word.known_part();
+            FOLDERS.iter().any(|part| path.contains(part))
+                && !PUBLIC.iter().any(|end| path.ends_with(end))
+        };
+        if mode.text().is_some_and(opens_to_others) && files.iter().any(is_key) {
+            self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// `sed -i 's#x#curl … | sh#' package.json`: what comes from another host will run.
+    fn plants_code(&mut self, line: &Line<'_>, context: &Context) {
+        if plants(line.words) {
+            self.opaque(Why::Code, Bound::ALL, context.span.clone());
         }
     }
 
@@ -1179,7 +1206,11 @@ impl Shell<'_, '_> {
 
     /// Statements in a file that the text itself has written.
     pub(crate) fn sql_file(&mut self, file: &Field) {
-        let output = self.file_output(file);
+        // `psql -f <(echo …)`
+        let output = match &file.stream {
+            Some(stream) => Rc::clone(stream),
+            None => self.file_output(file),
+        };
         if let Output::Text(word) | Output::Earlier { text: word, .. } = output.as_ref() {
             self.sql(&Field::new(word.clone(), file.span.clone()));
         }
@@ -2017,6 +2048,25 @@ fn reads_config(line: &Line<'_>) -> bool {
         }
     }
     words.iter().any(|word| is_flag(word)) || plain < 2
+}
+
+/// Whether the text of a filter gives what it changes a download that a shell runs.
+fn plants(words: &[Field]) -> bool {
+    words.iter().take(8).map(|word| word.word.known_part()).any(|text| {
+        let fetched = text.find("curl ").or_else(|| text.find("wget "));
+        let rest = fetched.and_then(|at| text.get(at..)).unwrap_or_default();
+        ["|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh"].iter().any(|end| rest.contains(end))
+    })
+}
+
+/// Whether a mode lets others than the owner read or write.
+fn opens_to_others(mode: &str) -> bool {
+    match u32::from_str_radix(mode, 8) {
+        Ok(bits) => bits & 0o066 != 0,
+        Err(_) => ["o+r", "o+w", "a+r", "a+w", "+r", "+w", "go+r", "g+r", "o=r", "a=r", "ugo+r"]
+            .iter()
+            .any(|start| mode.split(',').any(|clause| clause.starts_with(start))),
+    }
 }
 
 /// Whether a helper for passwords is one of those that come with git.
