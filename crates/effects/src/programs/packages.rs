@@ -401,13 +401,25 @@ pub(crate) const MODELS: &[Model] = &[
             &[mark(Mark::Guard)],
         ),
         switch(&["--all"], &[]),
+        switch(&["-e", "--erase", "-P", "--purge", "--remove", "-R", "-Rs", "-Rns"], &[])
+            .operands(each(GATE)),
         switch(&["-S", "-U", "--sync", "--upgrade"], &[]).operands(SYSTEM),
         switch(&["-Q", "--query", "-Qi", "-Ql", "-Ss", "-Si"], &[]).operands(each(&[])),
     ])
     .subs(&[
         model(&["install", "add", "reinstall", "in", "localinstall", "upgrade"]).operands(SYSTEM),
-        model(&["remove", "uninstall", "del", "erase", "rm", "autoremove", "purge"])
-            .operands(each(GATE)),
+        model(&[
+            "remove",
+            "uninstall",
+            "del",
+            "delete",
+            "deinstall",
+            "erase",
+            "rm",
+            "autoremove",
+            "purge",
+        ])
+        .operands(each(GATE)),
         model(&[
             "update",
             "list",

@@ -176,6 +176,8 @@ fn environment(name: &str) -> Option<Meaning> {
         | "HISTFILE"
         | "HISTSIZE"
         | "HISTCONTROL"
+        | "HISTIGNORE"
+        | "HISTFILESIZE"
         | "GONOSUMDB"
         | "GONOSUMCHECK"
         | "GOFLAGS_INSECURE"

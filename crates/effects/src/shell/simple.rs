@@ -576,12 +576,9 @@ fn starts_shells(name: &str) -> bool {
             | "toybox"
             | "find"
             | "fd"
-            | "make"
-            | "git"
             | "ssh-keygen"
             | "openssl"
             | "osascript"
-            | "sed"
             | "socat"
     )
 }

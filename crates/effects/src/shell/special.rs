@@ -324,7 +324,7 @@ impl Shell<'_, '_> {
         if given.is_some_and(|given| ESCAPING.binary_search(&given).is_ok()) {
             self.escapes(context);
         }
-        if given == Some("service")
+        if matches!(given, Some("service" | "rc-service"))
             && let [service, verb, ..] = line.operands.as_slice()
         {
             let span = context.span.clone();
@@ -361,6 +361,11 @@ impl Shell<'_, '_> {
                 if name == "wget" {
                     self.named_downloads(line);
                 }
+            }
+            "stop-service" | "stop-process"
+                if line.operands.is_empty() && self.looked_for_guard() =>
+            {
+                self.mark(context.run, Mark::Guard);
             }
             "finger" => {
                 for field in &line.operands {
@@ -779,7 +784,19 @@ impl Shell<'_, '_> {
             let Action::Runs(run) = &effect.action else { return false };
             let looks = matches!(
                 run.program.text(),
-                Some("pgrep" | "pidof" | "grep" | "egrep" | "awk" | "ps" | "lsof")
+                Some(
+                    "pgrep"
+                        | "pidof"
+                        | "grep"
+                        | "egrep"
+                        | "awk"
+                        | "ps"
+                        | "lsof"
+                        | "Get-Service"
+                        | "Get-Process"
+                        | "gsv"
+                        | "gps"
+                )
             );
             let is_guard = |word: &Word| crate::guards::is_guard(word.known_part());
             looks && run.words.iter().skip(1).any(is_guard)
