@@ -333,12 +333,12 @@ pub(crate) const MODELS: &[Model] = &[
                 &[],
             )
             .operands(each(&[])),
-            switch(&["--remove", "-r", "--purge", "-P", "--configure", "--verify", "-V"], &[])
-                .operands(each(&[])),
+            switch(&["--configure", "--verify", "-V"], &[]).operands(each(&[])),
+            switch(&["--remove", "-r", "--purge", "-P"], &[]).operands(each(GATE)),
             takes(&["--pre-invoke", "--post-invoke"], &[SHELL]),
             takes(&["--root", "--admindir", "--instdir"], &[]),
         ])
-        .examples(&[("dpkg -l", &[]), ("dpkg -s bash", &[])]),
+        .examples(&[("dpkg -l", &[]), ("dpkg -P auditd", &["marks guard"]), ("dpkg -P vim", &[])]),
     model(&["rpm"])
         .flags(&[
             takes(&["--pipe"], &[SHELL]),
@@ -347,9 +347,11 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--root", "--dbpath", "--define", "-D"], &[]),
             switch(&["--install", "-i", "--upgrade", "-U", "--freshen", "-F", "--import"], &[])
                 .operands(SYSTEM),
+            switch(&["--erase", "-e"], &[]).operands(each(GATE)),
         ])
         .examples(&[
             ("rpm -qa", &[]),
+            ("rpm -e falcon-sensor", &["marks guard"]),
             ("rpm -i https://h.example/x.rpm", &["executes h.example:443"]),
         ]),
     model(&[
