@@ -192,6 +192,11 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
                 let arguments = [scanner::Argument::One(word)];
                 perform(shell, *inner, &arguments, field);
             }
+            Call::Shell | Call::Program => {
+                // What the code has fetched into a file may be what runs.
+                drop(shell.downloads(before));
+                perform(shell, call, &arguments, field);
+            }
             call => perform(shell, call, &arguments, field),
         }
     }

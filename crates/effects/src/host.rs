@@ -84,15 +84,12 @@ fn authority(scheme: String, word: &Word) -> Address {
     let port = port.or_else(|| default_port(&scheme));
     let host = word.until(start + host_end);
     let host = if start > 0 { host.from(start) } else { host };
+    // A gap after the host is part of it: `https://$HOST/x`.
+    let has_gap = word.gaps().iter().any(|gap| gap.at == end && end == start + host_end);
     let host = match host.text() {
+        _ if has_gap => with_gap(host),
         Some(text) => Word::known(normal_host(&decoded(text))),
         None => host,
-    };
-    // A gap after the host is part of it: `https://$HOST/x`.
-    let host = if word.gaps().iter().any(|gap| gap.at == end && end == start + host_end) {
-        with_gap(host)
-    } else {
-        host
     };
     Address { scheme, host, port, path }
 }

@@ -59,6 +59,12 @@ impl HostPattern {
     fn matches_partly(&self, name: &Word) -> Truth {
         match &self.host {
             Form::Glob(glob) if glob == "*" => Truth::Yes,
+            // `192.168.1.$N` can only be an address.
+            Form::Glob(glob) if begins_address(name.known_start()) => {
+                let is_other = glob.starts_with('*')
+                    || !shares_start(name.known_start(), glob.split('*').next().unwrap_or(glob));
+                if is_other { Truth::No } else { Truth::Unknown }
+            }
             Form::Glob(glob) if !glob.contains('*') => {
                 Truth::from_bool(crate::glob::word_matches(name, glob)).and(Truth::Unknown)
             }
@@ -105,6 +111,18 @@ fn split_port(text: &str) -> (&str, Option<u16>) {
         },
         _ => (text, None),
     }
+}
+
+/// Whether a text is the beginning of an IPv4 address: two numbers and their dots.
+fn begins_address(text: &str) -> bool {
+    let mut parts = text.split('.');
+    let is_number =
+        |part: Option<&str>| part.is_some_and(|part| part.len() < 4 && part.parse::<u8>().is_ok());
+    is_number(parts.next()) && is_number(parts.next()) && parts.next().is_some()
+}
+
+fn shares_start(one: &str, two: &str) -> bool {
+    one.bytes().zip(two.bytes()).all(|(one, two)| one == two)
 }
 
 fn glob_matches(glob: &str, text: &str) -> bool {

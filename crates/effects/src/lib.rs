@@ -28,6 +28,7 @@ mod escalate;
 mod extent;
 mod glob;
 mod ground;
+mod guards;
 pub mod host;
 mod hosts;
 mod known;

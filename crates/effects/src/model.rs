@@ -222,6 +222,11 @@ pub enum Does {
     MarksIf(&'static [&'static str], Mark),
     /// The command has this mark if the value contains this text.
     MarksIfContains(&'static str, Mark),
+    /// The value names a service, a process or a package that stops: if it guards the machine, the
+    /// command has the mark `guard`.
+    Stops,
+    /// The value is the mode of a file: setuid and setgid give the command the mark `privilege`.
+    Mode,
     /// Reads this file, whatever the value is.
     ReadsFile(&'static str, Access),
     /// Writes this file, whatever the value is.

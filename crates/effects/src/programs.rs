@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use crate::model::Model;
 
+mod accounts;
 mod agents;
 mod archives;
 mod build;
@@ -48,6 +49,7 @@ const FAMILIES: &[&[Model]] = &[
     cloud::MODELS,
     databases::MODELS,
     system::MODELS,
+    accounts::MODELS,
     credentials::MODELS,
     agents::MODELS,
     unusual::MODELS,

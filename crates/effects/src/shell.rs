@@ -24,6 +24,7 @@ pub(crate) mod recipes;
 mod relay;
 mod reveals;
 pub(crate) mod settings;
+mod shows;
 pub(crate) mod simple;
 mod sources;
 mod special;

@@ -347,9 +347,29 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
         "$.system",
         ".keystroke(",
         "eval(",
+        // A question that hides what is typed asks for a password.
+        "hidden answer",
     ];
+    if ["duplicate", "read", "move", "copy"].iter().any(|verb| lower.contains(verb)) {
+        finder_files(shell, text, field);
+    }
     if acts.iter().any(|act| lower.contains(act)) || found > 64 {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
+}
+
+/// Files that the Finder reads: names with a point, and `folder:folder:` below the home folder.
+fn finder_files(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    let folder = match text.contains("path to library folder") {
+        true => "~/Library",
+        false => "~",
+    };
+    for literal in text.split('"').skip(1).step_by(2).take(32) {
+        let is_file = literal.contains(':') || literal.contains('.');
+        if is_file && !literal.contains('/') {
+            let path = format!("{folder}/{}", literal.replace(':', "/"));
+            shell.read_file(&Field::new(Word::known(path), field.span.clone()), Access::Content);
+        }
     }
 }
 
@@ -560,6 +580,9 @@ pub(super) fn mongo(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     ];
     if drops.iter().any(|verb| text.contains(verb)) {
         shell.mark_parent(Mark::Database);
+    }
+    if text.contains("system.users") {
+        shell.mark_parent(Mark::Credentials);
     }
     let grants = ["createUser", "grantRoles", "updateUser", "changeUserPassword"];
     if grants.iter().any(|verb| text.contains(verb)) {

@@ -193,7 +193,9 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["hdiutil"])
         .subs(&[
-            model(&["attach", "info", "verify", "detach"]).operands(each(&[READS])),
+            model(&["attach", "attachplugin", "mount"])
+                .operands(each(&[READS, Does::Package(Registry::Other)])),
+            model(&["info", "verify", "detach", "imageinfo"]).operands(each(&[READS])),
             model(&["create", "convert"]).operands(each(&[WRITES])).flags(&[
                 takes(&["-srcfolder"], &[READS_TREE]),
                 takes(&["-size", "-fs", "-volname", "-format"], &[]),

@@ -18,6 +18,13 @@ const SECRET_NAMES: Use = &[
     Does::MarksIfContains("Token", Mark::Credentials),
     Does::MarksIfContains("Key", Mark::Credentials),
 ];
+/// What a cluster keeps: all of it, or a secret by its name.
+const KEPT: Use = &[
+    Does::MarksIf(&["", "/"], Mark::Credentials),
+    Does::MarksIfContains("secret", Mark::Credentials),
+    Does::MarksIfContains("password", Mark::Credentials),
+    Does::MarksIfContains("token", Mark::Credentials),
+];
 const GRANT: Use = &[mark(Mark::Privilege)];
 const COPIES: Operands =
     sources_and_target(&[Does::Transfers(Purpose::Fetch)], &[Does::Transfers(Purpose::Send)]);
@@ -525,7 +532,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "test",
                 "import",
                 "refresh",
-                "taint",
                 "untaint",
                 "login",
                 "logout",
@@ -538,7 +544,8 @@ pub(crate) const MODELS: &[Model] = &[
                 takes(&["-plugin-dir"], &[READS_TREE]),
                 switch(&["-force-copy"], DESTROY),
             ]),
-            model(&["destroy"]).always(DESTROY),
+            // What is tainted is destroyed by the next `apply`.
+            model(&["destroy", "taint"]).always(DESTROY),
             model(&["apply"])
                 .flags(&[switch(&["-destroy"], DESTROY), joined(&["-replace"], DESTROY)]),
             model(&["state"]).subs(&[
@@ -822,7 +829,6 @@ pub(crate) const MODELS: &[Model] = &[
         "packer",
         "nomad",
         "consul-template",
-        "salt",
         "salt-call",
         "puppet",
         "chef-client",
@@ -833,8 +839,20 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["stop", "purge"]).always(DESTROY),
         model(&["exec", "apply", "cmd.run"]).always(&[Does::Hides]),
         model(&["build"]).operands(each(&[Does::Recipe])),
+        model(&["filebucket"]).operands(each(&[READS])),
     ])
-    .examples(&[("ansible-lint", &[])]),
+    .examples(&[
+        ("ansible-lint", &[]),
+        ("puppet filebucket -l diff a", &["reads diff", "reads a"]),
+    ]),
+    // A pattern of hosts, a function, and what it gets.
+    model(&["salt"])
+        .flags(&[switch(&["-b", "-t", "-v", "-G", "-E", "-L", "-N"], &[])])
+        .operands(leading(&[&[], &[]], &[Does::RemoteShell]))
+        .examples(&[
+            ("salt '*' test.ping", &[]),
+            ("salt '*' cmd.run reboot", &["runs reboot", "marks power"]),
+        ]),
     model(&["vault", "bao"])
         .style(Style::SingleDash)
         .flags(&[takes(&["-address", "-namespace", "-format", "-field", "-mount"], &[])])
@@ -879,7 +897,10 @@ pub(crate) const MODELS: &[Model] = &[
                 model(&["put", "import"]),
             ]),
             model(&["del", "deleteall", "rmr"]).always(DESTROY),
-            model(&["get"]).operands(each(SECRET_NAMES)),
+            // With `--prefix`, all that a cluster keeps.
+            model(&["get"])
+                .operands(each(KEPT))
+                .flags(&[joined(&["/registry"], &[mark(Mark::Credentials)])]),
             model(&[
                 "member", "members", "endpoint", "status", "catalog", "info", "put", "watch", "ls",
             ]),

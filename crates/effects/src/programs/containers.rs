@@ -51,7 +51,9 @@ const RUN_FLAGS: &[Flag] = &[
     ),
     takes(&["--device"], &[WRITES]),
     takes(&["--volumes-from"], &[]),
-    takes(&["--env-file", "--label-file"], &[READS]),
+    // The variables are for the container.
+    takes(&["--env-file"], &[LISTS]),
+    takes(&["--label-file"], &[READS]),
     takes(&["--cidfile", "--iidfile"], &[WRITES]),
     takes(&["--entrypoint"], IN_CONTAINER),
     takes(
@@ -138,7 +140,7 @@ const BUILD: Model = model(&["build", "bake"])
 const COMPOSE: Model = model(&["compose"])
     .flags(&[
         takes(&["--file", "-f"], &[Does::Package(Registry::Other)]),
-        takes(&["--env-file"], &[READS]),
+        takes(&["--env-file"], &[LISTS]),
         takes(
             &["--project-name", "-p", "--profile", "--project-directory", "--ansi", "--parallel"],
             &[],
@@ -185,7 +187,7 @@ const DOCKER_SUBS: &[Model] = &[
         .style(Style::Posix)
         .flags(&[
             takes(&["--env", "-e", "--user", "-u", "--workdir", "-w", "--detach-keys"], &[]),
-            takes(&["--env-file"], &[READS]),
+            takes(&["--env-file"], &[LISTS]),
             switch(&["--privileged"], HOST),
         ])
         .operands(leading(&[&[], IN_CONTAINER], &[])),
@@ -419,7 +421,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("docker system prune -a --volumes", &["marks disk"]),
             ("docker compose down -v", &[]),
             ("docker compose -f https://h.example/c.yml up", &["executes h.example:443"]),
-            ("docker run --env-file .env alpine", &["executes docker.io:443", "reads .env"]),
+            ("docker run --env-file .env alpine", &["executes docker.io:443", "lists .env"]),
         ]),
     model(&["docker-compose", "podman-compose"])
         .flags(COMPOSE.flags)

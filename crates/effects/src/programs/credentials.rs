@@ -71,13 +71,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(
                 &[
                     "-in",
-                    "-inkey",
                     "-certfile",
-                    "-CAfile",
-                    "-CA",
-                    "-CAkey",
-                    "-key",
-                    "-cert",
                     "-config",
                     "-kfile",
                     "-signature",
@@ -89,6 +83,8 @@ pub(crate) const MODELS: &[Model] = &[
                 ],
                 &[READS],
             ),
+            // Keys and certificates that are used, not shown.
+            takes(&["-inkey", "-key", "-CAkey", "-cert", "-CA", "-CAfile"], &[LISTS]),
             takes(&["-out", "-keyout", "-writerand"], &[WRITES]),
             takes(&["-connect", "-proxy", "-url", "-host"], &[FETCHES]),
             takes(&["-accept"], &[mark(Mark::Tunnel)]),
@@ -131,12 +127,14 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["rand", "version", "ciphers", "list", "speed", "prime", "errstr", "help"]),
             model(&["dgst", "sha1", "sha256", "sha512", "md5", "base64"]).operands(each(&[READS])),
+            // These show certificates and requests; a key that is in the same file stays there.
+            model(&["x509", "verify", "crl", "req"])
+                .flags(&[takes(&["-in", "-CAfile", "-untrusted"], &[LISTS])])
+                .operands(each(&[LISTS])),
             model(&[
                 "genrsa",
                 "genpkey",
                 "ecparam",
-                "req",
-                "x509",
                 "rsa",
                 "ec",
                 "pkey",
@@ -144,8 +142,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "pkcs8",
                 "pkcs7",
                 "enc",
-                "verify",
-                "crl",
                 "ca",
                 "dhparam",
                 "smime",
@@ -167,7 +163,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("openssl rand -hex 16", &[]),
-            ("openssl x509 -in a.crt -noout", &["reads a.crt"]),
+            ("openssl x509 -in a.pem -noout", &["lists a.pem"]),
             ("openssl s_client -connect h.example:443", &["fetches h.example:443"]),
             (
                 "openssl s_client -connect h.example:443 < a",
@@ -178,7 +174,8 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["ssh-keygen"])
         .flags(&[
             switch(&["-l", "-B", "-Y"], &[]),
-            takes(&["-f"], &[READS]),
+            // It prints public keys and fingerprints only.
+            takes(&["-f"], &[LISTS]),
             takes(&["-D"], &[Does::Hides]),
             takes(&["-R", "-F"], &[]),
             takes(&["-s"], &[READS]),
@@ -192,7 +189,11 @@ pub(crate) const MODELS: &[Model] = &[
             switch(&["-y", "-e", "-p"], &[]),
         ])
         .operands(each(&[READS]))
-        .examples(&[("ssh-keygen -y -f k", &["reads k"])]),
+        .examples(&[
+            ("ssh-keygen -f k -N x", &["lists k", "writes k"]),
+            ("ssh-keygen -y -f k", &["lists k"]),
+            ("ssh-keygen -lf k", &["lists k"]),
+        ]),
     model(&["ssh-add"])
         .flags(&[
             switch(&["-l", "-L", "-D", "-d"], &[]).operands(each(&[])),
@@ -417,7 +418,16 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&["gitleaks", "trufflehog", "detect-secrets", "ggshield"])
         .examples(&[("gitleaks detect", &[])]),
-    model(&["kinit", "klist", "kdestroy", "ksu", "ldapsearch", "ldapmodify", "ldapdelete"])
+    // Changes in a directory of users.
+    model(&["ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapmodrdn"])
+        .flags(&[
+            takes(&["-H", "-h"], &[Does::Connects(Purpose::Send)]),
+            takes(&["-y", "-f"], &[READS]),
+            takes(&["-D", "-w", "-b", "-c", "-l", "-p", "-s"], &[]),
+        ])
+        .always(&[mark(Mark::Accounts)])
+        .examples(&[("ldapadd -f a", &["reads a", "marks accounts"])]),
+    model(&["kinit", "klist", "kdestroy", "ksu", "ldapsearch"])
         .flags(&[
             takes(&["-H", "-h"], &[Does::Connects(Purpose::Send)]),
             takes(&["-k", "-t", "-y", "-f"], &[READS]),

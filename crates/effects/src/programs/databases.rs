@@ -60,6 +60,10 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--defaults-file", "--defaults-extra-file"], &[READS]),
             takes(&["--pager"], &[SHELL]),
             takes(
+                &["--plugin-dir", "--default-auth"],
+                &[Does::MarksIfContains("../", Mark::Privilege)],
+            ),
+            takes(
                 &[
                     "--user",
                     "-u",

@@ -157,9 +157,15 @@ pub(crate) const MODELS: &[Model] = &[
         "chromium",
         "google-chrome",
         "chrome",
+        "chromium-browser",
+        "google-chrome-stable",
         "brave",
+        "brave-browser",
+        "vivaldi",
+        "opera",
         "safari",
         "microsoft-edge",
+        "msedge",
     ])
     .subs(&[
         model(&["trash", "remove"]).operands(each(&[DELETES_TREE])),

@@ -4,16 +4,6 @@ use crate::effect::{Change, Purpose};
 use crate::marks::Mark;
 use crate::model::*;
 
-/// Modes that let a program run with the rights of its owner or group.
-const SETUID: &[&str] = &[
-    "u+s", "g+s", "+s", "a+s", "ug+s", "gu+s", "u+xs", "u+sx", "u+rxs", "u+rwxs", "u=rwxs", "a+xs",
-    "+xs", "+sx", "4755", "4777", "4711", "4750", "4700", "4775", "2755", "2775", "6755", "6777",
-    "6711", "7777", "04755", "04777", "02755", "06755", "07777", "u+s,g+s", "u+s,a+x", "a+x,u+s",
-    "u+s,+x", "+x,u+s",
-];
-
-const SETS_MODE: Use = &[Does::MarksIf(SETUID, Mark::Privilege)];
-
 pub(crate) const MODELS: &[Model] = &[
     model(&["rm", "grm"])
         .flags(&[
@@ -83,7 +73,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("ln -sf a b", &["reads a", "links b"])]),
     model(&["install", "ginstall"])
         .flags(&[
-            takes(&["--mode", "-m"], SETS_MODE),
+            takes(&["--mode", "-m"], &[Does::Mode]),
             takes(&["--owner", "-o", "--group", "-g"], &[]),
             takes(&["--suffix", "-S"], &[]),
             takes(&["--strip-program"], &[PROGRAM]),
@@ -129,11 +119,15 @@ pub(crate) const MODELS: &[Model] = &[
             // A mode: `chmod -x file`.
             switch(&["-x", "-r", "-w", "-t", "-X"], &[]).instead(),
         ])
-        .operands(leading(&[SETS_MODE], &[CHANGES]))
+        .operands(leading(&[&[Does::Mode]], &[CHANGES]))
         .examples(&[
             ("chmod +x a", &["changes a"]),
             ("chmod u+s /bin/bash", &["changes /bin/bash", "marks privilege"]),
             ("chmod 4755 a", &["changes a", "marks privilege"]),
+            ("chmod g+xs,o-w a", &["changes a", "marks privilege"]),
+            ("chmod 0755 a", &["changes a"]),
+            ("chmod 644 ~/.ssh/k", &["changes ~/.ssh/k", "marks guard"]),
+            ("chmod 600 ~/.ssh/k", &["changes ~/.ssh/k"]),
         ]),
     model(&["chown", "chgrp", "gchown"])
         .flags(&[takes(&["--reference"], &[LISTS]).instead(), takes(&["--from"], &[])])

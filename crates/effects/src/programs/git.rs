@@ -524,8 +524,6 @@ const CONFIG_KEYS: &[Flag] = &[
         &[Does::Sets("git:core.alternateRefsCommand", Reach::Lasting)],
     ),
     joined(&["core.worktree"], &[Does::Sets("git:core.worktree", Reach::Lasting)]),
-    joined(&["alias."], &[Does::Sets("git:alias", Reach::Lasting)]),
-    joined(&["credential."], &[Does::Sets("git:credential.helper", Reach::Lasting)]),
     joined(&["filter."], &[Does::Sets("git:filter", Reach::Lasting)]),
     joined(&["diff.external"], &[Does::Sets("git:diff.external", Reach::Lasting)]),
     joined(

@@ -376,8 +376,9 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--reference", "-r"], &[LISTS]),
             takes(&["--set", "-s"], &[mark(Mark::Guard)]),
             takes(&["--date", "-d", "-v", "-j"], &[]),
+            joined(&["--iso-8601", "-I", "--rfc-3339"], &[]),
         ])
-        .examples(&[("date +%F", &[]), ("date -f a", &["reads a"])]),
+        .examples(&[("date -u -Iseconds", &[]), ("date +%F", &[]), ("date -f a", &["reads a"])]),
     model(&["hostname", "domainname"])
         .flags(&[
             takes(&["--file", "-F"], &[READS]),
@@ -446,6 +447,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-family", "-f", "-n", "-netns"], &[]),
             takes(&["-batch", "-b"], &[READS, Does::Hides]),
+            switch(&["-brief", "-br", "-color", "-c", "-details", "-d", "-json", "-j", "-s"], &[]),
         ])
         .subs(&[
             model(&["netns"]).subs(&[
@@ -478,11 +480,22 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("ip addr show", &[]),
+            ("ip -brief address", &[]),
             ("ip route add default via 10.0.0.1", &["marks network"]),
             ("ip netns exec x cat a", &["runs cat a", "reads a"]),
         ]),
     model(&["nmcli", "rfkill"])
-        .flags(&[switch(&["-t", "-p", "-a"], &[]), takes(&["-f", "-g"], &[])])
+        .flags(&[
+            switch(&["-t", "-p", "-a"], &[]),
+            switch(&["--show-secrets", "-s"], &[mark(Mark::Credentials)]),
+            takes(
+                &["--fields", "-f", "--get-values", "-g"],
+                &[
+                    Does::MarksIfContains("psk", Mark::Credentials),
+                    Does::MarksIfContains("password", Mark::Credentials),
+                ],
+            ),
+        ])
         .subs(&[
             model(&["networking", "radio", "n", "r"])
                 .operands(each(&[Does::MarksIf(&["off"], Mark::Network)])),
@@ -496,6 +509,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("nmcli device status", &[]),
+            ("nmcli -g 802-1x.password connection show x", &["marks credentials"]),
             ("nmcli networking off", &["marks network"]),
             ("rfkill block all", &["marks network"]),
         ]),
@@ -524,6 +538,7 @@ pub(crate) const MODELS: &[Model] = &[
             "apply",
             "-setdnsservers",
             "-setwebproxy",
+            "--set",
             "set-hostname",
             "set-time",
             "set-ntp",
@@ -531,6 +546,17 @@ pub(crate) const MODELS: &[Model] = &[
         .always(&[mark(Mark::Network)]),
     ])
     .examples(&[("ifconfig", &[]), ("route add default x", &["marks network"])]),
+    // Histories of shells in a database.
+    model(&["atuin", "mcfly", "hishtory", "hstr", "resh"])
+        .subs(&[
+            model(&["search", "history", "query", "export", "tquery", "stats", "dump"])
+                .always(&[Does::ReadsFile("~/.local/share/atuin", Access::Tree)]),
+            model(&["init", "sync", "login", "status", "import", "gen-completions", "server"]),
+        ])
+        .examples(&[
+            ("atuin search x", &["reads-tree ~/.local/share/atuin"]),
+            ("atuin status", &[]),
+        ]),
     model(&["networksetup"])
         .style(Style::SingleDash)
         .flags(&[joined(

@@ -144,7 +144,7 @@ pub(crate) const MODELS: &[Model] = &[
                 &["--require", "-r", "--import", "--loader", "--experimental-loader"],
                 &[Does::Script(JS)],
             ),
-            takes(&["--env-file", "--env-file-if-exists"], &[READS]),
+            takes(&["--env-file", "--env-file-if-exists"], &[LISTS]),
             takes(
                 &[
                     "--max-old-space-size",
@@ -173,7 +173,8 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["deno"])
         .style(Style::Gnu)
         .flags(&[
-            takes(&["--config", "-c", "--import-map", "--env-file", "--lock"], &[READS]),
+            takes(&["--config", "-c", "--import-map", "--lock"], &[READS]),
+            takes(&["--env-file"], &[LISTS]),
             switch(&["--version", "-V"], &[]),
         ])
         .subs(&[

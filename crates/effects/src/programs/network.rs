@@ -252,59 +252,65 @@ pub(crate) const MODELS: &[Model] = &[
             ("http GET h.example/x", &["fetches h.example"]),
             ("http POST h.example f@a", &["sends h.example", "reads a"]),
         ]),
-    model(&[
-        "aria2c",
-        "axel",
-        "lwp-download",
-        "youtube-dl",
-        "yt-dlp",
-        "GET",
-        "HEAD",
-        "lynx",
-        "w3m",
-        "links",
-        "elinks",
-        "gallery-dl",
-        "httrack",
-    ])
-    .flags(&[
-        takes(&["--out", "-o", "--output", "--cookies", "--log", "-l"], &[WRITES]),
-        takes(&["--dir", "-d", "-P", "--paths"], &[MAKES]),
-        takes(&["--input-file", "-i", "--batch-file", "-a", "--config-location"], &[READS]),
-        takes(
-            &[
-                "--exec",
-                "--on-download-complete",
-                "--on-download-start",
-                "--external-downloader",
-                "--downloader",
-            ],
-            &[SHELL],
-        ),
-        takes(
-            &[
-                "--split",
-                "-s",
-                "--max-connection-per-server",
-                "-x",
-                "--format",
-                "-f",
-                "-n",
-                "--header",
-                "--user-agent",
-                "-U",
-            ],
-            &[],
-        ),
-    ])
-    .operands(each(&[FETCHES]))
-    .examples(&[
-        ("aria2c https://h.example/x", &["fetches h.example:443"]),
-        (
-            "yt-dlp --exec 'touch x' https://h.example",
-            &["fetches h.example:443", "runs touch x", "changes x"],
-        ),
-    ]),
+    model(&["aria2c", "axel", "youtube-dl", "yt-dlp", "GET", "HEAD", "gallery-dl", "httrack"])
+        .flags(&[
+            takes(&["--out", "-o", "--output", "--cookies", "--log", "-l"], &[WRITES]),
+            takes(&["--dir", "-d", "-P", "--paths"], &[MAKES]),
+            takes(&["--input-file", "-i", "--batch-file", "-a", "--config-location"], &[READS]),
+            takes(
+                &[
+                    "--exec",
+                    "--on-download-complete",
+                    "--on-download-start",
+                    "--on-download-error",
+                    "--on-download-pause",
+                    "--on-download-stop",
+                    "--on-bt-download-complete",
+                    "--external-downloader",
+                    "--downloader",
+                ],
+                &[SHELL],
+            ),
+            takes(
+                &[
+                    "--split",
+                    "-s",
+                    "--max-connection-per-server",
+                    "-x",
+                    "--format",
+                    "-f",
+                    "-n",
+                    "--header",
+                    "--user-agent",
+                    "-U",
+                ],
+                &[],
+            ),
+        ])
+        .operands(each(&[FETCHES]))
+        .examples(&[
+            ("aria2c https://h.example/x", &["fetches h.example:443"]),
+            (
+                "yt-dlp --exec 'touch x' https://h.example",
+                &["fetches h.example:443", "runs touch x", "changes x"],
+            ),
+        ]),
+    // They show files, too.
+    model(&["lynx", "w3m", "links", "links2", "elinks", "browsh", "retawq", "netrik"])
+        .style(Style::SingleDash)
+        .flags(&[
+            switch(&["-dump", "-source", "-listonly", "-nolist", "-no-numbering"], &[]),
+            takes(&["-cfg", "-lss", "-cmd_script", "-config-file", "-config"], &[READS]),
+            takes(&["-o", "-cmd_log"], &[]),
+        ])
+        .operands(each(&[Does::Repository(Purpose::Fetch)]))
+        .examples(&[
+            ("lynx -dump https://h.example/x", &["fetches h.example:443"]),
+            ("w3m -dump ./a", &["reads-tree a"]),
+        ]),
+    model(&["lwp-download", "lwp-mirror"])
+        .operands(leading(&[&[FETCHES], &[WRITES]], &[]))
+        .examples(&[("lwp-download http://h.example/x a", &["fetches h.example:80", "writes a"])]),
     model(&["ssh", "mosh", "slogin", "dbclient"])
         .style(Style::Posix)
         .flags(&[
@@ -475,10 +481,17 @@ pub(crate) const MODELS: &[Model] = &[
         "tcptraceroute",
         "nping",
     ])
-    .flags(&[takes(&["-c", "-i", "-w", "-W", "-s", "-t", "-I", "-m", "-q", "-p", "-M"], &[])])
+    .flags(&[
+        takes(&["-c", "-i", "-w", "-W", "-s", "-t", "-I", "-m", "-q", "-p", "-M"], &[]),
+        // A list of hosts: `fping`, `mtr`.
+        takes(&["-f", "-F", "--file", "--filename"], &[READS]),
+    ])
     .operands(each(&[FETCHES]))
-    .examples(&[("ping -c 3 h.example", &["fetches h.example"])]),
-    model(&["whois", "finger"])
+    .examples(&[("ping -c 3 h.example", &["fetches h.example"]), ("mtr --raw -F a", &["reads a"])]),
+    // Only a name with a host leaves the machine.
+    model(&["finger"])
+        .examples(&[("finger dev", &[]), ("finger x@h.example", &["sends h.example"])]),
+    model(&["whois"])
         .flags(&[takes(&["--host", "-h"], &[SENDS]), takes(&["--port", "-p"], &[])])
         .operands(each(&[FETCHES]))
         .examples(&[("whois -h h.example x.example", &["sends h.example", "fetches x.example"])]),
@@ -549,7 +562,26 @@ pub(crate) const MODELS: &[Model] = &[
         "vncserver",
         "teamviewer",
         "anydesk",
+        "rustdesk",
         "tor",
+        "untun",
+        "tunnelmole",
+        "tmole",
+        "pinggy",
+        "pgrok",
+        "tunnelto",
+        "jprq",
+        "portr",
+        "holepunch",
+        "hypertunnel",
+        "expose",
+        "sish",
+        "boringproxy",
+        "wireproxy",
+        "nebula-tunnel",
+        "reverse-ssh",
+        "dns2tcpc",
+        "gsocket",
     ])
     .flags(&[switch(&["--version", "--help"], &[])])
     .always(&[mark(Mark::Tunnel)])

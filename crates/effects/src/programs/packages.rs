@@ -10,8 +10,8 @@ const SYSTEM: Operands = each(&[Does::Package(Registry::System)]);
 pub(super) const INDEX: Use = &[Does::Connects(Purpose::Execute)];
 /// The name of a script in a file of the project.
 pub(super) const RECIPE: Operands = each(&[]);
-/// Removing callgate removes the guard.
-const GATE: Use = &[Does::MarksIf(&["callgate"], Mark::Guard)];
+/// Removing a guard, such as callgate.
+const GATE: Use = &[Does::Stops];
 pub(super) const PUBLISH: Use = &[mark(Mark::Publishes)];
 pub(super) const UNPUBLISH: Use = &[mark(Mark::RemoteDelete)];
 
@@ -256,6 +256,16 @@ pub(crate) const MODELS: &[Model] = &[
                 &["fetches h.example:443", "sets composer:config"],
             ),
         ]),
+    model(&["swift"])
+        .style(Style::SingleDash)
+        .flags(&[takes(&["-e"], &[Does::Code(Language::Other)])])
+        .subs(&[model(&["build", "test", "run", "package", "repl", "format", "sdk"])])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .examples(&[
+            ("swift build", &[]),
+            ("swift a.swift", &["reads a.swift"]),
+            ("swift -e 'print(1)'", &[]),
+        ]),
     model(&["apt", "apt-get", "aptitude"])
         .flags(&[
             takes(&["--option", "-o"], &[Does::Assigns("apt:", Reach::Command)]),
@@ -265,7 +275,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .subs(&[
             model(&["install", "reinstall", "build-dep"]).operands(SYSTEM),
-            model(&["remove", "purge", "autoremove"]),
+            model(&["remove", "purge", "autoremove"]).operands(each(GATE)),
             model(&[
                 "update",
                 "upgrade",
@@ -323,12 +333,12 @@ pub(crate) const MODELS: &[Model] = &[
                 &[],
             )
             .operands(each(&[])),
-            switch(&["--remove", "-r", "--purge", "-P", "--configure", "--verify", "-V"], &[])
-                .operands(each(&[])),
+            switch(&["--configure", "--verify", "-V"], &[]).operands(each(&[])),
+            switch(&["--remove", "-r", "--purge", "-P"], &[]).operands(each(GATE)),
             takes(&["--pre-invoke", "--post-invoke"], &[SHELL]),
             takes(&["--root", "--admindir", "--instdir"], &[]),
         ])
-        .examples(&[("dpkg -l", &[]), ("dpkg -s bash", &[])]),
+        .examples(&[("dpkg -l", &[]), ("dpkg -P auditd", &["marks guard"]), ("dpkg -P vim", &[])]),
     model(&["rpm"])
         .flags(&[
             takes(&["--pipe"], &[SHELL]),
@@ -337,9 +347,11 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--root", "--dbpath", "--define", "-D"], &[]),
             switch(&["--install", "-i", "--upgrade", "-U", "--freshen", "-F", "--import"], &[])
                 .operands(SYSTEM),
+            switch(&["--erase", "-e"], &[]).operands(each(GATE)),
         ])
         .examples(&[
             ("rpm -qa", &[]),
+            ("rpm -e falcon-sensor", &["marks guard"]),
             ("rpm -i https://h.example/x.rpm", &["executes h.example:443"]),
         ]),
     model(&[
@@ -390,13 +402,26 @@ pub(crate) const MODELS: &[Model] = &[
             &["--allow-untrusted", "--nogpgcheck", "--no-gpg-checks", "--dangerous", "--devmode"],
             &[mark(Mark::Guard)],
         ),
+        switch(&["--all"], &[]),
+        switch(&["-e", "--erase", "-P", "--purge", "--remove", "-R", "-Rs", "-Rns"], &[])
+            .operands(each(GATE)),
         switch(&["-S", "-U", "--sync", "--upgrade"], &[]).operands(SYSTEM),
         switch(&["-Q", "--query", "-Qi", "-Ql", "-Ss", "-Si"], &[]).operands(each(&[])),
     ])
     .subs(&[
         model(&["install", "add", "reinstall", "in", "localinstall", "upgrade"]).operands(SYSTEM),
-        model(&["remove", "uninstall", "del", "erase", "rm", "autoremove", "purge"])
-            .operands(each(GATE)),
+        model(&[
+            "remove",
+            "uninstall",
+            "del",
+            "delete",
+            "deinstall",
+            "erase",
+            "rm",
+            "autoremove",
+            "purge",
+        ])
+        .operands(each(GATE)),
         model(&[
             "update",
             "list",

@@ -245,6 +245,7 @@ const PIP_CONFIG: Model = model(&["config"]).subs(&[
             &[
                 "global.index-url",
                 "global.extra-index-url",
+                "install.extra-index-url",
                 "install.index-url",
                 "user.index-url",
                 "site.index-url",
@@ -252,7 +253,15 @@ const PIP_CONFIG: Model = model(&["config"]).subs(&[
             &[Does::Sets("pip:index-url", Reach::Lasting)],
         ),
         joined(
-            &["global.trusted-host", "global.proxy", "global.find-links", "global.cert"],
+            &[
+                "global.trusted-host",
+                "global.proxy",
+                "global.find-links",
+                "global.cert",
+                "install.trusted-host",
+                "install.find-links",
+                "install.proxy",
+            ],
             &[Does::Sets("pip:trusted-host", Reach::Lasting), mark(Mark::Guard)],
         ),
     ]),

@@ -35,27 +35,8 @@ const OTHER: Flag = takes(
     &[],
 );
 
-/// Services that guard a machine with Windows.
-const GUARD_SERVICES: Use = &[Does::MarksIf(
-    &[
-        "WinDefend",
-        "windefend",
-        "EventLog",
-        "eventlog",
-        "mpssvc",
-        "MpsSvc",
-        "wscsvc",
-        "Sense",
-        "sense",
-        "SecurityHealthService",
-        "wuauserv",
-        "VSS",
-        "vss",
-        "Sysmon",
-        "sysmon",
-    ],
-    Mark::Guard,
-)];
+/// What stops, if it guards the machine.
+const GUARD_SERVICES: Use = &[Does::Stops];
 
 const READ_FLAGS: &[Flag] = &[takes(PATH, &[READS]), OTHER];
 const WRITE_FLAGS: &[Flag] = &[
@@ -196,7 +177,7 @@ pub(crate) const MODELS: &[Model] = &[
             "Register-PSRepository -Name x -SourceLocation https://h.example/api",
             &["executes h.example:443"],
         )]),
-    model(&["stop-service", "spsv", "suspend-service"])
+    model(&["stop-service", "spsv", "suspend-service", "remove-service"])
         .style(Style::SingleDash)
         .flags(&[takes(&["-Name", "-name", "-DisplayName", "-displayname"], GUARD_SERVICES)])
         .operands(each(GUARD_SERVICES))
@@ -349,8 +330,17 @@ pub(crate) const MODELS: &[Model] = &[
         &[mark(Mark::Disk)],
     )
     .examples(&[("Format-Volume C", &["marks disk"])]),
-    marked(&["stop-process", "spps", "stop-job"], &[mark(Mark::Kills)])
-        .examples(&[("Stop-Process -Id 1", &["marks kills"])]),
+    model(&["stop-process", "spps", "stop-job"])
+        .style(Style::SingleDash)
+        .flags(&[takes(&["-Name", "-name", "-ProcessName", "-processname"], GUARD_SERVICES)])
+        .operands(each(GUARD_SERVICES))
+        .always(&[mark(Mark::Kills)])
+        .examples(&[
+            ("Stop-Process -Id 1", &["marks kills"]),
+            ("Stop-Process -Name MsMpEng -Force", &["marks guard kills"]),
+        ]),
+    marked(&["get-clipboard"], &[mark(Mark::Spies)])
+        .examples(&[("Get-Clipboard", &["marks spies"])]),
     marked(&["restart-computer", "stop-computer"], &[mark(Mark::Power)])
         .examples(&[("Restart-Computer", &["marks power"])]),
     marked(

@@ -34,92 +34,120 @@ pub(crate) const MODELS: &[Model] = &[
             ("crontab jobs", &["reads jobs", "writes /var/spool/cron", "marks schedules"]),
             ("crontab -r", &["deletes /var/spool/cron", "marks schedules"]),
         ]),
-    model(&["systemctl", "rc-service", "service", "sv", "initctl"])
-        .flags(&[
-            takes(
-                &[
-                    "--type",
-                    "-t",
-                    "--state",
-                    "--host",
-                    "-H",
-                    "--machine",
-                    "-M",
-                    "--property",
-                    "-p",
-                    "--signal",
-                    "-s",
-                    "--lines",
-                    "-n",
-                    "--output",
-                    "-o",
-                ],
-                &[],
-            ),
-            takes(&["--root"], &[]),
-        ])
-        .subs(&[
-            model(&[
-                "status",
-                "show",
-                "cat",
-                "is-active",
-                "is-enabled",
-                "is-failed",
-                "list-units",
-                "list-unit-files",
-                "list-timers",
-                "list-sockets",
-                "list-dependencies",
-                "list-jobs",
-                "get-default",
-                "help",
-                "start",
-                "restart",
-                "reload",
-                "try-restart",
-                "daemon-reload",
-                "reset-failed",
-                "condrestart",
-            ]),
-            model(&["stop", "kill", "disable", "mask", "down", "exit", "force-stop"])
-                .always(&[mark(Mark::Kills)])
-                .operands(each(GUARDS)),
-            model(&[
-                "enable",
-                "link",
-                "preset",
-                "add-wants",
-                "add-requires",
-                "set-default",
-                "revert",
-                "reenable",
-            ])
-            .always(SCHEDULE),
-            model(&["edit"]).always(SCHEDULE),
-            model(&["set-environment", "import-environment", "unset-environment"]).always(SCHEDULE),
-            model(&[
-                "poweroff",
-                "reboot",
-                "halt",
-                "suspend",
-                "hibernate",
-                "kexec",
-                "isolate",
-                "rescue",
-                "emergency",
-                "soft-reboot",
-                "hybrid-sleep",
-            ])
-            .always(POWER),
-        ])
-        .examples(&[
-            ("systemctl status nginx", &[]),
-            ("systemctl --user enable x", &["marks schedules"]),
-            ("systemctl stop auditd", &["marks guard kills"]),
-            ("systemctl poweroff", &["marks power"]),
-            ("systemctl list-units --type=service", &[]),
+    model(&[
+        "systemctl",
+        "rc-service",
+        "service",
+        "sv",
+        "initctl",
+        "svcadm",
+        "rcctl",
+        "dinitctl",
+        "s6-rc",
+    ])
+    .flags(&[
+        takes(
+            &[
+                "--type",
+                "-t",
+                "--state",
+                "--host",
+                "-H",
+                "--machine",
+                "-M",
+                "--property",
+                "-p",
+                "--signal",
+                "-s",
+                "--lines",
+                "-n",
+                "--output",
+                "-o",
+            ],
+            &[],
+        ),
+        takes(&["--root"], &[]),
+    ])
+    .subs(&[
+        model(&[
+            "status",
+            "show",
+            "cat",
+            "is-active",
+            "is-enabled",
+            "is-failed",
+            "list-units",
+            "list-unit-files",
+            "list-timers",
+            "list-sockets",
+            "list-dependencies",
+            "list-jobs",
+            "get-default",
+            "help",
+            "restart",
+            "reload",
+            "try-restart",
+            "daemon-reload",
+            "reset-failed",
+            "condrestart",
         ]),
+        // Those with `one`, `force` and `fast` are of FreeBSD.
+        model(&[
+            "stop",
+            "kill",
+            "disable",
+            "mask",
+            "onestop",
+            "forcestop",
+            "faststop",
+            "down",
+            "exit",
+            "force-stop",
+        ])
+        .operands(each(STOPS))
+        .always(&[mark(Mark::Kills)]),
+        model(&[
+            "enable",
+            "link",
+            "preset",
+            "add-wants",
+            "add-requires",
+            "set-default",
+            "revert",
+            "reenable",
+        ])
+        .always(SCHEDULE),
+        model(&["start", "onestart", "faststart"])
+            .operands(each(&[Does::MarksIf(REMOTE_UNITS, Mark::Tunnel)])),
+        model(&["edit"]).always(SCHEDULE),
+        model(&["set-environment", "import-environment", "unset-environment"]).always(SCHEDULE),
+        model(&[
+            "poweroff",
+            "reboot",
+            "halt",
+            "suspend",
+            "hibernate",
+            "kexec",
+            "isolate",
+            "rescue",
+            "emergency",
+            "soft-reboot",
+            "hybrid-sleep",
+        ])
+        .always(POWER),
+    ])
+    .examples(&[
+        ("systemctl status nginx", &[]),
+        ("systemctl --user enable x", &["marks schedules"]),
+        ("systemctl stop auditd", &["marks guard kills"]),
+        ("systemctl disable --now falcon-sensor.service", &["marks guard kills"]),
+        ("systemctl stop nginx", &["marks kills"]),
+        ("systemctl start tor", &["marks tunnel"]),
+        ("sv down auditd", &["marks guard kills"]),
+        ("service pf onestop", &["runs systemctl onestop pf", "marks guard kills"]),
+        ("systemctl poweroff", &["marks power"]),
+        ("systemctl list-units --type=service", &[]),
+    ]),
     model(&["asr"])
         .flags(&[switch(&["--erase", "-erase"], &[mark(Mark::Disk)])])
         .examples(&[("asr restore --source a --target b --erase", &["marks disk"])]),
@@ -140,16 +168,23 @@ pub(crate) const MODELS: &[Model] = &[
                 .operands(each(&[]))
                 .always(SCHEDULE),
             model(&["unload", "bootout", "disable", "remove", "stop", "kill"])
-                .operands(each(GUARDS))
+                .operands(each(STOPS))
                 .always(&[mark(Mark::Kills)]),
             model(&["setenv", "config"]).always(SCHEDULE),
         ])
-        .examples(&[("launchctl list", &[]), ("launchctl load x.plist", &["marks schedules"])]),
+        .examples(&[
+            ("launchctl list", &[]),
+            ("launchctl load x.plist", &["marks schedules"]),
+            (
+                "launchctl unload /Library/LaunchDaemons/com.crowdstrike.falcond.plist",
+                &["marks guard kills"],
+            ),
+        ]),
     model(&["sc", "sc.exe"])
         .style(Style::Plain)
         .subs(&[
             model(&["query", "queryex", "qc", "start", "interrogate"]),
-            model(&["stop", "delete", "pause"]).operands(each(GUARDS)),
+            model(&["stop", "delete", "pause"]).operands(each(STOPS)),
             model(&["create", "config", "failure", "sdset"]).always(SCHEDULE),
         ])
         .examples(&[
@@ -157,136 +192,37 @@ pub(crate) const MODELS: &[Model] = &[
             ("sc stop WinDefend", &["marks guard"]),
             ("sc create x binPath= y", &["marks schedules"]),
         ]),
-    model(&[
-        "update-rc.d",
-        "chkconfig",
-        "rc-update",
-        "insserv",
-        "anacron",
-        "crond",
-        "atd",
-        "schtasks",
-        "loginctl",
-    ])
-    .subs(&[
-        model(&[
-            "list",
-            "--list",
-            "show",
-            "/query",
-            "query",
-            "read",
-            "find",
-            "domains",
-            "session-status",
-            "user-status",
-            "list-sessions",
-        ]),
-        model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
-        model(&["enable-linger", "write", "delete", "/create", "create", "add", "config"])
-            .always(SCHEDULE),
-    ])
-    .examples(&[("loginctl enable-linger", &["marks schedules"])]),
-    model(&["defaults"])
-        .style(Style::Plain)
-        .operands(each(&[
-            Does::MarksIfContains("LoginHook", Mark::Schedules),
-            Does::MarksIfContains("LogoutHook", Mark::Schedules),
-            Does::MarksIfContains("LSQuarantine", Mark::Guard),
-            Does::MarksIfContains("askForPassword", Mark::Guard),
-            Does::MarksIfContains("com.apple.alf", Mark::Guard),
-            Does::MarksIfContains("AutomaticCheckEnabled", Mark::Guard),
-            Does::MarksIfContains("ConfigDataInstall", Mark::Guard),
-            Does::MarksIfContains("DisableLibraryValidation", Mark::Guard),
-            Does::MarksIfContains("/Library/Preferences", Mark::Schedules),
-            Does::MarksIfContains("com.apple.loginwindow", Mark::Schedules),
-            Does::MarksIfContains("com.apple.loginitems", Mark::Schedules),
-        ]))
-        .examples(&[
-            ("defaults read com.x", &[]),
-            ("defaults write com.apple.dock autohide -bool true", &[]),
-            ("defaults write com.apple.loginwindow LoginHook x", &["marks schedules"]),
-        ]),
-    model(&["systemsetup"])
-        .style(Style::Plain)
-        .operands(leading(
-            &[&[Does::MarksIf(
-                &["-setremotelogin", "-setremoteappleevents", "-setusingnetworktime"],
-                Mark::Guard,
-            )]],
-            &[],
-        ))
-        .examples(&[("systemsetup -setremotelogin on", &["marks guard"])]),
-    model(&[
-        "useradd",
-        "adduser",
-        "userdel",
-        "deluser",
-        "usermod",
-        "groupadd",
-        "addgroup",
-        "groupdel",
-        "groupmod",
-        "gpasswd",
-        "newgrp",
-        "passwd",
-        "chpasswd",
-        "chsh",
-        "chfn",
-        "vipw",
-        "vigr",
-        "pwck",
-        "pwconv",
-        "newusers",
-        "chage",
-        "dscl",
-        "sysadminctl",
-        "dseditgroup",
-        "newuidmap",
-        "newgidmap",
-        "smbpasswd",
-        "htpasswd",
-    ])
-    .flags(&[takes(
-        &[
-            "--groups",
-            "-G",
-            "--gid",
-            "-g",
-            "--uid",
-            "-u",
-            "--shell",
-            "-s",
-            "--home",
-            "-d",
-            "--comment",
-            "-c",
-            "-a",
-            "--password",
-            "-p",
-        ],
-        &[],
-    )])
-    .always(&[mark(Mark::Accounts)])
-    .examples(&[
-        ("usermod -aG docker dev", &["marks accounts"]),
-        ("passwd -d root", &["marks accounts"]),
-    ]),
-    model(&["net"])
-        .style(Style::Plain)
-        .operands(leading(
-            &[
-                &[Does::MarksIf(&["stop", "share", "accounts"], Mark::Guard)],
-                &[],
+    // They run what is due.
+    model(&["crond", "anacron", "atd", "fcron"])
+        .always(SCHEDULE)
+        .examples(&[("crond -c a", &["marks schedules"])]),
+    model(&["pdbedit", "faillock", "pam_tally2"])
+        .flags(&[
+            switch(
+                &["--reset", "--create", "-a", "--modify", "-r", "--delete", "-x"],
                 &[mark(Mark::Accounts)],
-            ],
-            &[],
-        ))
+            ),
+            switch(&["--list", "-L", "-v", "-w"], &[]),
+            takes(&["--user", "-u"], &[]),
+        ])
+        .examples(&[("pdbedit -L", &[]), ("faillock --user dev --reset", &["marks accounts"])]),
+    model(&["bless"])
+        .style(Style::SingleDash)
+        .flags(&[
+            switch(&["--setBoot", "-setBoot", "--netboot"], &[mark(Mark::Kernel)]),
+            takes(&["--mount", "--folder", "--device", "--file"], &[LISTS]),
+        ])
+        .examples(&[("bless --mount /v --setBoot", &["lists /v", "marks kernel"])]),
+    // Writers of settings.
+    model(&["kwriteconfig5", "kwriteconfig6", "crudini", "augtool"])
+        .flags(&[
+            takes(&["--file"], &[WRITES]),
+            takes(&["--group", "--key", "--type"], &[]),
+            switch(&["--set", "--del", "--merge"], &[]).operands(leading(&[&[WRITES]], &[])),
+        ])
         .examples(&[
-            ("net user", &[]),
-            ("net user x y /add", &["marks accounts"]),
-            ("net localgroup administrators x /add", &["marks accounts"]),
-            ("net stop WinDefend", &["marks guard"]),
+            ("kwriteconfig5 --file a --group g --key k v", &["writes a"]),
+            ("crudini --set a g k v", &["writes a"]),
         ]),
     model(&["spctl"])
         .style(Style::SingleDash)
@@ -295,6 +231,52 @@ pub(crate) const MODELS: &[Model] = &[
             &[mark(Mark::Guard)],
         )])
         .examples(&[("spctl --assess -vv x", &[]), ("spctl --master-disable", &["marks guard"])]),
+    model(&["defaults"])
+        .subs(&[
+            model(&["read", "find", "domains", "read-type", "export", "help"]),
+            model(&["write", "delete", "import", "rename"]).operands(each(RUNS_AT_LOGIN)),
+        ])
+        .examples(&[
+            ("defaults read com.x", &[]),
+            ("defaults write com.apple.dock autohide -bool true", &[]),
+            ("defaults write com.apple.loginwindow LoginHook /tmp/x", &["marks schedules"]),
+            ("defaults write com.apple.LaunchServices LSQuarantine -bool NO", &["marks schedules"]),
+        ]),
+    // The settings of FreeBSD that say which services start.
+    model(&["sysrc"])
+        .flags(&[
+            takes(&["-f", "-j", "-R"], &[]),
+            switch(&["-x"], &[])
+                .operands(each(&[Does::Stops, Does::WritesFile("/etc/rc.conf", Change::Content)])),
+        ])
+        .operands(each(&[Does::MarksIfContains("=", Mark::Schedules)]))
+        .examples(&[
+            ("sysrc -a", &[]),
+            ("sysrc syslogd_enable=NO", &["marks schedules"]),
+            ("sysrc -x auditd_enable", &["writes /etc/rc.conf"]),
+        ]),
+    model(&["update-rc.d", "chkconfig", "rc-update", "insserv", "schtasks", "loginctl"])
+        .operands(each(STOPS))
+        .subs(&[
+            model(&[
+                "list",
+                "--list",
+                "show",
+                "/query",
+                "query",
+                "session-status",
+                "user-status",
+                "list-sessions",
+            ]),
+            model(&["terminate-user", "kill-user"]).always(&[mark(Mark::Power)]),
+            model(&["enable-linger", "delete", "/create", "create", "add", "config"])
+                .always(SCHEDULE),
+        ])
+        .examples(&[
+            ("loginctl enable-linger", &["marks schedules"]),
+            ("update-rc.d auditd disable", &["marks guard"]),
+            ("chkconfig nginx off", &[]),
+        ]),
     model(&["visudo"])
         .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
         .always(&[Does::WritesFile("/etc/sudoers", Change::Content), mark(Mark::Privilege)])
@@ -322,7 +304,12 @@ pub(crate) const MODELS: &[Model] = &[
         "update-crypto-policies",
         "trust",
         "chcon",
-        "restorecon",
+        "ipfw",
+        "ipf",
+        "npfctl",
+        "shorewall",
+        "csf",
+        "bputil",
         "bcdedit",
         "vssadmin",
         "wevtutil",
@@ -409,11 +396,27 @@ pub(crate) const MODELS: &[Model] = &[
         ("ufw status", &[]),
         ("ufw disable", &["marks guard"]),
     ]),
-    model(&["insmod", "modprobe", "rmmod", "kexec", "depmod", "kmod", "dkms", "kmutil"])
-        .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
-        .operands(each(&[]))
-        .always(&[mark(Mark::Kernel)])
-        .examples(&[("modprobe x", &["marks kernel"])]),
+    model(&["restorecon"])
+        .flags(&[switch(&["-R", "-r", "-v", "-n", "-F", "-p"], &[]), takes(&["-T", "-f"], &[])])
+        .operands(each(&[CHANGES]))
+        .examples(&[("restorecon -Rv a", &["changes a"])]),
+    model(&[
+        "insmod",
+        "modprobe",
+        "rmmod",
+        "kexec",
+        "depmod",
+        "kmod",
+        "dkms",
+        "kmutil",
+        "kextunload",
+        "kldload",
+        "kldunload",
+    ])
+    .flags(&[switch(&["--show-depends", "-D", "--version", "-V", "-l"], &[])])
+    .operands(each(&[]))
+    .always(&[mark(Mark::Kernel)])
+    .examples(&[("modprobe x", &["marks kernel"])]),
     model(&["sysctl"])
         .flags(&[
             switch(&["--write", "-w"], &[mark(Mark::Kernel)]),
@@ -466,8 +469,14 @@ pub(crate) const MODELS: &[Model] = &[
         ),
         switch(&["-l", "-L", "--list"], &[]),
     ])
+    .operands(each(STOPS))
     .always(&[mark(Mark::Kills)])
-    .examples(&[("kill -9 12", &["marks kills"]), ("pkill -f node", &["marks kills"])]),
+    .examples(&[
+        ("kill -9 12", &["marks kills"]),
+        ("pkill -f node", &["marks kills"]),
+        ("killall -9 auditd", &["marks guard kills"]),
+        ("taskkill /F /IM MsMpEng.exe", &["marks guard kills"]),
+    ]),
     model(&["fuser"])
         .flags(&[
             switch(&["--kill", "-k"], &[mark(Mark::Kills)]),
@@ -652,8 +661,23 @@ pub(crate) const MODELS: &[Model] = &[
         "repquota",
         "lsscsi",
         "multipath",
+        "pvscan",
+        "vgscan",
+        "lvscan",
+        "blockdev",
+        "dumpe2fs",
+        "e2freefrag",
+        "dump.exfat",
+        "udevadm",
+        "hd-idle",
+        "ioping",
+        "grub-probe",
+        "os-prober",
+        "linux-boot-prober",
     ])
-    .examples(&[("lvs", &[])]),
+    .flags(&[switch(&["--setro", "--setrw", "--rereadpt"], &[mark(Mark::Disk)])])
+    .operands(each(&[LISTS]))
+    .examples(&[("lvs", &[]), ("smartctl --all /dev/sda", &["lists /dev/sda"])]),
     model(&[
         "mount",
         "mount.nfs",
@@ -719,7 +743,9 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-c", "-f", "--config"], &[Does::Recipe]),
             takes(&["-C", "-g"], &[Does::Code(Language::Other)]),
-            takes(&["-p", "-d", "-s", "-k", "-h", "-D"], &[]),
+            // The folder that busybox serves.
+            takes(&["-h"], &[READS_TREE]),
+            takes(&["-p", "-d", "-s", "-k", "-D"], &[]),
             switch(&["-t", "-T", "-v", "-V", "-S", "-M", "-l"], &[]),
         ])
         .examples(&[("nginx -t", &[]), ("nginx -s reload", &[])]),
@@ -806,88 +832,46 @@ pub(crate) const MODELS: &[Model] = &[
     .operands(each(&[Does::Hides])),
 ];
 
-/// Parts of the names of services that guard a machine.
-const GUARDS: &[Does] = &[
-    Does::MarksIf(&["falco", "syslog", "rsyslog.service", "Sense", "aide", "cbagent"], Mark::Guard),
-    Does::MarksIfContains("auditd", Mark::Guard),
-    Does::MarksIfContains("auditbeat", Mark::Guard),
-    Does::MarksIfContains("audit-agent", Mark::Guard),
-    Does::MarksIfContains("rsyslog", Mark::Guard),
-    Does::MarksIfContains("syslog-ng", Mark::Guard),
-    Does::MarksIfContains("syslog.s", Mark::Guard),
-    Does::MarksIfContains("journald", Mark::Guard),
-    Does::MarksIfContains("EventLog", Mark::Guard),
-    Does::MarksIfContains("eventlog", Mark::Guard),
-    Does::MarksIfContains("apparmor", Mark::Guard),
-    Does::MarksIfContains("selinux", Mark::Guard),
-    Does::MarksIfContains("firewall", Mark::Guard),
-    Does::MarksIfContains("ufw", Mark::Guard),
-    Does::MarksIfContains("iptables", Mark::Guard),
-    Does::MarksIfContains("nftables", Mark::Guard),
-    Does::MarksIfContains("ip6tables", Mark::Guard),
-    Does::MarksIfContains("fail2ban", Mark::Guard),
-    Does::MarksIfContains("crowdsec", Mark::Guard),
-    Does::MarksIfContains("sshguard", Mark::Guard),
-    Does::MarksIfContains("denyhosts", Mark::Guard),
-    Does::MarksIfContains("crowdstrike", Mark::Guard),
-    Does::MarksIfContains("CrowdStrike", Mark::Guard),
-    Does::MarksIfContains("falcon", Mark::Guard),
-    Does::MarksIfContains("falco-", Mark::Guard),
-    Does::MarksIfContains("falco.s", Mark::Guard),
-    Does::MarksIfContains("sentinelone", Mark::Guard),
-    Does::MarksIfContains("SentinelOne", Mark::Guard),
-    Does::MarksIfContains("sentinelctl", Mark::Guard),
-    Does::MarksIfContains("mdatp", Mark::Guard),
-    Does::MarksIfContains("wdavdaemon", Mark::Guard),
-    Does::MarksIfContains("WinDefend", Mark::Guard),
-    Does::MarksIfContains("windefend", Mark::Guard),
-    Does::MarksIfContains("Defender", Mark::Guard),
-    Does::MarksIfContains("defender", Mark::Guard),
-    Does::MarksIfContains("mpssvc", Mark::Guard),
-    Does::MarksIfContains("wscsvc", Mark::Guard),
-    Does::MarksIfContains("SecurityHealth", Mark::Guard),
-    Does::MarksIfContains("wazuh", Mark::Guard),
-    Does::MarksIfContains("ossec", Mark::Guard),
-    Does::MarksIfContains("osquery", Mark::Guard),
-    Does::MarksIfContains("carbonblack", Mark::Guard),
-    Does::MarksIfContains("CarbonBlack", Mark::Guard),
-    Does::MarksIfContains("cbagentd", Mark::Guard),
-    Does::MarksIfContains("cbdaemon", Mark::Guard),
-    Does::MarksIfContains("sophos", Mark::Guard),
-    Does::MarksIfContains("Sophos", Mark::Guard),
-    Does::MarksIfContains("mcafee", Mark::Guard),
-    Does::MarksIfContains("McAfee", Mark::Guard),
-    Does::MarksIfContains("trellix", Mark::Guard),
-    Does::MarksIfContains("cylance", Mark::Guard),
-    Does::MarksIfContains("Cylance", Mark::Guard),
-    Does::MarksIfContains("tanium", Mark::Guard),
-    Does::MarksIfContains("Tanium", Mark::Guard),
-    Does::MarksIfContains("elastic-agent", Mark::Guard),
-    Does::MarksIfContains("elastic-endpoint", Mark::Guard),
-    Does::MarksIfContains("clamav", Mark::Guard),
-    Does::MarksIfContains("clamd", Mark::Guard),
-    Does::MarksIfContains("freshclam", Mark::Guard),
-    Does::MarksIfContains("antivirus", Mark::Guard),
-    Does::MarksIfContains("santa", Mark::Guard),
-    Does::MarksIfContains("jamf", Mark::Guard),
-    Does::MarksIfContains("Jamf", Mark::Guard),
-    Does::MarksIfContains("kandji", Mark::Guard),
-    Does::MarksIfContains("littlesnitch", Mark::Guard),
-    Does::MarksIfContains("LittleSnitch", Mark::Guard),
-    Does::MarksIfContains("lulu.daemon", Mark::Guard),
-    Does::MarksIfContains("snort", Mark::Guard),
-    Does::MarksIfContains("suricata", Mark::Guard),
-    Does::MarksIfContains("zeek", Mark::Guard),
-    Does::MarksIfContains("tripwire", Mark::Guard),
-    Does::MarksIfContains("aide-check", Mark::Guard),
-    Does::MarksIfContains("samhain", Mark::Guard),
-    Does::MarksIfContains("rkhunter", Mark::Guard),
-    Does::MarksIfContains("sysmon", Mark::Guard),
-    Does::MarksIfContains("Sysmon", Mark::Guard),
-    Does::MarksIfContains("velociraptor", Mark::Guard),
-    Does::MarksIfContains("qualys", Mark::Guard),
-    Does::MarksIfContains("nessus", Mark::Guard),
-    Does::MarksIfContains("watchdog", Mark::Guard),
-    Does::MarksIfContains("callgate", Mark::Guard),
-    Does::MarksIfContains("opensnitch", Mark::Guard),
+/// What stops, if it guards the machine.
+pub(super) const STOPS: Use = &[Does::Stops];
+
+/// Services that let others in, or traffic out by another way.
+const REMOTE_UNITS: &[&str] = &[
+    "tor",
+    "tor.service",
+    "teamviewerd",
+    "anydesk",
+    "anydesk.service",
+    "rustdesk",
+    "xrdp",
+    "vncserver",
+    "x11vnc",
+    "cloudflared",
+    "ngrok",
+    "frpc",
+    "frps",
+    "telnetd",
+    "inetd",
+    "xinetd",
+    "dropbear",
+];
+
+/// Settings of macOS that run something at login, or that guard the machine.
+const RUNS_AT_LOGIN: Use = &[
+    Does::MarksIfContains("loginwindow", Mark::Schedules),
+    Does::MarksIfContains("LoginHook", Mark::Schedules),
+    Does::MarksIfContains("loginitems", Mark::Schedules),
+    Does::MarksIfContains("LaunchAgents", Mark::Schedules),
+    Does::MarksIfContains("LaunchDaemons", Mark::Schedules),
+    Does::MarksIfContains("LSQuarantine", Mark::Schedules),
+    Does::MarksIfContains("LSHandlers", Mark::Schedules),
+    Does::MarksIfContains("com.apple.alf", Mark::Schedules),
+    Does::MarksIfContains("SoftwareUpdate", Mark::Schedules),
+    Does::MarksIfContains("askForPassword", Mark::Schedules),
+    Does::MarksIfContains("com.apple.security", Mark::Schedules),
+    Does::MarksIfContains("com.apple.Terminal", Mark::Schedules),
+    Does::MarksIfContains("iterm2", Mark::Schedules),
+    Does::MarksIfContains("RemoteManagement", Mark::Schedules),
+    Does::MarksIfContains("screensharing", Mark::Schedules),
+    Does::MarksIfContains("NSUserScriptTask", Mark::Schedules),
 ];

@@ -17,6 +17,8 @@ pub(crate) const MODELS: &[Model] = &[
     .flags(&[
         takes(&["-c", "--command"], &[SHELL]).instead(),
         takes(&["-p", "--profile", "-n", "--namespace"], &[]),
+        takes(&["-i"], &[READS]),
+        takes(&["-o"], &[WRITES]),
     ])
     .operands(RUNS)
     .examples(&[
@@ -155,9 +157,21 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[READS]))
         .bare(&[Does::RunsInput(Language::Other)])
         .examples(&[("m4 a", &["reads a"]), ("m4 -o b a", &["reads a", "writes b"])]),
+    // A program on a socket.
+    model(&["socket"])
+        .flags(&[takes(&["-p"], &[SHELL, mark(Mark::Tunnel)])])
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[(
+            "socket -qvp cat h.example 9",
+            &["runs cat", "sends h.example", "marks tunnel"],
+        )]),
+    model(&["runscript", "automator"])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .examples(&[("runscript a", &["reads a"])]),
     model(&["csvtool"])
         .style(Style::Posix)
         .subs(&[model(&["call"]).operands(leading(&[&[SHELL]], &[READS]))])
+        .flags(&[takes(&["-o"], &[WRITES]), takes(&["-t", "-u"], &[])])
         .operands(leading(&[&[]], &[READS]))
         .examples(&[("csvtool call 'cat a' b", &["runs cat a", "reads a", "reads b"])]),
     model(&["enscript", "a2ps"])
@@ -377,22 +391,10 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[takes(&["-o", "--output", "--pid", "-p"], &[])])
         .always(&[mark(Mark::Spies)])
         .examples(&[("gcore 12", &["marks spies"])]),
-    model(&[
-        "bconsole",
-        "runscript",
-        "jtag",
-        "cu",
-        "socket",
-        "psftp",
-        "rlogin",
-        "rsh",
-        "rexec",
-        "plink",
-        "putty",
-    ])
-    .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
-    .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))
-    .examples(&[("rsh h.example cat a", &["remote h.example", "runs cat a", "reads a"])]),
+    model(&["bconsole", "jtag", "cu", "psftp", "rlogin", "rsh", "rexec", "plink", "putty"])
+        .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
+        .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))
+        .examples(&[("rsh h.example cat a", &["remote h.example", "runs cat a", "reads a"])]),
     model(&[
         "mosquitto_pub",
         "mosquitto_sub",
@@ -571,7 +573,7 @@ pub(crate) const MODELS: &[Model] = &[
             "autossh -M 0 -R 2222:localhost:22 h.example",
             &["tunnels localhost:22", "remote h.example", "marks tunnel"],
         )]),
-    model(&["aa-teardown", "update-ca-certificates", "update-ca-trust"])
+    model(&["aa-teardown", "update-ca-certificates", "update-ca-trust", "certctl"])
         .always(&[mark(Mark::Guard)])
         .examples(&[("aa-teardown", &["marks guard"])]),
     model(&["killall5"]).always(&[mark(Mark::Kills)]),

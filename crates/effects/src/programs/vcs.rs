@@ -61,9 +61,9 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["svn"])
         .subs(&[
             model(&[
-                "status", "st", "log", "info", "diff", "list", "ls", "blame", "cat", "propget",
-                "stat",
+                "status", "st", "log", "info", "diff", "list", "ls", "blame", "propget", "stat",
             ]),
+            model(&["cat"]).operands(each(&[READS])),
             model(&["checkout", "co", "export"]).operands(leading(&[FROM, &[MAKES]], &[])),
             model(&[
                 "update", "up", "add", "revert", "resolve", "cleanup", "switch", "merge", "mkdir",
@@ -95,9 +95,10 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .subs(&[
             model(&[
-                "status", "st", "log", "diff", "summary", "id", "annotate", "cat", "paths",
-                "heads", "branches", "tags",
+                "status", "st", "log", "diff", "summary", "id", "annotate", "paths", "heads",
+                "branches", "tags",
             ]),
+            model(&["cat"]).operands(each(&[READS])),
             model(&["clone", "pull", "incoming"])
                 .flags(&[takes(&["--ssh", "-e", "--remotecmd"], &[SHELL])])
                 .operands(leading(&[FROM], &[])),

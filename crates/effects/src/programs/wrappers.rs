@@ -190,7 +190,6 @@ pub(crate) const MODELS: &[Model] = &[
         "eatmydata",
         "fakeroot",
         "unbuffer",
-        "rlwrap",
         "caffeinate",
         "systemd-inhibit",
         "arch",
@@ -241,6 +240,17 @@ pub(crate) const MODELS: &[Model] = &[
         ("nohup cat a", &["runs cat a", "reads a"]),
         ("setsid cat a", &["runs cat a", "reads a"]),
     ]),
+    model(&["rlwrap"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--logfile", "-l"], &[APPENDS]),
+            takes(&["--history-filename", "-H"], &[WRITES]),
+            takes(&["--file", "-f"], &[READS]),
+            takes(&["--filter", "-z"], &[SHELL]),
+            takes(&["-b", "-C", "-p", "-s", "-D", "-P", "-S", "-t"], &[]),
+        ])
+        .operands(RUNS)
+        .examples(&[("rlwrap -l l cat a", &["appends l", "runs cat a", "reads a"])]),
     model(&["nice", "gnice"])
         .style(Style::Posix)
         .flags(&[takes(&["--adjustment", "-n"], &[])])
@@ -382,6 +392,7 @@ pub(crate) const MODELS: &[Model] = &[
                 &[],
             ),
             takes(&["--attach", "-p"], &[mark(Mark::Spies)]),
+            takes(&["-F", "--config"], &[READS]),
             takes(&["--env", "-E"], &[Does::Assigns("env:", Reach::Command)]),
         ])
         .operands(RUNS)
@@ -451,6 +462,10 @@ pub(crate) const MODELS: &[Model] = &[
                 takes(&["-c"], &[FOLDER]),
             ])
             .operands(CODE),
+            // Commands of tmux that run later.
+            model(&["set-hook", "bind", "bind-key"])
+                .flags(&[takes(&["-t", "-T"], &[])])
+                .operands(leading(&[&[]], &[Does::MarksIfContains("run", Mark::Schedules)])),
             model(&["run", "run-shell", "if", "if-shell"])
                 .flags(&[takes(&["-t"], &[])])
                 .operands(CODE),
@@ -550,10 +565,13 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             takes(&["--setenv", "-E"], &[Does::Assigns("env:", Reach::Command)]),
             takes(&["--working-directory", "-d"], &[FOLDER]),
+            // Without one of these, the command runs as a service, outside of the session.
+            switch(&["--scope", "--pipe", "-P", "--pty", "-t"], &[]).operands(RUNS),
         ])
-        .operands(RUNS)
+        .operands(leading(&[&[mark(Mark::Schedules), COMMAND]], &[]))
         .examples(&[
-            ("systemd-run --user cat a", &["runs cat a", "reads a"]),
+            ("systemd-run --user --scope cat a", &["runs cat a", "reads a"]),
+            ("systemd-run --wait cat a", &["runs cat a", "reads a", "marks schedules"]),
             ("systemd-run --on-active=60 cat a", &["runs cat a", "reads a", "marks schedules"]),
         ]),
     model(&["busybox", "toybox"])
@@ -624,8 +642,16 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(RUNS)
         .examples(&[("ccache cat a", &["runs cat a", "reads a"])]),
     model(&["open"])
-        .flags(&[takes(&["-a", "-b"], &[]), switch(&["-e", "-t", "-R", "-n", "-g"], &[])])
-        .operands(each(&[Does::Repository(crate::effect::Purpose::Send)]))
+        .flags(&[
+            takes(&["-a", "-b"], &[]),
+            switch(&["-e", "-t", "-R", "-n", "-g"], &[]),
+            takes(&["--remote-debugging-port"], &[mark(Mark::Spies)]),
+        ])
+        .operands(each(&[
+            Does::Repository(crate::effect::Purpose::Send),
+            // Settings that an administrator gives.
+            Does::MarksIfContains(".mobileconfig", Mark::Guard),
+        ]))
         .examples(&[
             ("open ./a.html", &["reads-tree a.html"]),
             ("open https://h.example", &["sends h.example:443"]),

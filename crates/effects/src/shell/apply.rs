@@ -60,7 +60,9 @@ impl Shell<'_, '_> {
             if line.is_dry_run() {
                 run.marks.remove_all(&DRY);
             }
-            if line.asks_for_help() {
+            if line.asks_for_help()
+                || !run.marks.is_empty() && crate::shell::shows::only_shows(fields)
+            {
                 run.marks = crate::marks::Marks::NONE;
             }
         }
@@ -276,6 +278,9 @@ impl Shell<'_, '_> {
     /// that a program needs for its own work are not shown by it.
     fn silent_path(&mut self, field: &Field) {
         let Some(text) = field.text() else { return };
+        if text.starts_with("file:") || text.starts_with("fileb:") {
+            return self.stray(field);
+        }
         let is_file = text.starts_with('/') && text.len() > 1 && !text.contains([' ', ':', '*']);
         let lower = text.to_ascii_lowercase();
         let is_key = ["/.", "key", "cred", "token", "secret", ".pem", "cert", "/dev/", "/proc/"]
@@ -403,6 +408,16 @@ impl Shell<'_, '_> {
                 Does::MarksIfContains(part, mark) => {
                     if field.word.known_part().contains(part) {
                         self.mark(context.run, *mark);
+                    }
+                }
+                Does::Stops => {
+                    if crate::guards::is_guard(field.word.known_part()) {
+                        self.mark(context.run, Mark::Guard);
+                    }
+                }
+                Does::Mode => {
+                    if sets_id(field.word.known_part()) {
+                        self.mark(context.run, Mark::Privilege);
                     }
                 }
                 Does::OpaqueInput => {}
@@ -595,7 +610,7 @@ impl Shell<'_, '_> {
         }
         if address.host.is_unknown() || address.host.known_part().is_empty() {
             let could = Bound::just(EffectKind::Connects);
-            let is_plain = matches!(purpose, Purpose::Fetch | Purpose::Listen);
+            let is_plain = matches!(purpose, Purpose::Fetch | Purpose::Listen | Purpose::Remote);
             let why = if is_plain { Why::Target } else { Why::Value };
             self.opaque(why, could, span.clone());
             if address.host.is_known() {
@@ -881,6 +896,9 @@ impl Shell<'_, '_> {
             self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
             return self.connects(field, Purpose::Execute, "");
         }
+        if crate::guards::is_attack_tool(field.word.known_part()) {
+            self.mark_parent(Mark::Guard);
+        }
         // A share of another host.
         let share = field.word.known_start().replace('\\', "/");
         if share.starts_with("//") && share.matches('/').count() > 2 {
@@ -919,7 +937,17 @@ impl Shell<'_, '_> {
     fn known_recipe(&mut self, field: &Field) {
         let output = self.file_output(field);
         let Some(text) = output.likely() else { return };
-        let runs = ["exec", "shell", "command", "/bin/", "system(", "script", "invoke", "hook"];
+        let runs = [
+            "exec",
+            "shell",
+            "command",
+            "/bin/",
+            "system(",
+            "script",
+            "invoke",
+            "hook",
+            "load_module",
+        ];
         let lower = text.to_ascii_lowercase();
         if runs.iter().any(|word| lower.contains(word)) {
             self.opaque(Why::Code, Bound::ALL, field.span.clone());
@@ -1293,11 +1321,25 @@ fn shell_value(field: &Field) -> Field {
 /// Values like `true`, `cache` or `osxkeychain` name no command of their own.
 fn is_command(word: &Word) -> bool {
     !matches!(
-        word.text(),
+        word.text().map(|text| text.split(" --").next().unwrap_or(text)),
         Some(
             "true" | "false" | "" | "cat" | "less" | "cache" | "store" | "manager" | "osxkeychain"
         )
     )
+}
+
+/// Whether a mode sets the bits for the rights of the owner or the group: `4755`, `u+s`, `g=rxs,o+x`.
+fn sets_id(mode: &str) -> bool {
+    if let Ok(bits) = u32::from_str_radix(mode, 8) {
+        return mode.len() <= 6 && bits & 0o6000 != 0;
+    }
+    mode.len() <= 64
+        && mode.split(',').any(|clause| {
+            let (who, what) = clause.split_once(['+', '=']).unwrap_or_default();
+            who.bytes().all(|byte| matches!(byte, b'u' | b'g' | b'o' | b'a'))
+                && what.contains('s')
+                && what.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'+')
+        })
 }
 
 /// Folders that give a container the host.

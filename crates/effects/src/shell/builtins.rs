@@ -475,7 +475,8 @@ impl Shell<'_, '_> {
                     _ => None,
                 }
             }
-            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "egrep" | "git" => {
+            "find" | "fd" | "fdfind" | "ls" | "rg" | "grep" | "egrep" | "git" | "locate"
+            | "plocate" | "mlocate" | "mdfind" => {
                 self.prints_names(name, arguments).or_else(|| passed_names(name, arguments, input))
             }
             _ if prints_setup(name, arguments)
@@ -638,6 +639,9 @@ impl Shell<'_, '_> {
                 }
                 operands().nth(1).map_or_else(|| Word::known("."), |field| field.word.clone())
             }
+            "locate" | "plocate" | "mlocate" | "mdfind" => {
+                return operands().next_back().and_then(Field::text).map(located);
+            }
             _ => Word::known("."),
         };
         // Without a test of names it may be every file of the folder.
@@ -658,6 +662,17 @@ impl Shell<'_, '_> {
         }
         Some(Output::Text(names))
     }
+}
+
+/// Files anywhere whose names have this text in them.
+fn located(text: &str) -> Output {
+    let mut names = Word::known("/");
+    names.push_gap(crate::word::Fill::Anything);
+    names.push('/');
+    names.push_gap(crate::word::Fill::Name);
+    names.push_word(&crate::shell::glob_word(text));
+    names.push_gap(crate::word::Fill::Name);
+    Output::Text(names)
 }
 
 /// `git ls-files -- '*.o' 'x/*'`: the names have one of these forms; the first one stands for all.
@@ -741,7 +756,15 @@ fn prints_setup(name: &str, arguments: &[Field]) -> bool {
         "kubectl" | "helm" | "gh" | "npm" | "docker" | "kind" | "pip" | "uv" | "just" => {
             matches!(first, "completion" | "completions" | "generate-shell-completion")
         }
-        _ => false,
+        "mcfly" => first == "init",
+        "sheldon" => first == "source",
+        "carapace" => first == "_carapace",
+        // Any program that is installed prints its own completions.
+        _ => {
+            matches!(first, "completion" | "completions")
+                && arguments.len() < 4
+                && crate::programs::find(name).is_none()
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::bound::Bound;
 use crate::effect::Why;
+use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
 use crate::word::Word;
@@ -79,6 +80,12 @@ impl Shell<'_, '_> {
         let is_listing = !is_end && matches!(code.text(), Some("-l" | "-p" | "-P"));
         if code.text() != Some("-") && !is_listing {
             self.word_text(code);
+        }
+        // Each command that is typed goes to a file.
+        let is_each = rest.iter().skip(1).any(|signal| signal.text() == Some("DEBUG"));
+        let text = code.word.known_part();
+        if is_each && text.contains("BASH_COMMAND") && text.contains('>') {
+            self.mark_parent(Mark::Spies);
         }
     }
 

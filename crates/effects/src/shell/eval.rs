@@ -233,11 +233,24 @@ impl<'a, 'g> Shell<'a, 'g> {
             chain.next(pipeline, self);
             let is_branch = usize::from(pipeline.link != Link::Then);
             self.branches += is_branch;
+            let before = self.out.effects.all().len();
             let output = self.pipeline(pipeline, input.clone());
             self.branches -= is_branch;
-            whole = whole.then(output);
+            // `which python3 || which python`: one of the two.
+            let is_other = pipeline.link == Link::Or && self.only_looked_up(before);
+            if !is_other || whole.known().is_none_or(str::is_empty) {
+                whole = whole.then(output);
+            }
         }
         whole
+    }
+
+    /// Whether all that ran since then looked for a program.
+    fn only_looked_up(&self, before: usize) -> bool {
+        self.out.since(before).iter().all(|effect| match &effect.action {
+            Action::Runs(run) => matches!(run.program.text(), Some("which" | "command" | "type")),
+            _ => false,
+        })
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, input: Input) -> Output {

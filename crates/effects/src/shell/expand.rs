@@ -464,6 +464,10 @@ pub(crate) fn names_secret(name: &str) -> bool {
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"]
         .iter()
         .any(|word| name.contains(word))
+        || name == "PASS"
+        || ["_PASS", "_PWD", "_APIKEY", "_ENCRYPTION_KEY", "_SIGNING_KEY", "_MASTER_KEY"]
+            .iter()
+            .any(|end| name.ends_with(end))
 }
 
 /// The value, or nothing: a gap says so.

@@ -153,6 +153,10 @@ impl Shell<'_, '_> {
         line.sub_command() == "output"
             && line.operands.iter().filter_map(Field::text).any(names_secret_output)
             || line.sub_command() == "console" && input.contains("nonsensitive(")
+            // Without a plan, it is the whole state.
+            || line.sub_command() == "show"
+                && line.operands.is_empty()
+                && line.words.iter().any(|word| matches!(word.text(), Some("-json" | "--json")))
     }
 
     /// Secrets of a cluster, however they are asked for.
@@ -361,7 +365,7 @@ fn reveals(program: &str, words: &[&str]) -> bool {
 fn selects_secret(words: &[&str]) -> bool {
     let is_secret = |value: &str| {
         let lower = value.to_ascii_lowercase();
-        FIELDS.iter().any(|field| lower.contains(field))
+        lower == "environment" || FIELDS.iter().any(|field| lower.contains(field))
     };
     words.iter().enumerate().any(|(at, word)| {
         let (name, value) =

@@ -37,13 +37,8 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         )
         .then_some(Meaning::Command),
         "pip" => matches!(
-            bare,
-            "index-url"
-                | "extra-index-url"
-                | "global.index-url"
-                | "global.extra-index-url"
-                | "trusted-host"
-                | "global.trusted-host"
+            bare.rsplit('.').next().unwrap_or(bare),
+            "index-url" | "extra-index-url" | "find-links" | "trusted-host"
         )
         .then_some(Meaning::Host),
         _ => None,
@@ -248,6 +243,8 @@ fn environment(name: &str) -> Option<Meaning> {
         | "HISTFILE"
         | "HISTSIZE"
         | "HISTCONTROL"
+        | "HISTIGNORE"
+        | "HISTFILESIZE"
         | "GONOSUMDB"
         | "GONOSUMCHECK"
         | "GOFLAGS_INSECURE"

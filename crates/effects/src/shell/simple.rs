@@ -148,7 +148,7 @@ impl Shell<'_, '_> {
                 self.installs_download(name, fields);
                 self.builds_written(name, fields);
                 self.shell_of_root(name, fields, run, &input);
-                self.shell_of_reader(name, &first.span);
+                self.shell_of_reader(name, fields, &first.span, &input);
                 match self.written_program(name).filter(|_| !is_path(&first.word)) {
                     Some(written) => {
                         self.run_output(Language::Shell, &written, &first.span);
@@ -238,6 +238,12 @@ impl Shell<'_, '_> {
             let span = fields.first().map_or(0..0, |field| field.span.clone());
             self.run_output(Language::Shell, &output, &span);
         }
+        if crate::guards::is_attack_tool(name) {
+            self.attacks(run, fields);
+        }
+        if fields.first().is_some_and(|first| is_path(&first.word)) {
+            self.init_script(fields);
+        }
         self.tasks(fields, run, &input);
         self.destroys_unasked(fields, run);
         self.administers(name, fields, run);
@@ -247,7 +253,10 @@ impl Shell<'_, '_> {
             self.installs_urls(fields.get(1..).unwrap_or_default());
         }
         let is_script = fields.first().is_some_and(|first| is_path(&first.word));
-        let names = matches!(name, "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp");
+        let names = matches!(
+            name,
+            "task" | "nx" | "mage" | "invoke" | "inv" | "grunt" | "gulp" | "fab" | "cap" | "doit"
+        );
         if names && super::special::names_destruction(fields)
             || is_script && super::special::script_destroys(fields)
         {
@@ -259,6 +268,26 @@ impl Shell<'_, '_> {
         }
         self.show_arguments(fields);
         self.downloads(before)
+    }
+
+    /// A program that only attackers need.
+    fn attacks(&mut self, run: usize, fields: &[Field]) {
+        self.mark(run, Mark::Guard);
+        let span = fields.first().map_or(0..0, |field| field.span.clone());
+        self.opaque(Why::Language, Bound::ALL, span);
+    }
+
+    /// `/etc/init.d/auditd stop` is `systemctl stop auditd`.
+    fn init_script(&mut self, fields: &[Field]) {
+        let [script, verb, ..] = fields else { return };
+        let path = script.word.known_part();
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if !folder.ends_with("/init.d") && !folder.ends_with("/rc.d") {
+            return;
+        }
+        let program = Field::new(Word::known("systemctl"), script.span.clone());
+        let service = script.from(folder.len() + 1);
+        self.run(&[program, verb.clone(), service], None);
     }
 
     /// A shell without a script, below `sudo`: what is typed there has the rights of root.
@@ -280,14 +309,21 @@ impl Shell<'_, '_> {
         }
     }
 
-    /// A shell that an editor, a pager or an archiver starts: it gets around rules on commands.
-    fn shell_of_reader(&mut self, name: &str, span: &Span) {
+    /// A shell that an editor, a pager or an archiver starts, or one without a script that an
+    /// interpreter starts: it gets around rules on commands.
+    fn shell_of_reader(&mut self, name: &str, fields: &[Field], span: &Span, input: &Input) {
+        if !is_shell(name) {
+            return;
+        }
         let command = |at: usize| self.out.effects.commands.get(at);
         let above = self.parent.and_then(command).and_then(|own| own.parent).and_then(command);
-        let is_reader = above
-            .and_then(|above| above.program.text())
-            .is_some_and(|name| READERS.contains(&name));
-        if is_reader && is_shell(name) {
+        let Some(above) = above.and_then(|above| above.program.text()) else { return };
+        let is_bare = input.is_none()
+            && fields.iter().skip(1).all(|field| {
+                let start = field.word.known_start();
+                start.starts_with(['-', '+']) && !start.contains('c')
+            });
+        if READERS.contains(&above) || is_bare && starts_shells(above) {
             self.opaque(Why::Code, Bound::ALL, span.clone());
         }
     }
@@ -306,8 +342,31 @@ impl Shell<'_, '_> {
 
     /// Paths and URLs that the words of an unknown program show.
     fn show_arguments(&mut self, fields: &[Field]) {
+        let mut flag = "";
         for field in fields.iter().skip(1) {
+            let start = field.word.known_start();
+            if !start.starts_with('-') && is_path(&field.word) {
+                if writes_by_flag(flag) {
+                    self.write_file(field, Change::Content);
+                } else if is_own_key(flag, start) {
+                    flag = "";
+                    continue;
+                }
+            }
+            if is_target(flag) || start.split_once('=').is_some_and(|(name, _)| is_target(name)) {
+                self.sends_to(field);
+            }
+            flag = if start.starts_with('-') && !start.contains('=') { start } else { "" };
             self.show_argument(field);
+        }
+    }
+
+    /// The URL that a flag names as the target.
+    fn sends_to(&mut self, field: &Field) {
+        let at = field.word.known_start().find("=").map_or(0, |at| at + 1);
+        let value = field.from(at);
+        if let Some(address) = host::parse_url(&value.word) {
+            self.connect(address, Purpose::Send, Some(&value.word), field.span.clone());
         }
     }
 
@@ -338,10 +397,40 @@ impl Shell<'_, '_> {
             }
             return self.connect(address, Purpose::Fetch, Some(&value.word), field.span.clone());
         }
-        if looks_like_path(&value.word) {
+        if is_disk(&value.word) {
+            // What is not known to read a disk may write to it.
+            self.write_file(&value, Change::Content);
+        } else if looks_like_path(&value.word) {
             self.read_file(&value, Access::Content);
         }
     }
+}
+
+/// Flags whose value is usually a file that is written.
+fn writes_by_flag(flag: &str) -> bool {
+    matches!(flag, "-o" | "-O" | "-out" | "--out" | "--output" | "--outfile" | "--output-file")
+}
+
+/// Flags that say where something goes to.
+fn is_target(flag: &str) -> bool {
+    matches!(
+        flag,
+        "--output"
+            | "--dest"
+            | "--destination"
+            | "--target"
+            | "--to"
+            | "--upload"
+            | "--sink"
+            | "--push"
+    )
+}
+
+/// `server --key key.pem`: a program uses a key of the project for its own work.
+fn is_own_key(flag: &str, value: &str) -> bool {
+    let is_key = flag.starts_with("--")
+        && ["key", "cert"].iter().any(|word| flag.rsplit('-').next() == Some(*word));
+    is_key && !value.starts_with(['/', '~']) && !value.contains("..")
 }
 
 /// `export NAME=value`
@@ -439,6 +528,14 @@ pub(crate) fn shows_nothing(text: &str) -> bool {
     !text.starts_with(['~', '@']) && !text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'='))
 }
 
+/// `/dev/sda1`, `/dev/nvme0n1`
+fn is_disk(word: &Word) -> bool {
+    const DISKS: &[&str] =
+        &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "md", "dm-", "mapper/"];
+    let name = word.known_start().strip_prefix("/dev/");
+    name.is_some_and(|name| DISKS.iter().any(|start| name.starts_with(start)))
+}
+
 fn looks_like_path(word: &Word) -> bool {
     let text = word.known_part();
     let is_plain = !text.contains([' ', '\n', '(', '{', '<', '|', ';', '$']);
@@ -459,6 +556,46 @@ const READERS: &[&str] = &[
     "nano", "nvim", "pg", "psql", "rsync", "rvim", "scp", "sftp", "sqlite3", "tar", "vi", "view",
     "vim", "vimdiff", "zip", "unzip",
 ];
+
+/// Programs with a language of their own, or with a flag for commands, that have no need of a shell
+/// for a person.
+fn starts_shells(name: &str) -> bool {
+    let bare = unversioned(name).unwrap_or(name);
+    matches!(
+        bare,
+        "awk"
+            | "gawk"
+            | "mawk"
+            | "nawk"
+            | "perl"
+            | "python"
+            | "python3"
+            | "pypy"
+            | "ruby"
+            | "lua"
+            | "luajit"
+            | "php"
+            | "node"
+            | "bun"
+            | "deno"
+            | "tclsh"
+            | "wish"
+            | "guile"
+            | "cpan"
+            | "irb"
+            | "ghci"
+            | "R"
+            | "Rscript"
+            | "busybox"
+            | "toybox"
+            | "find"
+            | "fd"
+            | "ssh-keygen"
+            | "openssl"
+            | "osascript"
+            | "socat"
+    )
+}
 
 /// Programs that builds get through a variable of their name.
 const IN_VARIABLES: &[&str] = &[

@@ -400,7 +400,7 @@ impl Shell<'_, '_> {
         if given.is_some_and(|given| ESCAPING.binary_search(&given).is_ok()) {
             self.escapes(context);
         }
-        if given == Some("service")
+        if matches!(given, Some("service" | "rc-service"))
             && let [service, verb, ..] = line.operands.as_slice()
         {
             let span = context.span.clone();
@@ -438,6 +438,21 @@ impl Shell<'_, '_> {
                     self.named_downloads(line);
                 }
             }
+            "stop-service" | "stop-process"
+                if line.operands.is_empty() && self.looked_for_guard() =>
+            {
+                self.mark(context.run, Mark::Guard);
+            }
+            "finger" => {
+                for field in &line.operands {
+                    if let Some(at) = field.word.known_part().rfind('@') {
+                        let address = host::parse_host(&field.word.from(at + 1), "");
+                        self.connect(address, Purpose::Send, None, field.span.clone());
+                    }
+                }
+            }
+            "ssh-keygen" => self.makes_keys(line),
+            "node" => self.shows_variables(line),
             "adb" => self.phone(line, context),
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
             | "clickhouse-client" => {
@@ -516,7 +531,14 @@ impl Shell<'_, '_> {
                 }
             }
             "rclone" => self.rclone(line),
-            "chmod" => self.installs_fetched(line),
+            "chmod" => {
+                self.installs_fetched(line);
+                self.opens_keys(line, context);
+            }
+            "sed" => {
+                self.plants_code(line, context);
+                self.erases_in_place(name, line);
+            }
             "patch" => {
                 let named =
                     line.flags.iter().find(|it| matches!(it.spelling.as_str(), "-i" | "--input"));
@@ -544,6 +566,7 @@ impl Shell<'_, '_> {
                 }
             }
             "cpio" => self.packs_input(line, context),
+            "jq" if plants(line.words) => self.plants_code(line, context),
             "jq" if line.operands.first().is_some_and(reads_variables) => {
                 self.mark(context.run, Mark::Credentials);
             }
@@ -575,7 +598,7 @@ impl Shell<'_, '_> {
                 self.mark(context.run, Mark::Credentials);
             }
             "start-stop-daemon" => self.starts_daemon(line),
-            "perl" | "ruby" | "sed" => self.erases_in_place(name, line),
+            "perl" | "ruby" => self.erases_in_place(name, line),
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
@@ -773,7 +796,10 @@ impl Shell<'_, '_> {
             let name = command.program.text().unwrap_or_default();
             is_inside |= matches!(
                 name,
-                "docker"
+                "dotenv"
+                    | "dotenvx"
+                    | "env-cmd"
+                    | "docker"
                     | "podman"
                     | "kubectl"
                     | "docker-compose"
@@ -802,6 +828,81 @@ impl Shell<'_, '_> {
         if line.words.is_empty() || matches!(last, Some("-1" | "1")) && line.words.len() < 4 {
             self.mark(context.run, Mark::Power);
         }
+        if line.words.iter().any(|field| field.word.is_unknown()) && self.looked_for_guard() {
+            self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// `chmod 644 ~/.ssh/id_rsa`: others can read a key.
+    fn opens_keys(&mut self, line: &Line<'_>, context: &Context) {
+        const FOLDERS: &[&str] = &["/.ssh", "/.gnupg", "/.aws", "/.kube", "/.netrc", "/.pgpass"];
+        const PUBLIC: &[&str] = &[".pub", "/config", "/known_hosts", "/authorized_keys"];
+        let Some((mode, files)) = line.operands.split_first() else { return };
+        let is_key = |field: &Field| {
+            let path = field.word.known_part();
+            FOLDERS.iter().any(|part| path.contains(part))
+                && !PUBLIC.iter().any(|end| path.ends_with(end))
+        };
+        if mode.text().is_some_and(opens_to_others) && files.iter().any(is_key) {
+            self.mark(context.run, Mark::Guard);
+        }
+    }
+
+    /// `sed -i 's#x#curl … | sh#' package.json`: what comes from another host will run.
+    fn plants_code(&mut self, line: &Line<'_>, context: &Context) {
+        if plants(line.words) {
+            self.opaque(Why::Code, Bound::ALL, context.span.clone());
+        }
+    }
+
+    /// `ssh-keygen -f FILE` writes the key, unless it only shows something of it.
+    fn makes_keys(&mut self, line: &Line<'_>) {
+        const SHOWS: &[&str] = &["-l", "-y", "-e", "-B", "-L", "-F", "-R", "-H", "-Y", "-D", "-s"];
+        let shows = line.flags.iter().any(|given| SHOWS.contains(&given.spelling.as_str()))
+            || line.unknown.iter().any(|(name, _)| SHOWS.contains(&name.as_str()));
+        if shows {
+            return;
+        }
+        let named = line.flags.iter().find(|given| given.spelling == "-f");
+        if let Some(file) = named.and_then(|given| given.values.first()).cloned() {
+            self.write_file(&file, Change::Content);
+        }
+    }
+
+    /// `node --env-file=.env -p process.env`: the variables of the file are for the code.
+    fn shows_variables(&mut self, line: &Line<'_>) {
+        let has = |name: &str| line.flags.iter().find(|given| given.spelling.starts_with(name));
+        let code = has("-e").or_else(|| has("-p")).or_else(|| has("--eval"));
+        if code.or_else(|| has("--print")).is_some()
+            && let Some(file) = has("--env-file").and_then(|given| given.values.first()).cloned()
+        {
+            self.read_file(&file, Access::Content);
+        }
+    }
+
+    /// `kill $(pgrep auditd)`: a process that was looked for shortly before guards the machine.
+    fn looked_for_guard(&self) -> bool {
+        self.out.effects.all().iter().rev().take(24).any(|effect| {
+            let Action::Runs(run) = &effect.action else { return false };
+            let looks = matches!(
+                run.program.text(),
+                Some(
+                    "pgrep"
+                        | "pidof"
+                        | "grep"
+                        | "egrep"
+                        | "awk"
+                        | "ps"
+                        | "lsof"
+                        | "Get-Service"
+                        | "Get-Process"
+                        | "gsv"
+                        | "gps"
+                )
+            );
+            let is_guard = |word: &Word| crate::guards::is_guard(word.known_part());
+            looks && run.words.iter().skip(1).any(is_guard)
+        })
     }
 
     /// `npm pkg set scripts.x=TEXT`: the text runs with the next `npm run x`.
@@ -851,8 +952,10 @@ impl Shell<'_, '_> {
     fn copies_from_container(&mut self, line: &Line<'_>) {
         let is_local = |field: &&Field| !field.word.known_part().contains(':');
         if let [source, target] = line.operands.as_slice() {
-            if let Some(source) = Some(source).filter(is_local) {
-                self.read_file(source, Access::Tree);
+            match source.word.known_part().find(':') {
+                // Secrets have the same names in a container.
+                Some(colon) => self.read_file(&source.from(colon + 1), Access::Content),
+                None => self.read_file(source, Access::Tree),
             }
             if let Some(target) = Some(target).filter(is_local) {
                 self.write_file(target, Change::Folder);
@@ -1046,11 +1149,17 @@ impl Shell<'_, '_> {
                         return self.forget_settings(context);
                     }
                 }
+                if key.text().is_some_and(|key| key.starts_with("credential."))
+                    && value.text().is_some_and(is_known_helper)
+                {
+                    return;
+                }
                 let mut name = Word::known("git:");
                 name.push_word(&key.word);
                 self.sets(name, Some(value), Reach::Lasting);
             }
             ("clone", [address, rest @ ..]) => {
+                self.keeps_settings(line);
                 let known = address.word.known_part().trim_end_matches('/');
                 let name = known.rsplit(['/', ':']).next().unwrap_or(known);
                 let bare = Word::known(name.trim_end_matches(".git"));
@@ -1130,6 +1239,22 @@ impl Shell<'_, '_> {
         };
         if let Some(text) = text {
             self.patch_files(&text, &context.span);
+        }
+    }
+
+    /// `git clone -c NAME=VALUE` keeps the setting in the new repository.
+    fn keeps_settings(&mut self, line: &Line<'_>) {
+        let is_setting = |spelling: &str| matches!(spelling, "-c" | "--config");
+        let given = line.flags.iter().filter(|given| is_setting(&given.spelling));
+        for field in given.filter_map(|given| given.values.first()) {
+            let text = field.word.known_part();
+            // A key of its own is not code of others.
+            let is_key = text.to_ascii_lowercase().starts_with("core.sshcommand=ssh ");
+            if let Some(at) = text.find('=').filter(|_| !is_key) {
+                let mut name = Word::known("git:");
+                name.push_word(&field.word.until(at));
+                self.sets(name, Some(&field.from(at + 1)), Reach::Lasting);
+            }
         }
     }
 
@@ -1240,7 +1365,11 @@ impl Shell<'_, '_> {
 
     /// Statements in a file that the text itself has written.
     pub(crate) fn sql_file(&mut self, file: &Field) {
-        let output = self.file_output(file);
+        // `psql -f <(echo …)`
+        let output = match &file.stream {
+            Some(stream) => Rc::clone(stream),
+            None => self.file_output(file),
+        };
         if let Output::Text(word) | Output::Earlier { text: word, .. } = output.as_ref() {
             self.sql(&Field::new(word.clone(), file.span.clone()));
         }
@@ -1640,7 +1769,13 @@ impl Shell<'_, '_> {
         let shares = words
             .windows(2)
             .any(|pair| matches!(pair, ["--principal", "*"] | ["--group-names" | "--add", "all"]));
-        if opens || is_off || shares {
+        let is_share = verb.ends_with("-attribute")
+            || verb.starts_with("add-") && verb.ends_with("-permission");
+        let adds = words
+            .iter()
+            .any(|word| matches!(*word, "--user-ids" | "--group-names" | "--principal"))
+            || words.contains(&"--operation-type") && words.contains(&"add");
+        if opens || is_off || shares || is_share && adds {
             self.mark(context.run, Mark::Guard);
         }
     }
@@ -2238,6 +2373,33 @@ fn reads_config(line: &Line<'_>) -> bool {
         }
     }
     words.iter().any(|word| is_flag(word)) || plain < 2
+}
+
+/// Whether the text of a filter gives what it changes a download that a shell runs.
+fn plants(words: &[Field]) -> bool {
+    words.iter().take(8).map(|word| word.word.known_part()).any(|text| {
+        let fetched = text.find("curl ").or_else(|| text.find("wget "));
+        let rest = fetched.and_then(|at| text.get(at..)).unwrap_or_default();
+        ["|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh"].iter().any(|end| rest.contains(end))
+    })
+}
+
+/// Whether a mode lets others than the owner read or write.
+fn opens_to_others(mode: &str) -> bool {
+    match u32::from_str_radix(mode, 8) {
+        Ok(bits) => bits & 0o066 != 0,
+        Err(_) => ["o+r", "o+w", "a+r", "a+w", "+r", "+w", "go+r", "g+r", "o=r", "a=r", "ugo+r"]
+            .iter()
+            .any(|start| mode.split(',').any(|clause| clause.starts_with(start))),
+    }
+}
+
+/// Whether a helper for passwords is one of those that come with git.
+fn is_known_helper(value: &str) -> bool {
+    let name = value.split_whitespace().next().unwrap_or_default();
+    let known =
+        ["", "cache", "store", "osxkeychain", "manager", "manager-core", "libsecret", "wincred"];
+    known.contains(&name) && !value.contains(['/', '!', ';'])
 }
 
 /// `env`, `$ENV.API_TOKEN` and `strenv(API_TOKEN)` of jq and yq: all variables, or a secret one.

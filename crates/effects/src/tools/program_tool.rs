@@ -10,8 +10,20 @@ use crate::tools::arguments::find;
 use crate::tools::known::run_words;
 
 /// Words of a tool's name that say that it runs the program.
-const RUNS: &[&str] =
-    &["run", "exec", "execute", "command", "cli", "call", "cmd", "raw", "tool", "generic"];
+const RUNS: &[&str] = &[
+    "run",
+    "exec",
+    "execute",
+    "command",
+    "cli",
+    "call",
+    "cmd",
+    "raw",
+    "tool",
+    "generic",
+    "azmcp",
+    "extension",
+];
 
 /// Arguments that carry the words after the program.
 const KEYS: &[&str] = &["command", "cmd", "subcommand", "args", "arguments", "argv"];

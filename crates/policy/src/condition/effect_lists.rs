@@ -206,7 +206,8 @@ impl Hosts {
         let found: Tri = self.set().matches(connection).into();
         // A host that is not in the text at all is no evidence that it is one of a list. What the call
         // hides is found by `opaque`.
-        let is_open = connection.host.is_unknown() && connection.purpose == Purpose::Fetch;
+        let is_plain = matches!(connection.purpose, Purpose::Fetch | Purpose::Remote);
+        let is_open = connection.host.is_unknown() && is_plain;
         if is_open && self.sense == Sense::In && found == Tri::Unknown {
             return Tri::False;
         }
