@@ -223,7 +223,7 @@ pub(crate) enum Placed {
 }
 
 impl Plan<'_> {
-    /// Reports what became of the calls.
+    /// Reports what happened to the calls.
     pub(crate) fn report(&self, placed: Placed, out: &mut Restored) {
         match placed {
             Placed::Yes => {

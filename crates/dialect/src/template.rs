@@ -47,7 +47,8 @@ impl Template {
         let length = self.string(data)?;
         let start = self.before.len();
         if let Some(call) = self.call {
-            return self.piece(call, data, Span { start, end: start + length });
+            let at = Span { start, end: start + length };
+            return Some(self.piece(call, data.get(at.start..at.end)?, at));
         }
         Some(Reading {
             order: self.order,
@@ -93,11 +94,11 @@ impl Template {
     }
 
     /// The reading of a frame that adds this piece to a call.
-    fn piece(&self, (slot, lane): (Slot, Lane), data: &str, at: Span) -> Option<Reading> {
-        let arguments = ArgumentsPiece::Fragment(data.get(at.start..at.end)?.to_owned());
+    fn piece(&self, (slot, lane): (Slot, Lane), raw: &str, at: Span) -> Reading {
+        let arguments = ArgumentsPiece::Fragment(raw.to_owned());
         let piece = Piece { slot, arguments, ..Piece::default() };
         let parts = vec![Part { lane, at, what: What::Piece(piece) }];
-        Some(Reading { order: self.order, block: self.block, parts, ..Reading::default() })
+        Reading { order: self.order, block: self.block, parts, ..Reading::default() }
     }
 
     /// Remembers a frame that was read in full. `pieces` says whether a frame that adds to a call

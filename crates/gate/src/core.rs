@@ -275,7 +275,7 @@ impl Core {
         out: &mut Draft,
     ) {
         self.absorb_metadata(&mut reading, data);
-        if !self.texts.is_none() {
+        if !self.texts.are_absent() {
             if self.write_undecided(frame, data, &reading, out) {
                 return;
             }

@@ -66,7 +66,7 @@ impl Core {
     ) -> bool {
         let slot = piece.slot;
         let plain = frame.is_plain() && self.dialect.reads_alike(frame);
-        let usual = self.texts.is_none()
+        let usual = self.texts.are_absent()
             && !self.calls.are_in_several_lanes()
             && self.turn != Turn::FailedInsideCall;
         let Some(outline) = frame.outline().filter(|_| plain && usual) else { return false };

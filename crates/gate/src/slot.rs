@@ -141,6 +141,7 @@ impl CallSlot {
         }
     }
 
+    #[inline]
     pub(crate) fn state(&self) -> &State {
         &self.state
     }

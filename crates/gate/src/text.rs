@@ -66,7 +66,7 @@ impl TextRules {
     }
 
     #[inline]
-    pub(crate) fn is_none(&self) -> bool {
+    pub(crate) fn are_absent(&self) -> bool {
         matches!(self, Self::None)
     }
 

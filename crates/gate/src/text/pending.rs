@@ -65,13 +65,10 @@ struct Undecided {
 }
 
 impl Undecided {
-    /// The frame and its data in `out`, which begins at the offset `base` of the output.
+    /// The frame in `out`, which begins at the offset `base` of the output.
     #[inline]
-    fn frame<'o>(&self, out: &'o [u8], base: usize) -> Result<(Frame<'o>, &'o str), Misplaced> {
-        let bytes = part(out, self.bytes..self.end, base)?;
-        let frame = self.outline.over(bytes);
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).ok_or(Misplaced)?;
-        Ok((frame, data))
+    fn frame<'o>(&self, out: &'o [u8], base: usize) -> Result<Frame<'o>, Misplaced> {
+        Ok(self.outline.over(part(out, self.bytes..self.end, base)?))
     }
 }
 
@@ -79,6 +76,11 @@ impl Undecided {
 /// leaves.
 #[derive(Debug)]
 struct Misplaced;
+
+#[inline]
+fn data_of<'o>(frame: &Frame<'o>) -> Result<&'o str, Misplaced> {
+    frame.data().and_then(|data| std::str::from_utf8(data).ok()).ok_or(Misplaced)
+}
 
 /// A part of `out`, which begins at the offset `base` of the output.
 #[inline]
@@ -125,7 +127,7 @@ mod proof {
         /// Without text rules, nothing has to be seen.
         #[inline]
         pub(super) fn without_rules(&self) -> Option<Scanned> {
-            self.texts.is_none().then_some(Scanned(GoesOn::Yes))
+            self.texts.are_absent().then_some(Scanned(GoesOn::Yes))
         }
 
         /// The frames were decided. `Err` if one was not found.
@@ -364,7 +366,7 @@ impl Core {
         let base = pending.frames.get(first).map_or(0, |frame| frame.start);
         let stopped = stop.or(pending.frames.len().checked_sub(1));
         let frame = stopped.and_then(|at| pending.frames.get(at)).ok_or(Misplaced)?;
-        let (frame, _) = frame.frame(&pending.written, base)?;
+        let frame = frame.frame(&pending.written, base)?;
         Ok(self.stop_response(&frame, None, pending.place.lane, out))
     }
 
@@ -377,8 +379,8 @@ impl Core {
         base: usize,
     ) -> Result<(), Misplaced> {
         for undecided in unchanged {
-            let (_, data) = undecided.frame(out, base)?;
-            self.note_text(lane, undecided.text.of(data));
+            let frame = undecided.frame(out, base)?;
+            self.note_text(lane, undecided.text.of(data_of(&frame)?));
         }
         Ok(())
     }
@@ -415,7 +417,8 @@ impl Core {
                 continue;
             }
             next += 1;
-            let (frame, data) = undecided.frame(written, base)?;
+            let frame = undecided.frame(written, base)?;
+            let data = data_of(&frame)?;
             let held = if number == 0 { settled.span.start } else { begin };
             let piece = TextPiece { held, from: begin, upto: undecided.upto };
             let new = leaving.of(&piece, undecided.text.of(data));
@@ -435,7 +438,7 @@ impl Core {
             begin = undecided.upto;
         }
         if let Some(last) = frames.last().filter(|last| settled.span.end < last.upto) {
-            flowing.keep_last(last, &last.frame(written, base)?.0);
+            flowing.keep_last(last, &last.frame(written, base)?);
         }
         Ok(None)
     }
