@@ -391,7 +391,7 @@ fn alias(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a word says what the command works on, and is not the value of `-ErrorAction` and its like.
+/// Whether a word says what the command works on, and is not the value of `-ErrorAction` and others of its kind.
 fn names_target(words: &[Field]) -> bool {
     let takes = [
         "-erroraction",
