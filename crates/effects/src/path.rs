@@ -69,7 +69,7 @@ pub(crate) fn working_folder(ground: &Ground<'_>) -> Word {
 }
 
 fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Word {
-    let written = &unify(written);
+    let written = &through_proc(unify(written));
     let start = written.known_start();
     let mut whole = Word::default();
     if is_home(start) && (start.len() > 1 || written.is_known()) {
@@ -112,6 +112,25 @@ fn unify(written: &Word) -> Word {
         return Word::known(start.replace('\\', "/"));
     }
     written.clone()
+}
+
+/// Follows the links of a process to the root and to its working folder: `/proc/self/root/etc` is
+/// `/etc`. A process of this session sees the same disk.
+fn through_proc(written: Word) -> Word {
+    let Some(rest) = written.known_start().strip_prefix("/proc/") else { return written };
+    let mut parts = rest.splitn(3, '/');
+    let (process, link) = (parts.next().unwrap_or_default(), parts.next());
+    let is_process = matches!(process, "self" | "thread-self")
+        || !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
+    let (true, Some(link @ ("root" | "cwd"))) = (is_process, link) else { return written };
+    let behind = written.from("/proc/".len() + process.len() + 1 + link.len());
+    let mut whole = Word::known(if link == "cwd" { "." } else { "" });
+    match behind.known_start() {
+        "" => whole.push_str("/"),
+        _ => whole.push_word(&behind),
+    }
+    // Links inside of it: `/proc/self/root/proc/self/root/etc`.
+    if link == "root" { through_proc(whole) } else { whole }
 }
 
 fn is_home(start: &str) -> bool {

@@ -129,6 +129,7 @@ const SECRETS: &[&str] = &[
     "/etc/rancher/k3s/k3s.yaml",
     "/var/run/secrets/**",
     "/run/secrets/**",
+    "/vault/secrets/**",
     "**/.docker/config.json",
     "**/.config/containers/auth.json",
     "**/.config/helm/registry/config.json",

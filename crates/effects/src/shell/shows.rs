@@ -56,6 +56,9 @@ pub(crate) fn only_shows(fields: &[Field]) -> bool {
     {
         return true;
     }
+    if first.text() == Some("aws") && words.last().and_then(Field::text) == Some("help") {
+        return true;
+    }
     let path = first.word.known_part();
     let name = path.rsplit('/').next().unwrap_or(path);
     let row = SHOWS.iter().find(|(names, _)| names.contains(&name));

@@ -432,6 +432,11 @@ impl Shell<'_, '_> {
             {
                 self.mark(context.run, Mark::Infrastructure);
             }
+            "kubectl" if line.words.windows(2).any(is_raw_secrets) => {
+                self.mark(context.run, Mark::Credentials);
+            }
+            "redis-cli" => self.redis_input(context),
+            "gcloud" => self.startup_script(line),
             "curl" | "wget" | "http" => {
                 self.cluster_request(line, context);
                 if name == "wget" {
@@ -819,6 +824,26 @@ impl Shell<'_, '_> {
         }
         if is_inside && self.piped_secrets.is_none() {
             self.mark(run, Mark::Credentials);
+        }
+    }
+
+    /// `--metadata=startup-script='curl … | bash'` runs on the machine that it is given to.
+    fn startup_script(&mut self, line: &Line<'_>) {
+        const KEY: &str = "startup-script=";
+        for field in line.words {
+            if let Some(at) = field.word.known_part().find(KEY) {
+                self.word_text(&field.from(at + KEY.len()));
+            }
+        }
+    }
+
+    /// `printf 'FLUSHALL\n' | redis-cli --pipe`
+    fn redis_input(&mut self, context: &Context) {
+        const EMPTIES: &[&str] = &["flushall", "flushdb", "shutdown", "replicaof", "slaveof"];
+        let Some(text) = context.input.as_deref().and_then(Output::known) else { return };
+        let first = |line: &str| line.split_whitespace().next().map(str::to_ascii_lowercase);
+        if text.lines().filter_map(first).any(|verb| EMPTIES.contains(&verb.as_str())) {
+            self.mark(context.run, Mark::Database);
         }
     }
 
@@ -2316,6 +2341,13 @@ pub(crate) fn is_cloud(name: &str) -> bool {
 
 fn is_revealing_task(word: &str) -> bool {
     REVEALING_TASKS.binary_search(&word).is_ok()
+}
+
+/// `kubectl get --raw /api/v1/secrets`
+fn is_raw_secrets(words: &[Field]) -> bool {
+    let [flag, path] = words else { return false };
+    let path = path.word.known_part();
+    flag.text() == Some("--raw") && path.split(['/', '?']).any(|part| part == "secrets")
 }
 
 /// `… | xargs redis-cli del`
