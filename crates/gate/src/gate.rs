@@ -264,16 +264,6 @@ impl Gate {
         matches!(self.input, Input::Frames(_))
     }
 
-    /// Whether the answer is a whole body, which the gate keeps until its end.
-    pub fn has_body(&self) -> bool {
-        matches!(self.input, Input::Body(_))
-    }
-
-    /// The body of which all calls were denied, at [`Step::OnlyDenied`]; `None` if it streamed.
-    pub fn offered_body(&self) -> Option<&str> {
-        self.core.offered_body()
-    }
-
     /// The upstream has ended.
     pub fn close(&mut self, how: Close) {
         self.closing.get_or_insert(how);

@@ -132,16 +132,6 @@ impl Core {
         matches!(state, Some(RoundState::Offered(_)))
     }
 
-    /// The body of which all calls were denied, until the driver has decided.
-    pub(crate) fn offered_body(&self) -> Option<&str> {
-        let rounds = self.rounds.as_ref()?;
-        let RoundState::Offered(frames) = &rounds.state else { return None };
-        match &frames.first()?.bytes {
-            Waiting::Body(body) => Some(body),
-            Waiting::Frame(_) | Waiting::Run(_) => None,
-        }
-    }
-
     /// Keeps the end of an answer whose calls were all denied, and everything after it. Returns
     /// any other frame.
     pub(crate) fn hold_end(&mut self, entry: QueuedFrame, out: &mut Draft) -> Option<QueuedFrame> {

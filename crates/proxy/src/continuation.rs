@@ -114,7 +114,7 @@ impl Continuation {
         self.form
     }
 
-    /// Keeps bytes of the current answer, which streams.
+    /// Keeps bytes of the current answer.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.answer.add(bytes);
     }
@@ -134,14 +134,8 @@ impl Continuation {
         self.inner.stopping.clone()
     }
 
-    /// Asks the provider again, unless a limit is reached. `usage` is that of the current answer,
-    /// and `body` is the answer if it did not stream.
-    pub(crate) fn ask(
-        &mut self,
-        offer: OnlyDenied,
-        usage: &Usage,
-        body: Option<&str>,
-    ) -> Result<Asking, String> {
+    /// Asks the provider again, unless a limit is reached. `usage` is that of the current answer.
+    pub(crate) fn ask(&mut self, offer: OnlyDenied, usage: &Usage) -> Result<Asking, String> {
         let settings = &self.inner.settings.continuing;
         let used = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0));
         self.tokens = self.tokens.saturating_add(used);
@@ -161,8 +155,7 @@ impl Continuation {
         if *self.inner.stopping.borrow() {
             return Err("the gateway is stopping".to_owned());
         }
-        let answer = body.map(str::as_bytes).or_else(|| self.answer.bytes());
-        let answer = answer.ok_or("the answer could not be kept")?;
+        let answer = self.answer.bytes().ok_or("the answer could not be kept")?;
         let turn = self.dialect.turn(answer).map_err(|why| why.to_string())?;
         self.ask_in_time(offer, turn, left)
     }

@@ -179,10 +179,10 @@ impl JudgedResponse {
         let Self { upstream, decoder, gate, response_context, out, .. } = self;
         let continuation = &mut response_context.continuation;
         let mut push = |bytes: &[u8]| {
-            gate.push(bytes);
-            if let (false, Some(continuation)) = (gate.has_body(), &mut *continuation) {
+            if let Some(continuation) = continuation {
                 continuation.add(bytes);
             }
+            gate.push(bytes);
             if gate.is_streaming() {
                 // Most of it leaves at once.
                 out.reserve(bytes.len());

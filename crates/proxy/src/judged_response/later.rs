@@ -19,7 +19,7 @@ impl JudgedResponse {
         let Some(continuation) = &mut self.response_context.continuation else {
             return self.gate.conclude();
         };
-        match continuation.ask(offer, &usage, self.gate.offered_body()) {
+        match continuation.ask(offer, &usage) {
             Ok(asking) => {
                 self.asking = Some(asking);
                 self.state = State::Asking;
