@@ -345,7 +345,11 @@ impl Shell<'_, '_> {
         let mut flag = "";
         for field in fields.iter().skip(1) {
             let start = field.word.known_start();
-            if !start.starts_with('-') && is_path(&field.word) {
+            if shows_nothing(field.word.known_part()) {
+                flag = if start.starts_with('-') { start } else { "" };
+                continue;
+            }
+            if !flag.is_empty() && !start.starts_with('-') && is_path(&field.word) {
                 if writes_by_flag(flag) {
                     self.write_file(field, Change::Content);
                 } else if is_own_key(flag, start) {
@@ -371,9 +375,6 @@ impl Shell<'_, '_> {
     }
 
     fn show_argument(&mut self, field: &Field) {
-        if shows_nothing(field.word.known_part()) {
-            return;
-        }
         let start = field.word.known_start();
         if start.len() > 4096 {
             return;
