@@ -117,20 +117,36 @@ fn unify(written: &Word) -> Word {
 /// Follows the links of a process to the root and to its working folder: `/proc/self/root/etc` is
 /// `/etc`. A process of this session sees the same disk.
 fn through_proc(written: Word) -> Word {
-    let Some(rest) = written.known_start().strip_prefix("/proc/") else { return written };
-    let mut parts = rest.splitn(3, '/');
-    let (process, link) = (parts.next().unwrap_or_default(), parts.next());
+    let start = written.known_start();
+    let mut cut = 0;
+    // Links may lead to more links. All of them are cut off at once: a path can be long.
+    while let Some((link, length)) = start.get(cut..).and_then(link_of_process) {
+        cut += length;
+        if link == "cwd" {
+            let mut whole = Word::known("./");
+            whole.push_word(&written.from(cut));
+            return whole;
+        }
+    }
+    match cut {
+        0 => written,
+        _ if start.len() == cut => {
+            let mut whole = Word::known("/");
+            whole.push_word(&written.from(cut));
+            whole
+        }
+        _ => written.from(cut),
+    }
+}
+
+/// `root` or `cwd` of a process at the start of a path, and the length up to its end.
+fn link_of_process(path: &str) -> Option<(&str, usize)> {
+    let mut parts = path.strip_prefix("/proc/")?.splitn(3, '/');
+    let (process, link) = (parts.next()?, parts.next()?);
     let is_process = matches!(process, "self" | "thread-self")
         || !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
-    let (true, Some(link @ ("root" | "cwd"))) = (is_process, link) else { return written };
-    let behind = written.from("/proc/".len() + process.len() + 1 + link.len());
-    let mut whole = Word::known(if link == "cwd" { "." } else { "" });
-    match behind.known_start() {
-        "" => whole.push_str("/"),
-        _ => whole.push_word(&behind),
-    }
-    // Links inside of it: `/proc/self/root/proc/self/root/etc`.
-    if link == "root" { through_proc(whole) } else { whole }
+    let length = "/proc/".len() + process.len() + 1 + link.len();
+    (is_process && matches!(link, "root" | "cwd")).then_some((link, length))
 }
 
 fn is_home(start: &str) -> bool {
@@ -241,6 +257,23 @@ mod tests {
 
     fn resolved(written: &str, ground: &Ground<'_>) -> String {
         Path::resolve(&written.into(), &working_folder(ground), ground).to_string()
+    }
+
+    #[test]
+    fn links_of_processes_are_followed() {
+        let resolved = |text: &str| resolve(&text.into(), &Word::known("/w"), &GROUND).shared();
+        for (written, expected) in [
+            ("/proc/self/root/etc/shadow", "/etc/shadow"),
+            ("/proc/1/root/proc/self/root/etc", "/etc"),
+            ("/proc/self/root", "/"),
+            ("/proc/self/cwd/a", "/w/a"),
+            ("/proc/self/environ", "/proc/self/environ"),
+            ("/proc/cpuinfo/root", "/proc/cpuinfo/root"),
+        ] {
+            assert_eq!(resolved(written).text(), Some(expected), "{written}");
+        }
+        let long = "/proc/self/root".repeat(100_000) + "/etc";
+        assert_eq!(resolved(&long).text(), Some("/etc"));
     }
 
     #[test]

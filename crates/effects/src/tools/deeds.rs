@@ -233,7 +233,7 @@ const EDITORS: &[&str] = &[
 
 /// A deed: one of the verbs and one of the nouns.
 struct Deed {
-    /// Only of these servers; of any server if there are none.
+    /// The servers it counts for; an empty list means every server.
     servers: &'static [&'static str],
     verbs: &'static [&'static str],
     nouns: &'static [&'static str],
