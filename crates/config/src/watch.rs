@@ -12,6 +12,8 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
@@ -103,12 +105,14 @@ impl Watch {
         on_change: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
     ) -> std::io::Result<Self> {
         let (sender, receiver) = mpsc::channel();
+        let noticed = Arc::new(AtomicBool::new(false));
         let folders = match notices {
-            Notices::On => notifier(sender.clone()).map(Folders::new),
+            Notices::On => notifier(sender.clone(), Arc::clone(&noticed)).map(Folders::new),
             Notices::Off => None,
         };
         let mut looker = Looker {
             receiver,
+            noticed,
             pace,
             folders,
             hasher: RandomState::new(),
@@ -142,9 +146,13 @@ impl Drop for Watch {
 }
 
 /// A source of change notifications. Without one, periodic checks still find changes.
-fn notifier(sender: Sender<Nudge>) -> Option<RecommendedWatcher> {
+///
+/// Only the first notice since the last check wakes the thread: a store in the same folder is written
+/// thousands of times a second.
+fn notifier(sender: Sender<Nudge>, noticed: Arc<AtomicBool>) -> Option<RecommendedWatcher> {
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if event.map_or(true, |event| is_change(event.kind)) {
+        let is_change = event.map_or(true, |event| is_change(event.kind));
+        if is_change && !noticed.swap(true, Ordering::AcqRel) {
             let _ = sender.send(Nudge::Seen);
         }
     });
@@ -165,6 +173,8 @@ type Seen = BTreeMap<PathBuf, Option<u64>>;
 /// The thread that checks.
 struct Looker<F> {
     receiver: Receiver<Nudge>,
+    /// Whether a notice has arrived since this was last cleared.
+    noticed: Arc<AtomicBool>,
     pace: Pace,
     folders: Option<Folders>,
     hasher: RandomState,
@@ -178,6 +188,8 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
         let mut unsure = false;
         while let Some(nudge) = if unsure { Some(None) } else { self.wait() } {
             unsure = false;
+            // A change from here on wakes the thread again.
+            self.noticed.store(false, Ordering::Release);
             if nudge.is_some() {
                 // First the folders, then the files: a change between the two is noticed.
                 self.follow();
@@ -202,15 +214,22 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
             Ok(Nudge::Seen) => Nudge::Seen,
         };
         let latest = Instant::now() + self.pace.patience;
-        while Instant::now() < latest {
-            match self.receiver.recv_timeout(self.pace.quiet) {
-                Ok(Nudge::Seen) => {}
-                Ok(Nudge::Asked) => return Some(Some(Nudge::Asked)),
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) | Ok(Nudge::Stop) => return None,
+        while Instant::now() < latest && self.has_noticed() {
+            let quiet = Instant::now() + self.pace.quiet;
+            while let Some(left) = quiet.checked_duration_since(Instant::now()) {
+                match self.receiver.recv_timeout(left) {
+                    Ok(Nudge::Seen) | Err(RecvTimeoutError::Timeout) => {}
+                    Ok(Nudge::Asked) => return Some(Some(Nudge::Asked)),
+                    Err(RecvTimeoutError::Disconnected) | Ok(Nudge::Stop) => return None,
+                }
             }
         }
         Some(Some(first))
+    }
+
+    /// Whether a notice has arrived since the last question.
+    fn has_noticed(&self) -> bool {
+        self.noticed.swap(false, Ordering::AcqRel)
     }
 
     /// Watches something else. For files that were watched before, the old hash is kept, so that a
