@@ -292,7 +292,7 @@ impl Core {
 
     /// Reports a call that the provider has run.
     pub(super) fn observe(&mut self, slot: Slot) {
-        let origin = self.settings.origin.clone();
+        let origin = self.origin();
         let Some(call) = self.call_mut(slot) else { return };
         if let Ok(call) = call.assembly.whole(&origin) {
             self.outbox.note(Note::Observed(call));
@@ -301,7 +301,7 @@ impl Core {
 
     /// Asks for a verdict by the name alone.
     pub(super) fn ask_name(&mut self, slot: Slot) {
-        let origin = self.settings.origin.clone();
+        let origin = self.origin();
         let Some(call) = self.call_mut(slot) else { return };
         if let Some(why) = call.assembly.refusal() {
             return self.refuse(slot, why);
@@ -318,7 +318,7 @@ impl Core {
     /// Asks for a verdict on the whole call.
     pub(super) fn ask(&mut self, slot: Slot) {
         self.outbox.withdraw_name(slot);
-        let origin = self.settings.origin.clone();
+        let origin = self.origin();
         let Some(call) = self.call_mut(slot) else { return };
         let streaming = call.streams();
         if let Some(why) = call.assembly.refusal() {
@@ -371,7 +371,7 @@ impl Core {
 
     pub(crate) fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
         let several_lanes = self.calls.are_in_several_lanes();
-        let origin = self.settings.origin.clone();
+        let origin = self.origin();
         let Some(call) = self.call_mut(slot) else { return };
         if !matches!(call.state(), State::NameAsked) {
             return;

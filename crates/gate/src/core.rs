@@ -35,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) received_any: bool,
     /// The metadata of the response so far.
     pub(crate) tally: Tally,
+    /// The model that the response names, until a call needs it in its origin.
+    model: Option<String>,
     /// The kinds of irregularity that were reported, in all answers of the turn.
     reported: Vec<(String, &'static str)>,
     /// The text rules for the response.
@@ -109,6 +111,7 @@ impl Core {
             truncated: false,
             received_any: false,
             tally: Tally::default(),
+            model: None,
             reported: Vec::new(),
             output: Output::new(usual_framing(dialect)),
             stream: Stream::Passing,
@@ -364,9 +367,9 @@ impl Core {
     #[inline]
     fn absorb_metadata(&mut self, reading: &mut Reading, data: &str) {
         if let Some(model) = reading.model
-            && self.settings.origin.model.is_none()
+            && self.model().is_none()
         {
-            self.set_model(model.of(data));
+            self.model = Some(model.of(data).to_owned());
         }
         if let Some(tally) = reading.tally.take() {
             self.tally.add(*tally);
@@ -392,11 +395,19 @@ impl Core {
         (self.tally.response.clone(), self.tally.conversation.clone())
     }
 
-    #[cold]
-    fn set_model(&mut self, model: &str) {
-        let mut facts = (*self.settings.origin).clone();
-        facts.model = Some(model.to_owned());
-        self.settings.origin = Origin::new(facts);
+    /// The model: the one in the origin, or the one that the response reports.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_deref().or(self.settings.origin.model.as_deref())
+    }
+
+    /// The origin of a call, with the model.
+    pub(crate) fn origin(&mut self) -> Origin {
+        if let Some(model) = self.model.take() {
+            let mut facts = (*self.settings.origin).clone();
+            facts.model = Some(model);
+            self.settings.origin = Origin::new(facts);
+        }
+        self.settings.origin.clone()
     }
 
     /// Whether the operator lets this pass, with all the calls that it may contain. The limit on

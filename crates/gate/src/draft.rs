@@ -30,6 +30,14 @@ impl Draft {
         &mut self.bytes
     }
 
+    /// Adds bytes, without a copy if they are the first.
+    pub(crate) fn append(&mut self, mut bytes: Vec<u8>) {
+        match self.bytes.is_empty() {
+            true => self.bytes = bytes,
+            false => self.bytes.append(&mut bytes),
+        }
+    }
+
     /// Takes back everything from this offset on, or all of this step.
     pub(crate) fn take_back(&mut self, from: Option<usize>) {
         self.bytes.truncate(from.unwrap_or(self.start).max(self.start));

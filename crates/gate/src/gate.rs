@@ -368,7 +368,7 @@ impl Gate {
 
     /// The model: the one in the origin, or the one that the response reports.
     pub fn model(&self) -> Option<&str> {
-        self.core.settings.origin.model.as_deref()
+        self.core.model()
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {

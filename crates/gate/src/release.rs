@@ -66,15 +66,27 @@ impl Core {
                 self.shown = self.shown_in(&entry);
                 self.write_run(run, &entry, out);
             }
-            Waiting::Body(_) => {
-                self.shown = Shown::Body;
-                match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
-                    Some(body) => out.buffer().extend_from_slice(body.as_bytes()),
-                    None => self.refuse_body(UNKNOWN_FORM),
-                }
-            }
+            Waiting::Body(_) => return self.write_body(entry, out),
         }
         self.finish_lanes(&entry);
+    }
+
+    /// Writes a body. One that leaves as it came is not copied.
+    fn write_body(&mut self, entry: QueuedFrame, out: &mut Draft) {
+        self.shown = Shown::Body;
+        let edited = match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
+            Some(Cow::Owned(edited)) => Some(edited),
+            Some(Cow::Borrowed(_)) => None,
+            None => {
+                self.refuse_body(UNKNOWN_FORM);
+                return self.finish_lanes(&entry);
+            }
+        };
+        self.finish_lanes(&entry);
+        match (edited, entry.bytes) {
+            (Some(body), _) | (None, Waiting::Body(body)) => out.append(body.into_bytes()),
+            (None, Waiting::Frame(_) | Waiting::Run(_)) => {}
+        }
     }
 
     /// Writes an event. If its end is held back, writes everything else.
