@@ -3,10 +3,8 @@
 
 use callgate_dialect::Dialect;
 use http::header::{
-    ACCEPT_ENCODING, ACCEPT_RANGES, ALT_SVC, AUTHORIZATION, CONNECTION, CONTENT_ENCODING,
-    CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, ETAG, EXPECT, HOST, IF_RANGE, LOCATION,
-    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RANGE, REFRESH, TE, TRAILER, TRANSFER_ENCODING,
-    UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LOCATION, CONTENT_TYPE,
+    LOCATION,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -14,61 +12,70 @@ use crate::access::KEY_HEADERS;
 use crate::route::{ProviderRoute, is_of};
 use crate::settings::{ApiKey, Provider};
 
-/// Headers about a single connection (RFC 9110, section 7.6.1).
-const HOP: [HeaderName; 9] = [
-    CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION,
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
+/// Whether a header is about a single connection (RFC 9110, section 7.6.1).
+fn is_of_connection(name: &str) -> bool {
+    matches!(
+        name,
+        "connection"
+            | "keep-alive"
+            | "proxy-connection"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
+}
 
-/// Headers about the exact bytes of a body, which may have changed.
-const OF_BODY: [HeaderName; 8] = [
-    CONTENT_LENGTH,
-    CONTENT_ENCODING,
-    ETAG,
-    ACCEPT_RANGES,
-    HeaderName::from_static("content-md5"),
-    HeaderName::from_static("digest"),
-    HeaderName::from_static("content-digest"),
-    HeaderName::from_static("repr-digest"),
-];
+/// Whether a header is about the exact bytes of a body, which may have changed.
+fn is_of_body(name: &str) -> bool {
+    matches!(
+        name,
+        "content-length"
+            | "content-encoding"
+            | "etag"
+            | "accept-ranges"
+            | "content-md5"
+            | "digest"
+            | "content-digest"
+            | "repr-digest"
+    )
+}
 
 /// Some servers take the method from these headers instead of the request line that was routed.
-const OTHER_METHOD: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+fn is_other_method(name: &str) -> bool {
+    matches!(name, "x-http-method-override" | "x-http-method" | "x-method-override")
+}
+
+/// Removes the headers for whose names this holds. Messages have few headers, so they are gone through
+/// once instead of looking up each name.
+fn remove(headers: &mut HeaderMap, is_removed: impl Fn(&str) -> bool) {
+    while let Some(name) = headers.keys().find(|name| is_removed(name.as_str())).cloned() {
+        headers.remove(name);
+    }
+}
 
 /// Prepares request headers for the provider.
 pub(crate) fn for_provider(headers: &mut HeaderMap, inspected: bool) {
-    remove_hops(headers);
-    // callgate handles these itself or sets new values.
-    headers.remove(HOST);
-    headers.remove(EXPECT);
-    let own: Vec<HeaderName> =
-        headers.keys().filter(|name| name.as_str().starts_with("x-callgate-")).cloned().collect();
-    for name in own {
-        headers.remove(name);
-    }
-    for name in OTHER_METHOD {
-        headers.remove(name);
-    }
+    remove_named_by_connection(headers);
+    remove(headers, |name| {
+        // callgate handles these itself or sets new values.
+        let is_own = matches!(name, "host" | "expect") || name.starts_with("x-callgate-");
+        // A partial body cannot be judged.
+        let is_partial = inspected && matches!(name, "range" | "if-range");
+        is_of_connection(name) || is_own || is_other_method(name) || is_partial
+    });
     if inspected {
-        // A partial body cannot be judged, and an encoded one would have to be decoded here anyway.
-        headers.remove(RANGE);
-        headers.remove(IF_RANGE);
+        // An encoded body would have to be decoded here anyway.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
 }
 
 /// Prepares response headers for the client. No header may direct the client around the gate.
 pub(crate) fn for_client(headers: &mut HeaderMap) {
-    remove_hops(headers);
-    headers.remove(ALT_SVC);
-    headers.remove(REFRESH);
+    remove_named_by_connection(headers);
+    remove(headers, |name| is_of_connection(name) || matches!(name, "alt-svc" | "refresh"));
     for name in [LOCATION, CONTENT_LOCATION] {
         if headers.get_all(&name).iter().any(|value| !stays_here(value.as_bytes())) {
             headers.remove(&name);
@@ -85,9 +92,7 @@ fn stays_here(address: &[u8]) -> bool {
 
 /// Removes headers that describe the provider's body, because the body may change.
 pub(crate) fn body_changes(headers: &mut HeaderMap) {
-    for name in &OF_BODY {
-        headers.remove(name);
-    }
+    remove(headers, is_of_body);
 }
 
 /// Adds headers that name the denied calls of a whole answer, for programs.
@@ -111,7 +116,8 @@ const RECORDS: HeaderName = HeaderName::from_static("x-callgate-records");
 /// Clients bound the size of a header.
 const MAX_ANNOUNCED: usize = 64;
 
-fn remove_hops(headers: &mut HeaderMap) {
+/// Removes the headers that `Connection` names: they are about this connection too.
+fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -119,7 +125,7 @@ fn remove_hops(headers: &mut HeaderMap) {
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
         .collect();
-    for name in named.iter().chain(&HOP) {
+    for name in named {
         headers.remove(name);
     }
 }
