@@ -48,9 +48,9 @@ pub struct Context {
     /// Who sent the request, and to whom.
     pub origin: Origin,
     /// The id of the request, which all its records carry.
-    pub request: Option<String>,
+    pub request: Option<Arc<str>>,
     /// The API of the provider.
-    pub dialect: Option<String>,
+    pub dialect: Option<&'static str>,
 }
 
 impl Context {

@@ -22,9 +22,9 @@ fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &OriginFields) -
     record.who = principal(facts);
     record.cwd.clone_from(&facts.cwd);
     record.home.clone_from(&facts.home);
-    record.request.clone_from(&context.request);
+    record.request = context.request.as_deref().map(str::to_owned);
     record.provider.clone_from(&facts.provider);
-    record.dialect.clone_from(&context.dialect);
+    record.dialect = context.dialect.map(str::to_owned);
     record.model.clone_from(&facts.model);
     record
 }

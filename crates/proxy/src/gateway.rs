@@ -1,5 +1,6 @@
 //! Handles one request, from its head to the head of its response.
 
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
@@ -77,26 +78,26 @@ impl Gateway {
     pub(crate) fn replace(&self, inner: Inner) {
         self.0.store(Arc::new(inner));
     }
-
-    /// Answers any request.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
-        self.now().answer(request).await
-    }
 }
 
 impl Inner {
-    async fn answer(self: &Arc<Self>, request: Request<Incoming>) -> Response<Outgoing> {
-        let id = Uuid::now_v7().to_string();
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    /// Answers any request.
+    pub(crate) async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Result<Response<Outgoing>, Infallible> {
+        let id = request_id();
+        let (method, uri) = (request.method().clone(), request.uri().clone());
         let mut dialect = None;
         let mut response = match self.try_answer(request, &id, &mut dialect).await {
             Ok(response) => response,
             Err(refusal) => {
                 self.metrics.count_refusal();
-                let shown = shown(&path);
+                let path = uri.path();
+                let shown = shown(path);
                 let why = refusal.message();
-                tracing::warn!(%method, path = shown, request = id, why, "refused");
-                match self.mounts.find(&path) {
+                tracing::warn!(%method, path = shown, request = &*id, why, "refused");
+                match self.mounts.find(path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),
                 }
@@ -105,14 +106,14 @@ impl Inner {
         if let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(REQUEST_ID, id);
         }
-        response
+        Ok(response)
     }
 
     /// `dialect` is set as soon as it is known, because it decides the form of a refusal.
     async fn try_answer(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        id: &str,
+        id: &Arc<str>,
         dialect: &mut Option<Dialect>,
     ) -> Result<Response<Outgoing>, Refusal> {
         if let Some(mount) = self.mounts.find(request.uri().path()) {
@@ -166,7 +167,7 @@ impl Inner {
         self: &Arc<Self>,
         mut route: ProviderRoute,
         request: Request<Incoming>,
-        id: &str,
+        id: &Arc<str>,
     ) -> Result<Response<Outgoing>, Refusal> {
         let inner = self;
         let site = Arc::clone(&route.site);
@@ -190,8 +191,8 @@ impl Inner {
         let origin = origin(&parts.headers, &principal, &route);
         let context = Context {
             origin,
-            request: Some(id.to_owned()),
-            dialect: Some(route.dialect.as_str().to_owned()),
+            request: Some(Arc::clone(id)),
+            dialect: Some(route.dialect.as_str()),
         };
         let (method, answered) = (parts.method.clone(), OnceLock::new());
         let mut named = stored_response::find(inner, &binding, &route.path).await;
@@ -289,6 +290,12 @@ impl Inner {
     pub(crate) fn judges(&self) -> bool {
         self.settings.mode != Mode::Off && self.decider.judges()
     }
+}
+
+/// A new id for a request, which its records and its response carry.
+fn request_id() -> Arc<str> {
+    let id = Uuid::now_v7().hyphenated();
+    (*id.encode_lower(&mut Uuid::encode_buffer())).into()
 }
 
 /// A path for the log. A misconfigured client may have put a key in it, so only segments that are

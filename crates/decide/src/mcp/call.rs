@@ -170,7 +170,7 @@ impl McpSession {
         let continues =
             continues.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let mut context = self.context.clone();
-        context.request = call.request.or(context.request);
+        context.request = call.request.map(Arc::from).or(context.request);
         let in_force = self.inner.in_force();
         Ok(Subject {
             policies: in_force.rules(),

@@ -241,7 +241,8 @@ impl Site {
             session: client.session.clone(),
             ..OriginFields::at(Surface::Mcp)
         });
-        let context = Context { request: Some(client.request.clone()), ..Context::new(origin) };
+        let context =
+            Context { request: Some(client.request.as_str().into()), ..Context::new(origin) };
         Arc::new(self.decider.mcp(&self.id, &self.launch, context))
     }
 }

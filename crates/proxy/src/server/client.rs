@@ -1,6 +1,5 @@
 //! Serves one client connection, from its first byte to its end.
 
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,9 +78,8 @@ impl Serving {
         let service = service_fn(move |mut request: Request<Incoming>| {
             marker.note();
             request.extensions_mut().insert(owner.clone());
-            let gateway = gateway.clone();
             // Boxed, because hyper reserves space for it as long as the connection lasts.
-            Box::pin(async move { Ok::<_, Infallible>(gateway.answer(request).await) })
+            Box::pin(gateway.now().answer(request))
         });
         let stream = TokioIo::new(stream);
         let ended = match version {

@@ -29,7 +29,8 @@ fn add_bounded(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<
 
 fn add(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<(), Fault> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let [org, team, user, key, agent] = slot.who.each_ref().map(|it| it.as_deref().unwrap_or_default());
+    let [org, team, user, key, agent] =
+        slot.who.each_ref().map(|it| it.as_deref().unwrap_or_default());
     database.execute(
         "INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
          ON CONFLICT DO UPDATE SET turns = turns + excluded.turns, \
