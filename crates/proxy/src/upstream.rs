@@ -226,7 +226,8 @@ impl Upstreams {
             return Ok(connection);
         }
         let limit = self.shared.timeouts.connect;
-        match timeout(limit, self.dial(pool, target)).await {
+        // Boxed, because most exchanges find a connection and need no room for this.
+        match Box::pin(timeout(limit, self.dial(pool, target))).await {
             Ok(dialed) => dialed,
             Err(_elapsed) => {
                 let at = Arc::clone(target.origin());

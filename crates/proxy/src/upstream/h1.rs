@@ -80,20 +80,19 @@ impl H1Connection {
     }
 
     /// Sends the request and waits for the head of its response. The rest of the request is sent while
-    /// the body is polled.
-    pub(super) async fn exchange(
+    /// the body is polled. Not an `async fn`: its future would be as large as the request.
+    pub(super) fn exchange(
         &mut self,
         request: Request<RequestBody>,
-    ) -> Result<Response<()>, ExchangeError> {
+    ) -> impl Future<Output = Result<Response<()>, ExchangeError>> {
         let method = request.method().clone();
         self.upload = Upload::new(request);
-        poll_fn(|cx| {
+        poll_fn(move |cx| {
             if let Poll::Ready(Err(error)) = self.upload.poll(&mut self.stream, cx) {
                 return Poll::Ready(Err(error.into()));
             }
             self.poll_head(&method, cx).map_err(ExchangeError::Failed)
         })
-        .await
     }
 
     fn poll_head(
