@@ -33,9 +33,14 @@ mod when;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 
 use crate::args::Args;
 use crate::exit::Exit;
+
+/// The allocator of the whole program: short responses are many small allocations.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let exit = match commands::run(Args::parse()) {
