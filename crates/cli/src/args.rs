@@ -245,7 +245,7 @@ pub(crate) struct Check {
     pub(crate) object: Option<String>,
 
     /// Judge many calls, one JSON object per line [default: stdin]. Prints one JSON line for each
-    /// call as soon as it is judged.
+    /// call as soon as it is judged. Keys that are not a call's, such as labels, are ignored.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     #[arg(conflicts_with_all = ["tool", "record", "explain"])]
     pub(crate) jsonl: Option<PathBuf>,

@@ -114,6 +114,14 @@ impl CallDescription {
         }
     }
 
+    /// Reads a line of a data set. It may have other keys, such as a label or a note.
+    pub fn parse_line(text: &str) -> Result<Self> {
+        match hook_input::as_description(text)? {
+            Some(of_hook) => Ok(of_hook),
+            None => Self::read(text, "input", OtherKeys::Labels),
+        }
+    }
+
     /// Reads a JSON object. An unknown key is an error: a misspelt `input` must not become a call
     /// without arguments.
     pub fn parse(text: &str) -> Result<Self> {
@@ -122,15 +130,25 @@ impl CallDescription {
 
     /// The same with another key for the arguments.
     pub fn parse_with(text: &str, input: &str) -> Result<Self> {
+        Self::read(text, input, OtherKeys::Refused)
+    }
+
+    fn read(text: &str, input: &str, other_keys: OtherKeys) -> Result<Self> {
         let not_a_call =
             |error: JsonError| Problem::new(format!("the call is not one JSON object: {error}"));
         let mut given = Self::default();
         let mut reader = Reader::new(text);
         let mut members = reader.object().map_err(not_a_call)?;
+        let mut label = None;
         while let Some(key) = members.next(&mut reader).map_err(not_a_call)? {
             let key = key.decode().map_err(not_a_call)?;
             if key != input && key != "tool" && !KEYS.contains(&key.as_ref()) {
-                return Err(unknown_key(&key, input));
+                if other_keys == OtherKeys::Refused || is_misspelt(&key, input) {
+                    return Err(unknown_key(&key, input));
+                }
+                reader.skip().map_err(not_a_call)?;
+                label.get_or_insert(key);
+                continue;
             }
             let kind = reader.kind().map_err(not_a_call)?;
             let mut value = reader.clone();
@@ -153,7 +171,11 @@ impl CallDescription {
             given.set(&key, value.map_err(not_a_call)?.into_owned())?;
         }
         reader.end().map_err(not_a_call)?;
-        Ok(given)
+        match label {
+            // It may be another word for the arguments.
+            Some(key) if given.input.is_none() => Err(unknown_key(&key, input)),
+            _ => Ok(given),
+        }
     }
 
     fn set(&mut self, key: &str, value: String) -> Result<()> {
@@ -294,6 +316,36 @@ fn conversation(text: &str) -> Result<ValueOrigins> {
     Ok(ValueOrigins::Conversation(Arc::new(Conversation::of(passages))))
 }
 
+/// What other keys than those of a call mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OtherKeys {
+    Refused,
+    /// They are notes about the call.
+    Labels,
+}
+
+/// Whether a key is one of a call's in other case, or with one letter wrong, missing or too many, or
+/// two swapped.
+fn is_misspelt(key: &str, input: &str) -> bool {
+    let key = key.to_lowercase();
+    KEYS.into_iter().chain([input, "tool"]).any(|known| is_slip(known, &key))
+}
+
+fn is_slip(meant: &str, written: &str) -> bool {
+    let same_start = meant.chars().zip(written.chars()).take_while(|(a, b)| a == b).count();
+    let rest = |word: &str| word.chars().skip(same_start).collect::<Vec<char>>();
+    let (mut meant, mut written) = (rest(meant), rest(written));
+    while meant.last().is_some() && meant.last() == written.last() {
+        meant.pop();
+        written.pop();
+    }
+    match (meant.as_slice(), written.as_slice()) {
+        ([] | [_], [] | [_]) => true,
+        ([a, b], [c, d]) => (a, b) == (d, c),
+        _ => false,
+    }
+}
+
 fn unknown_key(key: &str, input: &str) -> Problem {
     let known = format!("the keys of a call are tool, {input}, {}", KEYS.join(", "));
     Problem::hinted(format!("unknown key `{key}` in the call"), known)
@@ -339,6 +391,24 @@ mod tests {
 
     fn problem(text: &str) -> String {
         CallDescription::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_line_may_have_labels_but_no_misspelt_keys() {
+        let line = |key: &str| {
+            CallDescription::parse_line(&format!(r#"{{"{key}":1,"tool":"Bash","input":{{}}}}"#))
+        };
+        for label in ["class", "expect", "why", "note", "line", "held_out", "n"] {
+            assert!(line(label).is_ok(), "{label}");
+        }
+        for slip in ["imput", "inputs", "inptu", "Input", "CWD", "hom", "homme", "sever", "tools"] {
+            assert!(line(slip).is_err(), "{slip}");
+        }
+        let problem = |text| CallDescription::parse_line(text).unwrap_err().to_string();
+        let other_word = r#"{"tool":"Bash","arguments":{"command":"x"}}"#;
+        assert!(problem(other_word).contains("unknown key `arguments`"));
+        assert!(problem(r#"{"class":"a","input":{},"input":{}}"#).contains("`input` twice"));
+        assert!(CallDescription::parse(r#"{"class":"a","tool":"Bash","input":{}}"#).is_err());
     }
 
     #[test]

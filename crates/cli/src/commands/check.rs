@@ -186,7 +186,7 @@ fn judge_line(
     number: usize,
 ) -> Result<(String, Exit)> {
     let checked = std::str::from_utf8(line).context("not UTF-8").and_then(|text| {
-        let given = GivenCall::described(CallDescription::parse_any(text)?, &checker.defaults)?;
+        let given = GivenCall::described(CallDescription::parse_line(text)?, &checker.defaults)?;
         checker.check(given, Some(sessions))
     });
     match checked {

@@ -292,6 +292,16 @@ fn a_line_that_is_not_a_call_is_an_error_and_the_rest_is_judged() {
 }
 
 #[test]
+fn lines_may_have_labels() {
+    let call = r#"{"id":"1","class":"x","expect":"stop","tool":"nuke","input":{}}"#;
+    let slip = r#"{"class":"x","tool":"nuke","imput":{}}"#;
+    let ran = check(&["--jsonl", "-"]).stdin(format!("{call}\n{slip}")).run();
+    let lines = ran.json();
+    assert_eq!((lines[0]["id"].as_str(), lines[0]["verdict"].as_str()), (Some("1"), Some("deny")));
+    assert_eq!(lines[1]["error"], "unknown key `imput` in the call");
+}
+
+#[test]
 fn each_line_is_answered_before_the_next_comes() {
     let (mut child, _dir) = check(&["--jsonl", "-"]).spawn();
     let mut stdin = child.stdin.take().unwrap();
