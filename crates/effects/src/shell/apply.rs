@@ -211,7 +211,8 @@ impl Shell<'_, '_> {
             {
                 self.write_file(field, Change::Content);
             }
-            if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
+            let is_search = line.models.first().is_some_and(|model| model.names.contains(&"find"));
+            if usage == [Does::Deletes(Scope::Tree)] && is_search && name_test(line).is_some() {
                 let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
                 self.uses(&[Does::Deletes(Scope::One)], &found, context);
                 continue;

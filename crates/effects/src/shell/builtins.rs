@@ -461,7 +461,14 @@ impl Shell<'_, '_> {
                     !field.word.known_start().starts_with('-')
                         && !field.text().is_some_and(is_count)
                 });
+                // Bytes out of the middle of a file are something else than the file.
+                let is_carved = matches!(name, "head" | "tail")
+                    && arguments.iter().any(|field| {
+                        let start = field.word.known_start();
+                        start.starts_with("-c") || start.starts_with("--bytes")
+                    });
                 match (name, file, input) {
+                    _ if is_carved && input.is_none() => None,
                     ("tee" | "sponge", _, Some(input)) => {
                         self.keep_written(before, input);
                         self.feed_arguments(arguments, input);

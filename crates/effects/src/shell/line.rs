@@ -258,7 +258,12 @@ impl Reader<'_> {
     fn bundle(&mut self, field: &Field, skip: usize) {
         let letters: Vec<(usize, char)> =
             field.word.known_start().char_indices().skip(skip).collect();
+        let mut takes_digits = false;
         for (at, letter) in letters {
+            if takes_digits && letter.is_ascii_digit() {
+                continue;
+            }
+            takes_digits = false;
             let name = format!("-{letter}");
             let Some(flag) = self.find(&name) else {
                 self.line.unknown.push((name, None));
@@ -267,8 +272,9 @@ impl Reader<'_> {
             let after = at + letter.len_utf8();
             let has_more = after < field.word.known_part().len()
                 || field.word.gaps().iter().any(|gap| gap.at >= after);
-            if flag.value == Value::None {
+            if matches!(flag.value, Value::None | Value::Digits) {
                 self.given(flag, &name, None);
+                takes_digits = flag.value == Value::Digits;
                 continue;
             }
             // A bundle without a dash takes its values from the words after it: `tar xf a`.
@@ -286,7 +292,7 @@ impl Reader<'_> {
         let spelling = name.to_owned();
         let mut values = Vec::new();
         match flag.value {
-            Value::None => {}
+            Value::None | Value::Digits => {}
             Value::Joined => values.extend(joined),
             Value::One => values.extend(joined.or_else(|| self.next())),
             Value::FirstOfTwo => {

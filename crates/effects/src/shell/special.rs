@@ -822,8 +822,10 @@ impl Shell<'_, '_> {
             );
             above = command.parent;
         }
-        if is_inside && self.piped_secrets.is_none() {
-            self.mark(run, Mark::Credentials);
+        match &mut self.piped_secrets {
+            Some(piped) if is_inside => piped.push(run),
+            None if is_inside => self.mark(run, Mark::Credentials),
+            _ => {}
         }
     }
 
