@@ -1,6 +1,6 @@
 //! Shells and interpreters.
 
-use crate::effect::{Access, Purpose};
+use crate::effect::{Access, Change, Purpose};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -96,6 +96,14 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(each(&[]))
     .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    // Modules of Python that run what they read.
+    model(&["asyncio", "IPython", "ptpython"])
+        .operands(each(&[]))
+        .bare(&[Does::RunsInput(PYTHON)])
+        .examples(&[("python3 -m asyncio", &["runs asyncio"])]),
+    model(&["funcsave"])
+        .always(&[Does::WritesFile("~/.config/fish/functions/x.fish", Change::Content)])
+        .examples(&[("funcsave x", &["writes ~/.config/fish/functions/x.fish"])]),
     model(&["timeit"])
         .style(Style::Posix)
         .flags(&[

@@ -242,7 +242,11 @@ impl Reader<'_> {
         let start = field.word.known_start();
         let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
         let found = flags.filter(|flag| flag.value == Value::Joined).find_map(|flag| {
-            let is_prefix = |name: &&&str| name.len() > 2 && start.starts_with(**name);
+            // `-o/tmp` is `-o` with a folder, `-old` is another flag.
+            let is_path = |rest: &str| rest.starts_with(['/', '~', '.']);
+            let is_prefix = |name: &&&str| {
+                start.strip_prefix(**name).is_some_and(|rest| name.len() > 2 || is_path(rest))
+            };
             flag.names.iter().find(is_prefix).map(|name| (flag, *name))
         });
         let Some((flag, name)) = found else { return false };
