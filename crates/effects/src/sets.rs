@@ -602,7 +602,7 @@ const AGENT_CONFIG: &[&str] = &[
     // A workspace has settings and tasks of its own.
     "**/*.code-workspace",
     "**/.agents/{skills,commands,rules,hooks}/**",
-    "**/{AGENTS.override,AGENT,QWEN,WARP,CRUSH,CODEX,CONVENTIONS}.md",
+    "**/{AGENTS.override,AGENT,QWEN,WARP,CRUSH}.md",
     "**/.{iflow,tabnine,vibe,kilocode,qoder,codebuddy,rovodev,auggie}/**",
     "**/.{kilocodemodes,rules,replit.md}",
 ];

@@ -318,6 +318,8 @@ const JAVASCRIPT: Table = &[
     (
         &[
             "execSync",
+            "execaCommandSync",
+            "execaCommand",
             "?exec",
             "child_process.exec",
             "Deno.run",
@@ -492,6 +494,7 @@ const RUBY: Table = &[
     (&["Dir.glob"], Call::ReadsPattern),
     (&["Dir.entries", "Dir.children", "File.exist?", "File.stat"], Call::Lists),
     (&["File.write", "IO.write", "binwrite"], WRITES),
+    (&["File.truncate"], EMPTIES),
     (&["File.delete", "File.unlink", "Dir.rmdir", "FileUtils.rm", "FileUtils.rm_f"], DELETES),
     (&["rm_rf", "rm_r", "remove_entry", "remove_dir"], DELETES_TREE),
     (&["FileUtils.cp", "cp_r", "FileUtils.copy", "ln_s", "File.symlink"], Call::Copies),

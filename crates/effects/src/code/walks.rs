@@ -41,6 +41,10 @@ const WALKS: &[Walk] = &[
 /// Ways to name every file of the project.
 const EVERYTHING: &[&str] = &[
     "git ls-files",
+    "'git','ls-files'",
+    "'git', 'ls-files'",
+    "\"git\",\"ls-files\"",
+    "\"git\", \"ls-files\"",
     "Dir[\"**/*\"]",
     "Dir['**/*']",
     "Dir.glob(\"**/*\"",

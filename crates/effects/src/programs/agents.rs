@@ -145,10 +145,16 @@ pub(crate) const MODELS: &[Model] = &[
                 "mcp-server",
                 "features",
                 "debug",
-                "sandbox",
             ]),
+            model(&["sandbox"])
+                .subs(&[model(&["linux", "macos", "seatbelt", "landlock", "windows"])
+                    .style(Style::Posix)
+                    .operands(leading(&[&[COMMAND]], &[]))])
+                .style(Style::Posix)
+                .operands(leading(&[&[COMMAND]], &[])),
         ])
         .examples(&[
+            ("codex sandbox linux cat a", &["runs cat a", "reads a"]),
             ("codex --yolo exec x", &["marks escalates"]),
             ("codex exec -s danger-full-access x", &["marks escalates"]),
             ("codex mcp add x -- npx y", &["writes ~/.codex/config.toml"]),

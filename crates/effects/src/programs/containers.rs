@@ -462,6 +462,7 @@ pub(crate) const MODELS: &[Model] = &[
                 .style(Style::Posix)
                 .flags(RUN_FLAGS)
                 .operands(leading(&[&[], IN_CONTAINER], &[])),
+            model(&["unshare"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
             model(&["from", "pull"]).operands(each(IMAGE)),
             model(&[
                 "images",
@@ -834,7 +835,11 @@ pub(crate) const MODELS: &[Model] = &[
             "list", "info", "dominfo", "domstate", "status", "start", "stop", "shutdown", "reboot",
             "image", "network", "snapshot", "check",
         ]),
-        model(&["exec", "shell"]).style(Style::Posix).operands(leading(&[&[], IN_CONTAINER], &[])),
+        model(&["exec", "shell"]).style(Style::Posix).operands(leading(
+            // The machine itself.
+            &[&[Does::MarksIf(&["root@.host", ".host"], Mark::Privilege)], IN_CONTAINER],
+            &[],
+        )),
         model(&["launch", "init"]).flags(&[takes(
             &["--config", "-c"],
             &[

@@ -532,6 +532,40 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(leading(&[&[mark(Mark::Schedules)]], &[]))
         .always(&[Does::RunsInput(Language::Shell)])
         .examples(&[("at -l", &[]), ("at now", &["marks schedules"])]),
+    // Terminals.
+    model(&[
+        "xterm",
+        "uxterm",
+        "konsole",
+        "urxvt",
+        "rxvt",
+        "alacritty",
+        "foot",
+        "terminator",
+        "xfce4-terminal",
+        "lxterminal",
+        "mate-terminal",
+        "tilix",
+        "ghostty",
+        "st",
+        "terminology",
+        "gnome-terminal",
+        "x-terminal-emulator",
+        "kgx",
+        "ptyxis",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["-e", "-x", "--command"], &[COMMAND]).value(Value::Rest),
+        takes(&["-T", "-title", "--title", "-geometry", "-fn", "-fa", "-fs", "-bg", "-fg"], &[]),
+        takes(&["--working-directory"], &[FOLDER]),
+    ])
+    .operands(leading(&[&[COMMAND]], &[]))
+    .examples(&[
+        ("xterm -e 'cat a'", &["runs cat a", "reads a"]),
+        ("konsole -e cat a", &["runs cat a", "reads a"]),
+        ("gnome-terminal -- cat a", &["runs cat a", "reads a"]),
+    ]),
     model(&["kubie", "granted", "assume"])
         .style(Style::Posix)
         .subs(&[

@@ -1156,6 +1156,8 @@ fn leaves_all(test: &str, value: &str) -> bool {
     let number = digits.parse::<u64>().ok();
     match (test, value.bytes().next()) {
         ("-size", Some(b'+')) => number == Some(0),
+        ("-size", Some(b'-')) => value.ends_with(['G', 'T']),
+        ("-newermt", Some(b'1')) => value.starts_with("19"),
         ("-mtime" | "-atime" | "-ctime", Some(b'-')) => number.is_some_and(|days| days >= 365),
         ("-mtime" | "-atime" | "-ctime", Some(b'+')) => number == Some(0),
         ("-mmin", Some(b'-')) => number.is_some_and(|minutes| minutes >= 500_000),

@@ -50,6 +50,9 @@ impl Shell<'_, '_> {
         let is_unknown = line.operands.iter().skip(1).any(|field| field.word.is_unknown());
         is_unknown
             && self.has_run(|run| {
+                if run.words.iter().any(|word| word.known_part().contains("format=:%")) {
+                    return true;
+                }
                 let is_filter =
                     matches!(run.program.text(), Some("sed" | "awk" | "perl" | "printf" | "gawk"));
                 is_filter

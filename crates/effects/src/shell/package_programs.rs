@@ -94,6 +94,18 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `kubectl run NAME --image=curlimages/curl -- URL` runs `curl`.
+    pub(crate) fn pod_program(&mut self, line: &Line<'_>) {
+        let flag = "--image=";
+        let image = line.words.iter().find(|field| field.word.known_start().starts_with(flag));
+        let end = line.words.iter().position(|field| field.text() == Some("--"));
+        if let (Some(image), Some(at)) = (image, end) {
+            let mut words = vec![image.from(flag.len())];
+            words.extend(line.words.iter().skip(at + 1).cloned());
+            self.image_program(&words);
+        }
+    }
+
     fn run_named(&mut self, name: String, first: &Field, rest: &[Field]) {
         let mut all = vec![Field::new(Word::known(name), first.span.clone())];
         all.extend(rest.iter().cloned());

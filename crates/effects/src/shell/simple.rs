@@ -273,6 +273,9 @@ impl Shell<'_, '_> {
 
     /// `/tmp/git`: what the text has written there runs, whatever a program of that name does.
     fn written_as_program(&mut self, fields: &[Field]) {
+        if self.written.is_empty() && self.fetched.is_empty() {
+            return;
+        }
         let Some(first) = fields.first().filter(|first| is_path(&first.word)) else { return };
         let path = self.resolve(&first.word).resolved;
         let is_written = path.text().is_some_and(|path| {

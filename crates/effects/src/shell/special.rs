@@ -432,6 +432,8 @@ impl Shell<'_, '_> {
             "gh" if line.sub_command() == "workflow run" && names_production(line.words) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
+            // A setting names files that the server writes.
+            "redis-cli" if sets_config(line) => self.mark(context.run, Mark::Database),
             "redis-cli" if deletes_unknown_keys(line) => self.mark(context.run, Mark::Database),
             "kubectl"
                 if line.sub_command() == "patch"
@@ -478,6 +480,32 @@ impl Shell<'_, '_> {
                     self.ssh_input(host.and_then(|given| given.values.first()), context);
                 }
             }
+            "gsutil" if line.sub_command() == "rm" => {
+                let is_pattern = |field: &Field| !field.word.is_known();
+                if line.operands.iter().any(is_pattern) {
+                    self.mark(context.run, Mark::Infrastructure);
+                }
+            }
+            "nix" if given == Some("guix") => {
+                let at = line.words.iter().position(|field| field.text() == Some("--"));
+                if let Some(words) = at.and_then(|at| line.words.get(at + 1..)) {
+                    self.wrapped(words, context.input.clone());
+                }
+            }
+            "setx" => {
+                if let [name, value, ..] = line.operands.as_slice()
+                    && name.text().is_some_and(|name| {
+                        name != "PATH"
+                            && crate::shell::settings::meaning(&format!("env:{name}"))
+                                == Some(crate::shell::settings::Meaning::Host)
+                    })
+                {
+                    let mut setting = Word::known("env:");
+                    setting.push_word(&name.word);
+                    self.sets(setting, Some(value), Reach::Lasting);
+                }
+            }
+            "npm" if line.sub_command() == "dlx" => self.package_program(&line.operands),
             "mongosh" if !line.operands.is_empty() => {
                 if let Some(input) = &context.input {
                     self.run_output(Language::Mongo, &Rc::clone(input), &context.span);
@@ -612,6 +640,9 @@ impl Shell<'_, '_> {
             "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
             "kubectl" => {
+                if line.sub_command() == "run" {
+                    self.pod_program(line);
+                }
                 self.kubectl(line, context);
                 self.cluster_secrets(line, context);
             }
@@ -2023,6 +2054,7 @@ impl Shell<'_, '_> {
             self.mark(context.run, Mark::Infrastructure);
         }
         self.sql_arguments(line.words);
+        self.sql_on_input(line.words, &context.input);
     }
 
     /// A program that manages a service, by the words of its sub-commands.
@@ -2529,6 +2561,12 @@ fn reads_config(line: &Line<'_>) -> bool {
 /// `.dependencies.x = "https://…"` in a filter.
 fn names_dependency(filter: &str) -> bool {
     filter.contains("ependencies") && filter.contains("://") && filter.contains('=')
+}
+
+/// `redis-cli CONFIG SET dir /x`
+fn sets_config(line: &Line<'_>) -> bool {
+    let word = |at: usize| line.operands.get(at).and_then(Field::text).unwrap_or_default();
+    word(0).eq_ignore_ascii_case("config") && !word(1).eq_ignore_ascii_case("get")
 }
 
 fn is_empty_input(context: &Context) -> bool {

@@ -53,6 +53,7 @@ const SIGNS: &[&str] = &[
     "spark",
     "statement",
     "execute-sql",
+    "postgres",
 ];
 
 /// Ports of databases that delete by a plain request: Elasticsearch, CouchDB, Qdrant, Solr, Weaviate,
