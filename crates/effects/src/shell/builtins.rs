@@ -202,6 +202,7 @@ impl Shell<'_, '_> {
         // fish keeps it for every later shell.
         if let [flag, name, ..] = arguments
             && matches!(flag.text(), Some("--save" | "-s"))
+            && !name.word.known_part().contains('=')
         {
             let mut file = Word::known("~/.config/fish/functions/");
             file.push_word(&name.word);

@@ -20,7 +20,7 @@ impl Shell<'_, '_> {
                 let could = Bound::just(EffectKind::Deletes);
                 self.path_effect(&folder, could, |path| Action::Deletes(path, Scope::Tree));
             }
-            // The history of a branch begins anew, and the old one goes.
+            // The history of a branch starts again, and the old one goes.
             "branch" if replaces_branch(line) && self.has_run(is_orphan) => {
                 self.mark(context.run, Mark::History);
             }

@@ -404,7 +404,7 @@ impl Shell<'_, '_> {
             && let [script, rest @ ..] = line.operands.as_slice()
             && script.word.known_start().starts_with("../")
         {
-            let words = [&[script.clone()], rest].concat();
+            let words = [std::slice::from_ref(script), rest].concat();
             drop(self.run(&words, None));
         }
         if matches!(given, Some("service" | "rc-service"))

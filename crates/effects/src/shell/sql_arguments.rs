@@ -64,7 +64,7 @@ impl Shell<'_, '_> {
     /// Arguments, and values of flags, that are statements. Text for a program that says nothing of
     /// databases is only text.
     pub(crate) fn sql_arguments(&mut self, words: &[Field]) {
-        let Some(at) = words.iter().take(64).position(|field| is_statement(field)) else { return };
+        let Some(at) = words.iter().take(64).position(is_statement) else { return };
         let is_sign = |field: &Field| {
             let text = field.word.known_start();
             let end = text.find([' ', '=']).map_or(text.len(), |at| at + 1);
@@ -129,15 +129,12 @@ fn deletes_collection(field: &Field) -> bool {
         part.split(|letter: char| !letter.is_ascii_alphanumeric())
             .any(|word| matches!(word, "test" | "tests" | "tmp" | "temp" | "scratch" | "testing"))
     };
-    let is_whole = match parts.as_slice() {
-        [_] => true,
-        ["collections" | "indexes" | "volumes" | "v1" | "_db" | "api", _] => true,
-        ["api" | "v1", "queues" | "schema" | "volumes", ..] => true,
-        _ => false,
-    };
-    port.is_some_and(|port| PORTS.contains(&port))
-        && is_whole
-        && !parts.iter().any(|it| is_scratch(it))
+    let is_whole = matches!(
+        parts.as_slice(),
+        [_] | ["collections" | "indexes" | "volumes" | "v1" | "_db" | "api", _]
+            | ["api" | "v1", "queues" | "schema" | "volumes", ..]
+    );
+    port.is_some_and(|port| PORTS.contains(&port)) && is_whole && !parts.iter().any(is_scratch)
 }
 
 /// Where a statement begins in an argument: `--sql=DROP …`, `DROP …`.
