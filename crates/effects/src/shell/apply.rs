@@ -211,8 +211,8 @@ impl Shell<'_, '_> {
             {
                 self.write_file(field, Change::Content);
             }
-            let is_search = line.models.first().is_some_and(|model| model.names.contains(&"find"));
-            if usage == [Does::Deletes(Scope::Tree)] && is_search && name_test(line).is_some() {
+            if usage == [Does::Deletes(Scope::Tree)] && is_search(line) && name_test(line).is_some()
+            {
                 let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
                 self.uses(&[Does::Deletes(Scope::One)], &found, context);
                 continue;
@@ -1090,6 +1090,10 @@ const DRY: [Mark; 6] = [
     Mark::Database,
     Mark::Publishes,
 ];
+
+fn is_search(line: &Line<'_>) -> bool {
+    line.models.first().is_some_and(|model| model.names.contains(&"find"))
+}
 
 /// Tests that leave some files out.
 const TESTS: &[&str] = &[

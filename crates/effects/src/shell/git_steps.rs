@@ -29,7 +29,7 @@ impl Shell<'_, '_> {
             }
             _ => {}
         }
-        let is_path = |field: &&Field| field.word.known_start().starts_with("--exec-path=");
+        let is_path = |field: &&Field| field.word.known_part().starts_with("--exec-path=");
         if let Some(field) = line.words.iter().find(is_path) {
             self.opaque(Why::Program, Bound::ALL, field.span.clone());
         }
