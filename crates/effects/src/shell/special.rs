@@ -652,7 +652,9 @@ impl Shell<'_, '_> {
             }
             "gh" | "glab" | "helm" => self.reveals(name, line, context),
             "aria2c" | "axel" => self.named_downloads(line),
+            "7z" => self.fills_sensitive_folder(context),
             "tar" | "unzip" | "bsdtar" => {
+                self.fills_sensitive_folder(context);
                 self.unpacked(line, context);
                 if name == "tar" {
                     self.archive(line);
@@ -950,6 +952,23 @@ impl Shell<'_, '_> {
         let first = |line: &str| line.split_whitespace().next().map(str::to_ascii_lowercase);
         if text.lines().filter_map(first).any(|verb| EMPTIES.contains(&verb.as_str())) {
             self.mark(context.run, Mark::Database);
+        }
+    }
+
+    /// What is unpacked into `~/.ssh` may be any file that lets somebody in.
+    fn fills_sensitive_folder(&mut self, context: &Context) {
+        const FOLDERS: &[&str] = &["/.ssh", "/autostart", "/systemd/user", "/.config/fish"];
+        let filled = self.out.since(context.run).iter().find_map(|effect| match &effect.action {
+            Action::Writes(path, Change::Folder) => {
+                let folder = path.resolved.text()?.trim_end_matches('/');
+                FOLDERS.iter().any(|end| folder.ends_with(end)).then(|| path.resolved.clone())
+            }
+            _ => None,
+        });
+        if let Some(mut file) = filled {
+            file.push('/');
+            file.push_gap(crate::word::Fill::Name);
+            self.write_file(&Field::new(file, context.span.clone()), Change::Content);
         }
     }
 
