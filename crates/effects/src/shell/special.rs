@@ -955,7 +955,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    /// What is unpacked into `~/.ssh` may be any file that lets somebody in.
+    /// What is unpacked into `~/.ssh` may be any file that gives others access.
     fn fills_sensitive_folder(&mut self, context: &Context) {
         const FOLDERS: &[&str] = &["/.ssh", "/autostart", "/systemd/user", "/.config/fish"];
         let filled = self.out.since(context.run).iter().find_map(|effect| match &effect.action {
