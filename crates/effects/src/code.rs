@@ -19,11 +19,13 @@ use crate::word::{Fill, Word};
 
 mod calls;
 mod cmd;
+mod libraries;
 mod magics;
 pub(crate) mod powershell;
 mod scanner;
 mod small;
 mod statements;
+mod templates;
 mod walks;
 
 pub(crate) use statements::hooks_of_packages;
@@ -70,6 +72,9 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let Some((_, table)) = TABLES.iter().find(|(known, _)| *known == language) else { return };
     statements::scan(shell, text, field);
     walks::scan(shell, language, text, field);
+    if matches!(language, Language::Python | Language::JavaScript) {
+        libraries::scan(shell, text, field);
+    }
     if language == Language::Python {
         magics::scan(shell, text, field);
     }
@@ -79,6 +84,9 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     let sends = sends.iter().any(|method| text.contains(method));
     if language == Language::JavaScript && calls_joined_name(text) {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+    }
+    if language == Language::JavaScript && text.contains("$`") {
+        templates::scan(shell, text, field);
     }
     if language == Language::Php && text.contains("unlink") {
         deletes_found(shell, text, field);
@@ -174,6 +182,10 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         }
         match call {
             Call::Connects(Purpose::Fetch) if sends || sends_something(around) => {
+                perform(shell, Call::Connects(Purpose::Send), &arguments, field);
+            }
+            // `file_get_contents(URL, false, $context)` with a context that posts.
+            Call::Reads if sends && language == Language::Php && around.contains("://") => {
                 perform(shell, Call::Connects(Purpose::Send), &arguments, field);
             }
             Call::ConnectsTo(Purpose::Fetch) | Call::Reads if sends_something(around) => {
@@ -554,6 +566,9 @@ const STEMS: &[&str] = &[
     "exec",
     "spawn",
     "popen",
+    "fopen",
+    "fwrite",
+    "fputs",
     "unlink",
     "socket",
     "http",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::ground::Ground;
-use crate::path::{Case, Path};
+use crate::path::{Case, Path, has_drive};
 use crate::truth::Truth;
 use crate::word::{Fill, Word};
 
@@ -55,7 +55,8 @@ impl Root {
             (Self::Absolute, text)
         } else if text == "workspace" || text.starts_with("workspace/") {
             (Self::Workspace, text.get("workspace".len()..).unwrap_or_default())
-        } else if text.starts_with("**") {
+        } else if text.starts_with("**") || text.get(1..2) == Some(":") {
+            // A drive, or any: the whole path is compared.
             (Self::Anywhere, text)
         } else {
             (Self::Workspace, text)
@@ -399,12 +400,30 @@ fn home_length(start: &str, ground: &Ground<'_>) -> Option<usize> {
     if start == "~" || start.starts_with("~/") {
         return Some(1);
     }
-    if let Some(home) = ground.home {
-        let home = home.trim_end_matches('/');
-        let rest = start.strip_prefix(home)?;
-        return (rest.is_empty() || rest.starts_with('/')).then_some(home.len());
+    match ground.home {
+        Some(home) => folder_length(start, home),
+        None => usual_home(start),
     }
-    usual_home(start)
+}
+
+/// How many bytes of a path are this folder, if the path is below it or is it.
+fn folder_length(path: &str, folder: &str) -> Option<usize> {
+    let folder = folder.trim_end_matches(['/', '\\']);
+    let start = path.get(..folder.len())?;
+    let rest = path.get(folder.len()..)?;
+    let is_same = start == folder || has_drive(start) && is_same_on_drive(start, folder);
+    (is_same && (rest.is_empty() || rest.starts_with('/'))).then_some(folder.len())
+}
+
+/// Names of a drive are compared without regard to case, and the ground may have backslashes.
+fn is_same_on_drive(path: &str, folder: &str) -> bool {
+    let slash = |byte: u8| if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() };
+    path.bytes().map(slash).eq(folder.bytes().map(slash))
+}
+
+/// Whether a path that is not below the workspace is outside of it for sure.
+fn is_outside(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path == ".." || path.starts_with("../") || has_drive(path)
 }
 
 fn usual_home(start: &str) -> Option<usize> {
@@ -433,15 +452,12 @@ enum Place {
 
 fn below_workspace(path: &Word, ground: &Ground<'_>) -> Place {
     let start = path.known_start();
-    if let Some(workspace) = ground.workspace.or(ground.cwd) {
-        let workspace = workspace.trim_end_matches('/');
-        if let Some(rest) = start.strip_prefix(workspace)
-            && (rest.is_empty() || rest.starts_with('/'))
-        {
-            return Place::Inside(path.from(workspace.len()), OnceCell::new());
-        }
+    if let Some(workspace) = ground.workspace.or(ground.cwd)
+        && let Some(length) = folder_length(start, workspace)
+    {
+        return Place::Inside(path.from(length), OnceCell::new());
     }
-    if start.starts_with(['/', '~']) || start == ".." || start.starts_with("../") {
+    if is_outside(start) {
         return Place::Outside;
     }
     if has_unknown_start(path) { Place::Unknown } else { Place::Relative }
@@ -556,10 +572,47 @@ fn covers(pattern: &[Part], path: &[Part], case: Case) -> bool {
     walk(pattern, path, &|one, two| signs_cover(one, two, case), Deep::OnlyByDeep)
 }
 
-/// Whether the pattern matches something that the path can be, and the path shows a part of it.
+/// Whether the pattern matches something that the path can be, and the path shows a part of it: a
+/// name of the pattern must be where the path has one like it. A name elsewhere is a coincidence.
 fn meets(pattern: &[Part], path: &[Part], case: Case) -> bool {
     pattern.iter().any(|one| path.iter().any(|two| is_evidence(one, two, case)))
-        && walk(pattern, path, &|one, two| signs_meet(one, two, case), Deep::ByAnything)
+        && aligns_with_evidence(pattern, path, case)
+}
+
+/// As [`align`], with a second row: bit j says whether the rests fit and share a name that is shown.
+fn aligns_with_evidence(pattern: &[Part], path: &[Part], case: Case) -> bool {
+    let path = path.get(..MAX_ITEMS).unwrap_or(path);
+    let bit = |row: u128, at: usize| row >> at & 1 == 1;
+    let mut fits: u128 = 1 << path.len();
+    for (at, two) in path.iter().enumerate().rev() {
+        if *two == Part::Deep && bit(fits, at + 1) {
+            fits |= 1 << at;
+        }
+    }
+    let mut shows: u128 = 0;
+    for one in pattern.iter().rev() {
+        let (mut next_fits, mut next_shows): (u128, u128) = (0, 0);
+        for at in (0..=path.len()).rev() {
+            let two = path.get(at);
+            let (fit, show) = match (one, two) {
+                (Part::Deep, Some(_)) | (_, Some(Part::Deep)) => (
+                    bit(fits, at) || bit(next_fits, at + 1),
+                    bit(shows, at) || bit(next_shows, at + 1),
+                ),
+                (Part::Deep, None) => (bit(fits, at), bit(shows, at)),
+                (_, None) => (false, false),
+                (Part::One(name), Some(Part::One(other))) => {
+                    let fit = bit(fits, at + 1) && signs_meet(name, other, case);
+                    let is_shown = |two| bit(shows, at + 1) || is_evidence(one, two, case);
+                    (fit, fit && two.is_some_and(is_shown))
+                }
+            };
+            next_fits |= u128::from(fit) << at;
+            next_shows |= u128::from(show) << at;
+        }
+        (fits, shows) = (next_fits, next_shows);
+    }
+    bit(shows, 0)
 }
 
 /// How an unknown number of parts in the path is matched.
@@ -834,6 +887,39 @@ mod tests {
             ("~/.ssh/**", "/root/.ssh/id_rsa"),
         ] {
             assert_eq!(truth(glob, path.into(), &GROUND), Truth::No, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn paths_with_a_drive_are_absolute_and_ignore_case() {
+        let ground = Ground {
+            cwd: Some("C:\\Users\\u\\app"),
+            home: Some("C:\\Users\\u"),
+            workspace: Some("C:\\Users\\u\\app"),
+            ..GROUND
+        };
+        for (glob, path) in [
+            ("workspace/**", "c:/users/u/APP/dist"),
+            ("workspace/**", "dist"),
+            ("~/Documents", "C:\\Users\\u\\Documents"),
+            ("?:", "D:\\"),
+            ("C:/Windows/**", "c:\\windows\\System32\\x"),
+        ] {
+            assert_eq!(truth(glob, path.into(), &ground), Truth::Yes, "{glob} {path}");
+        }
+        for path in ["C:/Users/u/Documents", "D:/x", "C:/Users/u/app2", "../other", "E:"] {
+            assert_eq!(truth("workspace/**", path.into(), &ground), Truth::No, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_both_have_elsewhere_is_no_evidence() {
+        let found = gap("/w/app/", Fill::Anything, "/Dockerfile");
+        for glob in ["**/.var/app/x/**", "**/app/*/.claude/y", "**/w"] {
+            assert_eq!(truth(glob, found.clone(), &GROUND), Truth::No, "{glob}");
+        }
+        for glob in ["**/app/x/*", "/w/app/secret/Dockerfile"] {
+            assert_eq!(truth(glob, found.clone(), &GROUND), Truth::Unknown, "{glob}");
         }
     }
 

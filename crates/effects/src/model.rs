@@ -142,6 +142,8 @@ pub enum Value {
     One,
     /// One, only in the same word: `-i.bak`, `--color=auto`, `of=file`.
     Joined,
+    /// Digits in the same word, if any; more letters are flags of their own: `perl -0777pi`.
+    Digits,
     /// Two words; the first one is used: `find -fprintf FILE FORMAT`.
     FirstOfTwo,
     /// Two words; the second one is used: `jq --slurpfile NAME FILE`, `nmap`, `ssh-keygen`.
@@ -423,6 +425,11 @@ pub const fn takes(names: &'static [&'static str], does: Use) -> Flag {
 /// A flag whose value, if any, is in the same word; also the prefix of an operand (`of=`).
 pub const fn joined(names: &'static [&'static str], does: Use) -> Flag {
     Flag { names, value: Value::Joined, does, operands: None, instead: false }
+}
+
+/// A flag that digits may follow.
+pub const fn digits(names: &'static [&'static str]) -> Flag {
+    Flag { names, value: Value::Digits, does: &[], operands: None, instead: false }
 }
 
 impl Flag {

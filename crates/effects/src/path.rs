@@ -48,6 +48,9 @@ impl Path {
                 case = Case::Ignored;
             }
         }
+        if has_drive(resolved.known_start()) {
+            case = Case::Ignored;
+        }
         Self { written: written.clone(), resolved, real, case }
     }
 }
@@ -153,12 +156,10 @@ fn is_home(start: &str) -> bool {
     start == "~" || start.starts_with("~/")
 }
 
-/// `C:\` or `C:/`
-fn has_drive(start: &str) -> bool {
-    let mut bytes = start.bytes();
-    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
-        && bytes.next() == Some(b':')
-        && matches!(bytes.next(), Some(b'\\' | b'/'))
+/// `C:\`, `C:/` or `C:`
+pub(crate) fn has_drive(start: &str) -> bool {
+    matches!(start.as_bytes(), [letter, b':'] | [letter, b':', b'\\' | b'/', ..]
+        if letter.is_ascii_alphabetic())
 }
 
 /// Whether it begins with a missing value, which may be absolute.

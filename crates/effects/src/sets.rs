@@ -408,6 +408,10 @@ const STARTUP: &[&str] = &[
     "**/.config/systemd/user/**",
     "**/.config/environment.d/**",
     "**/.config/nushell/**",
+    "~/.{bashrc,zshrc,profile,bash_profile}.d/**",
+    "**/.config/{tmux,screen,vim,gdb,readline,X11,zsh,w3m,git-cliff,pdb}/*{rc,.conf,init,profile}",
+    "~/.docker/cli-plugins/**",
+    "~/.{rtorrent.rc,xmodmaprc,mpv/**,w3m/config,lynxrc,stumpwmrc,ratpoisonrc,fvwm2rc,conkyrc}",
     "**/.config/powershell/**",
     "**/Microsoft.PowerShell_profile.ps1",
     "**/Start Menu/Programs/{Startup,StartUp}/**",
@@ -595,6 +599,12 @@ const AGENT_CONFIG: &[&str] = &[
     "**/.github/{instructions,prompts,chatmodes,agents}/**",
     "**/.devcontainer/**",
     "**/.devcontainer.json",
+    // A workspace has settings and tasks of its own.
+    "**/*.code-workspace",
+    "**/.agents/{skills,commands,rules,hooks}/**",
+    "**/{AGENTS.override,AGENT,QWEN,WARP,CRUSH}.md",
+    "**/.{iflow,tabnine,vibe,kilocode,qoder,codebuddy,rovodev,auggie}/**",
+    "**/.{kilocodemodes,rules,replit.md}",
 ];
 
 /// Version control and CI: history, hooks, configuration that runs code.
@@ -609,7 +619,9 @@ const VCS: &[&str] = &[
     "**/.husky/**",
     "**/.githooks/**",
     "**/.pre-commit-config.yaml",
-    "**/lefthook.yml",
+    "**/{lefthook,lefthook-local}.{yml,yaml,toml,json}",
+    "**/.{simple-git-hooks,lintstagedrc,huskyrc}{,.json,.js,.cjs,.mjs,.yaml,.yml}",
+    "**/{simple-git-hooks,lint-staged.config}.{json,js,cjs,mjs}",
     "**/.hg/**",
     "**/.svn/**",
     "**/.jj/**",

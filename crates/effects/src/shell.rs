@@ -13,11 +13,13 @@ mod erases;
 pub(crate) mod eval;
 pub(crate) mod expand;
 mod foreign;
+mod git_steps;
 mod killed;
 mod line;
 mod links;
 pub(crate) mod output;
 mod package;
+mod package_programs;
 pub(crate) mod parse;
 mod pieces;
 pub(crate) mod recipes;
@@ -28,11 +30,14 @@ mod shows;
 pub(crate) mod simple;
 mod sources;
 mod special;
+mod sql_arguments;
 mod subscripts;
 pub(crate) mod syntax;
 
 pub(crate) use apply::glob_word;
+pub(crate) use package_programs::of_image;
 pub(crate) use special::is_cloud;
+pub(crate) use sql_arguments::is_sql_statement;
 
 #[cfg(test)]
 mod tests;

@@ -295,6 +295,8 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
             let file = rest.split_whitespace().next().unwrap_or_default();
             shell.read_file(&named(file), Access::Content);
         }
+        // The database is replaced by a copy.
+        ".restore" => shell.mark_parent(crate::marks::Mark::Database),
         ".archive" | ".ar" => {
             for path in rest.split_whitespace().filter(|word| !word.starts_with('-')).take(16) {
                 shell.read_file(&named(path), Access::Content);

@@ -89,6 +89,10 @@ fn of(statement: &Ast) -> Statement {
         tables.push(table(name));
         ControlFlow::<()>::Continue(())
     });
+    tables.sort();
+    tables.dedup();
+    let is_one = tables.len() == 1;
+    let rows = |condition: Option<&Expr>| rows(condition, is_one);
     let (verb, named, rows) = match statement {
         Ast::Query(_) => ("select", &[][..], Rows::Some),
         Ast::Insert(_) => ("insert", &[][..], Rows::Some),
@@ -137,8 +141,14 @@ fn table(name: &ObjectName) -> String {
     name.0.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
-fn rows(condition: Option<&Expr>) -> Rows {
+/// Which rows a condition leaves; whether the statement names one table only.
+fn rows(condition: Option<&Expr>, is_one: bool) -> Rows {
     match condition {
+        Some(Expr::InSubquery { expr, subquery, negated: false })
+            if is_one && selects_all(subquery, expr) =>
+        {
+            Rows::All
+        }
         Some(condition) if !is_always_true(condition) => Rows::Some,
         _ => Rows::All,
     }
@@ -168,6 +178,21 @@ fn is_always_true(condition: &Expr) -> bool {
     }
 }
 
+/// `SELECT id FROM users`: every value of the column.
+fn selects_all(query: &sqlparser::ast::Query, column: &Expr) -> bool {
+    let sqlparser::ast::SetExpr::Select(select) = query.body.as_ref() else { return false };
+    let is_column = matches!(
+        select.projection.as_slice(),
+        [sqlparser::ast::SelectItem::UnnamedExpr(found)] if found == column
+    );
+    let is_plain = matches!(select.from.as_slice(), [only] if only.joins.is_empty());
+    is_column
+        && is_plain
+        && select.selection.is_none()
+        && select.having.is_none()
+        && query.limit_clause.is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,6 +211,8 @@ mod tests {
             ("DELETE FROM users WHERE id = 1", &["delete users"]),
             ("DELETE FROM users WHERE (1=1)", &["delete users all"]),
             ("UPDATE users SET a = 1 WHERE true OR id = 2", &["update users all"]),
+            ("DELETE FROM a WHERE id IN (SELECT id FROM a)", &["delete a all"]),
+            ("DELETE FROM a WHERE id IN (SELECT id FROM a WHERE b)", &["delete a"]),
             ("UPDATE `users` SET a = 1 WHERE id IN (SELECT id FROM old)", &["update old,users"]),
             ("/* x */ DROP TABLE a, \"B\"; -- y\nTRUNCATE c", &["drop a,b all", "truncate c all"]),
             ("INSERT INTO a VALUES ('drop table b')", &["insert a"]),

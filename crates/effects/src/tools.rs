@@ -19,6 +19,7 @@ mod known;
 mod naming;
 mod program_tool;
 mod services;
+mod typed;
 mod unknown;
 pub(crate) mod written;
 
@@ -96,6 +97,9 @@ fn analyse_tool(
         }
         Some(entry) => {
             known::analyse(&mut analysis, &call, entry);
+            if entry.is(Kind::Shell) || entry.is(Kind::Sql) {
+                typed::analyse(&mut analysis, &call);
+            }
             // A tool of the same name may call its arguments something else.
             let shows = analysis.effects.all().is_empty() && entry.is(Kind::Read);
             if shows {
@@ -107,6 +111,7 @@ fn analyse_tool(
         }
         None => {
             unknown::analyse(&mut analysis, &call);
+            typed::analyse(&mut analysis, &call);
             naming::analyse(&mut analysis, &call);
             program_tool::analyse(&mut analysis, &call);
         }

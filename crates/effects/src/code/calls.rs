@@ -73,6 +73,7 @@ const TUNNEL: Call = Call::Connects(Purpose::Tunnel);
 const WRITES: Call = Call::Writes(Change::Content);
 const APPENDS: Call = Call::Writes(Change::Append);
 const FOLDER: Call = Call::Writes(Change::Folder);
+const EMPTIES: Call = Call::Writes(Change::Empty);
 const ATTRIBUTES: Call = Call::Writes(Change::Attributes);
 const DELETES: Call = Call::Deletes(Scope::One);
 const DELETES_TREE: Call = Call::Deletes(Scope::Tree);
@@ -182,6 +183,15 @@ const PYTHON: Table = &[
             "pty.spawn",
             "?run",
             "?call",
+            "pexpect.run",
+            "pexpect.spawn",
+            "delegator.run",
+            "delegator.chain",
+            "sarge.run",
+            "sarge.capture_stdout",
+            "invoke.run",
+            "exec_command",
+            "Context().run",
         ],
         Call::Shell,
     ),
@@ -217,7 +227,8 @@ const PYTHON: Table = &[
     ),
     (&["shutil.move", "os.rename", "os.replace", "os.renames"], Call::Moves),
     (&["os.mkdir", "makedirs"], FOLDER),
-    (&["os.chmod", "os.chown", "os.truncate"], ATTRIBUTES),
+    (&["os.chmod", "os.chown"], ATTRIBUTES),
+    (&["os.truncate"], EMPTIES),
     (
         &[
             "listdir",
@@ -307,6 +318,8 @@ const JAVASCRIPT: Table = &[
     (
         &[
             "execSync",
+            "execaCommandSync",
+            "execaCommand",
             "?exec",
             "child_process.exec",
             "Deno.run",
@@ -339,12 +352,12 @@ const JAVASCRIPT: Table = &[
             "writeTextFile",
             "writeTextFileSync",
             "Bun.write",
-            "truncateSync",
             "openSync",
         ],
         WRITES,
     ),
     (&["appendFileSync", "appendFile"], APPENDS),
+    (&["truncateSync"], EMPTIES),
     (&["mkdirSync", "mkdir", "mkdtempSync"], FOLDER),
     (&["chmodSync", "chownSync"], ATTRIBUTES),
     (&["unlinkSync", "unlink", "Deno.remove"], DELETES),
@@ -424,7 +437,8 @@ const PERL: Table = &[
     (&["rename", "move"], Call::Moves),
     (&["copy"], Call::Copies),
     (&["mkdir"], FOLDER),
-    (&["chmod", "chown", "truncate"], ATTRIBUTES),
+    (&["chmod", "chown"], ATTRIBUTES),
+    (&["truncate"], EMPTIES),
     (&["getstore", "LWP::Simple::get"], FETCH),
     (&["post", "put", "post_form"], Call::ConnectsTo(Purpose::Send)),
     (&["get", "mirror"], Call::ConnectsTo(Purpose::Fetch)),
@@ -480,6 +494,7 @@ const RUBY: Table = &[
     (&["Dir.glob"], Call::ReadsPattern),
     (&["Dir.entries", "Dir.children", "File.exist?", "File.stat"], Call::Lists),
     (&["File.write", "IO.write", "binwrite"], WRITES),
+    (&["File.truncate"], EMPTIES),
     (&["File.delete", "File.unlink", "Dir.rmdir", "FileUtils.rm", "FileUtils.rm_f"], DELETES),
     (&["rm_rf", "rm_r", "remove_entry", "remove_dir"], DELETES_TREE),
     (&["FileUtils.cp", "cp_r", "FileUtils.copy", "ln_s", "File.symlink"], Call::Copies),

@@ -320,13 +320,24 @@ pub(super) fn apple_script(shell: &mut Shell<'_, '_>, text: &str, field: &Field)
             }
         }
     }
-    if lower.contains("read") {
+    let sends = lower.contains("send") && lower.contains("message");
+    if lower.contains("read") || lower.contains("attachment") || sends {
         for (at, sign) in lower.match_indices("posix file \"").take(8) {
             let literal = text.get(at + sign.len()..).unwrap_or_default();
             let name = literal.get(..literal_end(literal)).unwrap_or_default();
             let file = Field::new(Word::known(name), field.span.clone());
             shell.read_file(&file, Access::Content);
         }
+    }
+    // Mail and Messages send in the name of the user.
+    if sends
+        && (lower.contains("application \"mail\"") || lower.contains("application \"messages\""))
+    {
+        let address = lower.find('@').and_then(|at| lower.get(at + 1..));
+        let host = address.and_then(|rest| rest.split(['"', '>', ' ', '}']).next());
+        let host = Word::known(host.unwrap_or("mail"));
+        let address = crate::host::parse_host(&host, "");
+        shell.connect(address, crate::effect::Purpose::Send, None, field.span.clone());
     }
     let acts = [
         "keystroke",
@@ -577,6 +588,14 @@ pub(super) fn mongo(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         "renameCollection",
         "shutdownServer",
         "$out",
+        "updateMany({},",
+        "update({},",
+        "[\"drop\"]",
+        "['drop']",
+        "{delete:",
+        "{ delete:",
+        "deletes:[{q:{}",
+        "bulkWrite([{deleteMany",
     ];
     if drops.iter().any(|verb| text.contains(verb)) {
         shell.mark_parent(Mark::Database);

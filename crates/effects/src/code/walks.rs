@@ -38,6 +38,26 @@ const WALKS: &[Walk] = &[
     ),
 ];
 
+/// Ways to name every file of the project.
+const EVERYTHING: &[&str] = &[
+    "git ls-files",
+    "'git','ls-files'",
+    "'git', 'ls-files'",
+    "\"git\",\"ls-files\"",
+    "\"git\", \"ls-files\"",
+    "Dir[\"**/*\"]",
+    "Dir['**/*']",
+    "Dir.glob(\"**/*\"",
+    "Dir.glob('**/*'",
+    "glob.glob(\"**/*\"",
+    "glob.glob('**/*'",
+    "globSync(\"**/*\"",
+    "globSync('**/*'",
+    "Path('.').rglob('*')",
+    "Path(\".\").rglob(\"*\")",
+    "Path().rglob(",
+];
+
 /// Tests of names: only some of the files are meant.
 const TESTS: &[&str] = &[
     "endswith",
@@ -78,6 +98,9 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, language: Language, text: &str, fi
         || TESTS.iter().any(|test| text.contains(test))
     {
         return;
+    }
+    if EVERYTHING.iter().any(|walk| text.contains(walk)) {
+        deletes(shell, &Field::new(Word::known("."), field.span.clone()), Scope::Tree);
     }
     for walk in *walks {
         for (at, _) in text.match_indices(walk).take(4) {

@@ -321,18 +321,12 @@ impl Known {
 
 impl Place {
     fn of(path: &str, ground: &Ground<'_>) -> Self {
-        if let Some(workspace) = ground.workspace.or(ground.cwd) {
-            let workspace = workspace.trim_end_matches('/');
-            if let Some(rest) = path.strip_prefix(workspace)
-                && (rest.is_empty() || rest.starts_with('/'))
-            {
-                return Self::Inside(count(path, workspace.len()));
-            }
+        if let Some(workspace) = ground.workspace.or(ground.cwd)
+            && let Some(length) = super::folder_length(path, workspace)
+        {
+            return Self::Inside(count(path, length));
         }
-        if path.starts_with(['/', '~']) || path == ".." || path.starts_with("../") {
-            return Self::Outside;
-        }
-        Self::Relative
+        if super::is_outside(path) { Self::Outside } else { Self::Relative }
     }
 }
 

@@ -145,10 +145,16 @@ pub(crate) const MODELS: &[Model] = &[
                 "mcp-server",
                 "features",
                 "debug",
-                "sandbox",
             ]),
+            model(&["sandbox"])
+                .subs(&[model(&["linux", "macos", "seatbelt", "landlock", "windows"])
+                    .style(Style::Posix)
+                    .operands(leading(&[&[COMMAND]], &[]))])
+                .style(Style::Posix)
+                .operands(leading(&[&[COMMAND]], &[])),
         ])
         .examples(&[
+            ("codex sandbox linux cat a", &["runs cat a", "reads a"]),
             ("codex --yolo exec x", &["marks escalates"]),
             ("codex exec -s danger-full-access x", &["marks escalates"]),
             ("codex mcp add x -- npx y", &["writes ~/.codex/config.toml"]),
@@ -276,35 +282,44 @@ pub(crate) const MODELS: &[Model] = &[
             &[],
         ),
     ])
-    .subs(&[model(&[
-        "run",
-        "chat",
-        "session",
-        "exec",
-        "acp",
-        "configure",
-        "info",
-        "models",
-        "login",
-        "logout",
-        "status",
-        "ls",
-        "update",
-        "upgrade",
-        "mcp",
-        "serve",
-        "web",
-        "stats",
-        "export",
-        "import",
-        "auth",
-    ])])
+    .subs(&[
+        model(&["mcp"]).subs(&[
+            model(&["add", "add-json", "install", "import"])
+                .style(Style::Posix)
+                .always(&[Does::WritesFile("~/.config/mcp/mcp.json", Change::Content)]),
+            model(&["list", "get", "ls", "status", "remove", "login", "auth"]),
+        ]),
+        model(&[
+            "run",
+            "chat",
+            "session",
+            "exec",
+            "acp",
+            "configure",
+            "info",
+            "models",
+            "login",
+            "logout",
+            "status",
+            "ls",
+            "update",
+            "upgrade",
+            "serve",
+            "web",
+            "stats",
+            "export",
+            "import",
+            "auth",
+        ]),
+    ])
     .examples(&[
         ("copilot --allow-all-tools -p x", &["marks escalates"]),
         ("aider --yes-always -m x", &["marks escalates"]),
         ("cursor-agent -f -p x", &["marks escalates"]),
         ("amp --dangerously-allow-all -x x", &["marks escalates"]),
         ("opencode models", &[]),
+        ("amp mcp add x -- npx y", &["writes ~/.config/mcp/mcp.json"]),
+        ("amp mcp list", &[]),
     ]),
     model(&["callgate"])
         .flags(&[
@@ -408,6 +423,11 @@ pub(crate) const MODELS: &[Model] = &[
         "supergateway",
         "mcpo",
         "smithery",
+        "install-mcp",
+        "add-mcp",
+        "mcp-add",
+        "mcpm",
+        "mcp-get",
     ])
     .flags(&[takes(&["--header", "--transport", "--port"], &[]), takes(&["--stdio"], &[SHELL])])
     .subs(&[

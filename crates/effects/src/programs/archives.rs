@@ -125,6 +125,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("7z a x.7z src", &["writes x.7z", "reads-tree src"]),
             ("7z l x.7z", &["reads x.7z"]),
+            ("7z x x.7z -o~/a -y", &["reads x.7z", "makes ~/a", "makes ."]),
             ("7z a -sdel x.7z src", &["writes x.7z", "reads-tree src", "deletes-tree src"]),
         ]),
     model(&[

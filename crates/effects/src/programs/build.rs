@@ -69,8 +69,10 @@ pub(crate) const MODELS: &[Model] = &[
             &[],
         ),
     ])
+    .subs(&[model(&["exec", "execute"]).style(Style::Posix).operands(each(&[SHELL]))])
     .operands(TARGETS)
     .examples(&[
+        ("nx exec -- cat a", &["runs cat a", "reads a"]),
         ("just test", &[]),
         ("nx test shop", &[]),
         ("bazel test //...", &[]),

@@ -373,7 +373,9 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["ls", "du", "stat", "cat", "version", "hash", "mb"]),
             model(&["cp", "mv", "rsync"]).operands(COPIES),
-            model(&["rm"]).flags(&[switch(&["-r", "-R"], DESTROY)]),
+            model(&["rm"])
+                .flags(&[switch(&["-r", "-R"], DESTROY)])
+                .operands(each(&[Does::MarksIfContains("*", Mark::Infrastructure)])),
             model(&["rb"]).always(DESTROY),
             model(&["acl", "iam", "defacl"]).always(GRANT),
         ])

@@ -109,7 +109,7 @@ const RUN_FLAGS: &[Flag] = &[
     ),
 ];
 
-const BUILD: Model = model(&["build", "bake"])
+const BUILD: Model = model(&["build", "bake", "bud"])
     .flags(&[
         takes(&["--file", "-f"], &[Does::Recipe]),
         takes(
@@ -125,7 +125,6 @@ const BUILD: Model = model(&["build", "bake"])
                 "--network",
                 "--progress",
                 "--builder",
-                "--build-context",
                 "--provenance",
                 "--sbom",
                 "--set",
@@ -133,6 +132,9 @@ const BUILD: Model = model(&["build", "bake"])
             &[],
         ),
         takes(&["--secret", "--ssh"], &[]),
+        takes(&["--volume", "-v"], &[Does::Mount]),
+        takes(&["--allow"], &[Does::MarksIfContains("security.insecure", Mark::HostAccess)]),
+        takes(&["--build-context"], &[Does::Mount]),
         takes(&["--output", "-o", "--iidfile", "--metadata-file"], &[]),
     ])
     .operands(each(&[Does::Repository(Purpose::Execute)]));
@@ -249,7 +251,21 @@ const DOCKER_SUBS: &[Model] = &[
     model(&["logout"]),
     model(&["volume"]).subs(&[
         model(&["rm", "remove", "prune"]).always(DISK),
-        model(&["ls", "list", "inspect", "create", "update"]),
+        // `device=/` makes a volume of a folder of the host.
+        model(&["create"]).flags(&[
+            takes(&["--opt", "-o"], &[Does::Mount]),
+            takes(&["--name", "--driver", "-d", "--label"], &[]),
+        ]),
+        model(&["ls", "list", "inspect", "update"]),
+    ]),
+    model(&["service"]).subs(&[
+        model(&["create", "update"])
+            .style(Style::Posix)
+            .flags(RUN_FLAGS)
+            .operands(leading(&[IMAGE, IN_CONTAINER], &[])),
+        model(&["rm", "remove"]).always(DESTROY),
+        model(&["scale"]).operands(each(&[Does::MarksIfContains("=0", Mark::Infrastructure)])),
+        model(&["ls", "ps", "inspect", "logs", "rollback"]),
     ]),
     model(&["system"]).subs(&[
         model(&["reset"]).always(DISK),
@@ -305,7 +321,8 @@ const DOCKER_SUBS: &[Model] = &[
         model(&["ls", "inspect", "enable", "disable", "rm"]),
     ]),
     model(&["import"]).operands(leading(&[&[Does::Package(Registry::Other)]], &[])),
-    model(&["machine", "pod", "play", "kube", "generate", "unshare", "mount"]),
+    model(&["unshare"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
+    model(&["machine", "pod", "play", "kube", "generate", "mount"]),
 ];
 
 const KUBE_DELETE: Model = model(&["delete"])
@@ -422,6 +439,17 @@ pub(crate) const MODELS: &[Model] = &[
             ("docker compose down -v", &[]),
             ("docker compose -f https://h.example/c.yml up", &["executes h.example:443"]),
             ("docker run --env-file .env alpine", &["executes docker.io:443", "lists .env"]),
+            (
+                "docker service create --mount type=bind,src=/,dst=/h alpine",
+                &["executes docker.io:443", "reads-tree /", "makes /", "marks host-access"],
+            ),
+            ("docker build --allow security.insecure .", &["reads-tree .", "marks host-access"]),
+            ("docker build --build-context h=./a .", &["reads-tree .", "reads-tree a", "makes a"]),
+            (
+                "docker volume create -o type=none -o device=/ v",
+                &["reads-tree /", "makes /", "marks host-access"],
+            ),
+            ("podman unshare cat a", &["runs cat a", "reads a"]),
         ]),
     model(&["docker-compose", "podman-compose"])
         .flags(COMPOSE.flags)
@@ -434,6 +462,7 @@ pub(crate) const MODELS: &[Model] = &[
                 .style(Style::Posix)
                 .flags(RUN_FLAGS)
                 .operands(leading(&[&[], IN_CONTAINER], &[])),
+            model(&["unshare"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
             model(&["from", "pull"]).operands(each(IMAGE)),
             model(&[
                 "images",
@@ -676,14 +705,11 @@ pub(crate) const MODELS: &[Model] = &[
         "kops",
         "kubeadm",
         "velero",
-        "ctr",
         "crictl",
         "colima",
-        "lima",
         "limactl",
         "multipass",
         "vagrant",
-        "orb",
     ])
     .subs(&[
         model(&["delete", "destroy", "reset", "uninstall"]).always(DESTROY),
@@ -691,12 +717,103 @@ pub(crate) const MODELS: &[Model] = &[
             .style(Style::Posix)
             .flags(&[takes(&["-c", "--command"], &[Does::RemoteShell])])
             .operands(leading(&[&[], IN_CONTAINER], &[])),
+        // Folders of the host for a virtual machine.
+        model(&["mount"]).operands(leading(
+            &[&[READS_TREE, MAKES, Does::MarksIf(&["/", "/etc", "/root"], Mark::HostAccess)]],
+            &[],
+        )),
+        model(&["start", "launch", "create"]).flags(&[takes(&["--mount", "-V"], &[Does::Mount])]),
     ])
     .examples(&[
+        ("multipass mount / x", &["reads-tree /", "makes /", "marks host-access"]),
         ("stern web", &[]),
         ("vagrant destroy", &["marks infrastructure"]),
         ("vagrant ssh -c 'cat a'", &["runs cat a", "reads a"]),
     ]),
+    model(&["ctr"])
+        .style(Style::Posix)
+        .flags(&[takes(&["--namespace", "-n", "--address", "-a"], &[])])
+        .subs(&[
+            model(&["run"])
+                .style(Style::Posix)
+                .flags(RUN_FLAGS)
+                .operands(leading(&[IMAGE, &[], IN_CONTAINER], &[])),
+            model(&["images", "image", "i"]).subs(&[
+                model(&["ls", "list", "check", "tag", "rm"]),
+                model(&["pull"]).operands(each(IMAGE)),
+            ]),
+            model(&["tasks", "task", "t"]).subs(&[
+                model(&["exec"]).style(Style::Posix).operands(leading(&[&[], IN_CONTAINER], &[])),
+                model(&["ls", "list", "kill", "rm"]),
+            ]),
+        ])
+        .examples(&[
+            ("ctr images ls", &[]),
+            (
+                "ctr run --mount type=bind,src=/,dst=/h h.example/a x cat b",
+                &[
+                    "reads-tree /",
+                    "makes /",
+                    "executes h.example:443",
+                    "runs cat b",
+                    "reads b",
+                    "marks host-access",
+                ],
+            ),
+        ]),
+    model(&["apptainer", "singularity"])
+        .subs(&[
+            model(&["exec", "run", "shell", "test"])
+                .style(Style::Posix)
+                .flags(&[
+                    takes(&["--bind", "-B", "--mount"], &[Does::Mount]),
+                    takes(&["--env-file"], &[READS]),
+                    takes(&["--env", "--pwd", "--home", "-H", "--workdir", "-W", "--overlay"], &[]),
+                ])
+                .operands(leading(&[&[Does::Package(Registry::Other)], IN_CONTAINER], &[])),
+            model(&["build"]).operands(leading(&[&[WRITES], &[Does::Recipe]], &[])),
+            model(&["pull"]).operands(each(&[FETCHES])),
+            model(&["inspect", "cache", "version", "verify", "sif"]),
+        ])
+        .examples(&[(
+            "apptainer exec -B /:/h a.sif cat b",
+            &["reads-tree /", "makes /", "runs cat b", "reads b", "marks host-access"],
+        )]),
+    model(&["act", "devcontainer"])
+        .flags(&[
+            switch(&["--privileged"], HOST),
+            takes(&["--bind-mount", "--mount"], &[Does::Mount]),
+            takes(
+                &["--container-options"],
+                &[
+                    Does::MarksIfContains("--privileged", Mark::HostAccess),
+                    Does::MarksIfContains("-v /:", Mark::HostAccess),
+                    Does::MarksIfContains("docker.sock", Mark::HostAccess),
+                ],
+            ),
+            takes(&["--job", "-j", "--workflows", "-W", "--workspace-folder", "--platform"], &[]),
+            takes(&["--secret-file", "--env-file", "--var-file"], &[LISTS]),
+        ])
+        .subs(&[model(&["exec"])
+            .style(Style::Posix)
+            .flags(&[takes(&["--workspace-folder"], &[])])
+            .operands(leading(&[IN_CONTAINER], &[]))])
+        .examples(&[
+            ("act -j build", &[]),
+            ("act --container-options '--privileged -v /:/h'", &["marks host-access"]),
+        ]),
+    model(&["qemu-img"])
+        .flags(&[takes(&["-f", "-O", "-o", "-b", "-F", "-m", "-S"], &[])])
+        .subs(&[
+            model(&["convert", "dd"]).operands(sources_and_target(&[READS], &[WRITES])),
+            model(&["create", "resize", "rebase", "commit", "amend"])
+                .operands(leading(&[&[WRITES]], &[])),
+            model(&["info", "check", "compare", "map", "measure"]).operands(each(&[READS])),
+        ])
+        .examples(&[
+            ("qemu-img convert -O raw a.qcow2 b", &["reads a.qcow2", "writes b"]),
+            ("qemu-img info a", &["reads a"]),
+        ]),
     model(&[
         "virsh",
         "lxc",
@@ -706,7 +823,6 @@ pub(crate) const MODELS: &[Model] = &[
         "vboxmanage",
         "qm",
         "pct",
-        "qemu-img",
         "qemu-system-x86_64",
         "machinectl",
         "systemd-nspawn",
@@ -719,7 +835,18 @@ pub(crate) const MODELS: &[Model] = &[
             "list", "info", "dominfo", "domstate", "status", "start", "stop", "shutdown", "reboot",
             "image", "network", "snapshot", "check",
         ]),
-        model(&["exec", "shell"]).style(Style::Posix).operands(leading(&[&[], IN_CONTAINER], &[])),
+        model(&["exec", "shell"]).style(Style::Posix).operands(leading(
+            // The machine itself.
+            &[&[Does::MarksIf(&["root@.host", ".host"], Mark::Privilege)], IN_CONTAINER],
+            &[],
+        )),
+        model(&["launch", "init"]).flags(&[takes(
+            &["--config", "-c"],
+            &[
+                Does::MarksIfContains("security.privileged=true", Mark::HostAccess),
+                Does::MarksIfContains("raw.", Mark::HostAccess),
+            ],
+        )]),
         model(&["config"]).subs(&[model(&["device"]).always(HOST), model(&["show", "get", "set"])]),
     ])
     .flags(&[takes(&["-connect", "--connect", "-c"], &[])])
@@ -728,6 +855,7 @@ pub(crate) const MODELS: &[Model] = &[
         ("virsh list", &[]),
         ("virsh undefine vm --remove-all-storage", &["marks disk"]),
         ("lxc config device add c h disk source=/", &["marks host-access"]),
+        ("lxc launch ubuntu c -c security.privileged=true", &["marks host-access"]),
     ]),
     model(&[
         "dive",

@@ -414,7 +414,18 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("mkcert localhost", &[]),
+            ("keytool -importcert -cacerts -file a -alias x", &["marks guard"]),
+            ("keytool -list -cacerts", &[]),
             ("certbot renew --deploy-hook 'touch x'", &["runs touch x", "changes x"]),
+        ]),
+    model(&["cosign"])
+        .flags(&[switch(
+            &["--insecure-ignore-tlog", "--insecure-ignore-sct", "--allow-insecure-registry"],
+            &[mark(Mark::Guard)],
+        )])
+        .examples(&[
+            ("cosign verify a", &[]),
+            ("cosign verify --insecure-ignore-tlog a", &["marks guard"]),
         ]),
     model(&["gitleaks", "trufflehog", "detect-secrets", "ggshield"])
         .examples(&[("gitleaks detect", &[])]),

@@ -332,7 +332,6 @@ pub(crate) const MODELS: &[Model] = &[
         "figlet",
         "toilet",
         "fortune",
-        "sl",
         "uuidgen",
         "mcookie",
         "tzselect",
@@ -501,7 +500,7 @@ pub(crate) const MODELS: &[Model] = &[
                 .operands(each(&[Does::MarksIf(&["off"], Mark::Network)])),
             model(&["connection", "con", "c", "device", "dev", "d"]).subs(&[
                 model(&["show", "status", "list", "wifi", "monitor"]),
-                model(&["add", "modify", "delete", "import", "up", "down", "disconnect"])
+                model(&["add", "modify", "mod", "delete", "import", "up", "down", "disconnect"])
                     .always(&[mark(Mark::Network)]),
             ]),
             model(&["block"]).always(&[mark(Mark::Network)]),
@@ -542,6 +541,8 @@ pub(crate) const MODELS: &[Model] = &[
             "set-hostname",
             "set-time",
             "set-ntp",
+            "lo",
+            "lo0",
         ])
         .always(&[mark(Mark::Network)]),
     ])

@@ -1,6 +1,6 @@
 //! Shells and interpreters.
 
-use crate::effect::{Access, Purpose};
+use crate::effect::{Access, Change, Purpose};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -96,6 +96,14 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(each(&[]))
     .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    // Modules of Python that run what they read.
+    model(&["asyncio", "IPython", "ptpython"])
+        .operands(each(&[]))
+        .bare(&[Does::RunsInput(PYTHON)])
+        .examples(&[("python3 -m asyncio", &["runs asyncio"])]),
+    model(&["funcsave"])
+        .always(&[Does::WritesFile("~/.config/fish/functions/x.fish", Change::Content)])
+        .examples(&[("funcsave x", &["writes ~/.config/fish/functions/x.fish"])]),
     model(&["timeit"])
         .style(Style::Posix)
         .flags(&[
@@ -204,7 +212,8 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-e", "-E"], &[Does::Code(Language::Perl)]).instead().operands(each(&[READS])),
             joined(&["-i"], &[]).operands(each(&[READS, WRITES])),
-            joined(&["-M", "-m", "-I", "-F", "-0", "-l", "-C", "-D", "-x"], &[]),
+            joined(&["-M", "-m", "-I", "-F", "-D", "-x"], &[]),
+            digits(&["-0", "-l", "-C"]),
             switch(&["-v", "-V", "--version"], &[]),
         ])
         .operands(leading(&[&[Does::Script(Language::Perl)]], &[]))
@@ -213,12 +222,16 @@ pub(crate) const MODELS: &[Model] = &[
             ("perl -v", &[]),
             ("perl -e 'print 1'", &[]),
             ("perl -e 'system(\"cat a\")'", &["runs cat a", "reads a"]),
+            ("perl -0777pi -e 's/a/b/' a", &["reads a", "writes a"]),
+            ("perl -lpi.bak -e 's/a/b/' a", &["reads a", "writes a"]),
         ]),
     model(&["ruby", "jruby", "irb", "truffleruby"])
         .style(Style::Posix)
         .flags(&[
             takes(&["-e"], &[Does::Code(Language::Ruby)]).instead().operands(each(&[READS])),
-            joined(&["-r", "-I", "-W", "-K", "-E", "-F", "-i", "-0", "-x"], &[]),
+            joined(&["-r", "-I", "-K", "-E", "-F", "-x"], &[]),
+            joined(&["-i"], &[]).operands(each(&[READS, WRITES])),
+            digits(&["-0", "-W"]),
             takes(&["-C"], &[FOLDER]),
             switch(&["-c"], &[]).operands(each(&[READS])),
             switch(&["--version", "-v"], &[]),
@@ -229,6 +242,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("ruby -e 'puts 1'", &[]),
             ("ruby -e 'system(\"cat a\")'", &["runs cat a", "reads a"]),
             ("ruby -c a.rb", &["reads a.rb"]),
+            ("ruby -pi -e 'gsub(/a/, \"b\")' a", &["reads a", "writes a"]),
         ]),
     model(&["php", "php8", "hhvm"])
         .style(Style::Posix)

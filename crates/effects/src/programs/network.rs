@@ -450,27 +450,46 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-U", "-W", "-p", "-m", "-A"], &[]),
         ])
         .operands(leading(&[&[SENDS]], &[READS])),
-    model(&[
-        "dig",
-        "host",
-        "nslookup",
-        "drill",
-        "kdig",
-        "dog",
-        "doggo",
-        "resolvectl",
-        "delv",
-        "avahi-resolve",
-    ])
-    .style(Style::SingleDash)
-    .flags(&[
-        takes(&["-f"], &[READS]),
-        takes(&["-t", "-q", "-p", "-b", "-k", "-y", "-c"], &[]),
-        joined(&["@"], &[FETCHES]),
-        joined(&["+"], &[]),
-    ])
-    .operands(leading(&[&[FETCHES]], &[]))
-    .examples(&[("dig +short h.example", &["fetches h.example"])]),
+    model(&["dig", "host", "nslookup", "drill", "kdig", "dog", "doggo", "delv", "avahi-resolve"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-f"], &[READS]),
+            takes(&["-t", "-q", "-p", "-b", "-k", "-y", "-c"], &[]),
+            joined(&["@"], &[FETCHES]),
+            joined(&["+"], &[]),
+        ])
+        .operands(leading(&[&[FETCHES]], &[]))
+        .examples(&[("dig +short h.example", &["fetches h.example"])]),
+    model(&["resolvectl", "systemd-resolve"])
+        .subs(&[
+            model(&["query", "service", "openpgp", "tlsa"]).operands(each(&[FETCHES])),
+            model(&["dns", "domain", "dnssec", "dnsovertls", "default-route", "llmnr", "revert"])
+                .operands(leading(&[&[]], &[mark(Mark::Network)])),
+            model(&["status", "statistics", "flush-caches", "monitor"]),
+        ])
+        .examples(&[
+            ("resolvectl status", &[]),
+            ("resolvectl dns eth0", &[]),
+            ("resolvectl dns eth0 192.0.2.1", &["marks network"]),
+        ]),
+    model(&["wg"])
+        .subs(&[
+            model(&["showconf"]).always(&[mark(Mark::Credentials)]),
+            model(&["show"]).operands(leading(
+                &[&[Does::MarksIf(&["dump"], Mark::Credentials)]],
+                &[Does::MarksIf(&["private-key", "preshared-keys", "dump"], Mark::Credentials)],
+            )),
+            model(&["set", "setconf", "addconf", "syncconf"]).always(&[mark(Mark::Network)]),
+            model(&["genkey", "genpsk", "pubkey"]),
+        ])
+        .examples(&[
+            ("wg showconf wg0", &["marks credentials"]),
+            ("wg show wg0 private-key", &["marks credentials"]),
+            ("wg show", &[]),
+        ]),
+    model(&["ssh-import-id", "ssh-import-id-gh", "ssh-import-id-lp"])
+        .always(&[Does::WritesFile("~/.ssh/authorized_keys", Change::Append)])
+        .examples(&[("ssh-import-id gh:x", &["appends ~/.ssh/authorized_keys"])]),
     model(&[
         "ping",
         "ping6",
@@ -633,8 +652,7 @@ pub(crate) const MODELS: &[Model] = &[
         .always(&[mark(Mark::Tunnel)])
         .examples(&[("wg-quick up wg0", &["marks tunnel"])]),
     model(&[
-        "mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "swaks", "ssmtp",
-        "exim", "exim4",
+        "mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "ssmtp", "exim", "exim4",
     ])
     .style(Style::Posix)
     .flags(&[
@@ -643,6 +661,41 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(each(&[SENDS]))
     .examples(&[("mail -s x a@h.example", &["sends h.example"])]),
+    model(&["swaks"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["--server", "-s"], &[SENDS]),
+            takes(&["--attach", "--body", "--data", "-d", "--header"], &[Does::AtFile]),
+            takes(&["--config"], &[READS]),
+            takes(
+                &[
+                    "--to",
+                    "-t",
+                    "--from",
+                    "-f",
+                    "--port",
+                    "-p",
+                    "--auth-user",
+                    "-au",
+                    "--auth-password",
+                    "-ap",
+                    "--helo",
+                    "--ehlo",
+                    "-h",
+                    "--add-header",
+                    "--attach-name",
+                    "--attach-type",
+                    "--cc",
+                    "--bcc",
+                    "--h-Subject",
+                ],
+                &[],
+            ),
+        ])
+        .examples(&[
+            ("swaks --server localhost:1025 --to a@h.example --body x", &["sends localhost:1025"]),
+            ("swaks --to a@h.example --attach @b", &["reads b", "sends h.example"]),
+        ]),
     model(&["git-receive-pack", "git-upload-pack"]).operands(each(&[READS_TREE])),
     model(&["grpcurl", "websocat", "wscat", "evans"])
         .flags(&[

@@ -46,6 +46,7 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["install", "i", "add", "a"]).operands(NPM),
             model(&["run"]).operands(leading(&[&[Does::Script(Language::JavaScript)]], &[])),
             model(&["x"]).operands(leading(&[&[Does::Package(Registry::Npm), COMMAND]], &[])),
+            model(&["exec"]).style(Style::Posix).operands(leading(&[&[SHELL]], &[])),
             model(&["test"]).operands(each(&[])),
             model(&["build"])
                 .flags(&[takes(&["--outdir", "--outfile"], &[WRITES])])
@@ -61,7 +62,13 @@ pub(crate) const MODELS: &[Model] = &[
             ("bun install", &[]),
             ("bun add https://h.example/p.tgz", &["executes h.example:443"]),
             ("bun test", &[]),
+            ("bun exec 'cat a'", &["runs cat a", "reads a"]),
         ]),
+    model(&["zx"])
+        .flags(&[takes(&["--eval", "-e"], &[Does::Code(Language::JavaScript)]).instead()])
+        .operands(leading(&[&[Does::Script(Language::JavaScript)]], &[]))
+        .bare(&[Does::RunsInput(Language::JavaScript)])
+        .examples(&[("zx -e 'await $`cat a`'", &["runs cat a", "reads a"])]),
 ];
 
 const NPM: Operands = each(&[Does::Package(Registry::Npm)]);

@@ -66,6 +66,10 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(&[
             model(&["install", "add", "binstall"]).operands(CARGO),
             model(&["run", "r"]).always(&[]),
+            model(&["watch"]).flags(&[
+                takes(&["--shell", "-s"], &[SHELL]),
+                takes(&["--exec", "-x", "--watch", "-w", "--ignore", "-i", "--delay", "-d"], &[]),
+            ]),
             model(&[
                 "build",
                 "b",
@@ -111,7 +115,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "insta",
                 "edit",
                 "upgrade",
-                "watch",
                 "criterion",
                 "miri",
                 "fuzz",
@@ -173,6 +176,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .subs(&[
             model(&["install", "update", "fetch"]).operands(GEM),
+            model(&["open"]).flags(&[takes(&["--editor", "-e"], &[SHELL])]),
             model(&[
                 "list",
                 "search",
@@ -246,11 +250,13 @@ pub(crate) const MODELS: &[Model] = &[
                 "global",
                 "self-update",
             ]),
-            model(&["exec", "run", "run-script"]).operands(RECIPE),
+            model(&["exec"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
+            model(&["run", "run-script"]).operands(RECIPE),
             model(&["config"]).always(&[Does::Sets("composer:config", Reach::Lasting)]),
         ])
         .examples(&[
             ("composer install", &[]),
+            ("composer exec cat a", &["runs cat a", "reads a"]),
             (
                 "composer config repositories.x vcs https://h.example",
                 &["fetches h.example:443", "sets composer:config"],
@@ -259,7 +265,7 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["apt", "apt-get", "aptitude"])
         .flags(&[
             takes(&["--option", "-o"], &[Does::Assigns("apt:", Reach::Command)]),
-            takes(&["--config-file", "-c"], &[READS]),
+            takes(&["--config-file", "-c"], &[Does::Recipe]),
             takes(&["--target-release", "-t", "--default-release"], &[]),
             switch(&["--allow-unauthenticated", "--force-yes"], &[mark(Mark::Guard)]),
         ])
@@ -508,6 +514,7 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .subs(&[
         model(&["run", "shell", "develop", "build", "profile", "install", "bundle"])
+            .flags(&[takes(&["--command", "-c"], &[COMMAND]).value(Value::Rest)])
             .operands(leading(&[&[Does::Package(Registry::Npm)]], &[])),
         model(&[
             "search",
@@ -526,10 +533,15 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     ])
     .operands(each(&[Does::Package(Registry::Other)])),
+    model(&["direnv"])
+        .subs(&[
+            model(&["exec"]).style(Style::Posix).operands(leading(&[&[], &[COMMAND]], &[])),
+            model(&["allow", "deny", "edit", "reload", "status", "hook", "export", "version"]),
+        ])
+        .examples(&[("direnv exec . cat a", &["runs cat a", "reads a"]), ("direnv allow", &[])]),
     model(&[
         "asdf", "mise", "rtx", "nvm", "fnm", "volta", "pyenv", "rbenv", "nodenv", "sdk", "goenv",
         "jenv", "tfenv", "tfswitch", "n", "corepack", "proto", "ghcup", "juliaup", "opam",
-        "direnv",
     ])
     .subs(&[
         model(&["exec", "x"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),

@@ -459,6 +459,14 @@ pub(crate) const MODELS: &[Model] = &[
         "kill-port",
     ])
     .flags(&[
+        switch(
+            &[
+                "-STOP", "-CONT", "-KILL", "-TERM", "-HUP", "-INT", "-QUIT", "-USR1", "-USR2",
+                "-TSTP", "-ABRT", "-SIGSTOP", "-SIGCONT", "-SIGKILL", "-SIGTERM", "-SIGHUP",
+                "-SIGINT", "-SIGUSR1", "-SIGUSR2", "-SIGQUIT",
+            ],
+            &[],
+        ),
         takes(
             &[
                 "--signal",

@@ -11,7 +11,7 @@ const IN_PLACE: Operands = each(&[READS, WRITES]);
 pub(crate) const MODELS: &[Model] = &[
     model(&[
         "aa-exec", "aoss", "genie", "grc", "pexec", "proot", "wine", "setlock", "openvt", "dosbox",
-        "gtester", "rc", "posh", "sash", "slsh", "ksshell", "tasksh",
+        "gtester", "rc", "posh", "sash", "ksshell", "tasksh",
     ])
     .style(Style::Posix)
     .flags(&[
@@ -169,7 +169,6 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
         .examples(&[("runscript a", &["reads a"])]),
     model(&["csvtool"])
-        .style(Style::Posix)
         .subs(&[model(&["call"]).operands(leading(&[&[SHELL]], &[READS]))])
         .flags(&[takes(&["-o"], &[WRITES]), takes(&["-t", "-u"], &[])])
         .operands(leading(&[&[]], &[READS]))
@@ -291,8 +290,7 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(READ)
         .examples(&[("lp -h h.example a", &["sends h.example", "reads a"])]),
     model(&[
-        "byebug", "pdb", "pry", "ginsh", "jjs", "rdbg", "ipdb", "pudb", "perlbug", "scanmem",
-        "jdb", "dlv",
+        "byebug", "pdb", "pry", "ginsh", "jjs", "rdbg", "ipdb", "pudb", "scanmem", "jdb", "dlv",
     ])
     .style(Style::Posix)
     .flags(&[
@@ -400,7 +398,6 @@ pub(crate) const MODELS: &[Model] = &[
         "mosquitto_sub",
         "mosquitto",
         "ntpdate",
-        "systemd-resolve",
         "varnishncsa",
         "rtorrent",
         "transmission-cli",
@@ -576,6 +573,143 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["aa-teardown", "update-ca-certificates", "update-ca-trust", "certctl"])
         .always(&[mark(Mark::Guard)])
         .examples(&[("aa-teardown", &["marks guard"])]),
+    model(&["hdfs", "hadoop"])
+        .style(Style::SingleDash)
+        .subs(&[
+            model(&["dfs", "fs"])
+                .flags(&[
+                    switch(&["-rm", "-rmr", "-expunge"], &[mark(Mark::Infrastructure)]),
+                    switch(
+                        &[
+                            "-r",
+                            "-R",
+                            "-f",
+                            "-skipTrash",
+                            "-ls",
+                            "-lsr",
+                            "-du",
+                            "-df",
+                            "-cat",
+                            "-tail",
+                            "-count",
+                            "-stat",
+                            "-mkdir",
+                            "-p",
+                            "-h",
+                            "-test",
+                            "-mv",
+                            "-chmod",
+                            "-chown",
+                            "-setrep",
+                            "-touchz",
+                            "-checksum",
+                            "-find",
+                        ],
+                        &[],
+                    ),
+                    switch(&["-put", "-copyFromLocal", "-moveFromLocal", "-appendToFile"], &[])
+                        .operands(leading(&[&[READS_TREE]], &[])),
+                    switch(&["-get", "-copyToLocal", "-getmerge"], &[])
+                        .operands(leading(&[&[], &[MAKES]], &[])),
+                ])
+                .operands(each(&[])),
+            model(&["namenode"]).flags(&[switch(&["-format"], &[mark(Mark::Infrastructure)])]),
+            model(&["dfsadmin", "fsck", "version", "classpath", "jar", "distcp"]),
+        ])
+        .examples(&[
+            ("hdfs dfs -ls /data", &[]),
+            ("hdfs dfs -rm -r -skipTrash /data", &["marks infrastructure"]),
+            ("hadoop fs -put a /data", &["reads-tree a"]),
+        ]),
+    // Programs that run a command in many places.
+    model(&["pssh", "parallel-ssh", "pdsh", "clush", "mussh", "dsh"])
+        .style(Style::Posix)
+        .flags(&[takes(
+            &["-h", "-H", "-w", "-l", "-t", "-o", "-e", "-O", "-x", "-p", "-g", "-m", "-M"],
+            &[],
+        )])
+        .operands(leading(&[&[Does::RemoteShell]], &[]))
+        .examples(&[("pssh -h hosts -i 'cat a'", &["runs cat a", "reads a"])]),
+    model(&["kamal"])
+        .subs(&[
+            model(&["remove"]).always(&[mark(Mark::Infrastructure)]),
+            model(&["app", "accessory", "server", "proxy"]).subs(&[
+                model(&["exec"]).style(Style::Posix).operands(each(&[Does::RemoteShell])),
+                model(&["remove"]).always(&[mark(Mark::Infrastructure)]),
+            ]),
+        ])
+        .examples(&[
+            ("kamal remove -y", &["marks infrastructure"]),
+            ("kamal app exec 'cat a'", &["runs cat a", "reads a"]),
+            ("kamal app logs", &[]),
+        ]),
+    model(&["govc", "dokku", "xe", "talosctl", "cap"])
+        .subs(&[
+            model(&[
+                "vm.destroy",
+                "object.destroy",
+                "pool.destroy",
+                "datastore.rm",
+                "datastore.remove",
+                "snapshot.remove",
+                "apps:destroy",
+                "postgres:destroy",
+                "mysql:destroy",
+                "redis:destroy",
+                "mongo:destroy",
+                "mariadb:destroy",
+                "vm-destroy",
+                "vm-uninstall",
+                "vdi-destroy",
+                "sr-destroy",
+                "reset",
+            ])
+            .always(&[mark(Mark::Infrastructure)]),
+            model(&["run", "enter"])
+                .style(Style::Posix)
+                .operands(leading(&[&[], &[Does::RemoteShell]], &[])),
+        ])
+        .flags(&[joined(&["COMMAND="], &[Does::RemoteShell])])
+        .examples(&[
+            ("govc vm.info x", &[]),
+            ("govc vm.destroy x", &["marks infrastructure"]),
+            ("dokku postgres:destroy x", &["marks infrastructure"]),
+            ("cap production invoke COMMAND='cat a'", &["runs cat a", "reads a"]),
+        ]),
+    model(&["west", "meta", "gita", "mr"])
+        .subs(&[
+            model(&["forall"])
+                .style(Style::Posix)
+                .flags(&[takes(&["-c"], &[SHELL]), takes(&["-C"], &[])]),
+            model(&["exec", "run", "shell"]).style(Style::Posix).operands(each(&[SHELL])),
+        ])
+        .examples(&[
+            ("west forall -c 'cat a'", &["runs cat a", "reads a"]),
+            ("meta exec 'cat a'", &["runs cat a", "reads a"]),
+            ("west update", &[]),
+        ]),
+    model(&["pueue", "tsp", "ts", "nq"])
+        .style(Style::Posix)
+        .subs(&[
+            model(&["add"])
+                .style(Style::Posix)
+                .flags(&[takes(&["--label", "-l", "--group", "-g", "--after", "-a"], &[])])
+                .operands(each(&[SHELL])),
+            model(&["status", "log", "follow", "wait", "clean", "start", "pause", "kill"]),
+        ])
+        .operands(leading(&[&[COMMAND]], &[]))
+        .examples(&[("pueue add -- 'cat a'", &["runs cat a", "reads a"]), ("pueue status", &[])]),
+    model(&["slsh"])
+        .flags(&[takes(&["-e"], &[Does::Code(Language::Other)])])
+        .operands(leading(&[&[Does::Script(Language::Other)]], &[]))
+        .examples(&[("slsh -e 'system(\"x\")'", &["opaque language"])]),
+    model(&["perlbug", "perlthanks"])
+        .flags(&[
+            takes(&["-e"], &[SHELL]),
+            takes(&["-f"], &[READS]),
+            takes(&["-s", "-r", "-c", "-b", "-a"], &[]),
+        ])
+        .examples(&[("perlbug -s x -e 'cat a'", &["runs cat a", "reads a"])]),
     model(&["killall5"]).always(&[mark(Mark::Kills)]),
     model(&["cowsay"])
         .flags(&[takes(&["-f"], &[READS, Does::Hides]), takes(&["-e", "-T", "-W"], &[])])

@@ -35,6 +35,11 @@ pub(crate) const MODELS: &[Model] = &[
                 &["--method", "-X"],
                 &[Does::MarksIf(&["DELETE"], Mark::RemoteDelete)],
             )]),
+            model(&["delete"]).always(&[mark(Mark::Infrastructure)]),
+            model(&["ssh-key", "gpg-key", "deploy-key"]).subs(&[
+                model(&["add"]).operands(each(&[READS])).always(&[mark(Mark::Accounts)]),
+                model(&["list", "get"]),
+            ]),
             model(&["auth", "variable", "token"]).always(&[mark(Mark::Credentials)]),
             model(&["config"]).subs(&[
                 model(&["get"])
@@ -54,7 +59,19 @@ pub(crate) const MODELS: &[Model] = &[
             ("glab config get token", &["marks credentials"]),
             ("glab snippet create a", &["reads a", "sends gitlab.com:443"]),
             ("hub push -f", &["marks force-push"]),
+            ("hub delete -y a/b", &["marks infrastructure"]),
+            ("glab ssh-key add a.pub", &["reads a.pub", "marks accounts"]),
         ]),
+    // The program of Android for many repositories.
+    model(&["repo"])
+        .subs(&[
+            model(&["forall"])
+                .style(Style::Posix)
+                .flags(&[takes(&["-c", "--command"], &[SHELL]).value(Value::Rest)]),
+            model(&["sync", "status", "list", "diff", "info", "start", "branches", "version"]),
+            model(&["init"]).flags(&[takes(&["-u"], &[Does::Repository(Purpose::Execute)])]),
+        ])
+        .examples(&[("repo forall -c 'cat a'", &["runs cat a", "reads a"]), ("repo status", &[])]),
     model(&["bfg"])
         .always(&[mark(Mark::History)])
         .examples(&[("bfg --delete-files x", &["marks history"])]),
@@ -87,7 +104,8 @@ pub(crate) const MODELS: &[Model] = &[
             ("svn rm x", &["deletes-tree x"]),
             ("svn diff --diff-cmd ./x", &["runs x"]),
         ]),
-    model(&["hg"])
+    // `sl` is Sapling.
+    model(&["hg", "sl"])
         .flags(&[
             takes(&["--config"], &[Does::Hides]),
             takes(&["--cwd"], &[FOLDER]),
@@ -117,6 +135,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("hg status", &[]),
             ("hg push -f", &["marks force-push"]),
+            ("sl push --force --to main", &["marks force-push"]),
             ("hg --config alias.x='!cat a' x", &["opaque language"]),
         ]),
     model(&["jj"])
@@ -127,13 +146,24 @@ pub(crate) const MODELS: &[Model] = &[
                     .flags(&[switch(&["--deleted", "--all"], &[mark(Mark::RemoteDelete)])]),
                 model(&["fetch", "clone", "import", "export", "remote", "init"]),
             ]),
+            // A bookmark that goes back is pushed by force.
+            model(&["bookmark"]).subs(&[model(&["set", "move"])
+                .flags(&[switch(&["--allow-backwards", "-B"], &[mark(Mark::ForcePush)])])]),
+            model(&["util"]).subs(&[model(&["exec"])
+                .style(Style::Posix)
+                .operands(leading(&[&[COMMAND]], &[]))]),
             model(&[
                 "status", "st", "log", "diff", "show", "new", "commit", "describe", "desc", "edit",
-                "squash", "rebase", "bookmark", "abandon", "undo", "op", "file", "split", "evolog",
+                "squash", "rebase", "abandon", "undo", "op", "file", "split", "evolog",
             ])
             .flags(&[MESSAGE]),
         ])
-        .examples(&[("jj log", &[]), ("jj git push --deleted", &["marks remote-delete"])]),
+        .examples(&[
+            ("jj log", &[]),
+            ("jj git push --deleted", &["marks remote-delete"]),
+            ("jj util exec -- cat a", &["runs cat a", "reads a"]),
+            ("jj bookmark set main -r @- --allow-backwards", &["marks force-push"]),
+        ]),
     model(&[
         "tig",
         "lazygit",
@@ -243,10 +273,21 @@ const GH: &[Model] = &[
     ]),
     model(&["repo"]).flags(&[TITLE]).subs(&[
         model(&["delete", "archive"]).always(&[mark(Mark::Infrastructure)]),
-        model(&["edit"]).flags(&[takes(
-            &["--visibility"],
-            &[mark(Mark::Publishes), Does::MarksIf(&["public"], Mark::Guard)],
-        )]),
+        model(&["sync"]).flags(&[switch(&["--force"], &[mark(Mark::ForcePush)])]),
+        model(&["edit"]).flags(&[
+            takes(
+                &["--visibility"],
+                &[mark(Mark::Publishes), Does::MarksIf(&["public"], Mark::Guard)],
+            ),
+            joined(
+                &[
+                    "--enable-secret-scanning",
+                    "--enable-secret-scanning-push-protection",
+                    "--enable-advanced-security",
+                ],
+                &[Does::MarksIf(&["false"], Mark::Guard)],
+            ),
+        ]),
         model(&["create"]).flags(&[
             switch(&["--public", "--push"], &[mark(Mark::Publishes)]),
             takes(&["--source"], &[READS_TREE]),

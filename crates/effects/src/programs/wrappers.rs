@@ -1,6 +1,6 @@
 //! Programs that run another command.
 
-use crate::effect::Reach;
+use crate::effect::{Change, Reach};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -532,6 +532,64 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(leading(&[&[mark(Mark::Schedules)]], &[]))
         .always(&[Does::RunsInput(Language::Shell)])
         .examples(&[("at -l", &[]), ("at now", &["marks schedules"])]),
+    // Terminals.
+    model(&[
+        "xterm",
+        "uxterm",
+        "konsole",
+        "urxvt",
+        "rxvt",
+        "alacritty",
+        "foot",
+        "terminator",
+        "xfce4-terminal",
+        "lxterminal",
+        "mate-terminal",
+        "tilix",
+        "ghostty",
+        "st",
+        "terminology",
+        "gnome-terminal",
+        "x-terminal-emulator",
+        "kgx",
+        "ptyxis",
+    ])
+    .style(Style::Posix)
+    .flags(&[
+        takes(&["-e", "-x", "--command"], &[COMMAND]).value(Value::Rest),
+        takes(&["-T", "-title", "--title", "-geometry", "-fn", "-fa", "-fs", "-bg", "-fg"], &[]),
+        takes(&["--working-directory"], &[FOLDER]),
+    ])
+    .operands(leading(&[&[COMMAND]], &[]))
+    .examples(&[
+        ("xterm -e 'cat a'", &["runs cat a", "reads a"]),
+        ("konsole -e cat a", &["runs cat a", "reads a"]),
+        ("gnome-terminal -- cat a", &["runs cat a", "reads a"]),
+    ]),
+    model(&["kubie", "granted", "assume"])
+        .style(Style::Posix)
+        .subs(&[
+            model(&["exec"]).style(Style::Posix).operands(leading(&[&[], &[]], &[COMMAND])),
+            model(&["ctx", "ns", "info", "lint", "edit"]),
+        ])
+        .examples(&[("kubie exec prod default cat a", &["runs cat a", "reads a"])]),
+    model(&["lima", "orb"])
+        .style(Style::Posix)
+        .flags(&[takes(&["-m", "-u", "-w"], &[])])
+        .subs(&[model(&["list", "start", "stop", "status", "info", "version", "create", "delete"])])
+        .operands(leading(&[&[COMMAND]], &[]))
+        .examples(&[("lima cat a", &["runs cat a", "reads a"])]),
+    // Builtins of zsh.
+    model(&["zf_rm"])
+        .flags(&[switch(&["-r"], &[]).operands(each(&[DELETES_TREE]))])
+        .operands(each(&[DELETES]))
+        .examples(&[("zf_rm -rf a", &["deletes-tree a"])]),
+    model(&["zf_mv"])
+        .operands(sources_and_target(&[READS_TREE, DELETES_TREE], &[MAKES]))
+        .examples(&[("zf_mv a b", &["reads-tree a", "deletes-tree a", "makes b"])]),
+    model(&["zf_ln"])
+        .operands(sources_and_target(&[READS], &[Does::Writes(Change::Link)]))
+        .examples(&[("zf_ln -s a b", &["reads a", "links b"])]),
     model(&["systemd-run"])
         .style(Style::Posix)
         .flags(&[
@@ -541,7 +599,6 @@ pub(crate) const MODELS: &[Model] = &[
                     "-u",
                     "--property",
                     "-p",
-                    "--uid",
                     "--gid",
                     "--slice",
                     "--description",
@@ -552,6 +609,7 @@ pub(crate) const MODELS: &[Model] = &[
                 ],
                 &[],
             ),
+            takes(&["--uid"], &[Does::MarksIf(&["0", "root"], Mark::Privilege)]),
             takes(
                 &[
                     "--on-active",
@@ -622,8 +680,12 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["dotenv", "dotenvx", "env-cmd"])
         .style(Style::Posix)
         .flags(&[takes(&["-e", "-f", "--env-file"], &[READS]), takes(&["-v"], &[])])
+        .subs(&[model(&["run"]).style(Style::Posix).operands(RUNS)])
         .operands(RUNS)
-        .examples(&[("dotenv -e .env cat a", &["reads .env", "runs cat a", "reads a"])]),
+        .examples(&[
+            ("dotenvx run -- cat a", &["runs cat a", "reads a"]),
+            ("dotenv -e .env cat a", &["reads .env", "runs cat a", "reads a"]),
+        ]),
     model(&["concurrently", "npm-run-all", "run-s", "run-p", "wait-on"])
         .flags(&[takes(&["--names", "-n", "--prefix", "-p", "-c", "--kill-others-on-fail"], &[])])
         .operands(leading(&[&[SHELL], &[SHELL], &[SHELL], &[SHELL]], &[SHELL]))

@@ -211,7 +211,8 @@ impl Shell<'_, '_> {
             {
                 self.write_file(field, Change::Content);
             }
-            if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
+            if usage == [Does::Deletes(Scope::Tree)] && is_search(line) && name_test(line).is_some()
+            {
                 let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
                 self.uses(&[Does::Deletes(Scope::One)], &found, context);
                 continue;
@@ -261,7 +262,9 @@ impl Shell<'_, '_> {
 
     /// A value that may belong to a flag that the model does not have.
     pub(crate) fn doubtful(&mut self, flag: &str, value: &Field) {
-        if names_command(flag) {
+        // `--gtest_filter=Parser.*` chooses, `--tree-filter 'rm a'` runs.
+        let chooses = flag.ends_with("filter") && !value.word.known_part().contains(' ');
+        if names_command(flag) && !chooses {
             self.word_text(&shell_value(value));
         } else if names_source(flag)
             && let Some(address) = host::parse_url(&value.word)
@@ -479,9 +482,7 @@ impl Shell<'_, '_> {
         }
         // `yarn exec 'curl x | sh'`: no program has a name with blanks and pipes.
         if let [only] = rest
-            && only
-                .text()
-                .is_some_and(|text| text.contains(' ') && text.contains(['|', ';', '&', '>']))
+            && only.text().is_some_and(is_command_line)
         {
             self.word_text(only);
             return;
@@ -801,13 +802,19 @@ impl Shell<'_, '_> {
 
     fn mount(&mut self, field: &Field, run: usize) {
         let text = field.word.known_part();
-        let source = match text.contains("source=") || text.contains("src=") {
-            true => {
-                let parts = text.split(',').map(|part| part.split_once('=').unwrap_or((part, "")));
-                let find = |(key, _): &(&str, &str)| matches!(*key, "source" | "src");
+        let is_named = ["source=", "src=", "device="].iter().any(|key| text.contains(key));
+        let source = match (is_named, text.find(':'), text.find('=')) {
+            (true, ..) => {
+                let parts = text.split(',').map(|part| {
+                    let part = part.strip_prefix("volume-opt=").unwrap_or(part);
+                    part.split_once('=').unwrap_or((part, ""))
+                });
+                let find = |(key, _): &(&str, &str)| matches!(*key, "source" | "src" | "device");
                 Word::known(parts.into_iter().find(find).map_or("", |(_, value)| value))
             }
-            false => field.word.until(text.find(':').unwrap_or(0)),
+            // `NAME=FOLDER` of a build.
+            (false, None, Some(equals)) => field.word.from(equals + 1),
+            (false, colon, _) => field.word.until(colon.unwrap_or(0)),
         };
         if !is_path(&source) {
             return;
@@ -1084,6 +1091,10 @@ const DRY: [Mark; 6] = [
     Mark::Publishes,
 ];
 
+fn is_search(line: &Line<'_>) -> bool {
+    line.models.first().is_some_and(|model| model.names.contains(&"find"))
+}
+
 /// Tests that leave some files out.
 const TESTS: &[&str] = &[
     "-empty",
@@ -1127,10 +1138,13 @@ fn name_test(line: &Line<'_>) -> Option<Word> {
     }
     // `-not -path './x/*'` leaves only some files out.
     let mut before = "";
-    let is_tested = line.words.iter().filter_map(Field::text).any(|word| {
+    let mut texts = line.words.iter().filter_map(Field::text).peekable();
+    let mut is_tested = false;
+    while let Some(word) = texts.next() {
         let is_negated = matches!(std::mem::replace(&mut before, word), "-not" | "!");
-        TESTS.contains(&word) && !is_negated
-    });
+        let leaves_all = texts.peek().is_some_and(|value| leaves_all(word, value));
+        is_tested |= TESTS.contains(&word) && !is_negated && !leaves_all;
+    }
     is_tested.then(|| {
         let mut any = Word::default();
         // Not `*`, which would be everything in the folder.
@@ -1138,6 +1152,21 @@ fn name_test(line: &Line<'_>) -> Option<Word> {
         any.push_gap(Fill::Anything);
         any
     })
+}
+
+/// A test that every file passes: `-size +0`, `-mtime -9999`.
+fn leaves_all(test: &str, value: &str) -> bool {
+    let digits = value.get(1..).unwrap_or_default().trim_end_matches(['b', 'c', 'k']);
+    let number = digits.parse::<u64>().ok();
+    match (test, value.bytes().next()) {
+        ("-size", Some(b'+')) => number == Some(0),
+        ("-size", Some(b'-')) => value.ends_with(['G', 'T']),
+        ("-newermt", Some(b'1')) => value.starts_with("19"),
+        ("-mtime" | "-atime" | "-ctime", Some(b'-')) => number.is_some_and(|days| days >= 365),
+        ("-mtime" | "-atime" | "-ctime", Some(b'+')) => number == Some(0),
+        ("-mmin", Some(b'-')) => number.is_some_and(|minutes| minutes >= 500_000),
+        _ => false,
+    }
 }
 
 /// A pattern of the shell as a word with gaps.
@@ -1151,6 +1180,13 @@ pub(crate) fn glob_word(pattern: &str) -> Word {
         }
     }
     word
+}
+
+/// A command in one word: `lerna exec 'rm -rf dist'`. No program has such a name.
+fn is_command_line(text: &str) -> bool {
+    let Some((first, _)) = text.split_once(' ') else { return false };
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    text.contains(['|', ';', '&', '>']) || !first.is_empty() && first.bytes().all(is_name)
 }
 
 fn takes_words(does: Does) -> bool {

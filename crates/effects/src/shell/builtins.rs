@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::bound::{Bound, EffectKind};
-use crate::effect::{Access, Action, Reach, Setting, Why};
+use crate::effect::{Access, Action, Change, Reach, Setting, Why};
 use crate::model::Language;
 use crate::shell::apply::{assignment, is_path, joined};
 use crate::shell::eval::{Input, Shell, Variable};
@@ -199,6 +199,15 @@ impl Shell<'_, '_> {
     }
 
     fn alias(&mut self, arguments: &[Field]) -> Output {
+        // fish keeps it for every later shell.
+        if let [flag, name, ..] = arguments
+            && matches!(flag.text(), Some("--save" | "-s"))
+            && !name.word.known_part().contains('=')
+        {
+            let mut file = Word::known("~/.config/fish/functions/");
+            file.push_word(&name.word);
+            self.write_file(&Field::new(file, name.span.clone()), Change::Content);
+        }
         for field in arguments {
             let text = field.word.known_part().to_owned();
             let Some(equals) = text.find('=') else { continue };
@@ -341,6 +350,7 @@ impl Shell<'_, '_> {
             self.reads_environment(arguments);
             return Output::Unknown;
         }
+        self.sets_for_good(arguments);
         if let [flag, option, ..] = arguments
             && flag.text() == Some("+o")
             && option.text() == Some("history")
@@ -353,6 +363,23 @@ impl Shell<'_, '_> {
             self.positional = Some(words.collect());
         }
         Output::Nothing
+    }
+
+    /// `set -Ux NAME VALUE` of fish: every later shell has the variable.
+    fn sets_for_good(&mut self, arguments: &[Field]) {
+        let is_universal = |field: &Field| {
+            let start = field.word.known_start();
+            start == "--universal"
+                || start.starts_with('-') && !start.starts_with("--") && start.contains('U')
+        };
+        let Some(at) = arguments.iter().take(3).position(is_universal) else { return };
+        let mut words =
+            arguments.iter().skip(at + 1).filter(|it| !it.word.known_start().starts_with('-'));
+        let (Some(name), value) = (words.next(), words.next()) else { return };
+        let name = name.word.known_part();
+        let name = if name == "fish_user_paths" { "PATH" } else { name };
+        let name = Word::known(format!("env:{name}"));
+        self.sets(name, value, Reach::Lasting);
     }
 
     /// Tests look at names and attributes only.
@@ -461,7 +488,14 @@ impl Shell<'_, '_> {
                     !field.word.known_start().starts_with('-')
                         && !field.text().is_some_and(is_count)
                 });
+                // Bytes out of the middle of a file are something else than the file.
+                let is_carved = matches!(name, "head" | "tail")
+                    && arguments.iter().any(|field| {
+                        let start = field.word.known_start();
+                        start.starts_with("-c") || start.starts_with("--bytes")
+                    });
                 match (name, file, input) {
+                    _ if is_carved && input.is_none() => None,
                     ("tee" | "sponge", _, Some(input)) => {
                         self.keep_written(before, input);
                         self.feed_arguments(arguments, input);

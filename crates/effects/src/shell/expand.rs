@@ -319,15 +319,43 @@ impl Shell<'_, '_> {
             crate::effect::Action::Runs(run) => run.program.text(),
             _ => None,
         });
-        let passes_on = last.is_some_and(|name| {
-            crate::shell::decode::is_decoder(name)
-                || matches!(
-                    name,
-                    "cat" | "tee" | "head" | "tail" | "od" | "hexdump" | "less" | "nl"
-                )
+        let passes_all = last.is_some_and(|name| {
+            matches!(
+                name,
+                "cat"
+                    | "tee"
+                    | "head"
+                    | "tail"
+                    | "od"
+                    | "hexdump"
+                    | "less"
+                    | "nl"
+                    | "sort"
+                    | "uniq"
+                    | "more"
+                    | "bat"
+                    | "batcat"
+                    | "base64"
+                    | "base32"
+                    | "xxd"
+                    | "rev"
+                    | "tac"
+                    | "column"
+                    | "fold"
+                    | "env"
+                    | "printenv"
+            )
         });
+        let passes_on = passes_all || last.is_some_and(crate::shell::decode::is_decoder);
+        let is_environment = |shell: &mut Self, run: usize| {
+            let run = shell.out.run_mut(run);
+            run.is_some_and(|run| matches!(run.program.text(), Some("env" | "printenv")))
+        };
         for run in printed.iter().filter(|_| passes_on) {
-            self.mark(*run, Mark::Credentials);
+            // A part of the environment that is searched for is no secret by itself.
+            if passes_all || !is_environment(self, *run) {
+                self.mark(*run, Mark::Credentials);
+            }
         }
     }
 

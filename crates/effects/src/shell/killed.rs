@@ -25,8 +25,12 @@ impl Shell<'_, '_> {
         let is_whole = has(&["--full"]) || line.words.iter().any(shows_whole);
         let shown = if is_whole && program != "killall" { SHOWN } else { "callgate" };
         let is_pattern = program != "killall" || has(&["-r", "--regexp", "-m"]);
+        // `pkill -v x`: everything else.
+        let inverts = program == "pkill" && has(&["-v", "--inverse"]);
         let mut names = line.operands.iter();
-        let found = if line.operands.is_empty() {
+        let found = if inverts {
+            true
+        } else if line.operands.is_empty() {
             // `pkill -u USER`: every process of that user.
             line.words.iter().any(selects_user)
         } else {

@@ -242,7 +242,11 @@ impl Reader<'_> {
         let start = field.word.known_start();
         let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
         let found = flags.filter(|flag| flag.value == Value::Joined).find_map(|flag| {
-            let is_prefix = |name: &&&str| name.len() > 2 && start.starts_with(**name);
+            // `-o/tmp` is `-o` with a folder, `-old` is another flag.
+            let is_path = |rest: &str| rest.starts_with(['/', '~', '.']);
+            let is_prefix = |name: &&&str| {
+                start.strip_prefix(**name).is_some_and(|rest| name.len() > 2 || is_path(rest))
+            };
             flag.names.iter().find(is_prefix).map(|name| (flag, *name))
         });
         let Some((flag, name)) = found else { return false };
@@ -258,7 +262,12 @@ impl Reader<'_> {
     fn bundle(&mut self, field: &Field, skip: usize) {
         let letters: Vec<(usize, char)> =
             field.word.known_start().char_indices().skip(skip).collect();
+        let mut takes_digits = false;
         for (at, letter) in letters {
+            if takes_digits && letter.is_ascii_digit() {
+                continue;
+            }
+            takes_digits = false;
             let name = format!("-{letter}");
             let Some(flag) = self.find(&name) else {
                 self.line.unknown.push((name, None));
@@ -267,8 +276,9 @@ impl Reader<'_> {
             let after = at + letter.len_utf8();
             let has_more = after < field.word.known_part().len()
                 || field.word.gaps().iter().any(|gap| gap.at >= after);
-            if flag.value == Value::None {
+            if matches!(flag.value, Value::None | Value::Digits) {
                 self.given(flag, &name, None);
+                takes_digits = flag.value == Value::Digits;
                 continue;
             }
             // A bundle without a dash takes its values from the words after it: `tar xf a`.
@@ -286,7 +296,7 @@ impl Reader<'_> {
         let spelling = name.to_owned();
         let mut values = Vec::new();
         match flag.value {
-            Value::None => {}
+            Value::None | Value::Digits => {}
             Value::Joined => values.extend(joined),
             Value::One => values.extend(joined.or_else(|| self.next())),
             Value::FirstOfTwo => {

@@ -238,6 +238,7 @@ fn environment(name: &str) -> Option<Meaning> {
         | "GOOGLE_GEMINI_BASE_URL"
         | "GEMINI_BASE_URL" => Meaning::Host,
         "NODE_TLS_REJECT_UNAUTHORIZED"
+        | "DOCKER_CONTENT_TRUST"
         | "GIT_SSL_NO_VERIFY"
         | "PYTHONHTTPSVERIFY"
         | "HISTFILE"

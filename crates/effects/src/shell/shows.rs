@@ -52,7 +52,10 @@ const SHOWS: &[(&[&str], &[&str])] = &[
 pub(crate) fn only_shows(fields: &[Field]) -> bool {
     let Some((first, words)) = fields.split_first() else { return false };
     if let [only] = words
-        && matches!(only.text(), Some("--version" | "-version" | "--help"))
+        && matches!(
+            only.text(),
+            Some("--version" | "-version" | "--help" | "version" | "help" | "-V")
+        )
     {
         return true;
     }
@@ -80,9 +83,13 @@ mod tests {
 
     #[test]
     fn what_only_shows_something_is_known() {
-        for text in
-            ["passwd -S root", "/usr/sbin/semanage port -l", "frpc --version", "nft list ruleset"]
-        {
+        for text in [
+            "passwd -S root",
+            "/usr/sbin/semanage port -l",
+            "frpc --version",
+            "nft list ruleset",
+            "ngrok version",
+        ] {
             assert!(shows(text), "{text}");
         }
         for text in ["passwd -d root", "ufw disable", "frpc", "nft flush ruleset"] {

@@ -216,6 +216,7 @@ impl Shell<'_, '_> {
         }
         let before = self.out.effects.all().len();
         if let Some(model) = find_model(name) {
+            self.written_as_program(fields);
             let output = self.apply(model, fields, run, input.clone());
             if runs_tasks(name) {
                 self.tasks(fields, run, &input);
@@ -268,6 +269,24 @@ impl Shell<'_, '_> {
         }
         self.show_arguments(fields);
         self.downloads(before)
+    }
+
+    /// `/tmp/git`: what the text has written there runs, whatever a program of that name does.
+    fn written_as_program(&mut self, fields: &[Field]) {
+        if self.written.is_empty() && self.fetched.is_empty() {
+            return;
+        }
+        let Some(first) = fields.first().filter(|first| is_path(&first.word)) else { return };
+        let path = self.resolve(&first.word).resolved;
+        let is_written = path.text().is_some_and(|path| {
+            self.written.contains_key(path) || self.fetched_output(path).is_some()
+        });
+        if is_written {
+            let arguments = fields.get(1..).unwrap_or_default();
+            self.as_script(first, arguments, |shell| {
+                shell.known_script(Language::Shell, first);
+            });
+        }
     }
 
     /// A program that only attackers need.

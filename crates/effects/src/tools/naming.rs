@@ -633,15 +633,25 @@ pub(super) const SHARED: &[&str] = &[
 fn pushes_by_force(call: &Call<'_>, words: &[&str]) -> bool {
     let keys = ["force", "forcepush", "force_push", "--force", "force_with_lease"];
     let is_forced = members(call.value).any(|(key, value)| {
-        keys.contains(&key.to_ascii_lowercase().as_str()) && matches!(value, Value::Bool(true))
+        let key = key.to_ascii_lowercase();
+        let is_lease = key.replace(['_', '-'], "") == "forcewithlease";
+        (is_lease || keys.contains(&key.as_str())) && matches!(value, Value::Bool(true))
     });
+    // `+HEAD:main`
+    let is_forced = is_forced
+        || ["refspec", "ref", "refspecs", "branch"]
+            .iter()
+            .any(|key| call.text(key).is_some_and(|text| text.starts_with('+')));
     let is_flag = |value: &Value| matches!(value.as_str(), Some("--force" | "-f" | "--mirror"));
     let has_flag = members(call.value).any(|(_, value)| match value {
         Value::Array(items) => items.iter().any(is_flag),
         value => is_flag(value),
     });
     (is_forced || has_flag)
-        && has(words, &["push", "ref", "refs", "branch", "tag", "sync", "rebase", "mirror"])
+        && has(
+            words,
+            &["push", "ref", "refs", "branch", "tag", "sync", "rebase", "mirror", "commit"],
+        )
 }
 
 /// Whether an argument is a command, whatever the tool is called.
@@ -1081,6 +1091,24 @@ fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
             let Some(text) = value.as_str() else { continue };
             analysis.argument(&path, text);
             Shell::new(analysis, folder.clone()).package(&whole(text), Registry::Image);
+            if let Some(program) = crate::shell::of_image(text)
+                && has(words, &["run", "create", "start"])
+            {
+                let mut line = vec![whole(program)];
+                for key in ["command", "cmd", "args"] {
+                    for (_, value) in find(call.value, key) {
+                        let given = match value {
+                            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+                            value => {
+                                value.as_str().unwrap_or_default().split_whitespace().collect()
+                            }
+                        };
+                        let given: Vec<&str> = given;
+                        line.extend(given.into_iter().take(64).map(whole));
+                    }
+                }
+                Shell::new(analysis, folder.clone()).run(&line, None);
+            }
         }
     }
     if has(words, &["push"]) && has(words, &["image", "docker", "container", "artifact"]) {

@@ -43,6 +43,8 @@ const SYSTEM_FUNCTIONS: &[&str] = &[
     "dblink",
     "dblink_connect",
     "dblink_exec",
+    "postgres_execute",
+    "mysql_execute",
     "utl_http",
     "http_get",
     "http_post",
@@ -344,7 +346,10 @@ fn own_tables(words: &[String]) -> Vec<&str> {
 
 /// The name after `TABLE [IF [NOT] EXISTS]`.
 fn named_table(statement: &[String]) -> Option<&str> {
-    let at = statement.iter().position(|word| word == "table")?;
+    // `TRUNCATE t`
+    let is_short = |at: &usize| statement.first().is_some_and(|it| it == "truncate") && *at == 0;
+    let at = statement.iter().position(|word| word == "table");
+    let at = at.or_else(|| Some(0).filter(is_short))?;
     let mut rest = statement.iter().skip(at + 1).map(String::as_str);
     rest.find(|word| !matches!(*word, "if" | "not" | "exists"))
 }
@@ -363,12 +368,28 @@ fn replaces_all(statement: &[String]) -> bool {
             .windows(words.len())
             .any(|window| window.iter().zip(words).all(|(one, two)| one == two))
     };
+    if has(&["create", "or", "replace", "database"]) || has(&["create", "or", "replace", "schema"])
+    {
+        return true;
+    }
+    // `INSERT OVERWRITE TABLE t SELECT … WHERE false`
+    if has(&["insert", "overwrite"]) {
+        let is_narrow = statement.iter().any(|word| word == "partition");
+        return !is_narrow;
+    }
+    let restores = statement.first().is_some_and(|word| word == "restore")
+        && has(&["database"])
+        && statement.iter().any(|word| word == "replace");
+    if restores {
+        return true;
+    }
     let is_replaced = has(&["create", "or", "replace", "table"])
         && (has(&["where", "false"]) || has(&["limit", "0"]) || has(&["where", "1", "=", "0"])
             // Nothing is put into it: `CREATE OR REPLACE TABLE t LIKE t`.
             || !["select", "as", "clone", "external"].iter().any(|word| has(&[word])));
     let is_merged = statement.first().is_some_and(|word| word == "merge")
-        && has(&["when", "matched", "then", "delete"]);
+        && (has(&["when", "matched", "then", "delete"])
+            || has(&["by", "source", "then", "delete"]));
     is_replaced || is_merged
 }
 
@@ -411,6 +432,7 @@ fn statement_destroys(statement: &[String]) -> bool {
         "retain" => statement.first().is_some_and(|it| it == "vacuum") && word(at + 1) == "0",
         "data_retention_time_in_days" => word(at + 1) == "=" && word(at + 2) == "0",
         "pg_drop_replication_slot" => word(at + 1) == "(",
+        "partition" => at > 0 && word(at - 1) == "truncate",
         "offline" => statement.iter().take(2).map(String::as_str).eq(["alter", "database"]),
         // `MERGE … WHEN MATCHED THEN UPDATE SET`
         "update" if statement.iter().take(at).any(|word| word == "matched") => false,
