@@ -29,6 +29,8 @@ pub enum Stance {
 pub struct PathPattern {
     root: Root,
     parts: Vec<Part>,
+    /// Which of the parts have letters, by bits: only these can show that a path is meant.
+    lettered: u128,
     /// Text that every match contains; empty if there is none.
     needle: String,
 }
@@ -96,7 +98,8 @@ impl PathPattern {
             .map(pattern_part)
             .collect();
         let needle = parts.iter().map(longest_run).max_by_key(String::len).unwrap_or_default();
-        Self { root, parts, needle }
+        let lettered = bits(&parts, has_letters);
+        Self { root, parts, lettered, needle }
     }
 
     /// Whether a path matches, in its resolved form or where links lead it.
@@ -139,14 +142,32 @@ impl PathPattern {
         let Some(across) = &path.across else {
             return Truth::from_bool(covers(&self.parts, &path.within, case));
         };
-        if !self.may_end_like(&path.within, case) && !self.may_end_like(across, case) {
+        if !self.may_end_like(&path.within, case) && !self.may_end_like(&across.parts, case) {
             return Truth::No;
         }
-        if covers(&self.parts, across, case) && covers(&self.parts, &path.within, case) {
+        if covers(&self.parts, &across.parts, case) && covers(&self.parts, &path.within, case) {
             return Truth::Yes;
         }
-        let may = meets(&self.parts, &path.within, case) || meets(&self.parts, across, case);
+        let may = self.meets(&path.within, path.telling, case)
+            || self.meets(&across.parts, across.telling, case);
         if may { Truth::Unknown } else { Truth::No }
+    }
+
+    /// Whether the pattern matches something that the path can be, and the path shows a part of it: a
+    /// name of the pattern must be where the path has one like it. A name elsewhere is a coincidence.
+    fn meets(&self, path: &[Part], telling: u128, case: Case) -> bool {
+        if self.lettered == 0 || telling == 0 {
+            return false;
+        }
+        let shows = |at: usize, one: &Part, to: usize, two: &Part| {
+            bit(self.lettered, at) && bit(telling, to) && shows_name_of(one, two, case)
+        };
+        let has_evidence = self
+            .parts
+            .iter()
+            .enumerate()
+            .any(|(at, one)| path.iter().enumerate().any(|(to, two)| shows(at, one, to, two)));
+        has_evidence && aligns_with_evidence(&self.parts, path, case, &shows)
     }
 }
 
@@ -222,18 +243,32 @@ enum Start {
 struct Readings {
     /// Missing values hold no slash.
     within: Vec<Part>,
+    /// Which of these parts say what the path is about, by bits.
+    telling: u128,
     /// The parts of it without wildcards, in lower case.
     names: Vec<Option<String>>,
     /// They may hold some; `None` if nothing is missing and there is no pattern in the path.
-    across: Option<Vec<Part>>,
+    across: Option<Across>,
+}
+
+/// The parts of a path whose missing values may hold slashes.
+#[derive(Debug)]
+struct Across {
+    parts: Vec<Part>,
+    /// Which of the parts say what the path is about, by bits.
+    telling: u128,
 }
 
 impl Readings {
     fn new(path: &Word) -> Self {
-        let across = (!path.is_known()).then(|| path_parts(path, Spread::Across));
         let within = path_parts(path, Spread::Within);
         let names = within.iter().map(literal).collect();
-        Self { within, names, across }
+        let across = (!path.is_known()).then(|| {
+            let parts = path_parts(path, Spread::Across);
+            Across { telling: bits(&parts, tells), parts }
+        });
+        let telling = if across.is_some() { bits(&within, tells) } else { 0 };
+        Self { within, telling, names, across }
     }
 }
 
@@ -572,17 +607,14 @@ fn covers(pattern: &[Part], path: &[Part], case: Case) -> bool {
     walk(pattern, path, &|one, two| signs_cover(one, two, case), Deep::OnlyByDeep)
 }
 
-/// Whether the pattern matches something that the path can be, and the path shows a part of it: a
-/// name of the pattern must be where the path has one like it. A name elsewhere is a coincidence.
-fn meets(pattern: &[Part], path: &[Part], case: Case) -> bool {
-    pattern.iter().any(|one| path.iter().any(|two| is_evidence(one, two, case)))
-        && aligns_with_evidence(pattern, path, case)
-}
-
 /// As [`align`], with a second row: bit j says whether the rests fit and share a name that is shown.
-fn aligns_with_evidence(pattern: &[Part], path: &[Part], case: Case) -> bool {
+fn aligns_with_evidence(
+    pattern: &[Part],
+    path: &[Part],
+    case: Case,
+    shows_name: &dyn Fn(usize, &Part, usize, &Part) -> bool,
+) -> bool {
     let path = path.get(..MAX_ITEMS).unwrap_or(path);
-    let bit = |row: u128, at: usize| row >> at & 1 == 1;
     let mut fits: u128 = 1 << path.len();
     for (at, two) in path.iter().enumerate().rev() {
         if *two == Part::Deep && bit(fits, at + 1) {
@@ -590,7 +622,7 @@ fn aligns_with_evidence(pattern: &[Part], path: &[Part], case: Case) -> bool {
         }
     }
     let mut shows: u128 = 0;
-    for one in pattern.iter().rev() {
+    for (row, one) in pattern.iter().enumerate().rev() {
         let (mut next_fits, mut next_shows): (u128, u128) = (0, 0);
         for at in (0..=path.len()).rev() {
             let two = path.get(at);
@@ -603,7 +635,7 @@ fn aligns_with_evidence(pattern: &[Part], path: &[Part], case: Case) -> bool {
                 (_, None) => (false, false),
                 (Part::One(name), Some(Part::One(other))) => {
                     let fit = bit(fits, at + 1) && signs_meet(name, other, case);
-                    let is_shown = |two| bit(shows, at + 1) || is_evidence(one, two, case);
+                    let is_shown = |two| bit(shows, at + 1) || shows_name(row, one, at, two);
                     (fit, fit && two.is_some_and(is_shown))
                 }
             };
@@ -694,6 +726,14 @@ fn signs_cover(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
     if !ends_fit(pattern, path, case) {
         return false;
     }
+    if !pattern.contains(&Sign::Star) {
+        let fits = |(one, two): (&Sign, &Sign)| match (one, two) {
+            (Sign::Any, Sign::Letter(_) | Sign::Any) => true,
+            (Sign::Letter(one), Sign::Letter(two)) => same(*one, *two, case),
+            _ => false,
+        };
+        return pattern.len() == path.len() && pattern.iter().zip(path).all(fits);
+    }
     table(
         pattern,
         path,
@@ -714,6 +754,13 @@ fn signs_meet(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
     }
     if !ends_fit(pattern, path, case) {
         return false;
+    }
+    if !pattern.contains(&Sign::Star) && !path.contains(&Sign::Star) {
+        let fits = |(one, two): (&Sign, &Sign)| match (one, two) {
+            (Sign::Letter(one), Sign::Letter(two)) => same(*one, *two, case),
+            _ => true,
+        };
+        return pattern.len() == path.len() && pattern.iter().zip(path).all(fits);
     }
     table(
         pattern,
@@ -756,18 +803,34 @@ fn shows_name(signs: &[Sign]) -> bool {
     stem.filter(|sign| matches!(sign, Sign::Letter(_))).count() >= 2
 }
 
-/// Whether a part of the path shows what the pattern asks for. A bare `*` or an extension alone
-/// does not: `cat *.json` is not about credentials.
-fn is_evidence(pattern: &Part, path: &Part, case: Case) -> bool {
+/// Whether a part of the path can show what a pattern asks for. A bare `*` or an extension alone does
+/// not: `cat *.json` is not about credentials.
+fn tells(part: &Part) -> bool {
+    let Part::One(signs) = part else { return false };
+    if signs.iter().any(|sign| !matches!(sign, Sign::Letter(_))) {
+        return shows_name(signs);
+    }
+    !ORDINARY.iter().any(|name| name.chars().map(Sign::Letter).eq(signs.iter().copied()))
+}
+
+fn has_letters(part: &Part) -> bool {
+    matches!(part, Part::One(signs) if signs.iter().any(|sign| matches!(sign, Sign::Letter(_))))
+}
+
+/// Whether a part of a path that tells something shows a part of a pattern that has letters.
+fn shows_name_of(pattern: &Part, path: &Part, case: Case) -> bool {
     let (Part::One(one), Part::One(two)) = (pattern, path) else { return false };
-    let has_letters = one.iter().any(|sign| matches!(sign, Sign::Letter(_)));
-    let is_whole = two.iter().all(|sign| matches!(sign, Sign::Letter(_)));
     // Two names with gaps meet easily: `*.new` and `Jenkinsfile*`.
-    let has_star = one.contains(&Sign::Star);
-    has_letters
-        && (is_whole || shows_name(two))
-        && (if has_star { signs_cover(one, two, case) } else { signs_meet(one, two, case) })
-        && !ORDINARY.iter().any(|name| name.chars().map(Sign::Letter).eq(two.iter().copied()))
+    if one.contains(&Sign::Star) { signs_cover(one, two, case) } else { signs_meet(one, two, case) }
+}
+
+fn bits(parts: &[Part], holds: impl Fn(&Part) -> bool) -> u128 {
+    let at = parts.iter().take(MAX_ITEMS).enumerate().filter(|(_, part)| holds(part));
+    at.fold(0, |bits, (at, _)| bits | 1 << at)
+}
+
+fn bit(row: u128, at: usize) -> bool {
+    at < 128 && row >> at & 1 == 1
 }
 
 /// Folders that say nothing about what is below them: `$DIR/lib/x` is not `/var/lib/docker`.
