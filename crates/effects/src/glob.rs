@@ -604,7 +604,13 @@ fn signs_of(word: &Word, from: usize, to: usize) -> Vec<Sign> {
 
 /// Whether the pattern matches everything that the path can be.
 fn covers(pattern: &[Part], path: &[Part], case: Case) -> bool {
-    walk(pattern, path, &|one, two| signs_cover(one, two, case), Deep::OnlyByDeep)
+    // Most patterns end with a name that the path does not have.
+    let may_cover = match (pattern.last(), path.last()) {
+        (Some(Part::One(one)), Some(Part::One(two))) => signs_cover(one, two, case),
+        (Some(Part::One(_)), _) => false,
+        _ => true,
+    };
+    may_cover && walk(pattern, path, &|one, two| signs_cover(one, two, case), Deep::OnlyByDeep)
 }
 
 /// As [`align`], with a second row: bit j says whether the rests fit and share a name that is shown.
@@ -723,27 +729,19 @@ fn ends_fit(one: &[Sign], two: &[Sign], case: Case) -> bool {
 }
 
 fn signs_cover(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
+    let fits = |one, two| match (one, two) {
+        (Sign::Any, Sign::Letter(_) | Sign::Any) => true,
+        (Sign::Letter(one), Sign::Letter(two)) => same(one, two, case),
+        _ => false,
+    };
     if !ends_fit(pattern, path, case) {
         return false;
     }
-    if !pattern.contains(&Sign::Star) {
-        let fits = |(one, two): (&Sign, &Sign)| match (one, two) {
-            (Sign::Any, Sign::Letter(_) | Sign::Any) => true,
-            (Sign::Letter(one), Sign::Letter(two)) => same(*one, *two, case),
-            _ => false,
-        };
-        return pattern.len() == path.len() && pattern.iter().zip(path).all(fits);
+    match (pattern.contains(&Sign::Star), path.contains(&Sign::Star)) {
+        (_, false) => expand(pattern, path, fits),
+        (false, true) => false,
+        (true, true) => table(pattern, path, &fits, Deep::OnlyByDeep),
     }
-    table(
-        pattern,
-        path,
-        &|one, two| match (one, two) {
-            (Sign::Any, Sign::Letter(_) | Sign::Any) => true,
-            (Sign::Letter(one), Sign::Letter(two)) => same(one, two, case),
-            _ => false,
-        },
-        Deep::OnlyByDeep,
-    )
 }
 
 fn signs_meet(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
@@ -752,34 +750,55 @@ fn signs_meet(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
     if is_hidden && matches!(path.first(), Some(Sign::Star | Sign::Any)) {
         return false;
     }
+    let fits = |one, two| match (one, two) {
+        (Sign::Letter(one), Sign::Letter(two)) => same(one, two, case),
+        _ => true,
+    };
     if !ends_fit(pattern, path, case) {
         return false;
     }
-    if !pattern.contains(&Sign::Star) && !path.contains(&Sign::Star) {
-        let fits = |(one, two): (&Sign, &Sign)| match (one, two) {
-            (Sign::Letter(one), Sign::Letter(two)) => same(*one, *two, case),
-            _ => true,
-        };
-        return pattern.len() == path.len() && pattern.iter().zip(path).all(fits);
+    match (pattern.contains(&Sign::Star), path.contains(&Sign::Star)) {
+        (_, false) => expand(pattern, path, fits),
+        (false, true) => expand(path, pattern, fits),
+        (true, true) => table(pattern, path, &fits, Deep::ByAnything),
     }
-    table(
-        pattern,
-        path,
-        &|one, two| match (one, two) {
-            (Sign::Letter(one), Sign::Letter(two)) => same(one, two, case),
-            _ => true,
-        },
-        Deep::ByAnything,
-    )
 }
 
 fn same(one: char, two: char, case: Case) -> bool {
-    one == two || case == Case::Ignored && one.to_lowercase().eq(two.to_lowercase())
+    one == two
+        || case == Case::Ignored
+            && if one.is_ascii() && two.is_ascii() {
+                one.eq_ignore_ascii_case(&two)
+            } else {
+                one.to_lowercase().eq(two.to_lowercase())
+            }
 }
 
-fn table(pattern: &[Sign], path: &[Sign], fits: &dyn Fn(Sign, Sign) -> bool, deep: Deep) -> bool {
+/// Whether a name with stars fits one without. Each star takes as little as it can: what follows it fits
+/// at the first place where it can, or nowhere.
+fn expand(starred: &[Sign], plain: &[Sign], fits: impl Fn(Sign, Sign) -> bool) -> bool {
+    let (mut at, mut to) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(two) = plain.get(to) {
+        match starred.get(at) {
+            Some(Sign::Star) => {
+                star = Some((at + 1, to));
+                at += 1;
+            }
+            Some(one) if fits(*one, *two) => (at, to) = (at + 1, to + 1),
+            _ => {
+                let Some((after, from)) = star else { return false };
+                star = Some((after, from + 1));
+                (at, to) = (after, from + 1);
+            }
+        }
+    }
+    starred.get(at..).unwrap_or_default().iter().all(|sign| *sign == Sign::Star)
+}
+
+fn table(one: &[Sign], two: &[Sign], fits: &dyn Fn(Sign, Sign) -> bool, deep: Deep) -> bool {
     let fit = |one: &Sign, two: &Sign| fits(*one, *two);
-    align(pattern, path, &|sign| *sign == Sign::Star, &fit, deep)
+    align(one, two, &|sign| *sign == Sign::Star, &fit, deep)
 }
 
 /// Whether a name begins and ends as a part with gaps does: a quick way to say no.
@@ -917,6 +936,44 @@ mod tests {
     fn truth(glob: &str, path: Word, ground: &Ground<'_>) -> Truth {
         let path = Path::resolve(&path, &crate::path::working_folder(ground), ground);
         PathSet::new([glob]).matches(&path, ground, Stance::Restricts)
+    }
+
+    /// Every name of up to four of these signs.
+    fn short_names() -> Vec<Vec<Sign>> {
+        const SIGNS: [Sign; 4] = [Sign::Letter('a'), Sign::Letter('b'), Sign::Any, Sign::Star];
+        let mut names = vec![Vec::new()];
+        let mut from = 0;
+        for _ in 0..4 {
+            let longer: Vec<Vec<Sign>> = names[from..]
+                .iter()
+                .flat_map(|name| SIGNS.map(|sign| [name.as_slice(), &[sign]].concat()))
+                .collect();
+            from = names.len();
+            names.extend(longer);
+        }
+        names
+    }
+
+    #[test]
+    fn the_quick_ways_to_compare_names_agree_with_the_table() {
+        let covers = |one, two| match (one, two) {
+            (Sign::Any, Sign::Letter(_) | Sign::Any) => true,
+            (Sign::Letter(one), Sign::Letter(two)) => one == two,
+            _ => false,
+        };
+        let meets = |one, two| match (one, two) {
+            (Sign::Letter(one), Sign::Letter(two)) => one == two,
+            _ => true,
+        };
+        let names = short_names();
+        for one in &names {
+            for two in &names {
+                let expected = table(one, two, &covers, Deep::OnlyByDeep);
+                assert_eq!(signs_cover(one, two, Case::Sensitive), expected, "{one:?} {two:?}");
+                let expected = table(one, two, &meets, Deep::ByAnything);
+                assert_eq!(signs_meet(one, two, Case::Sensitive), expected, "{one:?} {two:?}");
+            }
+        }
     }
 
     fn gap(before: &str, fill: Fill, after: &str) -> Word {
