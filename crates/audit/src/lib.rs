@@ -5,12 +5,14 @@
 //! [`Filter`] selects them.
 //!
 //! ```
-//! use callgate_audit::{Action, GENESIS, Kind, Link, Record, Sealed, Tool, Verdict};
+//! use callgate_audit::{CallOutcome, GENESIS, Link, Record, RecordKind, RecordedTool};
+//! use callgate_audit::{RecordedVerdict, Sealed};
 //!
-//! let mut record = Record::new(Kind::ToolCall);
+//! let mut record = Record::new(RecordKind::ToolCall);
 //! let input = Some(r#"{"command":"ls"}"#.to_owned());
-//! record.tool = Some(Tool { name: "Bash".to_owned(), input, ..Tool::default() });
-//! record.verdict = Some(Verdict::new(Action::Allow));
+//! let name = "Bash".to_owned();
+//! record.tool = Some(RecordedTool { name, input, ..RecordedTool::default() });
+//! record.verdict = Some(RecordedVerdict::new(CallOutcome::Allow));
 //!
 //! let sealed = Sealed::new(record);
 //! let link = Link { seq: 1, at: sealed.time, total: 0, joins: None, body: &sealed.body };
@@ -42,9 +44,9 @@ mod stored;
 pub use chain::{GENESIS, Hash, Link, hex};
 pub use query::{CompiledFilter, Filter, Order, Pattern, PatternError, WhoFilter};
 pub use record::{
-    Action, Caller, Change, ChangeTarget, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
-    OriginFact, ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId,
-    Subagent, Timing, Tokens, Tool, Verdict,
+    CallOutcome, ChangeTarget, FindingFact, MatchedRule, McpFacts, OriginFact, ParseIdError,
+    PolicyFacts, PolicyFile, Principal, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
+    RecordedChange, RecordedTool, RecordedVerdict, RuleId, Subagent, TextRuleMatch, Timing, Tokens,
 };
 pub use seal::{Body, ID_AT, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};

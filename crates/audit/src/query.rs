@@ -4,13 +4,13 @@ use callgate_call::Surface;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::Timestamp;
 
-use crate::record::{Action, Kind, Principal, Record};
+use crate::record::{CallOutcome, Principal, Record, RecordKind};
 
 /// Selects records and their order. The default is all records, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Records of these kinds; of every kind if empty.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<RecordKind>,
     /// Records of this session.
     pub session: Option<String>,
     /// Records of this request. Counts ignore it.
@@ -22,7 +22,7 @@ pub struct Filter {
     /// Records from this surface.
     pub surface: Option<Surface>,
     /// Records with this outcome.
-    pub verdict: Option<Action>,
+    pub verdict: Option<CallOutcome>,
     /// Records that this rule decided, or in which it matched as an audit or shadow rule.
     pub rule: Option<String>,
     /// Records of a model that matches this pattern.

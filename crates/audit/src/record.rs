@@ -11,10 +11,10 @@ use callgate_call::Surface;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use change::{Change, ChangeTarget};
-pub use code::Code;
+pub use change::{ChangeTarget, RecordedChange};
+pub use code::ReasonCode;
 pub use id::{ParseIdError, RecordId};
-pub use kind::Kind;
+pub use kind::RecordKind;
 pub use mcp::{FindingFact, McpFacts};
 pub use policies::{PolicyFacts, PolicyFile};
 
@@ -28,7 +28,7 @@ pub struct Record {
     pub time: Timestamp,
     /// The kind of event.
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The surface where it happened.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "surface")]
     pub surface: Option<Surface>,
@@ -58,16 +58,16 @@ pub struct Record {
     pub model: Option<String>,
     /// The tool and its input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<Tool>,
+    pub tool: Option<RecordedTool>,
     /// The decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<RecordedVerdict>,
     /// Where values of the call came from, as far as a rule asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<OriginFact>,
     /// The match of a text rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub guardrail: Option<Guardrail>,
+    pub guardrail: Option<TextRuleMatch>,
     /// The MCP server it concerns, and the findings there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpFacts>,
@@ -76,7 +76,7 @@ pub struct Record {
     pub policies: Option<PolicyFacts>,
     /// The change that a person made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
+    pub change: Option<RecordedChange>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
@@ -100,12 +100,12 @@ pub struct Record {
 
 impl Record {
     /// A record of this kind with a new id and the current time.
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: RecordKind) -> Self {
         Self::of(RecordId::new(), kind)
     }
 
     /// The same with a given id.
-    pub fn of(id: RecordId, kind: Kind) -> Self {
+    pub fn of(id: RecordId, kind: RecordKind) -> Self {
         Self {
             id,
             time: Timestamp::now(),
@@ -180,7 +180,7 @@ pub struct Subagent {
 
 /// A tool and its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
+pub struct RecordedTool {
     /// The name as received.
     pub name: String,
     /// The MCP server, if known.
@@ -194,9 +194,9 @@ pub struct Tool {
     pub rpc_id: Option<String>,
     /// The provider's program that made the call, if the model did not make it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub caller: Option<Caller>,
+    pub caller: Option<RecordedCaller>,
     /// The arguments: JSON text, or the free text of a custom tool. Set it unredacted; the stored
-    /// value is redacted and truncated to [`Tool::MAX_INPUT`] bytes.
+    /// value is redacted and truncated to [`RecordedTool::MAX_INPUT`] bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// The hash of the tool's definition, if known.
@@ -206,7 +206,7 @@ pub struct Tool {
 
 /// A program that the provider runs and that makes calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caller {
+pub struct RecordedCaller {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: String,
@@ -227,12 +227,12 @@ pub struct OriginFact {
 
 /// A decision, and the rule that made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct RecordedVerdict {
     /// The outcome for the call.
-    pub action: Action,
+    pub action: CallOutcome,
     /// A reason code, which stays the same across versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<Code>,
+    pub code: Option<ReasonCode>,
     /// The digest of the policies that were used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_digest: Option<String>,
@@ -256,22 +256,22 @@ pub struct Verdict {
     pub matched: Vec<RuleId>,
     /// What rules in shadow mode would have done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shadows: Vec<Hit>,
+    pub shadows: Vec<MatchedRule>,
     /// Audit rules that matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub audits: Vec<Hit>,
+    pub audits: Vec<MatchedRule>,
     /// Rules that removed something from the arguments: the call left with other arguments than it
     /// came with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sanitized: Vec<Hit>,
+    pub sanitized: Vec<MatchedRule>,
     /// The names of the detectors whose matches were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<String>,
 }
 
-impl Verdict {
+impl RecordedVerdict {
     /// A verdict with this action and nothing else set.
-    pub fn new(action: Action) -> Self {
+    pub fn new(action: CallOutcome) -> Self {
         Self {
             action,
             code: None,
@@ -292,7 +292,7 @@ impl Verdict {
 
 /// The match of a text rule, never the text itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guardrail {
+pub struct TextRuleMatch {
     /// What was done: `block`, `mask` or `audit`.
     pub action: String,
     /// What was found: a detector's name, or the rule's id.
@@ -312,7 +312,7 @@ pub struct RuleId {
 
 /// A rule that matched without deciding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hit {
+pub struct MatchedRule {
     /// The rule's policy.
     pub policy: String,
     /// The rule; `None` for the policy's default.
@@ -325,7 +325,7 @@ pub struct Hit {
 /// The outcome for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Action {
+pub enum CallOutcome {
     /// It passed.
     Allow,
     /// It passed, and an audit rule matched.
@@ -336,7 +336,7 @@ pub enum Action {
     Unjudged,
 }
 
-impl Action {
+impl CallOutcome {
     /// Every action.
     pub const ALL: [Self; 4] = [Self::Allow, Self::Audit, Self::Deny, Self::Unjudged];
 
@@ -399,7 +399,7 @@ impl Tokens {
     }
 }
 
-impl Tool {
+impl RecordedTool {
     /// How many bytes of a call's redacted input a record keeps. Enough for any command and most
     /// files; the hash of the whole input is always kept.
     pub const MAX_INPUT: usize = 64 * 1024;

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Change, Guardrail, Hit, Kind, McpFacts, PolicyFacts, Record, Tool, Verdict};
+use crate::record::{
+    MatchedRule, McpFacts, PolicyFacts, Record, RecordKind, RecordedChange, RecordedTool,
+    RecordedVerdict, TextRuleMatch,
+};
 
 use crate::session::{SessionKey, session_key};
 use crate::stored::InputProof;
@@ -48,7 +51,7 @@ impl Sealed {
         if let Some(verdict) = &mut record.verdict {
             seal_verdict(verdict);
         }
-        if let Some(Guardrail { kind, .. }) = &mut record.guardrail {
+        if let Some(TextRuleMatch { kind, .. }) = &mut record.guardrail {
             clip(kind, MAX_WORD);
         }
         if let Some(mcp) = &mut record.mcp {
@@ -64,7 +67,7 @@ impl Sealed {
         record.detail.iter_mut().for_each(seal_text);
         let joins = joins(&record);
         let session = match record.kind {
-            Kind::SessionStarted | Kind::SessionEnded => None,
+            RecordKind::SessionStarted | RecordKind::SessionEnded => None,
             _ => session_key(&record.who),
         };
         let time = record.time.as_microsecond();
@@ -106,12 +109,12 @@ fn joins(record: &Record) -> Option<String> {
         return Some(completes(&id.to_string()));
     }
     match (record.kind, &record.request) {
-        (Kind::Turn, Some(request)) => Some(turn_of(request)),
+        (RecordKind::Turn, Some(request)) => Some(turn_of(request)),
         _ => None,
     }
 }
 
-fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
+fn seal_tool(tool: &mut RecordedTool) -> Option<InputProof> {
     seal_word(&mut tool.name);
     tool.server.iter_mut().chain(&mut tool.rpc_id).for_each(seal_word);
     clip(&mut tool.call_id, MAX_WORD);
@@ -132,9 +135,9 @@ fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
             Cow::Owned(redacted) => redacted,
         };
         // Only now: a secret that is cut in half is no longer recognised.
-        if kept.len() > Tool::MAX_INPUT {
+        if kept.len() > RecordedTool::MAX_INPUT {
             proof.truncated = true;
-            clip(&mut kept, Tool::MAX_INPUT);
+            clip(&mut kept, RecordedTool::MAX_INPUT);
             kept.push_str("…[cut]");
         }
         tool.input = Some(kept);
@@ -142,7 +145,7 @@ fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
     Some(proof)
 }
 
-fn seal_verdict(verdict: &mut Verdict) {
+fn seal_verdict(verdict: &mut RecordedVerdict) {
     verdict.policy.iter_mut().for_each(|policy| clip(policy, MAX_WORD));
     verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
     verdict.reason.iter_mut().chain(&mut verdict.hint).for_each(seal_text);
@@ -157,7 +160,7 @@ fn seal_verdict(verdict: &mut Verdict) {
     }
 }
 
-fn seal_hit(hit: &mut Hit) {
+fn seal_hit(hit: &mut MatchedRule) {
     clip(&mut hit.policy, MAX_WORD);
     hit.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
     seal_text(&mut hit.reason);
@@ -197,7 +200,7 @@ fn seal_policies(policies: &mut PolicyFacts) {
 
 /// Key names come from the operator, tool names from a server. callgate itself writes the few
 /// fields.
-fn seal_change(change: &mut Change) {
+fn seal_change(change: &mut RecordedChange) {
     seal_word(&mut change.name);
     clip(&mut change.action, MAX_WORD);
     for fields in [&mut change.before, &mut change.after] {
@@ -269,11 +272,15 @@ const MAX_SCANNED: usize = 1024 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Action, FindingFact, RecordId};
+    use crate::record::{CallOutcome, FindingFact, RecordId};
 
     fn call(input: &str) -> Record {
-        let tool = Tool { name: "Bash".into(), input: Some(input.into()), ..Tool::default() };
-        Record { tool: Some(tool), ..Record::new(Kind::ToolCall) }
+        let tool = RecordedTool {
+            name: "Bash".into(),
+            input: Some(input.into()),
+            ..RecordedTool::default()
+        };
+        Record { tool: Some(tool), ..Record::new(RecordKind::ToolCall) }
     }
 
     fn read(sealed: &Sealed) -> Body<Record> {
@@ -290,10 +297,10 @@ mod tests {
 
     #[test]
     fn a_large_input_is_truncated_and_a_huge_one_is_left_out() {
-        let large = "é".repeat(Tool::MAX_INPUT);
+        let large = "é".repeat(RecordedTool::MAX_INPUT);
         let body = read(&Sealed::new(call(&large)));
         let kept = body.record.tool.unwrap().input.unwrap();
-        assert!(kept.ends_with("é…[cut]") && kept.len() <= Tool::MAX_INPUT + 10);
+        assert!(kept.ends_with("é…[cut]") && kept.len() <= RecordedTool::MAX_INPUT + 10);
         let proof = body.input.unwrap();
         assert!(proof.truncated);
         assert_eq!(proof.bytes, large.len() as u64);
@@ -312,9 +319,10 @@ mod tests {
         record.model = Some(long());
         record.who.session = Some(long());
         record.request = Some(long());
-        let mut verdict = Verdict::new(Action::Deny);
+        let mut verdict = RecordedVerdict::new(CallOutcome::Deny);
         verdict.reason = Some(long());
-        verdict.shadows = vec![Hit { policy: long(), rule: Some(long()), reason: "r".into() }; 100];
+        verdict.shadows =
+            vec![MatchedRule { policy: long(), rule: Some(long()), reason: "r".into() }; 100];
         record.verdict = Some(verdict);
         if let Some(tool) = &mut record.tool {
             tool.name = long();
@@ -332,7 +340,7 @@ mod tests {
             path: "x".repeat(1 << 20),
             detail: format!("read {key}"),
         };
-        let mut record = Record::new(Kind::McpToolSeen);
+        let mut record = Record::new(RecordKind::McpToolSeen);
         record.mcp = Some(McpFacts {
             address: Some(format!("https://example.org/?key={key}")),
             findings: vec![finding; 1000],
@@ -348,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_turn_and_a_completion_can_be_found() {
-        let mut turn = Record::new(Kind::Turn);
+        let mut turn = Record::new(RecordKind::Turn);
         turn.request = Some("r1".into());
         assert_eq!(Sealed::new(turn).joins.as_deref(), Some("turn:r1"));
         let mut part = call("{}");

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::query::CompiledFilter;
-use crate::record::{Action, Kind, Record};
+use crate::record::{CallOutcome, Record, RecordKind};
 
 /// Counts over records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub struct Stats {
     /// The number of records, without those that only complete another one.
     pub records: u64,
     /// Records by kind.
-    pub kinds: BTreeMap<Kind, u64>,
+    pub kinds: BTreeMap<RecordKind, u64>,
     /// Calls by outcome.
-    pub verdicts: BTreeMap<Action, u64>,
+    pub verdicts: BTreeMap<CallOutcome, u64>,
     /// Calls by tool.
     pub tools: BTreeMap<String, u64>,
     /// Calls by the rule that decided.
@@ -73,19 +73,19 @@ pub struct Continued {
 
 impl Turns {
     /// Adds the tokens of a response, or of an answer that was asked for after a denial.
-    pub fn add_tokens(&mut self, kind: Kind, tokens_input: u64, tokens_output: u64) {
+    pub fn add_tokens(&mut self, kind: RecordKind, tokens_input: u64, tokens_output: u64) {
         add(&mut self.tokens_input, tokens_input);
         add(&mut self.tokens_output, tokens_output);
-        if kind == Kind::Continued {
+        if kind == RecordKind::Continued {
             add(&mut self.continued.tokens_input, tokens_input);
             add(&mut self.continued.tokens_output, tokens_output);
         }
     }
 
     /// Counts responses, or answers that were asked for after a denial.
-    pub fn add_records(&mut self, kind: Kind, records: u64) {
+    pub fn add_records(&mut self, kind: RecordKind, records: u64) {
         match kind {
-            Kind::Continued => add(&mut self.continued.answers, records),
+            RecordKind::Continued => add(&mut self.continued.answers, records),
             _ => add(&mut self.recorded, records),
         }
     }
@@ -109,7 +109,7 @@ impl<'a> Tally<'a> {
         if record.completes.is_some() {
             return;
         }
-        let is_answer = matches!(record.kind, Kind::Turn | Kind::Continued);
+        let is_answer = matches!(record.kind, RecordKind::Turn | RecordKind::Continued);
         if is_answer && self.filter.passes_turn(record) {
             let (turns, tokens) = (&mut self.stats.turns, &record.tokens);
             turns.add_records(record.kind, 1);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Action, Record};
+use crate::record::{CallOutcome, Record};
 
 /// A record as stored, with its joined data.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,7 +153,7 @@ impl Stored {
             "provider": record.provider,
             "tokens_input": record.tokens.input,
             "tokens_output": record.tokens.output,
-            "blocked": verdict.map(|verdict| verdict.action == Action::Deny),
+            "blocked": verdict.map(|verdict| verdict.action == CallOutcome::Deny),
             "reason": verdict.and_then(|verdict| verdict.reason.as_ref()),
             "event_category": record.kind.category(),
         })
@@ -189,19 +189,20 @@ fn input_value(input: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Hit, Kind, Tool, Verdict};
+    use crate::record::{MatchedRule, RecordKind, RecordedTool, RecordedVerdict};
 
     fn stored(input: &str) -> Stored {
-        let mut record = Record::new(Kind::ToolCall);
+        let mut record = Record::new(RecordKind::ToolCall);
         record.who.user = Some("ada".to_owned());
         record.who.agent_proven = true;
         record.request = Some("r1".to_owned());
         record.surface = Some(callgate_call::Surface::Mcp);
         let (name, server) = ("delete".to_owned(), Some("notes".to_owned()));
         let input = Some(input.to_owned());
-        record.tool = Some(Tool { name, server, input, ..Tool::default() });
-        let hit = Hit { policy: "p".to_owned(), rule: None, reason: "why".to_owned() };
-        record.verdict = Some(Verdict { audits: vec![hit], ..Verdict::new(Action::Deny) });
+        record.tool = Some(RecordedTool { name, server, input, ..RecordedTool::default() });
+        let hit = MatchedRule { policy: "p".to_owned(), rule: None, reason: "why".to_owned() };
+        record.verdict =
+            Some(RecordedVerdict { audits: vec![hit], ..RecordedVerdict::new(CallOutcome::Deny) });
         record.timing.judged_us = Some(7);
         let proof = InputProof { hash: "ab".to_owned(), bytes: 9, truncated: true };
         let (hash, prev_hash) = ("cd".to_owned(), "ef".to_owned());

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use callgate_audit::{Action, Kind, Record, Tool, Verdict};
+use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
 use callgate_call::Surface;
 use callgate_store::{Durability, Location, Settings, Store};
 use jiff::{SignedDuration, Timestamp};
@@ -109,7 +109,7 @@ impl Call {
     }
 
     fn record(&self, session: usize, time: Timestamp) -> Record {
-        let mut record = Record::new(Kind::ToolCall);
+        let mut record = Record::new(RecordKind::ToolCall);
         record.time = time;
         record.surface = Some(Surface::Response);
         record.who.user = Some("dev".into());
@@ -124,8 +124,13 @@ impl Call {
             None => self.tool.clone(),
         };
         let input = Some(self.input.clone());
-        record.tool = Some(Tool { name, call_id: "toolu_1".into(), input, ..Tool::default() });
-        let mut verdict = Verdict::new(Action::Allow);
+        record.tool = Some(RecordedTool {
+            name,
+            call_id: "toolu_1".into(),
+            input,
+            ..RecordedTool::default()
+        });
+        let mut verdict = RecordedVerdict::new(CallOutcome::Allow);
         (verdict.policy, verdict.uncovered) = (Some("starter".into()), true);
         record.verdict = Some(verdict);
         record

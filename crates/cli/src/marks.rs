@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use callgate_audit::{Action, CompiledFilter, Filter, RecordId, Stored};
+use callgate_audit::{CallOutcome, CompiledFilter, Filter, RecordId, Stored};
 use callgate_store::{CallMark, Opinion, Reader};
 use serde::Serialize;
 use serde_json::Value;
@@ -82,7 +82,7 @@ pub(crate) fn false_alarms(
     reader: &Reader,
     filter: &Filter,
 ) -> Result<BTreeMap<String, FalseAlarms>> {
-    let filter = Filter { verdict: Some(Action::Deny), limit: None, ..filter.clone() };
+    let filter = Filter { verdict: Some(CallOutcome::Deny), limit: None, ..filter.clone() };
     let mut rules: BTreeMap<String, FalseAlarms> = BTreeMap::new();
     let marks = Marks::of(reader)?;
     for stored in marks.calls(reader, &filter, None)? {

@@ -1,6 +1,6 @@
 //! A recorded call, to be judged again.
 
-use callgate_audit::{Action, Code, InputLoss, Stored};
+use callgate_audit::{CallOutcome, InputLoss, ReasonCode, Stored};
 use callgate_call::{
     Arguments, CallId, FoundOrigin, Origin, OriginFields, Surface, ToolCall, ToolName,
     ValueOrigins, Who,
@@ -140,12 +140,12 @@ impl Decision {
     pub(crate) fn on_record(stored: &Stored) -> Result<Self, NotReplayable> {
         let verdict = stored.record.verdict.as_ref().ok_or(NotReplayable::NotByPolicy)?;
         let word = match (verdict.action, verdict.code) {
-            (Action::Unjudged, _) => return Err(NotReplayable::NotByPolicy),
-            (Action::Deny, Some(Code::ApprovalMissing)) => Verdict::Ask,
+            (CallOutcome::Unjudged, _) => return Err(NotReplayable::NotByPolicy),
+            (CallOutcome::Deny, Some(ReasonCode::ApprovalMissing)) => Verdict::Ask,
             (_, Some(code)) if !is_of_policy(code) => return Err(NotReplayable::NotByPolicy),
-            (Action::Allow, _) => Verdict::Allow,
-            (Action::Audit, _) => Verdict::Audit,
-            (Action::Deny, _) => Verdict::Deny,
+            (CallOutcome::Allow, _) => Verdict::Allow,
+            (CallOutcome::Audit, _) => Verdict::Audit,
+            (CallOutcome::Deny, _) => Verdict::Deny,
         };
         let rule = rule_name(verdict.policy.as_deref(), verdict.rule.as_deref());
         Ok(Self { verdict: word, rule })
@@ -162,6 +162,9 @@ impl Decision {
     }
 }
 
-fn is_of_policy(code: Code) -> bool {
-    matches!(code, Code::Rule | Code::Default | Code::NoPolicy | Code::RuleUnknown)
+fn is_of_policy(code: ReasonCode) -> bool {
+    matches!(
+        code,
+        ReasonCode::Rule | ReasonCode::Default | ReasonCode::NoPolicy | ReasonCode::RuleUnknown
+    )
 }

@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Action, Change, Filter, Kind, Order, Principal, Stored, Tool, WhoFilter};
+use callgate_audit::{
+    CallOutcome, Filter, Order, Principal, RecordKind, RecordedChange, RecordedTool, Stored,
+    WhoFilter,
+};
 use callgate_control::Problem;
 use callgate_registry::PinHash;
 use callgate_store::{BackupError, Location, OpenError, ReadError, Reader};
@@ -184,7 +187,9 @@ pub(crate) fn verdict(stored: &Stored) -> &str {
 /// The tool, with its server.
 pub(crate) fn tool(stored: &Stored) -> String {
     match &stored.record.tool {
-        Some(Tool { name, server: Some(server), .. }) if !name.contains(server.as_str()) => {
+        Some(RecordedTool { name, server: Some(server), .. })
+            if !name.contains(server.as_str()) =>
+        {
             format!("{server}/{name}")
         }
         Some(tool) => tool.name.clone(),
@@ -218,8 +223,8 @@ pub(crate) fn input(stored: &Stored) -> String {
 pub(crate) fn why(stored: &Stored) -> String {
     let record = &stored.record;
     match (record.kind, &record.policies, &record.change) {
-        (Kind::SessionStarted | Kind::SessionEnded, ..) => return session(&record.who),
-        (Kind::Weakened, Some(facts), _) => return facts.weakened.join("; "),
+        (RecordKind::SessionStarted | RecordKind::SessionEnded, ..) => return session(&record.who),
+        (RecordKind::Weakened, Some(facts), _) => return facts.weakened.join("; "),
         (_, _, Some(change)) => return changed(change),
         _ => {}
     }
@@ -240,8 +245,8 @@ fn session(who: &Principal) -> String {
 }
 
 /// What a person changed: `renew key ci: expires A -> B`.
-fn changed(change: &Change) -> String {
-    let Change { what, name, action, after, .. } = change;
+fn changed(change: &RecordedChange) -> String {
+    let RecordedChange { what, name, action, after, .. } = change;
     let value = |field: &str, value: &str| match field {
         "hash" | "seen_hash" => PinHash::stored(value).short().to_owned(),
         _ => value.to_owned(),
@@ -363,7 +368,7 @@ const NO_NAME: &str = "(a tool without a name)";
 pub(crate) fn rule_or_rewrite(stored: &Stored) -> String {
     let rewrote = stored.record.verdict.as_ref().and_then(|verdict| verdict.sanitized.first());
     match rewrote {
-        Some(hit) if verdict(stored) != Action::Deny.as_str() => {
+        Some(hit) if verdict(stored) != CallOutcome::Deny.as_str() => {
             format!("{} (rewritten)", rule_name(Some(&hit.policy), hit.rule.as_deref()))
         }
         _ => rule(stored),

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use callgate_audit::{Action, Filter, Kind, Order, Stored};
+use callgate_audit::{CallOutcome, Filter, Order, RecordKind, Stored};
 use callgate_policy::{Judgement, Policies};
 use callgate_store::{FlowStep, Reader};
 use jiff::SignedDuration;
@@ -84,7 +84,7 @@ impl<'p> Replay<'p> {
         recorded: Result<&RecordedCall, NotReplayable>,
     ) -> Result<Decision, NotReplayable> {
         let judgement = self.judge_next(stored, recorded)?;
-        let decided = stored.record.verdict.as_ref().filter(|it| it.action == Action::Deny);
+        let decided = stored.record.verdict.as_ref().filter(|it| it.action == CallOutcome::Deny);
         let rule = decided.and_then(|verdict| verdict.rule.as_ref());
         match rule.is_some_and(|rule| judgement.limits.iter().any(|limit| limit.rule == *rule)) {
             true => Err(NotReplayable::Limited),
@@ -99,7 +99,7 @@ impl<'p> Replay<'p> {
 
     /// A call that cannot be judged may have written files and done things, if it passed.
     fn lose(&mut self, stored: &Stored) {
-        let passed = stored.record.verdict.as_ref().is_none_or(|it| it.action != Action::Deny);
+        let passed = stored.record.verdict.as_ref().is_none_or(|it| it.action != CallOutcome::Deny);
         if passed {
             self.sessions.lose(&RecordedCall::origin_of(stored), stored.record.time);
         }
@@ -109,7 +109,7 @@ impl<'p> Replay<'p> {
 /// Whether something other than a policy stopped the call: then it did nothing, whatever the policies
 /// say.
 fn was_stopped_otherwise(stored: &Stored) -> bool {
-    let denied = stored.record.verdict.as_ref().is_some_and(|it| it.action == Action::Deny);
+    let denied = stored.record.verdict.as_ref().is_some_and(|it| it.action == CallOutcome::Deny);
     denied && Decision::recorded(stored).is_err()
 }
 
@@ -120,6 +120,6 @@ pub(crate) fn reach() -> SignedDuration {
 
 /// Every recorded call.
 pub(crate) fn calls() -> Filter {
-    let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
+    let kinds = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     Filter { kinds, ..Filter::default() }
 }

@@ -377,7 +377,7 @@ fn bypasses_name_their_probes() {
 #[test]
 fn every_code_of_a_verdict_is_explained() {
     let page = page("docs/guide/records.md");
-    for code in callgate_audit::Code::ALL {
+    for code in callgate_audit::ReasonCode::ALL {
         assert!(page.text.contains(&format!("`{}`", code.as_str())), "{}", code.as_str());
     }
 }
@@ -457,7 +457,10 @@ fn the_limits_are_those_of_the_code() {
         ("the argument shown in a notice", {
             format!("{} characters", callgate_policy::Matched::MAX_CHARS)
         }),
-        ("the input that a record keeps", format!("{} KiB", callgate_audit::Tool::MAX_INPUT >> 10)),
+        (
+            "the input that a record keeps",
+            format!("{} KiB", callgate_audit::RecordedTool::MAX_INPUT >> 10),
+        ),
         ("turns that may have to be restored", RemovedEntry::MAX_ENTRIES.to_string()),
         ("all of them together", size(RemovedEntry::MAX_TOTAL)),
         ("one of them", size(RemovedEntry::MAX_CONTENT as u64)),

@@ -78,7 +78,7 @@ impl Journal for Reader {
 
 #[cfg(test)]
 mod tests {
-    use callgate_audit::{Kind, Record};
+    use callgate_audit::{Record, RecordKind};
     use callgate_store::{Location, Settings, Store};
 
     use super::*;
@@ -87,13 +87,14 @@ mod tests {
     fn pages_fit_together() {
         let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
         for n in 0..5 {
-            let mut record = Record::new(if n == 2 { Kind::Turn } else { Kind::PolicyLoaded });
+            let mut record =
+                Record::new(if n == 2 { RecordKind::Turn } else { RecordKind::PolicyLoaded });
             record.detail = Some(format!("number {n}"));
             audit.append(record).wait().unwrap();
         }
         let reader = audit.reader().unwrap();
         let limits = PageLimits { records: 2, bytes: 1 << 20 };
-        let filter = Filter { kinds: vec![Kind::PolicyLoaded], ..Filter::default() };
+        let filter = Filter { kinds: vec![RecordKind::PolicyLoaded], ..Filter::default() };
         let numbers = |page: &Page| page.records.iter().map(|it| it.0).collect::<Vec<_>>();
         let first = reader.page(0, &filter, limits).unwrap();
         assert_eq!((numbers(&first), first.examined_up_to, first.more), (vec![1, 2], 2, true));
@@ -102,7 +103,7 @@ mod tests {
         let end = reader.page(second.examined_up_to, &filter, limits).unwrap();
         assert_eq!((numbers(&end), end.examined_up_to, end.more), (vec![], 5, false));
         // Records that the filter excludes are examined only once.
-        let none = Filter { kinds: vec![Kind::Review], ..Filter::default() };
+        let none = Filter { kinds: vec![RecordKind::Review], ..Filter::default() };
         assert_eq!(reader.page(0, &none, limits).unwrap().examined_up_to, 5);
         let small = PageLimits { records: 100, bytes: 1 };
         assert_eq!(numbers(&reader.page(0, &filter, small).unwrap()), [1]);

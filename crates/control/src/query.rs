@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use callgate_audit::{Action, Filter, Kind, Order};
+use callgate_audit::{CallOutcome, Filter, Order, RecordKind};
 use callgate_call::Surface;
 use jiff::Timestamp;
 use url::form_urlencoded::{self, Serializer};
@@ -31,8 +31,8 @@ pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
                 put(&mut filter.surface, key, word(key, value, Surface::from_word, &words)?)?;
             }
             "verdict" => {
-                let words = Action::ALL.map(Action::as_str);
-                put(&mut filter.verdict, key, word(key, value, Action::from_word, &words)?)?;
+                let words = CallOutcome::ALL.map(CallOutcome::as_str);
+                put(&mut filter.verdict, key, word(key, value, CallOutcome::from_word, &words)?)?;
             }
             "since" => put(&mut filter.since, key, time(key, value)?)?,
             "until" => put(&mut filter.until, key, time(key, value)?)?,
@@ -109,9 +109,9 @@ fn number<T: FromStr>(key: &str, value: &str) -> Result<T, Problem> {
     number.ok_or_else(|| Problem::new(format!("`{key}` is not a number: `{value}`")))
 }
 
-fn kind(value: &str) -> Result<Kind, Problem> {
-    let kind = Kind::ALL.iter().copied().find(|kind| kind.as_str() == value);
-    kind.ok_or_else(|| unknown("kind", value, Kind::ALL.iter().map(|kind| kind.as_str())))
+fn kind(value: &str) -> Result<RecordKind, Problem> {
+    let kind = RecordKind::ALL.iter().copied().find(|kind| kind.as_str() == value);
+    kind.ok_or_else(|| unknown("kind", value, RecordKind::ALL.iter().map(|kind| kind.as_str())))
 }
 
 fn word<T>(
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn a_filter_comes_back() {
         let filter = Filter {
-            kinds: vec![Kind::ToolCall, Kind::Turn],
+            kinds: vec![RecordKind::ToolCall, RecordKind::Turn],
             session: Some("a b&c=d".to_owned()),
             request: Some("019a".to_owned()),
             tool: Some("mcp__*".to_owned()),
             server: Some("größe+".to_owned()),
             surface: Some(Surface::Mcp),
-            verdict: Some(Action::Deny),
+            verdict: Some(CallOutcome::Deny),
             rule: Some("no-rm".to_owned()),
             model: Some("m?".to_owned()),
             provider: Some("open*".to_owned()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use callgate_audit::{Action, Code, Kind, Record};
+use callgate_audit::{CallOutcome, ReasonCode, Record, RecordKind};
 use callgate_call::Origin;
 use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use callgate_store::{
@@ -190,8 +190,9 @@ impl Decider {
 
     /// Records a response that was not judged.
     pub fn record_unjudged(&self, context: &Context, why: &str) {
-        let mut record = record::begin(Kind::Turn, context, &context.origin);
-        record.verdict = Some(record::without_rule(Action::Unjudged, Code::Unjudged, why));
+        let mut record = record::begin(RecordKind::Turn, context, &context.origin);
+        record.verdict =
+            Some(record::without_rule(CallOutcome::Unjudged, ReasonCode::Unjudged, why));
         self.0.write(record);
     }
 
@@ -219,7 +220,7 @@ impl Decider {
 
     /// Records that calls that were removed from a response could not be put back into a request.
     pub fn record_not_restored(&self, context: &Context, why: &str) {
-        let mut record = record::begin(Kind::ToolCallWarning, context, &context.origin);
+        let mut record = record::begin(RecordKind::ToolCallWarning, context, &context.origin);
         record.detail = Some(format!("not restored: {why}"));
         self.0.write(record);
     }

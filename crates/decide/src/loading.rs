@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Kind, PolicyFacts, PolicyFile, Record};
+use callgate_audit::{PolicyFacts, PolicyFile, Record, RecordKind};
 use callgate_policy::Policies;
 
 use crate::decider::Decider;
@@ -67,14 +67,14 @@ impl Decider {
     }
 
     fn write_loaded(&self, source: &PolicySource, facts: PolicyFacts) {
-        let mut record = Record::new(Kind::PolicyLoaded);
+        let mut record = Record::new(RecordKind::PolicyLoaded);
         record.detail = Some(source.detail.clone());
         record.policies = Some(PolicyFacts { files: source.files.clone(), ..facts });
         self.write(record);
     }
 
     fn write_weakened(&self, source: &PolicySource, weakened: &[String]) {
-        let mut record = Record::new(Kind::Weakened);
+        let mut record = Record::new(RecordKind::Weakened);
         record.detail = Some(source.detail.clone());
         record.policies = Some(PolicyFacts {
             digest: self.inner().in_force().policies.as_deref().map(digest),
@@ -88,7 +88,7 @@ impl Decider {
     /// Records that new policies were rejected.
     pub fn reject(&self, why: &str) {
         *self.inner().state.lock() = PolicyState::Rejected { why: why.to_owned() };
-        let mut record = Record::new(Kind::PolicyRejected);
+        let mut record = Record::new(RecordKind::PolicyRejected);
         record.detail = Some(why.to_owned());
         self.write(record);
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use callgate_audit::{Action, Code, Record, Tool};
+use callgate_audit::{CallOutcome, ReasonCode, Record, RecordedTool};
 
 /// Which decisions an observer sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Observer {
         let (Some((decisions, observe)), Some(verdict)) = (self.0.get(), &record.verdict) else {
             return;
         };
-        let is_wanted = *decisions == Decisions::All || verdict.action == Action::Deny;
+        let is_wanted = *decisions == Decisions::All || verdict.action == CallOutcome::Deny;
         // A record that completes another one brings only the input.
         if is_wanted && record.completes.is_none() {
             observe(record);
@@ -55,11 +55,11 @@ impl Observer {
     /// the observer does not see calls that pass.
     pub(crate) fn copy(&self, record: &Record) -> Option<Record> {
         self.0.get().filter(|(decisions, _)| *decisions == Decisions::All)?;
-        let tool = record.tool.as_ref().map(|tool| Tool {
+        let tool = record.tool.as_ref().map(|tool| RecordedTool {
             name: tool.name.clone(),
             server: tool.server.clone(),
             call_id: tool.call_id.clone(),
-            ..Tool::default()
+            ..RecordedTool::default()
         });
         Some(Record {
             id: record.id,
@@ -80,8 +80,8 @@ impl Observer {
 /// written.
 pub(crate) fn refused(mut record: Record, reason: &str) -> Record {
     if let Some(verdict) = &mut record.verdict {
-        verdict.action = Action::Deny;
-        verdict.code = Some(Code::StoreFailed);
+        verdict.action = CallOutcome::Deny;
+        verdict.code = Some(ReasonCode::StoreFailed);
         verdict.reason = Some(reason.to_owned());
         (verdict.policy, verdict.rule) = (None, None);
     }

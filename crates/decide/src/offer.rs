@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use callgate_audit::{Kind, Tool};
+use callgate_audit::{RecordKind, RecordedTool};
 use callgate_call::{
     Arguments, CallId, NameError, Origin, OriginFields, Surface, ToolCall, ToolName,
 };
@@ -124,8 +124,9 @@ impl Decider {
         if !self.recently_recorded(|recently_recorded| recently_recorded.is_new(hash.finish())) {
             return None;
         }
-        let mut record = record::begin(Kind::ToolAdvertised, context, facts);
-        record.tool = Some(Tool { name: call.name.raw().to_owned(), ..Tool::default() });
+        let mut record = record::begin(RecordKind::ToolAdvertised, context, facts);
+        record.tool =
+            Some(RecordedTool { name: call.name.raw().to_owned(), ..RecordedTool::default() });
         record.verdict = Some(record::verdict(judgement));
         let id = record.id.to_string();
         self.write(record);

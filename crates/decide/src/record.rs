@@ -1,8 +1,8 @@
 //! Records about calls, oddities and turns.
 
 use callgate_audit::{
-    Action, Caller, Code, Guardrail, Hit, Kind, OriginFact, Principal, Record, RecordId, RuleId,
-    Tool, Verdict,
+    CallOutcome, MatchedRule, OriginFact, Principal, ReasonCode, Record, RecordId, RecordKind,
+    RecordedCaller, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
 };
 use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
@@ -12,11 +12,11 @@ use callgate_policy::{
 use crate::decider::Context;
 
 /// Starts a record with the context of the request.
-pub(crate) fn begin(kind: Kind, context: &Context, facts: &OriginFields) -> Record {
+pub(crate) fn begin(kind: RecordKind, context: &Context, facts: &OriginFields) -> Record {
     begin_as(RecordId::new(), kind, context, facts)
 }
 
-fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &OriginFields) -> Record {
+fn begin_as(id: RecordId, kind: RecordKind, context: &Context, facts: &OriginFields) -> Record {
     let mut record = Record::of(id, kind);
     record.surface = Some(facts.surface);
     record.who = principal(facts);
@@ -42,20 +42,20 @@ pub(crate) fn principal(facts: &OriginFields) -> Principal {
 }
 
 /// The record of a call. With [`Input::Pending`] only its name is known so far.
-pub(crate) fn call(kind: Kind, context: &Context, call: &ToolCall, input: Input) -> Record {
+pub(crate) fn call(kind: RecordKind, context: &Context, call: &ToolCall, input: Input) -> Record {
     call_as(RecordId::new(), kind, context, call, input)
 }
 
 /// The same with an id that was chosen before.
 pub(crate) fn call_as(
     id: RecordId,
-    kind: Kind,
+    kind: RecordKind,
     context: &Context,
     call: &ToolCall,
     input: Input,
 ) -> Record {
     let mut record = begin_as(id, kind, context, &call.origin);
-    record.tool = Some(Tool {
+    record.tool = Some(RecordedTool {
         name: call.name.raw().to_owned(),
         server: server(call),
         call_id: call.id.as_str().to_owned(),
@@ -70,8 +70,8 @@ pub(crate) fn call_as(
     record
 }
 
-fn caller(caller: &callgate_call::Caller) -> Caller {
-    Caller { kind: caller.kind.clone(), id: caller.id.clone() }
+fn caller(caller: &callgate_call::Caller) -> RecordedCaller {
+    RecordedCaller { kind: caller.kind.clone(), id: caller.id.clone() }
 }
 
 /// Where a value came from, in the form of records.
@@ -87,13 +87,13 @@ pub(crate) enum Input {
 }
 
 /// The verdict of the rules, in the form of records.
-pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
-    Verdict {
+pub(crate) fn verdict(judgement: &Judgement) -> RecordedVerdict {
+    RecordedVerdict {
         // By the course of the verdict, which also decides whether there is a permit.
         action: match (judgement.verdict.course(), judgement.verdict) {
-            (Course::Passes, Judged::Audit) => Action::Audit,
-            (Course::Passes, _) => Action::Allow,
-            (Course::Waits | Course::Stops, _) => Action::Deny,
+            (Course::Passes, Judged::Audit) => CallOutcome::Audit,
+            (Course::Passes, _) => CallOutcome::Allow,
+            (Course::Waits | Course::Stops, _) => CallOutcome::Deny,
         },
         code: Some(code(judgement)),
         policy_digest: None,
@@ -111,13 +111,13 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
 }
 
 /// The kind of reason that decided.
-fn code(judgement: &Judgement) -> Code {
+fn code(judgement: &Judgement) -> ReasonCode {
     let by_doubt = |hit: &RuleHit| hit.unknown && hit.rule == judgement.rule;
     match (&judgement.policy, &judgement.rule) {
-        (_, Some(_)) if judgement.deciding.first().is_some_and(by_doubt) => Code::RuleUnknown,
-        (_, Some(_)) => Code::Rule,
-        (Some(_), None) => Code::Default,
-        (None, None) => Code::NoPolicy,
+        (_, Some(_)) if judgement.deciding.first().is_some_and(by_doubt) => ReasonCode::RuleUnknown,
+        (_, Some(_)) => ReasonCode::Rule,
+        (Some(_), None) => ReasonCode::Default,
+        (None, None) => ReasonCode::NoPolicy,
     }
 }
 
@@ -132,18 +132,18 @@ fn sanitized(judgement: &Judgement) -> &[RuleHit] {
 
 /// The record of a match of a text rule.
 pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) -> Record {
-    let mut record = begin(Kind::Guardrail, context, &context.origin);
+    let mut record = begin(RecordKind::Guardrail, context, &context.origin);
     let action = match hit.action {
-        TextAction::Block => Action::Deny,
-        TextAction::Mask | TextAction::Audit => Action::Audit,
+        TextAction::Block => CallOutcome::Deny,
+        TextAction::Mask | TextAction::Audit => CallOutcome::Audit,
     };
-    record.verdict = Some(Verdict {
+    record.verdict = Some(RecordedVerdict {
         policy: Some(hit.policy.clone()),
         rule: Some(hit.rule.clone()),
         hint: hit.hint.clone(),
-        ..without_rule(action, Code::TextRule, &hit.reason)
+        ..without_rule(action, ReasonCode::TextRule, &hit.reason)
     });
-    record.guardrail = Some(Guardrail {
+    record.guardrail = Some(TextRuleMatch {
         action: hit.action.as_str().to_owned(),
         kind: hit.kind.clone(),
         direction: direction.as_str().to_owned(),
@@ -154,26 +154,30 @@ pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) 
 /// The record of a call that no model was seen to make. The call's own record has its arguments and
 /// the reason why it was allowed.
 pub(crate) fn uncorrelated(call: &Record) -> Record {
-    let mut record = Record::new(Kind::UncorrelatedExecution);
+    let mut record = Record::new(RecordKind::UncorrelatedExecution);
     record.detail = Some(format!(
         "no matching call of a model was seen; the call itself is record {}",
         call.id
     ));
     record.surface = call.surface;
     record.who = call.who.clone();
-    record.tool = call.tool.as_ref().map(|tool| Tool {
+    record.tool = call.tool.as_ref().map(|tool| RecordedTool {
         call_id: tool.call_id.clone(),
         name: tool.name.clone(),
         server: tool.server.clone(),
-        ..Tool::default()
+        ..RecordedTool::default()
     });
-    record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
+    record.verdict = call.verdict.as_ref().map(|verdict| RecordedVerdict::new(verdict.action));
     record
 }
 
 /// A verdict that did not come from a rule.
-pub(crate) fn without_rule(action: Action, code: Code, reason: &str) -> Verdict {
-    Verdict { code: Some(code), reason: Some(reason.to_owned()), ..Verdict::new(action) }
+pub(crate) fn without_rule(action: CallOutcome, code: ReasonCode, reason: &str) -> RecordedVerdict {
+    RecordedVerdict {
+        code: Some(code),
+        reason: Some(reason.to_owned()),
+        ..RecordedVerdict::new(action)
+    }
 }
 
 /// The server, if the name determines exactly one.
@@ -184,6 +188,6 @@ fn server(call: &ToolCall) -> Option<String> {
     }
 }
 
-fn note(hit: &RuleHit) -> Hit {
-    Hit { policy: hit.policy.clone(), rule: hit.rule.clone(), reason: hit.reason.clone() }
+fn note(hit: &RuleHit) -> MatchedRule {
+    MatchedRule { policy: hit.policy.clone(), rule: hit.rule.clone(), reason: hit.reason.clone() }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool};
+use callgate_audit::{CallOutcome, ReasonCode, Record, RecordId, RecordKind, RecordedTool, Tokens};
 use callgate_call::ToolCall;
 use callgate_policy::{
     Denial, Direction, NameJudgement, NamePermit, Policies, SpentLimits, TextGuard, TextHit,
@@ -81,10 +81,12 @@ pub enum Oddity {
 
 impl Oddity {
     /// What the record says was decided; `None` if the call has a record of its own.
-    fn verdict(self, why: &str) -> Option<callgate_audit::Verdict> {
+    fn verdict(self, why: &str) -> Option<callgate_audit::RecordedVerdict> {
         let (action, code) = match self {
-            Self::Withheld | Self::Refused | Self::Dropped => (Action::Deny, Code::Unreadable),
-            Self::PassedUnread => (Action::Unjudged, Code::Unreadable),
+            Self::Withheld | Self::Refused | Self::Dropped => {
+                (CallOutcome::Deny, ReasonCode::Unreadable)
+            }
+            Self::PassedUnread => (CallOutcome::Unjudged, ReasonCode::Unreadable),
             Self::Normalised => return None,
         };
         Some(record::without_rule(action, code, why))
@@ -178,14 +180,14 @@ impl ResponseDecider {
         number: CallNumber,
         call: &ToolCall,
         resolved_tool: &ResolvedTool,
-        (verdict, denial): (callgate_audit::Verdict, Option<Denial>),
+        (verdict, denial): (callgate_audit::RecordedVerdict, Option<Denial>),
         begun: Instant,
     ) -> NameDecision {
         let Some(mut denial) = denial else { return NameDecision::NeedArguments };
         let mut record = record::call(resolved_tool.kind(), &self.context, call, Input::Pending);
         resolved_tool.add_server_facts(&mut record);
         let digest = Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty());
-        record.verdict = Some(callgate_audit::Verdict { policy_digest: digest, ..verdict });
+        record.verdict = Some(callgate_audit::RecordedVerdict { policy_digest: digest, ..verdict });
         record.timing.judged_us = Some(micros(begun));
         denial.record = Some(record.id.to_string());
         self.denied.push((number, record.id));
@@ -251,10 +253,10 @@ impl ResponseDecider {
 
     /// Records a call that the provider ran itself.
     pub fn record_provider_call(&mut self, call: &ToolCall) {
-        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
+        let mut record = record::call(RecordKind::ToolCall, &self.context, call, Input::Known);
         record.verdict = Some(record::without_rule(
-            Action::Unjudged,
-            Code::Unjudged,
+            CallOutcome::Unjudged,
+            ReasonCode::Unjudged,
             "run by the provider itself",
         ));
         self.write_later(record);
@@ -266,8 +268,10 @@ impl ResponseDecider {
         if self.oddities > MAX_ODDITIES {
             return;
         }
-        let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
-        record.tool = tool.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
+        let mut record =
+            record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
+        record.tool =
+            tool.map(|name| RecordedTool { name: name.to_owned(), ..RecordedTool::default() });
         record.verdict = oddity.verdict(why);
         record.detail = Some(format!("{}: {why}", oddity.word()));
         self.write_later(record);
@@ -289,7 +293,7 @@ impl ResponseDecider {
 
     /// Records another answer of the turn, which the provider gave after a denial.
     pub fn record_continued(&mut self, answer: TurnEnd) {
-        let mut record = record::begin(Kind::Continued, &self.context, &self.context.origin);
+        let mut record = record::begin(RecordKind::Continued, &self.context, &self.context.origin);
         record.model = answer.model.or(record.model);
         record.tokens = answer.tokens;
         record.stop_reason = answer.stop_reason;
@@ -313,7 +317,7 @@ impl ResponseDecider {
             let turn = TurnCount { provider, model: end.model, who, tokens };
             return self.inner.audit.count_turn(turn);
         }
-        let mut record = record::begin(Kind::Turn, &self.context, facts);
+        let mut record = record::begin(RecordKind::Turn, &self.context, facts);
         record.model = end.model.or(record.model);
         record.tokens = tokens;
         record.stop_reason = end.stop_reason;

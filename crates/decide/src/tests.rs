@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Action, Filter, Kind, Order, Stored};
+use callgate_audit::{CallOutcome, Filter, Order, RecordKind, Stored};
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
@@ -90,7 +90,7 @@ fn a_permit_comes_with_its_record() {
     assert!(decide(response_decider.decide(bash.clone())).unwrap().covers(&bash));
     let records = records(&audit);
     let [record] = records.as_slice() else { panic!("{records:?}") };
-    assert_eq!(record.record.verdict.as_ref().unwrap().action, Action::Allow);
+    assert_eq!(record.record.verdict.as_ref().unwrap().action, CallOutcome::Allow);
     assert_eq!(record.record.tool.as_ref().unwrap().input.as_deref(), Some(r#"{"command":"ls"}"#));
 }
 
@@ -102,7 +102,7 @@ fn what_passed_unread_is_not_recorded_as_denied() {
     response_decider.record_oddity(Oddity::Withheld, None, "not UTF-8");
     let records = records(&audit);
     let action = |at: usize| records[at].record.verdict.as_ref().unwrap().action;
-    assert_eq!((action(0), action(1)), (Action::Unjudged, Action::Deny));
+    assert_eq!((action(0), action(1)), (CallOutcome::Unjudged, CallOutcome::Deny));
     assert_eq!(records[0].record.detail.as_deref(), Some("unread: not UTF-8"));
 }
 
@@ -181,8 +181,10 @@ fn a_response_keeps_the_policies_it_began_with() {
     decider.reject("line 3: what?");
     assert_eq!(decider.policy_state(), PolicyState::Rejected { why: "line 3: what?".into() });
     assert!(decide(response_decider(&decider).decide(bash.clone())).is_ok());
-    let kinds: Vec<Kind> = records(&audit).iter().map(|stored| stored.record.kind).collect();
-    assert!(kinds.contains(&Kind::PolicyLoaded) && kinds.contains(&Kind::PolicyRejected));
+    let kinds: Vec<RecordKind> = records(&audit).iter().map(|stored| stored.record.kind).collect();
+    assert!(
+        kinds.contains(&RecordKind::PolicyLoaded) && kinds.contains(&RecordKind::PolicyRejected)
+    );
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn large_arguments_are_judged_denied_or_let_pass() {
     let (mut allowed, audit) = with(Oversize::Allow);
     assert!(decide(allowed.decide(large("Bash"))).is_ok());
     assert!(decide(allowed.decide(large("send_email"))).is_err());
-    assert_eq!(records(&audit)[0].record.kind, Kind::ToolCallWarning);
+    assert_eq!(records(&audit)[0].record.kind, RecordKind::ToolCallWarning);
 }
 
 #[test]
@@ -265,7 +267,7 @@ fn without_a_policy_there_is_no_response_decider() {
     assert!(decider.response_decider(context.clone()).is_none());
     decider.record_unjudged(&context, "there is no policy");
     let records = records(&audit);
-    assert_eq!(records[0].record.verdict.as_ref().unwrap().action, Action::Unjudged);
+    assert_eq!(records[0].record.verdict.as_ref().unwrap().action, CallOutcome::Unjudged);
 }
 
 #[test]
@@ -284,5 +286,5 @@ fn a_turn_without_calls_is_counted_and_one_with_calls_recorded() {
     second.end(TurnEnd { calls: 1, stop_reason, ..TurnEnd::default() });
     let records = records(&audit);
     assert_eq!(records[0].record.stop_reason.as_deref(), Some("tool_use"));
-    assert_eq!(records[1].record.kind, Kind::Turn);
+    assert_eq!(records[1].record.kind, RecordKind::Turn);
 }

@@ -5,7 +5,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_audit::{Action, Kind, Record, Tool, Verdict};
+use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
 use callgate_store::{Durability, Location, Receipt, Settings, Store};
 
 fn main() {
@@ -16,7 +16,7 @@ fn main() {
 
 /// A record as the gateway writes one for an allowed call.
 fn call() -> Record {
-    let mut record = Record::new(Kind::ToolCall);
+    let mut record = Record::new(RecordKind::ToolCall);
     record.surface = Some(callgate_call::Surface::Response);
     record.who.session = Some("7b1f4e52-5c36-4be6-9f0f-2d7b4b2f6a11".into());
     record.who.agent = Some("claude-code".into());
@@ -25,13 +25,13 @@ fn call() -> Record {
     record.dialect = Some("anthropic".into());
     record.model = Some("claude-sonnet-4-5-20250929".into());
     let input = r#"{"command":"cargo test --package callgate-audit -- --nocapture","description":"Run the tests of one crate"}"#;
-    record.tool = Some(Tool {
+    record.tool = Some(RecordedTool {
         name: "Bash".into(),
         call_id: "toolu_01A09q90qw90lq917835lq9".into(),
         input: Some(input.into()),
-        ..Tool::default()
+        ..RecordedTool::default()
     });
-    let mut verdict = Verdict::new(Action::Allow);
+    let mut verdict = RecordedVerdict::new(CallOutcome::Allow);
     verdict.policy = Some("starter".into());
     verdict.uncovered = true;
     verdict.reason = Some("no rule matched, the default allows".into());

@@ -10,12 +10,12 @@
 //! [`Tool::MAX_INPUT`]: callgate_audit::Tool::MAX_INPUT
 //!
 //! ```
-//! use callgate_audit::{Action, Filter, Kind, Record, Tool, Verdict};
+//! use callgate_audit::{Action, Filter, RecordKind, Record, Tool, Verdict};
 //! use callgate_store::{Location, Settings, Store};
 //!
 //! let store = Store::open(&Settings::at(Location::Memory))?;
 //!
-//! let mut record = Record::new(Kind::ToolCall);
+//! let mut record = Record::new(RecordKind::ToolCall);
 //! let input = Some(r#"{"command":"ls"}"#.to_owned());
 //! record.tool = Some(Tool { name: "Bash".to_owned(), input, ..Tool::default() });
 //! record.verdict = Some(Verdict::new(Action::Allow));

@@ -228,14 +228,14 @@ const MAX_BATCH: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use callgate_audit::{Kind, Record};
+    use callgate_audit::{Record, RecordKind};
 
     fn records(sealed: Sealed) -> Work {
         Work::Write(Write { entries: Vec::new(), records: vec![sealed] })
     }
 
     fn item() -> Work {
-        records(Sealed::new(Record::new(Kind::Turn)))
+        records(Sealed::new(Record::new(RecordKind::Turn)))
     }
 
     #[test]

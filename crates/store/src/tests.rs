@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use crate::settings::{Durability, Location, Retention, Settings};
 use crate::{Reader, Store};
-use callgate_audit::{Action, Kind, Record, Tool, Verdict};
+use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
 use callgate_audit::{Filter, Order, Stored};
 
 /// A folder with a store.
@@ -124,14 +124,14 @@ fn until(what: &str, holds: impl Fn() -> bool) {
 
 /// A call of a tool, with this input.
 fn call(name: &str, input: &str) -> Record {
-    let tool = Tool {
+    let tool = RecordedTool {
         name: name.to_owned(),
         call_id: "toolu_1".to_owned(),
         input: Some(input.to_owned()),
-        ..Tool::default()
+        ..RecordedTool::default()
     };
-    let verdict = Some(Verdict::new(Action::Allow));
-    Record { tool: Some(tool), verdict, ..Record::new(Kind::ToolCall) }
+    let verdict = Some(RecordedVerdict::new(CallOutcome::Allow));
+    Record { tool: Some(tool), verdict, ..Record::new(RecordKind::ToolCall) }
 }
 
 fn all(reader: &Reader) -> Vec<Stored> {

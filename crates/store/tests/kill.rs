@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use callgate_audit::{Filter, Kind, Record, Stored};
+use callgate_audit::{Filter, Record, RecordKind, Stored};
 use callgate_store::{Durability, Location, Reader, Settings, Store};
 
 /// Set in the process that is to be killed: the store, and its durability.
@@ -31,7 +31,7 @@ fn killed_process() {
         for _ in 0..4 {
             scope.spawn(|| {
                 loop {
-                    let record = Record::new(Kind::ToolCall);
+                    let record = Record::new(RecordKind::ToolCall);
                     let id = record.id;
                     audit.append(record).wait().unwrap();
                     // One write for each line: lines of several threads do not mix.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was changed, with the fields before and after. The record's principal made the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct RecordedChange {
     /// The kind of thing that was changed.
     pub what: ChangeTarget,
     /// Its name: that of a key, `SERVER/TOOL` for a pin, or the id of a call's record.
@@ -45,7 +45,7 @@ impl ChangeTarget {
     }
 }
 
-impl Change {
+impl RecordedChange {
     /// The fields that differ, each with its value before and after.
     pub fn differences(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
         let added = self.after.keys().filter(|name| !self.before.contains_key(*name));

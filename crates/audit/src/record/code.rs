@@ -9,9 +9,9 @@ macro_rules! codes {
         /// added.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[non_exhaustive]
-        pub enum Code { $($(#[$doc])* #[serde(rename = $word)] $code,)* }
+        pub enum ReasonCode { $($(#[$doc])* #[serde(rename = $word)] $code,)* }
 
-        impl Code {
+        impl ReasonCode {
             /// Every code.
             pub const ALL: &[Self] = &[$(Self::$code,)*];
 

@@ -11,9 +11,9 @@ macro_rules! kinds {
         /// The kind of a record.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Kind { $($(#[$doc])* $kind,)* }
+        pub enum RecordKind { $($(#[$doc])* $kind,)* }
 
-        impl Kind {
+        impl RecordKind {
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
@@ -79,7 +79,7 @@ kinds! {
     Change "change" "change";
 }
 
-impl Kind {
+impl RecordKind {
     /// The kind with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
@@ -97,19 +97,19 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RecordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl Serialize for Kind {
+impl Serialize for RecordKind {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.as_str())
     }
 }
 
-impl<'de> Deserialize<'de> for Kind {
+impl<'de> Deserialize<'de> for RecordKind {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let word = std::borrow::Cow::<'de, str>::deserialize(from)?;
         Self::from_word(&word)

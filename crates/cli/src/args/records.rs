@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 use callgate_call::Surface;
 use callgate_store::Opinion;
 use clap::Subcommand;
@@ -119,7 +119,7 @@ impl Mark {
 pub(crate) struct Events {
     /// Only records of this type; can be repeated.
     #[arg(long = "type", visible_alias = "kind", value_name = "TYPE", help_heading = FILTERS, value_parser = kind())]
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<RecordKind>,
 
     #[command(flatten)]
     pub(crate) filters: Filters,
@@ -239,7 +239,7 @@ pub(crate) struct Filters {
 
     /// Only with this verdict.
     #[arg(long, help_heading = FILTERS, value_parser = action())]
-    pub(crate) verdict: Option<Action>,
+    pub(crate) verdict: Option<CallOutcome>,
 
     /// Only calls that this rule decided, or matched in audit or shadow mode.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
@@ -301,9 +301,9 @@ pub(crate) struct Part {
     pub(crate) limit: Option<usize>,
 }
 
-fn action() -> impl TypedValueParser<Value = Action> {
-    PossibleValuesParser::new(Action::ALL.map(Action::as_str))
-        .try_map(|word| Action::from_word(&word).ok_or("no such verdict"))
+fn action() -> impl TypedValueParser<Value = CallOutcome> {
+    PossibleValuesParser::new(CallOutcome::ALL.map(CallOutcome::as_str))
+        .try_map(|word| CallOutcome::from_word(&word).ok_or("no such verdict"))
 }
 
 fn opinion() -> impl TypedValueParser<Value = Opinion> {
@@ -312,7 +312,7 @@ fn opinion() -> impl TypedValueParser<Value = Opinion> {
 }
 
 /// The type of a record, by its word.
-pub(super) fn kind() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.as_str()))
-        .try_map(|word| Kind::from_word(&word).ok_or("no such type"))
+pub(super) fn kind() -> impl TypedValueParser<Value = RecordKind> {
+    PossibleValuesParser::new(RecordKind::ALL.iter().map(|kind| kind.as_str()))
+        .try_map(|word| RecordKind::from_word(&word).ok_or("no such type"))
 }

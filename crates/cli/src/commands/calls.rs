@@ -6,7 +6,7 @@ mod story;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Kind, Stored};
+use callgate_audit::{Filter, RecordKind, Stored};
 
 use crate::args::{self, CallsCommand};
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
 
 fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
     let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
-    let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
+    let kinds = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     let mut filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };
     if let Some(request) = &args.request {
         filter = records::of_request(request, filter);

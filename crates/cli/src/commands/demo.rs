@@ -10,7 +10,7 @@ mod show;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Filter, Kind, Order};
+use callgate_audit::{Filter, Order, RecordKind};
 use callgate_call::Surface;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
@@ -75,8 +75,11 @@ async fn play(pause: Duration) -> Result<Exit> {
     table.row(None, &client.rest().await?)?;
 
     audit.flush().await.context("the records could not be written")?;
-    let filter =
-        Filter { kinds: vec![Kind::ToolCall], order: Order::OldestFirst, ..Filter::default() };
+    let filter = Filter {
+        kinds: vec![RecordKind::ToolCall],
+        order: Order::OldestFirst,
+        ..Filter::default()
+    };
     let records = audit.reader()?.records(&filter)?;
     render::print(&show::records(&records))?;
     render::print(&show::closing(POLICY))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Kind, Record};
+use callgate_audit::{Filter, Record, RecordKind};
 
 use crate::args;
 use crate::commands::calls::print_json;
@@ -67,11 +67,15 @@ pub(crate) fn answer(record: &Record) -> String {
     if parts.is_empty() { "a response".to_owned() } else { parts.join("; ") }
 }
 
-fn is_answer(kind: Kind) -> bool {
-    matches!(kind, Kind::Turn | Kind::Continued)
+fn is_answer(kind: RecordKind) -> bool {
+    matches!(kind, RecordKind::Turn | RecordKind::Continued)
 }
 
 /// All but calls, which have their own command, and turns, of which there are as many.
-fn events() -> Vec<Kind> {
-    Kind::ALL.iter().copied().filter(|kind| !kind.is_call() && *kind != Kind::Turn).collect()
+fn events() -> Vec<RecordKind> {
+    RecordKind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| !kind.is_call() && *kind != RecordKind::Turn)
+        .collect()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Filter, Kind, Order, Stored};
+use callgate_audit::{Filter, Order, RecordKind, Stored};
 use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
 use callgate_store::{Location, Reader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -81,7 +81,8 @@ async fn first_reader(store: &Location) -> Result<Option<Reader>> {
 
 fn filter(args: &args::Tail) -> Filter {
     // People see a turn by its calls.
-    let kinds = Kind::ALL.iter().copied().filter(|kind| args.json || *kind != Kind::Turn);
+    let kinds =
+        RecordKind::ALL.iter().copied().filter(|kind| args.json || *kind != RecordKind::Turn);
     Filter { kinds: kinds.collect(), limit: None, ..args.filters.query() }
 }
 

@@ -1,6 +1,6 @@
 //! Records by who acted and by provider: the same flags for every command that reads them.
 
-use callgate_audit::{Action, Kind, Record};
+use callgate_audit::{CallOutcome, Record, RecordKind};
 use serde_json::{Value, json};
 
 use crate::records::{call, store};
@@ -25,11 +25,11 @@ fn with_people(args: &[&str]) -> Test {
             record.provider = Some(provider.into());
             record
         };
-        audit.append(named(call(tool, "{}", Action::Allow))).wait().unwrap();
-        let mut offered = named(Record::new(Kind::ToolAdvertised));
+        audit.append(named(call(tool, "{}", CallOutcome::Allow))).wait().unwrap();
+        let mut offered = named(Record::new(RecordKind::ToolAdvertised));
         offered.detail = Some(format!("offered to {user}"));
         audit.append(offered).wait().unwrap();
-        audit.append(named(Record::new(Kind::Turn))).wait().unwrap();
+        audit.append(named(Record::new(RecordKind::Turn))).wait().unwrap();
     }
     drop(audit);
     test
@@ -76,7 +76,7 @@ fn what_has_no_such_field_does_not_match() {
     let ran = with_people(&["calls", "--user", "*", "--json"]).run();
     assert_eq!(users(&ran), ["bob", "ann"]);
     let audit = store(ran.dir.path());
-    audit.append(call("Write", "{}", Action::Allow)).wait().unwrap();
+    audit.append(call("Write", "{}", CallOutcome::Allow)).wait().unwrap();
     drop(audit);
     let ran = Test::again(ran, &["calls", "--user", "*", "--json"]).run();
     assert_eq!(users(&ran), ["bob", "ann"]);
@@ -106,13 +106,13 @@ fn people_see_the_user() {
 #[test]
 fn every_type_of_record_can_be_asked_for() {
     for command in [&["events"][..], &["mcp", "events"]] {
-        for kind in Kind::ALL {
+        for kind in RecordKind::ALL {
             let ran = with_people(command).with(&["--type", kind.as_str(), "--json"]).run();
             assert_eq!(ran.code, 0, "{command:?} {kind}: {}", ran.stderr);
         }
         let ran = with_people(command).with(&["--type", "tool_cal"]).run();
         assert_eq!(ran.code, 2);
-        for kind in Kind::ALL {
+        for kind in RecordKind::ALL {
             assert!(ran.stderr.contains(kind.as_str()), "{kind}: {}", ran.stderr);
         }
     }

@@ -1,6 +1,6 @@
 //! `check` and `policy explain` with what an agent gives its hook, and with a recorded call.
 
-use callgate_audit::Action;
+use callgate_audit::CallOutcome;
 use serde_json::{Value, json};
 
 use crate::records::{call, store};
@@ -147,7 +147,7 @@ fn recorded(args: &[&str]) -> Test {
     let calls = [("Write", write), ("Bash", json!({ "command": "sh /w/x.sh" }).to_string())];
     let lost = ("Bash", json!({ "command": format!("deploy {secret}") }).to_string());
     for (tool, input) in calls.into_iter().chain([lost]) {
-        audit.append(call(tool, &input, Action::Allow)).wait().unwrap();
+        audit.append(call(tool, &input, CallOutcome::Allow)).wait().unwrap();
     }
     test
 }

@@ -1,6 +1,6 @@
 //! `callgate calls mark`, and where marks are shown.
 
-use callgate_audit::{Action, Record};
+use callgate_audit::{CallOutcome, Record};
 use serde_json::{Value, json};
 
 use crate::records::{call, store};
@@ -12,8 +12,9 @@ fn recorded(args: &[&str]) -> Test {
     let test = Test::new(args);
     let audit = store(&test.path());
     let command = |at: u32| json!({ "command": format!("rm -rf {at}") }).to_string();
-    let denied: Vec<Record> = (0..4).map(|at| call("Bash", &command(at), Action::Deny)).collect();
-    let allowed = call("Bash", r#"{"command":"ls"}"#, Action::Allow);
+    let denied: Vec<Record> =
+        (0..4).map(|at| call("Bash", &command(at), CallOutcome::Deny)).collect();
+    let allowed = call("Bash", r#"{"command":"ls"}"#, CallOutcome::Allow);
     for record in denied.into_iter().chain([allowed]) {
         audit.append(record).wait().unwrap();
     }

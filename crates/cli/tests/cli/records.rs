@@ -6,7 +6,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use callgate_audit::{Action, Hit, Kind, Record, Tokens, Tool, Verdict};
+use callgate_audit::{
+    CallOutcome, MatchedRule, Record, RecordKind, RecordedTool, RecordedVerdict, Tokens,
+};
 use callgate_call::Surface;
 use callgate_store::{Durability, Location, Retention, Settings, Store};
 use serde_json::json;
@@ -25,25 +27,25 @@ pub(crate) fn store(home: &Path) -> Store {
         .unwrap()
 }
 
-pub(crate) fn call(tool: &str, input: &str, action: Action) -> Record {
-    let mut record = Record::new(Kind::ToolCall);
+pub(crate) fn call(tool: &str, input: &str, action: CallOutcome) -> Record {
+    let mut record = Record::new(RecordKind::ToolCall);
     record.surface = Some(Surface::Response);
     record.model = Some("model-1".into());
     record.provider = Some("anthropic".into());
     record.who.session = Some("s1".into());
     record.request = Some("r1".into());
-    record.tool = Some(Tool {
+    record.tool = Some(RecordedTool {
         name: tool.into(),
         call_id: "call_1".into(),
         input: Some(input.into()),
-        ..Tool::default()
+        ..RecordedTool::default()
     });
-    let mut verdict = Verdict::new(action);
-    if action == Action::Deny {
+    let mut verdict = RecordedVerdict::new(action);
+    if action == CallOutcome::Deny {
         verdict.policy = Some("test".into());
         verdict.rule = Some("no-rm".into());
         verdict.reason = Some("Nothing is removed for good.".into());
-        verdict.shadows = vec![Hit {
+        verdict.shadows = vec![MatchedRule {
             policy: "test".into(),
             rule: Some("watched".into()),
             reason: "[shadow] would deny: Watched.".into(),
@@ -57,14 +59,14 @@ pub(crate) fn call(tool: &str, input: &str, action: Action) -> Record {
 fn with_records(args: &[&str]) -> Test {
     let test = Test::new(args);
     let audit = store(&test.path());
-    let mut turn = Record::new(Kind::Turn);
+    let mut turn = Record::new(RecordKind::Turn);
     turn.request = Some("r1".into());
     turn.tokens = Tokens { input: Some(10), output: Some(7), ..Tokens::default() };
     turn.stop_reason = Some("tool_use".into());
-    let mut loaded = Record::new(Kind::PolicyLoaded);
+    let mut loaded = Record::new(RecordKind::PolicyLoaded);
     loaded.detail = Some("builtin:starter".into());
-    let denied = call("Bash", "{\"command\":\"rm -rf /\"}", Action::Deny);
-    for record in [loaded, call("Read", "{\"path\":\"a\"}", Action::Allow), denied, turn] {
+    let denied = call("Bash", "{\"command\":\"rm -rf /\"}", CallOutcome::Deny);
+    for record in [loaded, call("Read", "{\"path\":\"a\"}", CallOutcome::Allow), denied, turn] {
         audit.append(record).wait().unwrap();
     }
     drop(audit);
@@ -315,7 +317,7 @@ fn tail_follows_a_live_store_until_it_is_interrupted() {
     }
     let audit = store(dir.path());
     for tool in ["one", "two"] {
-        audit.append(call(tool, "{}", Action::Allow)).wait().unwrap();
+        audit.append(call(tool, "{}", CallOutcome::Allow)).wait().unwrap();
         let line = lines.next().unwrap().unwrap();
         assert!(line.contains(&format!("\"tool_name\":\"{tool}\"")), "{line}");
     }
@@ -364,7 +366,7 @@ fn long_tables_of_counts_say_how_many_more() {
     let test = Test::new(&["stats"]);
     let audit = store(&test.path());
     for number in 0..13 {
-        audit.append(call(&format!("tool{number}"), "{}", Action::Allow)).wait().unwrap();
+        audit.append(call(&format!("tool{number}"), "{}", CallOutcome::Allow)).wait().unwrap();
     }
     drop(audit);
     let ran = test.run();

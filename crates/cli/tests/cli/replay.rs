@@ -1,6 +1,6 @@
 //! `callgate why`, `policy replay`, `policy diff` and `policy coverage`: recorded calls, judged again.
 
-use callgate_audit::{Action, Code, Record};
+use callgate_audit::{CallOutcome, ReasonCode, Record};
 use callgate_call::Surface;
 use serde_json::{Value, json};
 
@@ -16,15 +16,15 @@ fn token() -> String {
 /// a limit; a call by a list of servers.
 fn recorded() -> Vec<Record> {
     let shell = |command: &str| json!({ "command": command }).to_string();
-    let mut refused = call("Bash", &shell("ls"), Action::Deny);
-    refused.verdict.as_mut().unwrap().code = Some(Code::ServerDenied);
-    let mut limited = call("Bash", &shell("make"), Action::Deny);
+    let mut refused = call("Bash", &shell("ls"), CallOutcome::Deny);
+    refused.verdict.as_mut().unwrap().code = Some(ReasonCode::ServerDenied);
+    let mut limited = call("Bash", &shell("make"), CallOutcome::Deny);
     limited.verdict.as_mut().unwrap().rule = Some("often".into());
     vec![
-        call("Bash", &shell("ls"), Action::Allow),
-        call("Bash", &shell(&format!("deploy {}", token())), Action::Allow),
-        call("Bash", &shell(&"x".repeat(300_000)), Action::Allow),
-        call("Bash", &shell("rm -rf /"), Action::Deny),
+        call("Bash", &shell("ls"), CallOutcome::Allow),
+        call("Bash", &shell(&format!("deploy {}", token())), CallOutcome::Allow),
+        call("Bash", &shell(&"x".repeat(300_000)), CallOutcome::Allow),
+        call("Bash", &shell("rm -rf /"), CallOutcome::Deny),
         limited,
         refused,
     ]
@@ -84,7 +84,7 @@ fn replaying_for_programs_and_with_filters() {
 
 #[test]
 fn nothing_changes_for_the_same_policy() {
-    let record = call("Bash", r#"{"command":"rm -rf /"}"#, Action::Deny);
+    let record = call("Bash", r#"{"command":"rm -rf /"}"#, CallOutcome::Deny);
     let ran = run_on(vec![record], &["policy", "replay", "--policy", "policy.yaml"], &[]);
     ran.sees(0, "1 call: none would be decided differently\n", "");
 }
@@ -92,7 +92,7 @@ fn nothing_changes_for_the_same_policy() {
 /// A call at an MCP server has the server apart from the tool's name.
 #[test]
 fn a_call_at_a_server_is_judged_as_that_servers() {
-    let mut record = call("read", "{}", Action::Allow);
+    let mut record = call("read", "{}", CallOutcome::Allow);
     record.surface = Some(Surface::Mcp);
     record.tool.as_mut().unwrap().server = Some("files".into());
     let policy =
@@ -106,12 +106,13 @@ fn a_call_at_a_server_is_judged_as_that_servers() {
 /// then run.
 fn sessions() -> Vec<Record> {
     let in_session = |session: &str, command: &str| {
-        let mut record = call("Bash", &json!({ "command": command }).to_string(), Action::Allow);
+        let mut record =
+            call("Bash", &json!({ "command": command }).to_string(), CallOutcome::Allow);
         record.who.session = Some(session.into());
         record
     };
     let write = json!({ "file_path": "/w/x.sh", "content": "rm -r /data" }).to_string();
-    let mut written = call("Write", &write, Action::Allow);
+    let mut written = call("Write", &write, CallOutcome::Allow);
     written.who.session = Some("c".into());
     vec![
         in_session("a", "rm x"),
@@ -167,7 +168,7 @@ fn calls_are_judged_with_what_their_session_did_before() {
 fn calls_after_one_that_is_not_known_are_counted() {
     let mut records = sessions();
     let lost = json!({ "command": format!("deploy {}", token()) }).to_string();
-    let mut lost = call("Bash", &lost, Action::Allow);
+    let mut lost = call("Bash", &lost, CallOutcome::Allow);
     lost.who.session = Some("a".into());
     records.insert(2, lost);
     let words = ["policy", "replay", "--policy", "mine.yaml"];
@@ -183,7 +184,7 @@ fn calls_after_one_that_is_not_known_are_counted() {
 /// A rule on the hour sees the hour of the record, and one on the caller the recorded caller.
 #[test]
 fn a_call_is_judged_as_of_its_time() {
-    let mut record = call("deploy", "{}", Action::Allow);
+    let mut record = call("deploy", "{}", CallOutcome::Allow);
     record.time = "2026-01-04T03:30:00Z".parse().unwrap();
     record.who.user = Some("ann".into());
     let policy = "\
@@ -265,7 +266,7 @@ fn why_compares_then_with_today() {
 #[test]
 fn why_compares_what_self_protection_decided() {
     let command = json!({ "command": "callgate calls mark 2 --wrong" }).to_string();
-    let mut record = call("Bash", &command, Action::Deny);
+    let mut record = call("Bash", &command, CallOutcome::Deny);
     let verdict = record.verdict.as_mut().unwrap();
     verdict.policy = Some("self-protection".into());
     verdict.rule = Some("no-commands-of-callgate".into());
@@ -276,7 +277,7 @@ fn why_compares_what_self_protection_decided() {
 
 #[test]
 fn a_call_with_arguments_that_are_no_object_is_judged_again_as_such() {
-    let record = call("Bash", "\"weird\"", Action::Deny);
+    let record = call("Bash", "\"weird\"", CallOutcome::Deny);
     let policy = "policy: mine\nrules:\n  - { id: no-rm, when: { runs: rm }, verdict: deny }\n";
     let words = ["check", "--policy", "mine.yaml", "--record", "2"];
     let ran = run_on(vec![record], &words, &[("mine.yaml", policy)]);
@@ -286,7 +287,7 @@ fn a_call_with_arguments_that_are_no_object_is_judged_again_as_such() {
 
 #[test]
 fn a_call_without_a_name_says_so() {
-    let mut record = call("Bash", "{}", Action::Deny);
+    let mut record = call("Bash", "{}", CallOutcome::Deny);
     record.tool = None;
     let ran = run_on(vec![record], &["why", "2"], &[]);
     assert!(ran.stdout.contains("\n(a tool without a name)\n"), "{}{}", ran.stdout, ran.stderr);
@@ -308,7 +309,7 @@ rules:
   - { id: far, when: { all: [{ runs: ls }, { reads: '**/.env' }] }, verdict: deny, reason: no }
   - { id: alone, when: { runs: ls }, verdict: deny, reason: no }
 ";
-    let mut record = call("Bash", r#"{"command":"rm -rf x"}"#, Action::Deny);
+    let mut record = call("Bash", r#"{"command":"rm -rf x"}"#, CallOutcome::Deny);
     record.who.user = Some("bob".into());
     let files = [("mine.yaml", policy)];
     let words = ["why", "2", "--policy", "mine.yaml"];
@@ -343,7 +344,7 @@ fn why_for_programs() {
 
 #[test]
 fn only_calls_have_a_why() {
-    let record = Record::new(callgate_audit::Kind::PolicyLoaded);
+    let record = Record::new(callgate_audit::RecordKind::PolicyLoaded);
     let error = "error: record 1 is not a call: it is a `policy_loaded`\n\
                  hint: `callgate calls` lists the calls\n";
     run_on(vec![record], &["why", "1"], &[]).sees(2, "", error);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use callgate_audit::Action;
+use callgate_audit::CallOutcome;
 
 use crate::records::{call, store};
 use crate::support::{Ran, Test};
@@ -14,7 +14,7 @@ const STORE: &str = ".local/state/callgate/callgate.db";
 fn append(home: &Path, inputs: &[&str]) {
     let store = store(home);
     for input in inputs {
-        store.append(call("Bash", input, Action::Allow)).wait().unwrap();
+        store.append(call("Bash", input, CallOutcome::Allow)).wait().unwrap();
     }
 }
 

@@ -1,19 +1,19 @@
 //! `callgate policy suggest`.
 
-use callgate_audit::{Action, Record};
+use callgate_audit::{CallOutcome, Record};
 use serde_json::{Value, json};
 
 use crate::records::{call, store};
 use crate::support::{Ran, Test};
 
-fn in_project(tool: &str, input: Value, action: Action) -> Record {
+fn in_project(tool: &str, input: Value, action: CallOutcome) -> Record {
     let mut record = call(tool, &input.to_string(), action);
     record.cwd = Some("/w".into());
     record.home = Some("/home/me".into());
     record
 }
 
-fn shell(command: &str, action: Action) -> Record {
+fn shell(command: &str, action: CallOutcome) -> Record {
     in_project("Bash", json!({ "command": command }), action)
 }
 
@@ -59,7 +59,7 @@ fn verdict(ran: Ran, policy: &[&str], call: &Record) -> (Ran, Value) {
 #[test]
 fn an_exception_to_a_built_in_rule_is_a_config_that_works() {
     let (wrong, right) = ("rm -rf /srv/cache/build", "rm -rf /srv/data");
-    let records = vec![shell(wrong, Action::Deny), shell(right, Action::Deny)];
+    let records = vec![shell(wrong, CallOutcome::Deny), shell(right, CallOutcome::Deny)];
     let ran = recorded(records, &[]);
     let ran = then(ran, &["calls", "mark", "2", "--wrong"]);
     let ran = then(ran, &["policy", "suggest", "--exceptions"]);
@@ -70,7 +70,7 @@ fn an_exception_to_a_built_in_rule_is_a_config_that_works() {
     let ran = saved(ran, "callgate.yaml");
     let ran = then(ran, &["config", "check", "--config", "callgate.yaml"]);
     let with = ["--config", "callgate.yaml"];
-    let (ran, now) = verdict(ran, &with, &shell(wrong, Action::Deny));
+    let (ran, now) = verdict(ran, &with, &shell(wrong, CallOutcome::Deny));
     assert_eq!(now, "allow");
     for other in [right, "rm -rf /srv/cache", "rm -rf /srv/cache/build /srv/data"] {
         let (_, now) = verdict(
@@ -82,7 +82,7 @@ fn an_exception_to_a_built_in_rule_is_a_config_that_works() {
                 )],
             ),
             &with,
-            &shell(other, Action::Deny),
+            &shell(other, CallOutcome::Deny),
         );
         assert_eq!(now, "ask", "{other}");
     }
@@ -107,7 +107,8 @@ fn suggested(records: Vec<Record>, wrong: &[&str]) -> Ran {
 
 #[test]
 fn an_exception_to_a_rule_of_ones_own_is_its_new_condition() {
-    let records = vec![shell("rm -r build", Action::Deny), shell("rm -r src", Action::Deny)];
+    let records =
+        vec![shell("rm -r build", CallOutcome::Deny), shell("rm -r src", CallOutcome::Deny)];
     let ran = suggested(records, &["2"]);
     let yaml = ran.json()[0]["yaml"].as_str().unwrap().to_owned();
     let head = "# the new `when` of the rule mine/no-rm (mine.yaml:3)\n# record 2, Bash: rm -r build\nwhen:\n";
@@ -117,16 +118,16 @@ fn an_exception_to_a_rule_of_ones_own_is_its_new_condition() {
     let policy = MINE.replace("    when: { runs: rm }\n", &indented);
     let ran = recorded(vec![], &[("new.yaml", &policy)]);
     let with = ["--policy", "new.yaml"];
-    let (ran, now) = verdict(ran, &with, &shell("rm -r build", Action::Deny));
+    let (ran, now) = verdict(ran, &with, &shell("rm -r build", CallOutcome::Deny));
     assert_eq!(now, "allow", "{policy}");
-    let (_, now) = verdict(ran, &with, &shell("rm -r src", Action::Deny));
+    let (_, now) = verdict(ran, &with, &shell("rm -r src", CallOutcome::Deny));
     assert_eq!(now, "deny");
 }
 
 #[test]
 fn an_exception_that_would_allow_another_denial_becomes_narrower() {
     let read = |offset: u32| {
-        in_project("Read", json!({ "file_path": "/w/a/.env", "offset": offset }), Action::Deny)
+        in_project("Read", json!({ "file_path": "/w/a/.env", "offset": offset }), CallOutcome::Deny)
     };
     let yaml = |records: Vec<Record>| suggested(records, &["2"]).json()[0]["yaml"].to_string();
     let alone = yaml(vec![read(1)]);
@@ -146,10 +147,10 @@ fn an_exception_that_would_allow_another_denial_becomes_narrower() {
 
 #[test]
 fn what_has_no_exception_says_why() {
-    let now_allowed = shell("ls", Action::Deny);
+    let now_allowed = shell("ls", CallOutcome::Deny);
     let secret = ["ghp_16C7e42F292c6912E7", "710c838347Ae178B4a"].concat();
-    let redacted = shell(&format!("rm {secret}"), Action::Deny);
-    let text = in_project("deploy", json!({ "text": "x".repeat(1000) }), Action::Deny);
+    let redacted = shell(&format!("rm {secret}"), CallOutcome::Deny);
+    let text = in_project("deploy", json!({ "text": "x".repeat(1000) }), CallOutcome::Deny);
     let ran = suggested(vec![now_allowed, redacted, text], &["2", "3", "4"]);
     let left_out = ran.json()[0]["left_out"].clone();
     let whys: Vec<&str> =
@@ -169,20 +170,20 @@ fn what_has_no_exception_says_why() {
 /// Calls that passed, and three that were denied.
 fn seen() -> Vec<Record> {
     let edit = |file: &str| json!({ "file_path": format!("/w/src/{file}"), "old_string": "a", "new_string": "b" });
-    let mut issue = call("mcp__github__get_issue", r#"{"number":7}"#, Action::Allow);
+    let mut issue = call("mcp__github__get_issue", r#"{"number":7}"#, CallOutcome::Allow);
     issue.tool.as_mut().unwrap().server = Some("github".into());
     let mut records = vec![
-        shell("ls", Action::Allow),
-        shell("git status && ls src", Action::Audit),
-        shell("mytool --fast", Action::Allow),
-        shell("git push --force origin main", Action::Deny),
-        in_project("Edit", edit("main.rs"), Action::Deny),
-        in_project("Read", json!({ "file_path": "/w/.env" }), Action::Deny),
-        in_project("Read", json!({ "file_path": "/w/src/main.rs" }), Action::Allow),
+        shell("ls", CallOutcome::Allow),
+        shell("git status && ls src", CallOutcome::Audit),
+        shell("mytool --fast", CallOutcome::Allow),
+        shell("git push --force origin main", CallOutcome::Deny),
+        in_project("Edit", edit("main.rs"), CallOutcome::Deny),
+        in_project("Read", json!({ "file_path": "/w/.env" }), CallOutcome::Deny),
+        in_project("Read", json!({ "file_path": "/w/src/main.rs" }), CallOutcome::Allow),
         issue,
     ];
     let files = ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs", "f.rs", "g.rs", "h.rs"];
-    records.extend(files.map(|file| in_project("Edit", edit(file), Action::Allow)));
+    records.extend(files.map(|file| in_project("Edit", edit(file), CallOutcome::Allow)));
     records
 }
 
@@ -199,7 +200,7 @@ fn rules_for_what_was_seen_allow_it_and_nothing_that_was_denied() {
     let mut ran = ran;
     for record in seen() {
         let expected = match record.verdict.as_ref().unwrap().action {
-            Action::Deny => "deny",
+            CallOutcome::Deny => "deny",
             _ => "allow",
         };
         let (after, now) = verdict(ran, &["--policy", "seen.yaml"], &record);
@@ -207,7 +208,8 @@ fn rules_for_what_was_seen_allow_it_and_nothing_that_was_denied() {
         ran = after;
     }
     for other in ["git push", "ls > x", "mytool --slow", "rm x", "git status; curl x.example"] {
-        let (after, now) = verdict(ran, &["--policy", "seen.yaml"], &shell(other, Action::Allow));
+        let (after, now) =
+            verdict(ran, &["--policy", "seen.yaml"], &shell(other, CallOutcome::Allow));
         assert_eq!(now, "deny", "{other}");
         ran = after;
     }
@@ -216,7 +218,8 @@ fn rules_for_what_was_seen_allow_it_and_nothing_that_was_denied() {
 #[test]
 fn a_group_that_looks_like_a_denial_has_no_rule() {
     let read = |action| in_project("Read", json!({ "file_path": "/w/a" }), action);
-    let records = vec![read(Action::Allow), read(Action::Deny), shell("ls", Action::Allow)];
+    let records =
+        vec![read(CallOutcome::Allow), read(CallOutcome::Deny), shell("ls", CallOutcome::Allow)];
     let ran = then(recorded(records.clone(), &[]), &["policy", "suggest"]);
     let why =
         "# 1 call left out, because a rule for them would also allow a call that was denied\n";

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_audit::Action;
+use callgate_audit::CallOutcome;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::mcp;
@@ -42,7 +42,7 @@ fn with_calls() -> Ran {
     let inputs = [hostile, format!("echo {}", "long ".repeat(80))];
     for command in inputs {
         let input = serde_json::json!({ "command": command, "timeout": 5 }).to_string();
-        audit.append(call("Bash", &input, Action::Deny)).wait().unwrap();
+        audit.append(call("Bash", &input, CallOutcome::Deny)).wait().unwrap();
     }
     drop(audit);
     ran
@@ -87,7 +87,7 @@ fn every_table_fits_its_terminal() {
         callgate_store::Location::Sqlite(ran.dir.path().join("records.db")),
     ))
     .unwrap();
-    audit.append(call("Bash", r#"{"command":"make deploy"}"#, Action::Deny)).wait().unwrap();
+    audit.append(call("Bash", r#"{"command":"make deploy"}"#, CallOutcome::Deny)).wait().unwrap();
     drop(audit);
     let ran = Test::again(ran, &["keys", "add", "a-long-name-for-a-key", "--config", "c.yaml"])
         .with(&["--org", "an-organisation", "--team", "the-team-of-teams", "--user", "someuser"])
@@ -140,7 +140,7 @@ fn tail_waits_for_the_first_record() {
     child.stderr.as_mut().unwrap().read_exact(&mut waiting).unwrap();
     assert_eq!(&waiting, b"no records yet");
     let audit = store(dir.path());
-    audit.append(call("Bash", r#"{"command":"make"}"#, Action::Allow)).wait().unwrap();
+    audit.append(call("Bash", r#"{"command":"make"}"#, CallOutcome::Allow)).wait().unwrap();
     let mut shown = Vec::new();
     let mut stdout = child.stdout.take().unwrap();
     let until = Instant::now() + Duration::from_secs(60);

@@ -1,6 +1,6 @@
 //! Stopping: streams may finish, unless the operator asks twice or time is up.
 
-use callgate_audit::{Filter, Kind};
+use callgate_audit::{Filter, RecordKind};
 use callgate_store::{Location, Reader};
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange};
@@ -79,7 +79,7 @@ fn it_waits_no_longer_than_the_timeout() {
     is_sound(&gateway);
     // The outcome of the stream is recorded.
     let store = Location::Sqlite(gateway.folder().join("callgate.db"));
-    let turns = Filter { kinds: vec![Kind::Turn], ..Filter::default() };
+    let turns = Filter { kinds: vec![RecordKind::Turn], ..Filter::default() };
     assert_eq!(Reader::open(&store).unwrap().records(&turns).unwrap().len(), 1);
 }
 

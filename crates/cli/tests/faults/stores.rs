@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use callgate_audit::{Filter, Kind};
+use callgate_audit::{Filter, RecordKind};
 use callgate_store::{Location, Reader};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
@@ -291,6 +291,6 @@ fn is_verifiable(gateway: &Gateway, disk: &Path, calls: usize) {
     let store = Location::Sqlite(folder.path().join("callgate.db"));
     let reader = Reader::open(&store).unwrap();
     reader.verify(|_, _| {}).unwrap();
-    let filter = Filter { kinds: vec![Kind::ToolCall], ..Filter::default() };
+    let filter = Filter { kinds: vec![RecordKind::ToolCall], ..Filter::default() };
     assert_eq!(reader.records(&filter).unwrap().len(), calls, "calls on record");
 }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use callgate_audit::{Kind, Record};
+use callgate_audit::{Record, RecordKind};
 use callgate_decide::{OddArguments, Oversize};
 use callgate_policy::Policies;
 use callgate_store::{Location, Reader, Settings, Store};
@@ -107,7 +107,7 @@ async fn an_expected_gateway_is_trusted() {
     assert_eq!(client.health().version, "0");
     let mut feed = client.feed(&Filter::default(), 1).await.unwrap();
     for _ in 0..3 {
-        audit.append(Record::new(Kind::PolicyLoaded)).wait().unwrap();
+        audit.append(Record::new(RecordKind::PolicyLoaded)).wait().unwrap();
     }
     for seq in [2, 3] {
         assert_eq!(feed.next().await.unwrap().seq, seq);

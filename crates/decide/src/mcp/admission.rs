@@ -1,6 +1,6 @@
 //! The lists of allowed and denied servers and tools.
 
-use callgate_audit::Code;
+use callgate_audit::ReasonCode;
 use callgate_call::ToolName;
 use callgate_effects::Catalogue;
 use callgate_policy::{NameReader, NameReadings};
@@ -92,7 +92,7 @@ pub(crate) fn tool(settings: &McpSettings, subject: ListedTool<'_>) -> Option<Ch
                 ),
                 "Ask the operator to compare the two: `callgate mcp pins list` shows the current hash.",
             );
-            return changed.map(|it| it.with_code(Code::PinChanged));
+            return changed.map(|it| it.with_code(ReasonCode::PinChanged));
         }
     }
     if settings.fail_closed && hash.is_none() {
@@ -102,7 +102,7 @@ pub(crate) fn tool(settings: &McpSettings, subject: ListedTool<'_>) -> Option<Ch
             ),
             "Use a tool that the server lists.",
         );
-        return unknown.map(|it| it.with_code(Code::UnknownTool));
+        return unknown.map(|it| it.with_code(ReasonCode::UnknownTool));
     }
     None
 }

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use callgate_audit::{Kind, Record};
+use callgate_audit::{Record, RecordKind};
 
 use super::session::McpSession;
 use crate::record;
@@ -73,7 +73,8 @@ impl McpSession {
     }
 
     fn record_budget(&self, detail: &str) {
-        let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
+        let mut record =
+            record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("{}: {detail}", self.server));
         self.inner.write(record);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Code, Kind, RecordId};
+use callgate_audit::{CallOutcome, ReasonCode, RecordId, RecordKind};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Denial, ExtraInput, OtherReading, Permit, Recorded};
 
@@ -196,8 +196,8 @@ impl McpSession {
 
     /// Denies a call with a name that no rule can match.
     fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> Box<Denial> {
-        let mut record = self.record(Kind::McpToolCalled, origin, tool);
-        record.verdict = Some(record::without_rule(Action::Deny, Code::BadName, why));
+        let mut record = self.record(RecordKind::McpToolCalled, origin, tool);
+        record.verdict = Some(record::without_rule(CallOutcome::Deny, ReasonCode::BadName, why));
         let mut denial = Box::new(Denial::refused(tool, why));
         denial.record = Some(record.id.to_string());
         self.inner.write(record);

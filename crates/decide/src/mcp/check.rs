@@ -3,7 +3,7 @@
 //! All checks run and the strictest result wins. The order of [`Check`] decides which of several
 //! reasons comes first.
 
-use callgate_audit::{Action, Code, Hit, RecordId, Verdict};
+use callgate_audit::{CallOutcome, MatchedRule, ReasonCode, RecordId, RecordedVerdict};
 use callgate_policy::{Denial, Judgement, Scope};
 
 use super::settings::CheckAction;
@@ -41,17 +41,17 @@ impl Check {
     ];
 
     /// The code in records, unless a failure sets a more specific one.
-    fn code(self) -> Code {
+    fn code(self) -> ReasonCode {
         match self {
-            Self::Server => Code::ServerDenied,
-            Self::Tool => Code::ToolDenied,
-            Self::Pin => Code::PinUntrusted,
-            Self::Rate => Code::RateLimit,
-            Self::Arguments => Code::BadArguments,
-            Self::Finding => Code::Finding,
-            Self::Rules => Code::Rule,
-            Self::Flow => Code::Flow,
-            Self::Store => Code::StoreFailed,
+            Self::Server => ReasonCode::ServerDenied,
+            Self::Tool => ReasonCode::ToolDenied,
+            Self::Pin => ReasonCode::PinUntrusted,
+            Self::Rate => ReasonCode::RateLimit,
+            Self::Arguments => ReasonCode::BadArguments,
+            Self::Finding => ReasonCode::Finding,
+            Self::Rules => ReasonCode::Rule,
+            Self::Flow => ReasonCode::Flow,
+            Self::Store => ReasonCode::StoreFailed,
         }
     }
 
@@ -87,7 +87,7 @@ impl Check {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckFailure {
     pub(crate) check: Check,
-    pub(crate) code: Code,
+    pub(crate) code: ReasonCode,
     pub(crate) action: CheckAction,
     pub(crate) reason: String,
     /// What to do instead.
@@ -107,7 +107,7 @@ impl CheckFailure {
     }
 
     /// Sets a more specific code for the record.
-    pub(crate) fn with_code(self, code: Code) -> Self {
+    pub(crate) fn with_code(self, code: ReasonCode) -> Self {
         Self { code, ..self }
     }
 }
@@ -148,13 +148,13 @@ impl CheckFailures {
     }
 
     /// The verdict in the record, from rules and checks.
-    pub(crate) fn verdict(&self, judgement: &Judgement) -> Verdict {
+    pub(crate) fn verdict(&self, judgement: &Judgement) -> RecordedVerdict {
         let mut verdict = record::verdict(judgement);
         let rules = verdict.clone();
-        let denied = verdict.action == Action::Deny;
+        let denied = verdict.action == CallOutcome::Deny;
         let first = self.blocking().next().filter(|it| !denied || it.check < Check::Rules);
         if let Some(first) = first {
-            verdict.action = Action::Deny;
+            verdict.action = CallOutcome::Deny;
             verdict.code = Some(first.code);
             verdict.policy = None;
             verdict.rule = Some(first.check.word().to_owned());
@@ -162,7 +162,7 @@ impl CheckFailures {
             verdict.hint.clone_from(&first.hint);
             verdict.uncovered = false;
         } else if !denied && self.alerts().next().is_some() {
-            verdict.action = Action::Audit;
+            verdict.action = CallOutcome::Audit;
         }
         let others = self.0.iter().filter(|it| Some(*it) != first).map(hit);
         verdict.audits.extend(others);
@@ -188,13 +188,13 @@ impl CheckFailures {
     }
 }
 
-fn hit(failure: &CheckFailure) -> Hit {
+fn hit(failure: &CheckFailure) -> MatchedRule {
     let rule = Some(failure.check.word().to_owned());
-    Hit { policy: POLICY.to_owned(), rule, reason: failure.reason.clone() }
+    MatchedRule { policy: POLICY.to_owned(), rule, reason: failure.reason.clone() }
 }
 
-fn also_denied(rules: &Verdict) -> Hit {
-    Hit {
+fn also_denied(rules: &RecordedVerdict) -> MatchedRule {
+    MatchedRule {
         policy: rules.policy.clone().unwrap_or_default(),
         rule: rules.rule.clone(),
         reason: rules.reason.clone().unwrap_or_default(),
@@ -202,14 +202,14 @@ fn also_denied(rules: &Verdict) -> Hit {
 }
 
 /// The reason code of a denial, for records.
-pub(crate) fn code_of(denial: &Denial) -> Code {
+pub(crate) fn code_of(denial: &Denial) -> ReasonCode {
     let word = denial.rule.as_deref();
     let check = Check::ALL.into_iter().find(|check| Some(check.word()) == word);
     match (&denial.policy, word, check) {
         (None, _, Some(check)) => check.code(),
-        (None, None, None) => Code::BadName,
-        (Some(_), None, _) => Code::Default,
-        (_, Some(_), _) => Code::Rule,
+        (None, None, None) => ReasonCode::BadName,
+        (Some(_), None, _) => ReasonCode::Default,
+        (_, Some(_), _) => ReasonCode::Rule,
     }
 }
 

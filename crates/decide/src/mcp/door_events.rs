@@ -1,6 +1,6 @@
 //! Events that a door reports: changed tools and withheld messages.
 
-use callgate_audit::{Action, Code, Kind};
+use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
 
 use super::session::McpSession;
 use crate::record;
@@ -17,8 +17,9 @@ impl McpSession {
         if self.budgets.withheld.has_room() {
             tracing::warn!(server = self.server, whose, why, "a message was not forwarded");
         }
-        let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
-        record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, why));
+        let mut record =
+            record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
+        record.verdict = Some(record::without_rule(CallOutcome::Deny, ReasonCode::Unreadable, why));
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("withheld: a message of {whose} ({}): {why}", self.server));
         self.write_within(&self.budgets.withheld, record);

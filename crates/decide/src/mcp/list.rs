@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use callgate_audit::{Action, Code, Kind, McpFacts};
+use callgate_audit::{CallOutcome, McpFacts, ReasonCode, RecordKind};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
@@ -298,9 +298,10 @@ impl McpSession {
 
     /// Decides a definition that cannot be read unambiguously, and so cannot be pinned.
     fn unpinnable(&self, settings: &McpSettings, place: &str, why: &str) -> ListAction {
-        let mut record = self.record(Kind::McpToolSeen, &self.context.origin, "");
+        let mut record = self.record(RecordKind::McpToolSeen, &self.context.origin, "");
         let reason = format!("a definition is left out: {why}");
-        record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, &reason));
+        record.verdict =
+            Some(record::without_rule(CallOutcome::Deny, ReasonCode::Unreadable, &reason));
         record.mcp = Some(McpFacts { place: Some(place.to_owned()), ..self.facts(settings) });
         self.write_within(&self.budgets.unpinnable, record);
         ListAction::Hide { why: why.to_owned() }
@@ -326,8 +327,8 @@ impl McpSession {
                 DefinitionChange::Changed(_)
                 | DefinitionChange::Reverted
                 | DefinitionChange::MetadataChanged,
-            ) => Kind::McpToolChanged,
-            Some(DefinitionChange::New) | None => Kind::McpToolSeen,
+            ) => RecordKind::McpToolChanged,
+            Some(DefinitionChange::New) | None => RecordKind::McpToolSeen,
         };
         let name = match definition.kind() {
             ItemKind::Tool => definition.name(),
@@ -340,10 +341,10 @@ impl McpSession {
         }
         record.detail = report.change.as_ref().and_then(DefinitionChange::detail);
         record.verdict = Some(match report.denial {
-            None => record::without_rule(Action::Allow, Code::Default, "it is shown"),
+            None => record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown"),
             Some(denial) => {
                 let mut verdict =
-                    record::without_rule(Action::Deny, code_of(denial), &denial.reason);
+                    record::without_rule(CallOutcome::Deny, code_of(denial), &denial.reason);
                 verdict.rule.clone_from(&denial.rule);
                 verdict.policy.clone_from(&denial.policy);
                 verdict.hint.clone_from(&denial.hint);

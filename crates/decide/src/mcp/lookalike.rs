@@ -1,7 +1,7 @@
 //! Requests with an unknown method that contain a tool and arguments. A lenient server may run that
 //! tool, so such a request is judged as a call of it.
 
-use callgate_audit::{Action, Kind, McpFacts};
+use callgate_audit::{CallOutcome, McpFacts, RecordKind};
 use callgate_call::{Arguments, ToolCall};
 use callgate_policy::{Denial, Findings, SpentLimits};
 
@@ -78,9 +78,9 @@ impl McpSession {
         let refused = "its arguments contain something that a rule replaces";
         let denial = failures.denial(call.name.raw(), judgement.denial(call));
         let denial = denial.unwrap_or_else(|| Denial::refused(tool, refused));
-        let mut record = self.record(Kind::McpToolCalled, &call.origin, tool);
+        let mut record = self.record(RecordKind::McpToolCalled, &call.origin, tool);
         let mut verdict = failures.verdict(&judgement);
-        verdict.action = Action::Deny;
+        verdict.action = CallOutcome::Deny;
         record.verdict = Some(verdict);
         record.detail = Some(format!("the method `{method}` looks like a call"));
         record.mcp = Some(McpFacts { place: Some(method.to_owned()), ..self.facts(&settings) });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_audit::{Code, Kind, McpFacts, Record, RecordId};
+use callgate_audit::{McpFacts, ReasonCode, Record, RecordId, RecordKind};
 use callgate_call::{Arguments, Certainty, EffectHints, ToolCall, ToolName};
 use callgate_policy::{LimitKey, wrapped_calls};
 use callgate_registry::ItemIdentity;
@@ -215,7 +215,7 @@ impl Inner {
                 ),
                 "Use a tool that is known, or ask the operator to declare its server under `mcp.servers`.",
             )
-            .with_code(Code::UnknownTool)];
+            .with_code(ReasonCode::UnknownTool)];
         }
         let denies = !settings.deny_servers.is_empty() || !settings.deny_tools.is_empty();
         if denies
@@ -368,7 +368,7 @@ impl ResolvedTool {
     }
 
     /// The record kind of this call.
-    pub(crate) fn kind(&self) -> Kind {
-        if self.is_known() { Kind::McpToolCallIntercepted } else { Kind::ToolCall }
+    pub(crate) fn kind(&self) -> RecordKind {
+        if self.is_known() { RecordKind::McpToolCallIntercepted } else { RecordKind::ToolCall }
     }
 }

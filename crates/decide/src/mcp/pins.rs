@@ -1,6 +1,6 @@
 //! Checks tools against pins and findings.
 
-use callgate_audit::Code;
+use callgate_audit::ReasonCode;
 use callgate_policy::Denial;
 use callgate_registry::{ItemIdentity, ItemKind, PinStatus};
 use callgate_scan::inspect::Finding;
@@ -19,8 +19,9 @@ pub(crate) fn check(
     let action = settings.pins.on_change;
     let stop =
         |reason: String, hint: String| Some(CheckFailure::new(Check::Pin, action, reason, &hint));
-    let changed =
-        |reason: String, hint: String| stop(reason, hint).map(|it| it.with_code(Code::PinChanged));
+    let changed = |reason: String, hint: String| {
+        stop(reason, hint).map(|it| it.with_code(ReasonCode::PinChanged))
+    };
     match state {
         PinStatus::Trusted => None,
         PinStatus::Unseen if settings.pins.auto_trust_first => None,

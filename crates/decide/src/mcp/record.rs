@@ -1,6 +1,8 @@
 //! Records about servers.
 
-use callgate_audit::{Action, Code, FindingFact, Guardrail, Kind, McpFacts, Record, Tool};
+use callgate_audit::{
+    CallOutcome, FindingFact, McpFacts, ReasonCode, Record, RecordKind, RecordedTool, TextRuleMatch,
+};
 use callgate_call::Origin;
 use callgate_policy::Denial;
 use callgate_scan::inspect::Finding;
@@ -12,12 +14,12 @@ use crate::record;
 
 impl McpSession {
     /// Starts a record about this server.
-    pub(crate) fn record(&self, kind: Kind, origin: &Origin, tool: &str) -> Record {
+    pub(crate) fn record(&self, kind: RecordKind, origin: &Origin, tool: &str) -> Record {
         let mut record = record::begin(kind, &self.context, origin);
-        record.tool = Some(Tool {
+        record.tool = Some(RecordedTool {
             name: tool.to_owned(),
             server: Some(self.server.clone()),
-            ..Tool::default()
+            ..RecordedTool::default()
         });
         record
     }
@@ -26,7 +28,7 @@ impl McpSession {
     pub(crate) fn record_refused_server(&self, denial: &Denial) -> Option<String> {
         let rule = denial.rule.as_deref().unwrap_or_default();
         let result = CheckResult { what: "", rule, code: code_of(denial), reason: &denial.reason };
-        let mut record = self.check_record(&self.settings(), Action::Deny, result);
+        let mut record = self.check_record(&self.settings(), CallOutcome::Deny, result);
         if let Some(verdict) = &mut record.verdict {
             verdict.hint.clone_from(&denial.hint);
         }
@@ -39,15 +41,15 @@ impl McpSession {
     pub(crate) fn check_record(
         &self,
         settings: &McpSettings,
-        action: Action,
+        action: CallOutcome,
         result: CheckResult<'_>,
     ) -> Record {
-        let mut record = self.record(Kind::Guardrail, &self.context.origin, result.what);
+        let mut record = self.record(RecordKind::Guardrail, &self.context.origin, result.what);
         let mut verdict = record::without_rule(action, result.code, result.reason);
         verdict.rule = Some(result.rule.to_owned());
         record.verdict = Some(verdict);
-        record.guardrail = Some(Guardrail {
-            action: if action == Action::Deny { "block" } else { "audit" }.to_owned(),
+        record.guardrail = Some(TextRuleMatch {
+            action: if action == CallOutcome::Deny { "block" } else { "audit" }.to_owned(),
             kind: result.rule.to_owned(),
             direction: "response".to_owned(),
         });
@@ -64,9 +66,9 @@ impl McpSession {
         place: &str,
         findings: &[Finding],
     ) -> Record {
-        let mut record = self.record(Kind::Guardrail, origin, tool);
+        let mut record = self.record(RecordKind::Guardrail, origin, tool);
         let blocking_finding = findings.iter().max_by_key(|finding| finding.severity);
-        record.guardrail = Some(Guardrail {
+        record.guardrail = Some(TextRuleMatch {
             action: "audit".to_owned(),
             kind: blocking_finding.map_or("mcp", |finding| finding.class.word()).to_owned(),
             direction: "response".to_owned(),
@@ -87,7 +89,7 @@ pub(crate) struct CheckResult<'a> {
     pub(crate) what: &'a str,
     /// The setting that applies.
     pub(crate) rule: &'a str,
-    pub(crate) code: Code,
+    pub(crate) code: ReasonCode,
     pub(crate) reason: &'a str,
 }
 

@@ -1,6 +1,6 @@
 //! Judges what a client sends to a server in addition to calls.
 
-use callgate_audit::{Action, Guardrail, Kind, McpFacts};
+use callgate_audit::{CallOutcome, McpFacts, RecordKind, TextRuleMatch};
 use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{Denial, ExtraInput, Findings, Judgement};
 
@@ -98,13 +98,13 @@ impl McpSession {
             None if judged.audits.is_empty() && judged.shadows.is_empty() => return Ok(()),
             None => "audit",
         };
-        let mut record = self.record(Kind::Guardrail, &call.origin, method);
+        let mut record = self.record(RecordKind::Guardrail, &call.origin, method);
         let mut verdict = record::verdict(judged);
         if denial.is_none() {
-            verdict.action = Action::Audit;
+            verdict.action = CallOutcome::Audit;
         }
         record.verdict = Some(verdict);
-        record.guardrail = Some(Guardrail {
+        record.guardrail = Some(TextRuleMatch {
             action: action.to_owned(),
             kind: "mcp".to_owned(),
             direction: "request".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Action, Code, McpFacts};
+use callgate_audit::{CallOutcome, McpFacts, ReasonCode};
 use callgate_call::{Origin, OriginFields, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
@@ -211,8 +211,11 @@ impl McpSession {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
             let origin = &self.context.origin;
             let mut record = self.found(settings, origin, "", "server", &[finding]);
-            record.verdict =
-                Some(record::without_rule(Action::Audit, Code::Finding, "something was found"));
+            record.verdict = Some(record::without_rule(
+                CallOutcome::Audit,
+                ReasonCode::Finding,
+                "something was found",
+            ));
             self.inner.write(record);
         }
     }

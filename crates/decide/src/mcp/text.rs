@@ -1,6 +1,6 @@
 //! Inspects what a server sends to the client: results, texts and requests.
 
-use callgate_audit::{Action, Code, Kind};
+use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_json::quote;
 use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, SpentLimits};
@@ -121,9 +121,12 @@ impl McpSession {
         };
         let reason = format!("`{}` asks for `{}`.", self.server, what.method());
         if check_action != CheckAction::Allow {
-            let action =
-                if is_blocked(&settings, check_action) { Action::Deny } else { Action::Audit };
-            let (rule, code) = (what.setting(), Code::RequestDenied);
+            let action = if is_blocked(&settings, check_action) {
+                CallOutcome::Deny
+            } else {
+                CallOutcome::Audit
+            };
+            let (rule, code) = (what.setting(), ReasonCode::RequestDenied);
             let result = CheckResult { what: what.method(), rule, code, reason: &reason };
             let record = self.check_record(&settings, action, result);
             let id = record.id.to_string();
@@ -175,7 +178,7 @@ impl McpSession {
         failures.add(unfit_extra_input(&self.inner.in_force().settings, &extra_inputs));
         failures.add(judgement.rewritten().map(|_| irreplaceable()));
         let mut record =
-            record::call(Kind::McpToolCalled, &self.context, &call, record::Input::Known);
+            record::call(RecordKind::McpToolCalled, &self.context, &call, record::Input::Known);
         if let Some(tool) = &mut record.tool {
             tool.name = method.to_owned();
         }
@@ -309,14 +312,18 @@ struct NamedText<'a> {
     place: &'a str,
 }
 
-fn verdict(denial: Option<&Denial>, judgement: Option<&Judgement>) -> callgate_audit::Verdict {
+fn verdict(
+    denial: Option<&Denial>,
+    judgement: Option<&Judgement>,
+) -> callgate_audit::RecordedVerdict {
     let rules = judgement.map(record::verdict);
     let Some(denial) = denial else {
-        let mut verdict = record::without_rule(Action::Audit, Code::Finding, "something was found");
+        let mut verdict =
+            record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
         verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
         return verdict;
     };
-    let mut verdict = record::without_rule(Action::Deny, code_of(denial), &denial.reason);
+    let mut verdict = record::without_rule(CallOutcome::Deny, code_of(denial), &denial.reason);
     verdict.policy.clone_from(&denial.policy);
     verdict.rule.clone_from(&denial.rule);
     verdict.hint.clone_from(&denial.hint);

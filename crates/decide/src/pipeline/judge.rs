@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::Verdict;
+use callgate_audit::RecordedVerdict;
 use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::{Denial, Settled};
 
@@ -15,7 +15,7 @@ pub(crate) struct Judged {
     pub(crate) resolved: Resolved,
     pub(crate) settled: Settled,
     /// The verdict in the record.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: RecordedVerdict,
     /// The input in the record, if sanitizers removed something from the arguments.
     pub(crate) rewritten: Option<String>,
     /// For each extra input, its replacement if a rule changed it.

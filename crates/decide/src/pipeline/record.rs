@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Action, Code, Kind, McpFacts, Record, RecordId};
+use callgate_audit::{CallOutcome, McpFacts, ReasonCode, Record, RecordId, RecordKind};
 use callgate_call::ToolCall;
 use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
 use callgate_store::Receipt;
@@ -110,12 +110,13 @@ fn refused(inner: &Inner, record: Record, mut denial: Denial, events: Vec<KeyedS
 pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
     let denial = store_unavailable(subject.call.name.raw());
     let kind = match subject.source {
-        CallSource::InResponse { .. } => Kind::ToolCall,
-        CallSource::ToServer(_) => Kind::McpToolCalled,
+        CallSource::InResponse { .. } => RecordKind::ToolCall,
+        CallSource::ToServer(_) => RecordKind::McpToolCalled,
     };
     let mut record =
         record::call_as(subject.record, kind, &subject.context, &subject.call, Input::Known);
-    let mut verdict = record::without_rule(Action::Deny, Code::StoreFailed, &denial.reason);
+    let mut verdict =
+        record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
     record.verdict = Some(verdict);
     refused(inner, record, denial, Vec::new())
@@ -150,10 +151,10 @@ fn build_record(answered: &Answered) -> Record {
     record
 }
 
-fn kind(resolved: &Resolved) -> Kind {
+fn kind(resolved: &Resolved) -> RecordKind {
     match &resolved.target {
-        Target::Server(_) => Kind::McpToolCalled,
-        Target::Named(_) if resolved.waived => Kind::ToolCallWarning,
+        Target::Server(_) => RecordKind::McpToolCalled,
+        Target::Named(_) if resolved.waived => RecordKind::ToolCallWarning,
         Target::Named(resolved_tool) => resolved_tool.kind(),
     }
 }

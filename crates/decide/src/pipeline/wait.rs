@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_audit::{Action, Code, Verdict};
+use callgate_audit::{CallOutcome, ReasonCode, RecordedVerdict};
 use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
@@ -14,7 +14,7 @@ use crate::mcp::KeyedStep;
 pub(crate) struct Answered {
     pub(crate) resolved: Resolved,
     pub(crate) answer: Result<Permit, Denial>,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: RecordedVerdict,
     pub(crate) rewritten: Option<String>,
     pub(crate) extra_replacements: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
@@ -46,8 +46,8 @@ pub(crate) async fn wait(judged: Judged) -> Answered {
             let begun = Instant::now();
             let denial = ask(ticket).await;
             waited = Some(begun.elapsed());
-            verdict.action = Action::Deny;
-            verdict.code = Some(Code::ApprovalMissing);
+            verdict.action = CallOutcome::Deny;
+            verdict.code = Some(ReasonCode::ApprovalMissing);
             verdict.reason = Some(denial.reason.clone());
             Err(denial)
         }

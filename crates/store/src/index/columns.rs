@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 use callgate_call::Surface;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -103,9 +103,9 @@ impl<'a> Columns<'a> {
     pub(super) fn read(body: &'a str) -> Option<Self> {
         let columns: Self = serde_json::from_str(body).ok()?;
         let RecordColumns { kind, surface, verdict, .. } = &columns.record;
-        let known = Kind::from_word(kind).is_some()
+        let known = RecordKind::from_word(kind).is_some()
             && surface.as_ref().is_none_or(|it| Surface::from_word(&it.0).is_some())
-            && verdict.as_ref().is_none_or(|it| Action::from_word(&it.action).is_some());
+            && verdict.as_ref().is_none_or(|it| CallOutcome::from_word(&it.action).is_some());
         known.then_some(columns)
     }
 

@@ -12,7 +12,7 @@ use super::filter::{Condition, IndexFilter};
 use super::number::Number;
 use super::page::{Block, next_block};
 use super::{Bounds, Index, IndexError, names};
-use callgate_audit::{Action, Kind, Order, Stats};
+use callgate_audit::{CallOutcome, Order, RecordKind, Stats};
 
 /// What is left to do after counting one block.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Index {
         set.remove_all(&block.flagged(Flag::Completes)?);
         block.keep_in_time(wanted, &mut set)?;
         block.narrow(&mut set, &wanted.of_turns)?;
-        for kind in [Kind::Turn, Kind::Continued] {
+        for kind in [RecordKind::Turn, RecordKind::Continued] {
             block.count_answers(kind, &set, stats)?;
         }
         block.narrow(&mut set, &wanted.of_others)?;
@@ -87,7 +87,12 @@ impl Block<'_> {
     }
 
     /// Counts the responses of one kind among these records.
-    fn count_answers(&self, kind: Kind, set: &Bits, stats: &mut Stats) -> Result<(), IndexError> {
+    fn count_answers(
+        &self,
+        kind: RecordKind,
+        set: &Bits,
+        stats: &mut Stats,
+    ) -> Result<(), IndexError> {
         let found = names::find(self.view, Field::Kind, kind.as_str())?;
         let mut turns = set.clone();
         let is_turn = Condition(vec![(Field::Kind, found.into_iter().collect())]);
@@ -153,7 +158,7 @@ impl Block<'_> {
             return Ok(());
         }
         let name = names::text(self.view, value)?.ok_or(IndexError::Damaged)?;
-        let kind = Kind::from_word(&name).ok_or(IndexError::Damaged)?;
+        let kind = RecordKind::from_word(&name).ok_or(IndexError::Damaged)?;
         *stats.kinds.entry(kind).or_default() += having.count();
         if kind.is_call() {
             *calls |= having;
@@ -175,7 +180,7 @@ impl Block<'_> {
             match field {
                 Field::Kind => {}
                 Field::Action => {
-                    let action = Action::from_word(&text()?).ok_or(IndexError::Damaged)?;
+                    let action = CallOutcome::from_word(&text()?).ok_or(IndexError::Damaged)?;
                     *stats.verdicts.entry(action).or_default() += count;
                 }
                 Field::Day => *stats.days.entry(day(value)?).or_default() += count,

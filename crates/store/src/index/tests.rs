@@ -7,7 +7,7 @@ mod million;
 
 use std::ops::ControlFlow;
 
-use callgate_audit::{Action, Kind, Record, Tool, Verdict};
+use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use tempfile::TempDir;
@@ -74,9 +74,9 @@ pub(crate) fn fill(index: &Index, log: &dyn Log) -> Result<Filled, IndexError> {
 /// A call of a tool.
 pub(crate) fn call(name: &str) -> Record {
     let input = Some("{}".to_owned());
-    let tool = Tool { name: name.to_owned(), input, ..Tool::default() };
-    let verdict = Some(Verdict::new(Action::Allow));
-    Record { tool: Some(tool), verdict, ..Record::new(Kind::ToolCall) }
+    let tool = RecordedTool { name: name.to_owned(), input, ..RecordedTool::default() };
+    let verdict = Some(RecordedVerdict::new(CallOutcome::Allow));
+    Record { tool: Some(tool), verdict, ..Record::new(RecordKind::ToolCall) }
 }
 
 /// A journal of calls that crosses from one block to the next.

@@ -8,7 +8,7 @@ mod tampering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use callgate_audit::{Kind, Record, Sealed};
+use callgate_audit::{Record, RecordKind, Sealed};
 
 use super::{Import, Journal, JournalLog, Limits, Log, MemoryVolume, Tail, Volume};
 use crate::database::Fault;
@@ -23,7 +23,7 @@ fn open(volume: &Arc<impl Volume + 'static>, retention: &Retention) -> Result<Jo
 }
 
 fn sealed(text: &str) -> Sealed {
-    Sealed::new(Record { detail: Some(text.to_owned()), ..Record::new(Kind::ToolCall) })
+    Sealed::new(Record { detail: Some(text.to_owned()), ..Record::new(RecordKind::ToolCall) })
 }
 
 fn append(journal: &mut Journal, texts: &[&str], now: i64) -> Result<u64, Fault> {

@@ -3,7 +3,7 @@
 use super::{Parts, Reader, decode};
 use crate::index::IndexError;
 use crate::journal::Entry;
-use callgate_audit::{Body, Kind, Record, Stored, completes, hex, turn_of};
+use callgate_audit::{Body, Record, RecordKind, Stored, completes, hex, turn_of};
 
 impl Reader {
     pub(super) fn join(&self, parts: &Parts<'_>, entry: Entry) -> Result<Stored, IndexError> {
@@ -50,7 +50,7 @@ impl Reader {
     /// The turn of a record that is not one itself.
     fn turn_of(&self, parts: &Parts<'_>, record: &Record) -> Result<Option<Record>, IndexError> {
         match (record.kind, &record.request) {
-            (Kind::Turn | Kind::Continued, _) | (_, None) => Ok(None),
+            (RecordKind::Turn | RecordKind::Continued, _) | (_, None) => Ok(None),
             (_, Some(request)) => {
                 Ok(self.joined(parts, &turn_of(request))?.map(|turn| turn.record))
             }

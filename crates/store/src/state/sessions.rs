@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use callgate_audit::{Body, Kind, Record, Sealed, SessionKey};
+use callgate_audit::{Body, Record, RecordKind, Sealed, SessionKey};
 
 use crate::database::Fault;
 use crate::state::BeforeCommit;
@@ -81,7 +81,7 @@ impl KnownSessions {
 /// The record of the start of a session, made from its first record.
 fn started(first: &Sealed) -> Record {
     let body: Option<Body<Record>> = serde_json::from_str(&first.body).ok();
-    let mut record = Record::new(Kind::SessionStarted);
+    let mut record = Record::new(RecordKind::SessionStarted);
     if let Some(Body { record: first, .. }) = body {
         record.surface = first.surface;
         record.provider = first.provider;
@@ -95,7 +95,7 @@ fn started(first: &Sealed) -> Record {
 impl IdleSession {
     /// The record of its end.
     pub(crate) fn into_record(self, idle: Duration) -> Record {
-        let mut record = Record::new(Kind::SessionEnded);
+        let mut record = Record::new(RecordKind::SessionEnded);
         record.who = serde_json::from_str(&self.who).unwrap_or_default();
         let last = Timestamp::from_microsecond(self.seen).unwrap_or_default();
         record.detail = Some(format!(

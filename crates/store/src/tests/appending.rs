@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::derived::Added;
 use crate::shared::Shared;
-use callgate_audit::{Caller, Code, Hit, Principal, RecordId, RuleId, Timing, Tokens};
+use callgate_audit::{
+    MatchedRule, Principal, ReasonCode, RecordId, RecordedCaller, RuleId, Timing, Tokens,
+};
 
 #[test]
 fn records_come_back_in_order() {
@@ -133,15 +135,15 @@ fn secrets_are_nowhere_in_the_files() {
     let mut record = call("Bash", &input);
     record.detail = Some(format!("withheld {github}"));
     record.who.session = Some(github.clone());
-    let mut verdict = Verdict::new(Action::Deny);
+    let mut verdict = RecordedVerdict::new(CallOutcome::Deny);
     verdict.reason = Some(format!("matched {aws}"));
     verdict.shadows =
-        vec![Hit { policy: "p".into(), rule: None, reason: format!("matched {github}") }];
+        vec![MatchedRule { policy: "p".into(), rule: None, reason: format!("matched {github}") }];
     record.verdict = Some(verdict);
     audit.append(record).wait().unwrap();
     audit.append(call("Bash", &github)).wait().unwrap();
     let mut found = all(&place.reader());
-    assert_eq!(found.remove(0).record.kind, Kind::SessionStarted);
+    assert_eq!(found.remove(0).record.kind, RecordKind::SessionStarted);
     let kept = found[0].record.tool.as_ref().unwrap().input.as_deref().unwrap();
     assert!(kept.contains("[REDACTED:") && kept.contains("curl -H"), "{kept}");
     assert_eq!(found[0].input.as_ref().unwrap().bytes, input.len() as u64);
@@ -197,12 +199,13 @@ fn maybe() -> impl Strategy<Value = Option<String>> {
     proptest::option::of(text())
 }
 
-fn server_caller(id: &Option<String>) -> Option<Caller> {
-    Some(Caller { kind: "code".into(), id: id.clone() }).filter(|caller| caller.id.is_some())
+fn server_caller(id: &Option<String>) -> Option<RecordedCaller> {
+    Some(RecordedCaller { kind: "code".into(), id: id.clone() })
+        .filter(|caller| caller.id.is_some())
 }
 
 fn calls_of(rule: &Option<String>) -> usize {
-    rule.as_ref().map_or(0, String::len) % Code::ALL.len()
+    rule.as_ref().map_or(0, String::len) % ReasonCode::ALL.len()
 }
 
 fn records() -> impl Strategy<Value = Record> {
@@ -211,12 +214,12 @@ fn records() -> impl Strategy<Value = Record> {
     let hits = proptest::collection::vec((text(), maybe(), text()), 0..3);
     let verdict = proptest::option::of((0..4_usize, maybe(), maybe(), any::<bool>(), hits));
     let numbers = (any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>());
-    let rest = (maybe(), maybe(), maybe(), 0..Kind::ALL.len(), 0..6_usize);
+    let rest = (maybe(), maybe(), maybe(), 0..RecordKind::ALL.len(), 0..6_usize);
     (who, tool, verdict, numbers, rest).prop_map(|(who, tool, verdict, numbers, rest)| {
-        let mut record = Record::new(Kind::ALL[rest.3]);
+        let mut record = Record::new(RecordKind::ALL[rest.3]);
         let (agent, session, team, agent_proven) = who;
         record.who = Principal { agent, session, team, agent_proven, ..Principal::default() };
-        record.tool = tool.map(|(name, server, call_id, input, definition_hash)| Tool {
+        record.tool = tool.map(|(name, server, call_id, input, definition_hash)| RecordedTool {
             name,
             server,
             call_id,
@@ -226,13 +229,21 @@ fn records() -> impl Strategy<Value = Record> {
             definition_hash,
         });
         record.verdict = verdict.map(|(action, rule, reason, uncovered, hits)| {
-            let hit = |(policy, rule, reason)| Hit { policy, rule, reason };
+            let hit = |(policy, rule, reason)| MatchedRule { policy, rule, reason };
             let shadows = hits.into_iter().map(hit).collect();
-            let action = Action::ALL[action];
+            let action = CallOutcome::ALL[action];
             let matched =
                 rule.iter().map(|rule| RuleId { policy: rule.clone(), rule: rule.clone() });
-            let (matched, code) = (matched.collect(), Some(Code::ALL[calls_of(&rule)]));
-            Verdict { code, matched, rule, reason, uncovered, shadows, ..Verdict::new(action) }
+            let (matched, code) = (matched.collect(), Some(ReasonCode::ALL[calls_of(&rule)]));
+            RecordedVerdict {
+                code,
+                matched,
+                rule,
+                reason,
+                uncovered,
+                shadows,
+                ..RecordedVerdict::new(action)
+            }
         });
         (record.cwd, record.home) = (rest.0.clone(), rest.1.clone());
         let (judged_us, input, calls) = numbers;

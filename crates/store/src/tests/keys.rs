@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::state::keys::hash_of;
 use crate::{KeyRefusal, KeyState, SecretChoice, StoreError, Term};
-use callgate_audit::{Change, ChangeTarget, Principal};
+use callgate_audit::{ChangeTarget, Principal, RecordedChange};
 
 fn by() -> Principal {
     Principal { user: Some("root".into()), ..Principal::default() }
@@ -25,10 +25,10 @@ fn found(audit: &Store, presented: &str) -> Result<Who, KeyRefusal> {
 }
 
 /// The recorded changes, the oldest first.
-fn changes(place: &Place) -> Vec<(Option<String>, Change)> {
+fn changes(place: &Place) -> Vec<(Option<String>, RecordedChange)> {
     let records = all(&place.reader()).into_iter().map(|stored| stored.record);
     let of_change = |record: Record| record.change.map(|change| (record.who.user, change));
-    records.filter(|record| record.kind == Kind::Change).filter_map(of_change).collect()
+    records.filter(|record| record.kind == RecordKind::Change).filter_map(of_change).collect()
 }
 
 #[test]

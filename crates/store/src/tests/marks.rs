@@ -37,7 +37,8 @@ fn a_mark_survives_a_restart_and_can_be_changed_and_removed() {
     assert!(store.mark_call(id, None, &by()).unwrap());
     assert!(!store.mark_call(id, None, &by()).unwrap());
     assert_eq!(marks(&place), []);
-    let changes = all(&place.reader()).into_iter().filter(|it| it.record.kind == Kind::Change);
+    let changes =
+        all(&place.reader()).into_iter().filter(|it| it.record.kind == RecordKind::Change);
     assert_eq!(changes.count(), 3, "what changed nothing is not recorded");
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::ReadError;
 use callgate_audit::InputProof;
-use callgate_audit::{Hit, RecordId, Tokens};
+use callgate_audit::{MatchedRule, RecordId, Tokens};
 
 /// Records of several kinds, and the reader of their store.
 fn sample() -> (Store, Reader) {
@@ -24,18 +24,19 @@ fn sample() -> (Store, Reader) {
         }
         if let Some(verdict) = &mut record.verdict {
             if number % 5 == 0 {
-                verdict.action = Action::Deny;
+                verdict.action = CallOutcome::Deny;
                 verdict.rule = Some("no".into());
                 verdict.reason = Some("because".into());
             }
             if number == 1 {
-                let hit = Hit { policy: "p".into(), rule: Some("no".into()), reason: "r".into() };
+                let hit =
+                    MatchedRule { policy: "p".into(), rule: Some("no".into()), reason: "r".into() };
                 verdict.shadows.push(hit);
             }
         }
         audit.append(record).wait().unwrap();
     }
-    audit.append(Record::new(Kind::PolicyLoaded)).wait().unwrap();
+    audit.append(Record::new(RecordKind::PolicyLoaded)).wait().unwrap();
     let reader = audit.reader().unwrap();
     (audit, reader)
 }
@@ -50,12 +51,12 @@ fn each_filter_filters() {
     let text = |it: &str| Some(it.to_owned());
     let time = |it: &str| Some(it.parse::<Timestamp>().unwrap());
     let none = Filter::default;
-    assert_eq!(seqs(Filter { kinds: vec![Kind::PolicyLoaded], ..none() }), [11]);
+    assert_eq!(seqs(Filter { kinds: vec![RecordKind::PolicyLoaded], ..none() }), [11]);
     assert_eq!(seqs(Filter { tool: text("bash"), ..none() }), [1, 3, 5, 7, 9]);
     assert_eq!(seqs(Filter { tool: text("*github*"), ..none() }), [2, 4, 6, 8, 10]);
     assert_eq!(seqs(Filter { server: text("git???"), ..none() }), [2, 4, 6, 8, 10]);
     assert_eq!(seqs(Filter { surface: Some(Surface::Mcp), ..none() }), [6, 7, 8, 9, 10]);
-    assert_eq!(seqs(Filter { verdict: Some(Action::Deny), ..none() }), [1, 6]);
+    assert_eq!(seqs(Filter { verdict: Some(CallOutcome::Deny), ..none() }), [1, 6]);
     assert_eq!(seqs(Filter { rule: text("no"), ..none() }), [1, 2, 6]);
     assert_eq!(seqs(Filter { model: text("*-2"), ..none() }), [3, 6, 9]);
     assert_eq!(seqs(Filter { after: Some(9), ..none() }), [10, 11]);
@@ -79,14 +80,14 @@ fn each_filter_filters() {
 #[test]
 fn counts_follow_the_filter() {
     let (audit, reader) = sample();
-    let mut turn = Record::new(Kind::Turn);
+    let mut turn = Record::new(RecordKind::Turn);
     turn.model = Some("claude-1".into());
     turn.tokens = Tokens { input: Some(100), output: Some(7), ..Tokens::default() };
     audit.append(turn).wait().unwrap();
     let stats = reader.stats(&Filter::default()).unwrap();
     assert_eq!(stats.records, 12);
-    assert_eq!(stats.kinds[&Kind::ToolCall], 10);
-    assert_eq!((stats.verdicts[&Action::Deny], stats.verdicts[&Action::Allow]), (2, 8));
+    assert_eq!(stats.kinds[&RecordKind::ToolCall], 10);
+    assert_eq!((stats.verdicts[&CallOutcome::Deny], stats.verdicts[&CallOutcome::Allow]), (2, 8));
     assert_eq!(stats.tools["Bash"], 5);
     assert_eq!(stats.rules["no"], 2);
     assert_eq!((stats.models["claude-0"], stats.providers["anthropic"]), (4, 10));
@@ -107,7 +108,7 @@ fn a_call_has_the_tokens_of_its_turn() {
     let mut record = call("Bash", "{}");
     record.request = Some("req_1".into());
     audit.append(record.clone()).wait().unwrap();
-    let mut turn = Record::new(Kind::Turn);
+    let mut turn = Record::new(RecordKind::Turn);
     turn.request = Some("req_1".into());
     turn.tokens = Tokens { input: Some(3), output: Some(4), ..Tokens::default() };
     turn.stop_reason = Some("tool_use".into());

@@ -21,7 +21,7 @@ fn of(session: &str, user: &str) -> Record {
 }
 
 /// The kinds of all records with their sessions and users, oldest first.
-fn kinds(place: &Place) -> Vec<(Kind, String)> {
+fn kinds(place: &Place) -> Vec<(RecordKind, String)> {
     let name = |who: &Principal| {
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         format!("{} {}", part(&who.session), part(&who.user))
@@ -40,13 +40,13 @@ fn a_session_begins_in_front_of_its_first_record_and_once() {
     other.append(of("s1", "bob")).wait().unwrap();
     audit.append(call("Bash", "{}")).wait().unwrap();
     let expected = [
-        (Kind::SessionStarted, "s1 ann"),
-        (Kind::ToolCall, "s1 ann"),
-        (Kind::ToolCall, "s1 ann"),
-        (Kind::ToolCall, "s1 ann"),
-        (Kind::SessionStarted, "s1 bob"),
-        (Kind::ToolCall, "s1 bob"),
-        (Kind::ToolCall, " "),
+        (RecordKind::SessionStarted, "s1 ann"),
+        (RecordKind::ToolCall, "s1 ann"),
+        (RecordKind::ToolCall, "s1 ann"),
+        (RecordKind::ToolCall, "s1 ann"),
+        (RecordKind::SessionStarted, "s1 bob"),
+        (RecordKind::ToolCall, "s1 bob"),
+        (RecordKind::ToolCall, " "),
     ];
     assert_eq!(kinds(&place), expected.map(|(kind, who)| (kind, who.to_owned())));
     let of_session = Filter { session: Some("s1".to_owned()), ..Filter::default() };
@@ -67,7 +67,8 @@ fn a_session_of_which_nothing_more_comes_has_ended() {
         let mut record = |ended| audit.shared().record(ended);
         end_idle(&store, IDLE, now, &mut record).unwrap();
     };
-    let ended = || kinds(&place).iter().filter(|(kind, _)| *kind == Kind::SessionEnded).count();
+    let ended =
+        || kinds(&place).iter().filter(|(kind, _)| *kind == RecordKind::SessionEnded).count();
     end_idle(now + 29 * MINUTE);
     assert_eq!(ended(), 0);
     end_idle(now + 31 * MINUTE);
@@ -79,7 +80,8 @@ fn a_session_of_which_nothing_more_comes_has_ended() {
     // A session that comes back is a new one.
     let back = place.open(Durability::Process);
     back.append(of("s1", "ann")).wait().unwrap();
-    let begun = kinds(&place).iter().filter(|(kind, _)| *kind == Kind::SessionStarted).count();
+    let begun =
+        kinds(&place).iter().filter(|(kind, _)| *kind == RecordKind::SessionStarted).count();
     assert_eq!(begun, 2);
     place.reader().verify(|_, _| {}).unwrap();
 }
@@ -97,20 +99,20 @@ fn no_record_comes_before_the_begin_of_its_session() {
         let mut failures = 0;
         for failing in 0..8 {
             let session = format!("s{failing}");
-            let kinds = || -> Vec<Kind> {
+            let kinds = || -> Vec<RecordKind> {
                 let kinds = kinds(&place).into_iter();
                 kinds.filter(|(_, who)| *who == format!("{session} ann")).map(|it| it.0).collect()
             };
             faults.fail_after(failing);
             let written = audit.append(of(&session, "ann")).wait().is_ok();
             heal(shared);
-            let both = [Kind::SessionStarted, Kind::ToolCall];
+            let both = [RecordKind::SessionStarted, RecordKind::ToolCall];
             assert_eq!(kinds(), both[..if written { 2 } else { 0 }], "{of_state} {failing}");
             failures += usize::from(!written);
             audit.append(of(&session, "ann")).wait().unwrap();
             let last = kinds();
-            assert_eq!(last.last(), Some(&Kind::ToolCall));
-            let begun = last.iter().filter(|kind| **kind == Kind::SessionStarted).count();
+            assert_eq!(last.last(), Some(&RecordKind::ToolCall));
+            let begun = last.iter().filter(|kind| **kind == RecordKind::SessionStarted).count();
             // If the commit of the state failed, the records were written, and the start is
             // recorded again.
             let again = written && of_state && failing == 3;
@@ -144,7 +146,7 @@ fn a_running_store_ends_idle_sessions() {
         Settings { session_idle: Duration::from_millis(1), ..place.settings(Durability::Process) };
     let audit = Store::open(&settings).unwrap();
     audit.append(of("s1", "ann")).wait().unwrap();
-    let ended = || kinds(&place).iter().any(|(kind, _)| *kind == Kind::SessionEnded);
+    let ended = || kinds(&place).iter().any(|(kind, _)| *kind == RecordKind::SessionEnded);
     until("its end is on record", ended);
 }
 

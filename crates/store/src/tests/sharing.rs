@@ -64,7 +64,8 @@ fn a_pin_comes_back_as_it_was() {
 #[test]
 fn a_persons_change_of_a_pin_is_recorded_with_it() {
     let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
-    let record = |name: &str| Record { detail: Some(name.to_owned()), ..Record::new(Kind::Change) };
+    let record =
+        |name: &str| Record { detail: Some(name.to_owned()), ..Record::new(RecordKind::Change) };
     let recorded = || -> Vec<String> {
         let records = all(&audit.reader().unwrap()).into_iter();
         records.filter_map(|stored| stored.record.detail).collect()

@@ -1,6 +1,6 @@
 //! The command line of commands that list servers, tools and their records.
 
-use callgate_audit::Kind;
+use callgate_audit::RecordKind;
 use callgate_config::Word as _;
 use callgate_decide::mcp::ServerKind;
 use callgate_scan::inspect::Class;
@@ -10,16 +10,19 @@ use clap::{Args, ValueEnum};
 use crate::args::records::{By, FILTERS, Part, Wide, kind};
 
 /// Records of calls of servers' tools.
-pub(crate) const CALLS: [Kind; 3] =
-    [Kind::McpToolCalled, Kind::McpToolCallIntercepted, Kind::UncorrelatedExecution];
+pub(crate) const CALLS: [RecordKind; 3] = [
+    RecordKind::McpToolCalled,
+    RecordKind::McpToolCallIntercepted,
+    RecordKind::UncorrelatedExecution,
+];
 
 /// The other records about servers, which `mcp events` lists by default.
-pub(crate) const EVENTS: [Kind; 5] = [
-    Kind::McpToolSeen,
-    Kind::McpToolChanged,
-    Kind::Guardrail,
-    Kind::McpNetworkConnection,
-    Kind::Change,
+pub(crate) const EVENTS: [RecordKind; 5] = [
+    RecordKind::McpToolSeen,
+    RecordKind::McpToolChanged,
+    RecordKind::Guardrail,
+    RecordKind::McpNetworkConnection,
+    RecordKind::Change,
 ];
 
 #[derive(Debug, Args)]
@@ -62,7 +65,7 @@ pub(crate) struct Tools {
 pub(crate) struct McpCalls {
     /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = call_kind())]
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<RecordKind>,
 
     #[command(flatten)]
     pub(crate) filters: McpFilters,
@@ -79,7 +82,7 @@ pub(crate) struct McpCalls {
 pub(crate) struct McpEvents {
     /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = kind())]
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<RecordKind>,
 
     #[command(flatten)]
     pub(crate) filters: McpFilters,
@@ -173,9 +176,9 @@ fn server_kind() -> impl TypedValueParser<Value = ServerKind> {
     })
 }
 
-fn call_kind() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(CALLS.map(Kind::as_str))
-        .try_map(|word| Kind::from_word(&word).ok_or("no such type"))
+fn call_kind() -> impl TypedValueParser<Value = RecordKind> {
+    PossibleValuesParser::new(CALLS.map(RecordKind::as_str))
+        .try_map(|word| RecordKind::from_word(&word).ok_or("no such type"))
 }
 
 fn detected() -> impl TypedValueParser<Value = Detected> {

@@ -1,7 +1,7 @@
 //! What happened in a turn that continued after a denial.
 
 use anyhow::Result;
-use callgate_audit::{Filter, Kind, Order, Stored};
+use callgate_audit::{Filter, Order, RecordKind, Stored};
 use callgate_store::Reader;
 
 use crate::commands::events;
@@ -12,17 +12,17 @@ use crate::table::Listing;
 /// had one answer.
 pub(super) fn text(reader: &Reader, stored: &Stored) -> Result<String> {
     let Some(request) = &stored.record.request else { return Ok(String::new()) };
-    let calls = Kind::ALL.iter().copied().filter(|kind| kind.is_call());
-    let kinds = calls.chain([Kind::Continued]).collect();
+    let calls = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call());
+    let kinds = calls.chain([RecordKind::Continued]).collect();
     let filter = Filter { kinds, order: Order::OldestFirst, limit: Some(MAX), ..Filter::default() };
     let found = reader.records(&records::of_request(request, filter))?;
-    if !found.iter().any(|stored| stored.record.kind == Kind::Continued) {
+    if !found.iter().any(|stored| stored.record.kind == RecordKind::Continued) {
         return Ok(String::new());
     }
     let mut table = Listing::new(["record", "in the same turn", "what"]);
     for stored in &found {
         let (what, detail) = match stored.record.kind {
-            Kind::Continued => ("asked again".to_owned(), events::answer(&stored.record)),
+            RecordKind::Continued => ("asked again".to_owned(), events::answer(&stored.record)),
             _ => (records::tool(stored), records::verdict(stored).to_owned()),
         };
         table.row([records::number(stored), what, detail]);

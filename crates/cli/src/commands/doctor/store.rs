@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use callgate_audit::{Filter, Kind};
+use callgate_audit::{Filter, RecordKind};
 use callgate_store::{Location, OpenError, Reader, VerifyError};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -71,7 +71,8 @@ fn look_into(reader: &Reader, path: &Path, shown: Option<String>) -> State {
 /// The last time, within a month, that the policies got weaker while callgate ran.
 fn weakened(reader: &Reader) -> Option<(String, Vec<String>)> {
     let since = Timestamp::now().checked_sub(MONTH).ok();
-    let filter = Filter { kinds: vec![Kind::Weakened], since, limit: Some(1), ..Filter::default() };
+    let filter =
+        Filter { kinds: vec![RecordKind::Weakened], since, limit: Some(1), ..Filter::default() };
     let record = reader.records(&filter).ok()?.into_iter().next()?.record;
     Some((when::shown(record.time), record.policies?.weakened))
 }

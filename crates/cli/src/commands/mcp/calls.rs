@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::Kind;
+use callgate_audit::RecordKind;
 
 use super::found::{self, find};
 use crate::args;
@@ -16,7 +16,7 @@ use crate::table::{Fit, Listing};
 pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> {
     let kinds = match args.kinds.as_slice() {
         // Records of the other types repeat these calls.
-        [] => vec![Kind::McpToolCallIntercepted, Kind::McpToolCalled],
+        [] => vec![RecordKind::McpToolCallIntercepted, RecordKind::McpToolCalled],
         asked => asked.to_vec(),
     };
     let found = find(&args.filters, kinds, config, |_| true)?;
@@ -53,10 +53,10 @@ pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> 
 }
 
 /// Where the call was seen: in a model's response, or on its way to the server.
-fn seen(kind: Kind) -> &'static str {
+fn seen(kind: RecordKind) -> &'static str {
     match kind {
-        Kind::McpToolCallIntercepted => "response",
-        Kind::UncorrelatedExecution => "uncorrelated",
+        RecordKind::McpToolCallIntercepted => "response",
+        RecordKind::UncorrelatedExecution => "uncorrelated",
         _ => "server",
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Action, Kind, Stored};
+use callgate_audit::{CallOutcome, RecordKind, Stored};
 use serde_json::{Value, json};
 
 use super::found::{self, find, subject};
@@ -27,7 +27,7 @@ struct Detection {
 pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit> {
     let kinds = args::MCP_CALLS.into_iter().chain(args::MCP_EVENTS);
     // It repeats the call's own record.
-    let kinds = kinds.filter(|kind| *kind != Kind::UncorrelatedExecution).collect();
+    let kinds = kinds.filter(|kind| *kind != RecordKind::UncorrelatedExecution).collect();
     let found = find(&args.filters, kinds, config, |stored| {
         detections(stored).iter().any(|it| it.is_wanted(&args.kinds))
     })?;
@@ -68,7 +68,7 @@ pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit
 
 /// Whether the record that holds the detection was stopped, in the words of policies.
 fn verdict(stored: &Stored) -> &'static str {
-    let action = if found::is_denied(stored) { Action::Deny } else { Action::Allow };
+    let action = if found::is_denied(stored) { CallOutcome::Deny } else { CallOutcome::Allow };
     action.as_str()
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Action, Filter, Kind, Stored};
+use callgate_audit::{CallOutcome, Filter, RecordKind, Stored};
 
 use super::store;
 use crate::args::{self, McpFilters};
@@ -14,7 +14,7 @@ use crate::render::talk;
 /// The newest records of these kinds that fit, and that `keep` wants.
 pub(super) fn find(
     filters: &McpFilters,
-    kinds: Vec<Kind>,
+    kinds: Vec<RecordKind>,
     config: Option<&Path>,
     keep: impl Fn(&Stored) -> bool,
 ) -> Result<Vec<Stored>> {
@@ -58,7 +58,7 @@ fn has_verdict(wanted: Option<args::Passed>, stored: &Stored) -> bool {
 /// Whether it was stopped.
 pub(super) fn is_denied(stored: &Stored) -> bool {
     let text = stored.record.guardrail.as_ref();
-    stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny)
+    stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == CallOutcome::Deny)
         || text.is_some_and(|found| found.action == "block")
 }
 

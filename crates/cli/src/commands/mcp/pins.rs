@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Change, ChangeTarget, Kind, McpFacts, Record, Tool};
+use callgate_audit::{ChangeTarget, McpFacts, Record, RecordKind, RecordedChange, RecordedTool};
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinState, PinStatus};
 
 use super::store;
@@ -114,7 +114,7 @@ fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
 /// forgotten.
 fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
     let identity = &before.identity;
-    let change = Change {
+    let change = RecordedChange {
         what: ChangeTarget::Pin,
         name: identity.to_string(),
         action: action.to_owned(),
@@ -126,11 +126,11 @@ fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
         ItemKind::Prompt => format!("prompt:{}", identity.name),
         ItemKind::Instructions => "instructions".to_owned(),
     };
-    let tool = Tool {
+    let tool = RecordedTool {
         name,
         server: Some(identity.server.clone()),
         definition_hash: Some(before.seen().hash.as_str().to_owned()),
-        ..Tool::default()
+        ..RecordedTool::default()
     };
     let state = after.map_or(PinStatus::Unseen, Pin::state);
     let mcp = McpFacts { pin: Some(state.as_str().to_owned()), ..McpFacts::default() };
@@ -139,7 +139,7 @@ fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
         tool: Some(tool),
         mcp: Some(mcp),
         change: Some(change),
-        ..Record::new(Kind::Change)
+        ..Record::new(RecordKind::Change)
     }
 }
 

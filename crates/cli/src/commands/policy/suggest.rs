@@ -10,7 +10,7 @@ mod yaml;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Action, Stored};
+use callgate_audit::{CallOutcome, Stored};
 use callgate_store::Opinion;
 use serde::Serialize;
 
@@ -96,6 +96,6 @@ fn short(call: &str) -> String {
 fn must_stay_out(stored: &Stored, marks: &Marks) -> bool {
     let is_wrong = marks.opinion(stored) == Some(Opinion::Wrong);
     let was_denied =
-        stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny);
+        stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == CallOutcome::Deny);
     was_denied != is_wrong
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use callgate_audit::{Kind, Record, Verdict};
+use callgate_audit::{Record, RecordKind, RecordedVerdict};
 use callgate_decide::{Decider, Decisions};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -26,8 +26,8 @@ pub(super) fn show(decider: &Decider, format: LogFormat) {
 }
 
 /// Records of other kinds repeat a decision, or are not about a call.
-fn decided(record: &Record) -> Option<&Verdict> {
-    let is_decision = record.kind.is_call() || record.kind == Kind::ToolCallWarning;
+fn decided(record: &Record) -> Option<&RecordedVerdict> {
+    let is_decision = record.kind.is_call() || record.kind == RecordKind::ToolCallWarning;
     record.verdict.as_ref().filter(|_| is_decision)
 }
 
@@ -38,7 +38,7 @@ fn print_denied(record: &Record, color: Color) {
 }
 
 /// `10:15:02  deny   Bash: git push --force  mine/no-force-push`, as wide as the terminal at most.
-fn denied_line(record: &Record, verdict: &Verdict, width: usize, color: Color) -> String {
+fn denied_line(record: &Record, verdict: &RecordedVerdict, width: usize, color: Color) -> String {
     let (time, word) = (when::brief(record.time), verdict.action.as_str());
     let tool = record.tool.as_ref();
     let call = tool.map(|tool| {
@@ -88,15 +88,19 @@ fn log(record: &Record) {
 
 #[cfg(test)]
 mod tests {
-    use callgate_audit::{Action, Tool};
+    use callgate_audit::{CallOutcome, RecordedTool};
 
     use super::*;
 
     fn denied(command: &str) -> Record {
-        let mut record = Record::new(Kind::ToolCall);
+        let mut record = Record::new(RecordKind::ToolCall);
         let input = serde_json::json!({ "command": command }).to_string();
-        record.tool = Some(Tool { name: "Bash".into(), input: Some(input), ..Tool::default() });
-        let mut verdict = Verdict::new(Action::Deny);
+        record.tool = Some(RecordedTool {
+            name: "Bash".into(),
+            input: Some(input),
+            ..RecordedTool::default()
+        });
+        let mut verdict = RecordedVerdict::new(CallOutcome::Deny);
         (verdict.policy, verdict.rule) = (Some("mine".into()), Some("no-force-push".into()));
         record.verdict = Some(verdict);
         record

@@ -1,6 +1,6 @@
 //! Calls: every check, their order, and what they count.
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 
 use super::super::*;
@@ -52,9 +52,9 @@ fn each_check_stops_a_call_by_itself() {
         let world = against(&[check]);
         let session = world.listed("srv", &[tools(&[check])]);
         assert_eq!(stopped_by(&session, "echo"), check);
-        let record = world.last(Kind::McpToolCalled);
+        let record = world.last(RecordKind::McpToolCalled);
         let verdict = record.verdict.unwrap();
-        assert_eq!((verdict.action, verdict.rule.as_deref()), (Action::Deny, Some(check)));
+        assert_eq!((verdict.action, verdict.rule.as_deref()), (CallOutcome::Deny, Some(check)));
     }
     let world = against(&[]);
     assert_eq!(stopped_by(&world.listed("srv", &[ECHO]), "echo"), "");
@@ -67,7 +67,7 @@ fn the_first_of_several_reasons_is_given_and_all_are_recorded() {
         let world = against(checks);
         let session = world.listed("srv", &[tools(checks)]);
         assert_eq!(stopped_by(&session, "echo"), checks[0]);
-        let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
+        let verdict = world.last(RecordKind::McpToolCalled).verdict.unwrap();
         let others: Vec<&str> =
             verdict.audits.iter().filter_map(|hit| hit.rule.as_deref()).collect();
         for check in &checks[1..] {
@@ -153,7 +153,7 @@ fn an_allowed_call_has_its_record_and_its_permit() {
     };
     let rewritten = permit.rewritten().map(str::to_owned);
     assert_eq!(rewritten.as_deref(), Some(r#"{"to":"[REDACTED:email]"}"#));
-    let record = world.last(Kind::McpToolCalled);
+    let record = world.last(RecordKind::McpToolCalled);
     assert_eq!((record.id, ticket.tool()), (ticket.record(), "echo"));
     let tool = record.tool.unwrap();
     assert_eq!((tool.name.as_str(), tool.server.as_deref()), ("echo", Some("srv")));
@@ -210,8 +210,8 @@ fn without_enforcement_checks_are_recorded_and_only_rules_stop() {
     let session = world.listed("srv", &[tools(&ORDER[..5])]);
     session.admitted().unwrap();
     call(&session, "echo").unwrap();
-    let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
-    assert_eq!(verdict.action, Action::Audit);
+    let verdict = world.last(RecordKind::McpToolCalled).verdict.unwrap();
+    assert_eq!(verdict.action, CallOutcome::Audit);
     assert_eq!(verdict.audits.len(), 5, "{verdict:?}");
     let rules = "  - { id: no-echo, tool: echo, verdict: deny, reason: Quiet. }\n";
     swap_policies(&world.decider, policies(rules));
@@ -232,7 +232,7 @@ fn a_call_that_continues_is_the_same_call() {
         }
     };
     assert_eq!(again(r#"{ "a": 1 }"#), "");
-    let record = world.last(Kind::McpToolCalled);
+    let record = world.last(RecordKind::McpToolCalled);
     assert_eq!(record.mcp.unwrap().joined, Some(first.record()));
     // With different arguments it is another call, and the rate is used up.
     assert_eq!(again(r#"{"a":2}"#), "mcp.rate");

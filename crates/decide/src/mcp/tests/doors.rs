@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 
 use super::super::*;
@@ -70,7 +70,7 @@ fn a_call_of_a_known_tool_is_recorded_with_its_server() {
         ["mcp__git-hub__push", "mcp_git-hub_push", "git-hub-push", "git-hub_push", "git-hub.push"]
     {
         assert_eq!(denied_by(&world, name), both(""));
-        let record = world.last(Kind::McpToolCallIntercepted);
+        let record = world.last(RecordKind::McpToolCallIntercepted);
         let tool = record.tool.unwrap();
         assert_eq!((tool.name.as_str(), tool.server.as_deref()), (name, Some("git-hub")));
         assert!(tool.definition_hash.unwrap().starts_with("v1:"));
@@ -81,7 +81,7 @@ fn a_call_of_a_known_tool_is_recorded_with_its_server() {
         assert_eq!((resolved.server.as_str(), resolved.tool.as_str()), ("git-hub", "push"));
     }
     assert_eq!(denied_by(&world, "Bash"), both(""));
-    assert_eq!(world.records().last().unwrap().kind, Kind::ToolCall);
+    assert_eq!(world.records().last().unwrap().kind, RecordKind::ToolCall);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn lists_apply_at_the_proxy() {
     let denied = world
         .records()
         .into_iter()
-        .rfind(|it| it.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny));
+        .rfind(|it| it.verdict.as_ref().is_some_and(|verdict| verdict.action == CallOutcome::Deny));
     assert_eq!(denied.unwrap().verdict.unwrap().rule.as_deref(), Some("mcp.servers"));
 }
 
@@ -156,7 +156,7 @@ fn a_name_that_means_two_tools_obeys_the_stricter() {
     world.decider.set_mcp(McpSettings { deny_servers: globs(&["a_b"]), ..McpSettings::default() });
     assert!(world.decider.resolve_name(&ToolName::parse("a_b_c").unwrap()).is_none());
     assert_eq!(denied_by(&world, "a_b_c"), both("mcp.servers"));
-    assert!(world.last(Kind::McpToolCallIntercepted).detail.unwrap().contains(" or "));
+    assert!(world.last(RecordKind::McpToolCallIntercepted).detail.unwrap().contains(" or "));
 }
 
 #[test]
@@ -235,7 +235,8 @@ fn changed_settings_apply_to_later_responses_and_to_calls_of_open_sessions() {
     assert_eq!(stopped_by(&session, "push"), "mcp.servers");
     let refused = |session: &McpSession| session.admitted().is_err();
     assert!(refused(&session) && refused(&session));
-    let model_message = world.records().into_iter().filter(|it| it.kind == Kind::Guardrail).count();
+    let model_message =
+        world.records().into_iter().filter(|it| it.kind == RecordKind::Guardrail).count();
     assert_eq!(model_message, 1, "it is recorded once for each settings");
     world.decider.set_mcp(McpSettings::default());
     assert!(!refused(&session));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 
 use super::super::*;
@@ -32,7 +32,7 @@ fn reading_on_one_server_then_sending_on_another_stops_the_sending() {
     assert_eq!(denial.rule.as_deref(), Some("mcp.flows"));
     assert!(denial.reason.contains("`read_note` of `notes`"), "{}", denial.reason);
     assert!(denial.reason.contains(&read.record().to_string()), "{}", denial.reason);
-    let record = second.last(Kind::McpToolCalled);
+    let record = second.last(RecordKind::McpToolCalled);
     assert_eq!(record.mcp.unwrap().earlier, [read.record()]);
 }
 
@@ -42,8 +42,8 @@ fn an_alert_lets_it_pass_and_records_it() {
     let (notes, mail) = (world.listed("notes", &[READ]), world.listed("mail", &[SEND]));
     call(&notes, "read_note").unwrap();
     call(&mail, "send_mail").unwrap();
-    let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
-    assert_eq!(verdict.action, Action::Audit);
+    let verdict = world.last(RecordKind::McpToolCalled).verdict.unwrap();
+    assert_eq!(verdict.action, CallOutcome::Audit);
     assert_eq!(verdict.audits[0].rule.as_deref(), Some("mcp.flows"));
 }
 
@@ -138,12 +138,12 @@ fn an_execution_finds_its_intent_by_id_or_by_what_it_calls() {
     let notes = shim.listed("notes", &[READ]);
     let intents = |world: &World| -> Vec<_> {
         let all = world.records().into_iter();
-        all.filter(|it| it.kind == Kind::McpToolCallIntercepted).map(|it| it.id).collect()
+        all.filter(|it| it.kind == RecordKind::McpToolCallIntercepted).map(|it| it.id).collect()
     };
-    let joined = |world: &World| world.last(Kind::McpToolCalled).mcp.unwrap().joined;
+    let joined = |world: &World| world.last(RecordKind::McpToolCalled).mcp.unwrap().joined;
     let strays = |world: &World| {
         let all = world.records().into_iter();
-        all.filter(|it| it.kind == Kind::UncorrelatedExecution).count()
+        all.filter(|it| it.kind == RecordKind::UncorrelatedExecution).count()
     };
     // By its id.
     intend(&gateway, "mcp__notes__read_note", "toolu_1", "s1", r#"{"n":1}"#);
@@ -163,14 +163,14 @@ fn an_execution_finds_its_intent_by_id_or_by_what_it_calls() {
     intend(&gateway, "notes_read_note", "call_11", "s2", r#"{"n":5}"#);
     execute(&notes, None, r#"{"n":5}"#);
     assert_eq!((joined(&shim), strays(&shim)), (None, 3));
-    let uncorrelated = shim.last(Kind::UncorrelatedExecution);
+    let uncorrelated = shim.last(RecordKind::UncorrelatedExecution);
     assert_eq!(uncorrelated.tool.unwrap().server.as_deref(), Some("notes"));
 }
 
 #[test]
 fn a_session_or_call_id_of_another_principal_does_not_match() {
     let world = World::new(settings(CheckAction::Block));
-    let joined = |world: &World| world.last(Kind::McpToolCalled).mcp.unwrap().joined;
+    let joined = |world: &World| world.last(RecordKind::McpToolCalled).mcp.unwrap().joined;
     let own = world.listed("notes", &[READ]);
     world.listed("mail", &[SEND]);
     intend(&world, "mcp__notes__read_note", "toolu_1", "s1", r#"{"n":1}"#);
@@ -243,7 +243,7 @@ fn a_session_that_the_door_made_up_does_not_hide_an_intent() {
     let gateway = World::new(settings(CheckAction::Allow));
     let shim = World::at(gateway.audit.clone(), settings(CheckAction::Allow), "  []\n");
     let notes = shim.listed("notes", &[READ]);
-    let joined = |world: &World| world.last(Kind::McpToolCalled).mcp.unwrap().joined;
+    let joined = |world: &World| world.last(RecordKind::McpToolCalled).mcp.unwrap().joined;
     intend(&gateway, "mcp_notes_read_note", "", "elsewhere", r#"{"n":1}"#);
     execute(&notes, None, r#"{"n":1}"#);
     assert_eq!(joined(&shim), None);
@@ -262,10 +262,11 @@ fn an_intent_is_kept_as_it_was_let_through() {
     let cleaning = World::at(gateway.audit.clone(), settings(CheckAction::Allow), rules);
     let notes = gateway.listed("notes", &[READ]);
     intend(&cleaning, "mcp_notes_read_note", "", "s1", r#"{"to":"ann@example.com"}"#);
-    let model_message = gateway.last(Kind::McpToolCallIntercepted).tool.unwrap().input.unwrap();
+    let model_message =
+        gateway.last(RecordKind::McpToolCallIntercepted).tool.unwrap().input.unwrap();
     assert!(!model_message.contains("ann@"), "{model_message}");
     execute(&notes, None, &model_message);
-    assert!(gateway.last(Kind::McpToolCalled).mcp.unwrap().joined.is_some());
+    assert!(gateway.last(RecordKind::McpToolCalled).mcp.unwrap().joined.is_some());
 }
 
 /// An agent calls its model as soon as its servers have listed their tools, and another agent may

@@ -1,6 +1,6 @@
 //! Lists: what is shown, what is hidden, and that calls agree.
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 
 use super::super::*;
 use super::support::*;
@@ -31,8 +31,8 @@ fn tools_that_could_not_be_called_are_not_shown() {
     {
         assert_eq!(stopped_by(&session, tool), rule);
     }
-    let seen = world.records().into_iter().filter(|record| record.kind == Kind::McpToolSeen);
-    let hidden = seen.filter(|it| it.verdict.as_ref().unwrap().action == Action::Deny);
+    let seen = world.records().into_iter().filter(|record| record.kind == RecordKind::McpToolSeen);
+    let hidden = seen.filter(|it| it.verdict.as_ref().unwrap().action == CallOutcome::Deny);
     assert_eq!(hidden.count(), 3);
     // The same list again changes nothing.
     let before = world.records().len();
@@ -93,7 +93,7 @@ fn hidden_characters_are_taken_out_and_do_not_hide_the_tool() {
     let clean = r#"{"name":"echo","description":"Says it again."}"#;
     assert_eq!(items, [ListAction::Replace(clean.to_owned())]);
     call(&session, "echo").unwrap();
-    let seen = world.last(Kind::McpToolSeen);
+    let seen = world.last(RecordKind::McpToolSeen);
     assert!(!seen.mcp.unwrap().findings.is_empty());
     // Without stripping, it is shown unchanged or hidden.
     let inspect = InspectSettings { block_at: None, strip: false };
@@ -109,7 +109,7 @@ fn poisoned_definitions_are_hidden_and_not_called() {
     let session = world.session("srv");
     assert!(matches!(&session.tools(&[poison], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     assert_eq!(stopped_by(&session, "add"), "mcp.inspect");
-    let found = world.last(Kind::McpToolSeen).mcp.unwrap().findings;
+    let found = world.last(RecordKind::McpToolSeen).mcp.unwrap().findings;
     assert!(found.iter().any(|fact| fact.class == "sensitive-path"), "{found:?}");
 }
 
@@ -146,7 +146,7 @@ fn a_server_easily_mistaken_for_another_is_recorded_once() {
         world.session(server).admitted().unwrap();
     }
     let found: Vec<_> =
-        world.records().into_iter().filter(|record| record.kind == Kind::Guardrail).collect();
+        world.records().into_iter().filter(|record| record.kind == RecordKind::Guardrail).collect();
     let [record] = found.as_slice() else { panic!("{found:?}") };
     let fact = &record.mcp.as_ref().unwrap().findings[0];
     assert_eq!(fact.class, "look-alike");

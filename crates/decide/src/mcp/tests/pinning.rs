@@ -1,6 +1,6 @@
 //! Pins: the effect of each setting in each state.
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, Registry};
 
 use super::super::*;
@@ -18,24 +18,24 @@ fn block_alert_and_allow_by_unseen_trusted_changed_and_quarantined() {
     use CheckAction::{Alert, Allow, Block};
     for (on_change, auto_trust_first, lists, shown, passes, action) in [
         // Unseen: nothing was listed.
-        (Block, true, &[][..], None, true, Action::Allow),
-        (Block, false, &[], None, false, Action::Deny),
-        (Alert, false, &[], None, true, Action::Audit),
-        (Allow, false, &[], None, true, Action::Allow),
+        (Block, true, &[][..], None, true, CallOutcome::Allow),
+        (Block, false, &[], None, false, CallOutcome::Deny),
+        (Alert, false, &[], None, true, CallOutcome::Audit),
+        (Allow, false, &[], None, true, CallOutcome::Allow),
         // Trusted at first sight.
-        (Block, true, &[ECHO], Some(true), true, Action::Allow),
-        (Alert, true, &[ECHO], Some(true), true, Action::Allow),
-        (Allow, true, &[ECHO], Some(true), true, Action::Allow),
+        (Block, true, &[ECHO], Some(true), true, CallOutcome::Allow),
+        (Alert, true, &[ECHO], Some(true), true, CallOutcome::Allow),
+        (Allow, true, &[ECHO], Some(true), true, CallOutcome::Allow),
         // Quarantined at first sight.
-        (Block, false, &[ECHO], Some(false), false, Action::Deny),
-        (Alert, false, &[ECHO], Some(true), true, Action::Audit),
-        (Allow, false, &[ECHO], Some(true), true, Action::Allow),
+        (Block, false, &[ECHO], Some(false), false, CallOutcome::Deny),
+        (Alert, false, &[ECHO], Some(true), true, CallOutcome::Audit),
+        (Allow, false, &[ECHO], Some(true), true, CallOutcome::Allow),
         // Changed.
-        (Block, true, &[ECHO, OTHER], Some(false), false, Action::Deny),
-        (Alert, true, &[ECHO, OTHER], Some(true), true, Action::Audit),
-        (Allow, true, &[ECHO, OTHER], Some(true), true, Action::Allow),
+        (Block, true, &[ECHO, OTHER], Some(false), false, CallOutcome::Deny),
+        (Alert, true, &[ECHO, OTHER], Some(true), true, CallOutcome::Audit),
+        (Allow, true, &[ECHO, OTHER], Some(true), true, CallOutcome::Allow),
         // Changed, and back again.
-        (Block, true, &[ECHO, OTHER, ECHO], Some(true), true, Action::Allow),
+        (Block, true, &[ECHO, OTHER, ECHO], Some(true), true, CallOutcome::Allow),
     ] {
         let what = format!("{on_change:?} {auto_trust_first} {lists:?}");
         let world = World::new(settings(on_change, auto_trust_first));
@@ -50,7 +50,7 @@ fn block_alert_and_allow_by_unseen_trusted_changed_and_quarantined() {
         assert_eq!(is_shown, shown, "{what}: {items:?}");
         let called = call(&session, "echo");
         assert_eq!(called.is_ok(), passes, "{what}: {called:?}");
-        let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
+        let verdict = world.last(RecordKind::McpToolCalled).verdict.unwrap();
         // The policies do not matter here: none covers the call.
         assert_eq!(verdict.action, action, "{what}: {verdict:?}");
     }
@@ -64,12 +64,13 @@ fn a_changed_tool_is_recorded_once_and_the_denial_names_the_fix() {
         session.tools(&[OTHER], ListPage::ONLY);
     }
     let records = world.records();
-    let of = |kind: Kind| records.iter().filter(|record| record.kind == kind).collect::<Vec<_>>();
-    assert_eq!((of(Kind::McpToolSeen).len(), of(Kind::McpToolChanged).len()), (1, 1));
-    let changed = of(Kind::McpToolChanged)[0];
+    let of =
+        |kind: RecordKind| records.iter().filter(|record| record.kind == kind).collect::<Vec<_>>();
+    assert_eq!((of(RecordKind::McpToolSeen).len(), of(RecordKind::McpToolChanged).len()), (1, 1));
+    let changed = of(RecordKind::McpToolChanged)[0];
     assert!(changed.detail.as_ref().unwrap().starts_with("was v1:"));
     assert_eq!(changed.mcp.as_ref().unwrap().pin.as_deref(), Some("changed"));
-    assert_eq!(changed.verdict.as_ref().unwrap().action, Action::Deny);
+    assert_eq!(changed.verdict.as_ref().unwrap().action, CallOutcome::Deny);
     let model_message = model_message(&call(&session, "echo").unwrap_err());
     assert!(
         model_message.contains("callgate mcp pins diff --server srv --tool echo"),
@@ -114,7 +115,7 @@ fn a_server_that_is_started_differently_is_another_server() {
     let context = crate::Context::new(callgate_call::Origin::at(callgate_call::Surface::Mcp));
     let moved = world.decider.mcp("srv", &Launch::command("evil", &["--stdio"], None), context);
     assert!(matches!(&moved.tools(&[ECHO], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
-    let detail = world.last(Kind::McpToolChanged).detail.unwrap();
+    let detail = world.last(RecordKind::McpToolChanged).detail.unwrap();
     assert!(detail.contains("the server was srv") && detail.contains("is evil"), "{detail}");
 }
 

@@ -78,7 +78,7 @@ impl World {
         stored.into_iter().map(|stored| stored.record).collect()
     }
 
-    pub(super) fn last(&self, kind: callgate_audit::Kind) -> Record {
+    pub(super) fn last(&self, kind: callgate_audit::RecordKind) -> Record {
         self.records().into_iter().rfind(|record| record.kind == kind).unwrap()
     }
 }

@@ -1,6 +1,6 @@
 //! Results, other texts, and requests from servers.
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{CallOutcome, RecordKind};
 
 use super::super::*;
 use super::support::*;
@@ -20,7 +20,7 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
     let hidden = "{\"structuredContent\":{\"a\":\"b\u{1b}[31mc\"}}";
     let clean = r#"{"structuredContent":{"a":"bc"}}"#;
     assert_eq!(session.result(&ticket, hidden), Inspected::Replace(clean.to_owned()));
-    let record = world.last(Kind::Guardrail);
+    let record = world.last(RecordKind::Guardrail);
     assert_eq!(record.guardrail.as_ref().unwrap().action, "mask");
     assert_eq!(record.mcp.unwrap().place.as_deref(), Some("result"));
     let Inspected::Block(denial) = session.result(&ticket, ORDER) else { panic!("it passed") };
@@ -35,9 +35,9 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
         model_message.contains("did run") && model_message.contains("Rule: mcp.inspect"),
         "{model_message}"
     );
-    let record = world.last(Kind::Guardrail);
+    let record = world.last(RecordKind::Guardrail);
     assert_eq!(denial.record, Some(record.id.to_string()));
-    assert_eq!(record.verdict.unwrap().action, Action::Deny);
+    assert_eq!(record.verdict.unwrap().action, CallOutcome::Deny);
     assert_eq!(record.guardrail.unwrap().action, "block");
 }
 
@@ -59,7 +59,7 @@ fn rules_on_findings_decide_results_and_texts() {
         assert_eq!(matches!(text, Inspected::Block(_)), blocked, "{text:?}");
         assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
     }
-    let audits = world.last(Kind::Guardrail).verdict.unwrap().audits;
+    let audits = world.last(RecordKind::Guardrail).verdict.unwrap().audits;
     assert_eq!(audits[0].rule.as_deref(), Some("look"));
 }
 
@@ -83,8 +83,8 @@ fn a_denying_default_applies_to_calls_and_not_to_texts() {
 fn server_requests_are_refused_recorded_or_allowed() {
     let params = r#"{"messages":[{"role":"user","content":{"type":"text","text":"Hello"}}]}"#;
     for (check_action, action) in [
-        (CheckAction::Block, Some(Action::Deny)),
-        (CheckAction::Alert, Some(Action::Audit)),
+        (CheckAction::Block, Some(CallOutcome::Deny)),
+        (CheckAction::Alert, Some(CallOutcome::Audit)),
         (CheckAction::Allow, None),
     ] {
         for what in [ServerRequest::Sampling, ServerRequest::Elicitation, ServerRequest::Roots] {
@@ -101,7 +101,8 @@ fn server_requests_are_refused_recorded_or_allowed() {
                 check_action == CheckAction::Block,
                 "{what:?} {check_action:?}"
             );
-            let model_message = world.records().into_iter().find(|it| it.kind == Kind::Guardrail);
+            let model_message =
+                world.records().into_iter().find(|it| it.kind == RecordKind::Guardrail);
             assert_eq!(model_message.map(|record| record.verdict.unwrap().action), action);
         }
     }
@@ -152,5 +153,5 @@ fn a_flood_of_findings_is_bounded() {
     for _ in 0..1100 {
         session.text(Place::Progress, ORDER);
     }
-    assert_eq!(world.records().iter().filter(|it| it.kind == Kind::Guardrail).count(), 1024);
+    assert_eq!(world.records().iter().filter(|it| it.kind == RecordKind::Guardrail).count(), 1024);
 }

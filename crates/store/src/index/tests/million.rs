@@ -131,7 +131,7 @@ fn a_million_records_are_not_gone_through() {
     let rare = Filter { tool: text("rare"), ..Filter::default() };
     let session = Filter { session: text("mine"), order: Order::OldestFirst, ..Filter::default() };
     let both = Filter {
-        verdict: Some(Action::Deny),
+        verdict: Some(CallOutcome::Deny),
         who: callgate_audit::WhoFilter { user: text("User 1*"), ..Default::default() },
         ..Filter::default()
     };
@@ -171,7 +171,7 @@ fn a_million_records_are_not_gone_through() {
 
 fn counting_reads_a_few_rows_of_each_block(index: &Index) {
     let before = steps(index);
-    let filter = Filter { verdict: Some(Action::Deny), ..Filter::default() };
+    let filter = Filter { verdict: Some(CallOutcome::Deny), ..Filter::default() };
     let wanted = index.translate(&filter).unwrap();
     let mut stats = callgate_audit::Stats::default();
     let mut next = Some(Bounds { low: 1, high: RECORDS });

@@ -1,11 +1,11 @@
 //! Joins, ids, counts and exports.
 
-use callgate_audit::{InputProof, Kind, RecordId, Sealed, Tokens};
+use callgate_audit::{InputProof, RecordId, RecordKind, Sealed, Tokens};
 
 use super::*;
 
 fn turn(request: &str) -> Record {
-    let mut turn = Record::new(Kind::Turn);
+    let mut turn = Record::new(RecordKind::Turn);
     turn.request = Some(request.to_owned());
     turn.tokens = Tokens { input: Some(3), output: Some(4), ..Tokens::default() };
     turn.stop_reason = Some("tool_use".to_owned());

@@ -1,6 +1,9 @@
 //! The index gives the same answers as reading every record.
 
-use callgate_audit::{Action, Hit, Kind, Principal, RecordId, Tokens, Tool, Verdict, WhoFilter};
+use callgate_audit::{
+    CallOutcome, MatchedRule, Principal, RecordId, RecordKind, RecordedTool, RecordedVerdict,
+    Tokens, WhoFilter,
+};
 use callgate_call::Surface;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -30,13 +33,13 @@ impl Dice<'_> {
     }
 }
 
-const KINDS: [Kind; 6] = [
-    Kind::ToolCall,
-    Kind::ToolCall,
-    Kind::McpToolCalled,
-    Kind::Turn,
-    Kind::PolicyLoaded,
-    Kind::ToolCallWarning,
+const KINDS: [RecordKind; 6] = [
+    RecordKind::ToolCall,
+    RecordKind::ToolCall,
+    RecordKind::McpToolCalled,
+    RecordKind::Turn,
+    RecordKind::PolicyLoaded,
+    RecordKind::ToolCallWarning,
 ];
 const RULES: [&str; 3] = ["no", "No", "ask first"];
 
@@ -64,12 +67,12 @@ fn record(dice: &mut Dice<'_>, number: usize) -> Record {
         ..Principal::default()
     };
     let server = dice.maybe(&["GitHub", "notes"]);
-    let tool = |name| Tool { name, server, ..Tool::default() };
+    let tool = |name| RecordedTool { name, server, ..RecordedTool::default() };
     record.tool = dice.maybe(&["Bash", "bash", "mcp__notes__add", "été"]).map(tool);
     if dice.roll(4) > 0 {
         record.verdict = Some(verdict(dice));
     }
-    if record.kind == Kind::Turn {
+    if record.kind == RecordKind::Turn {
         let (input, output) = (Some(dice.roll(100) as u64), Some(7));
         record.tokens = Tokens { input, output, ..Tokens::default() };
     }
@@ -77,12 +80,12 @@ fn record(dice: &mut Dice<'_>, number: usize) -> Record {
     record
 }
 
-fn verdict(dice: &mut Dice<'_>) -> Verdict {
-    let mut verdict = Verdict::new(dice.one(&Action::ALL));
+fn verdict(dice: &mut Dice<'_>) -> RecordedVerdict {
+    let mut verdict = RecordedVerdict::new(dice.one(&CallOutcome::ALL));
     verdict.rule = dice.maybe(&RULES);
     let mut hits = || {
         let rule = dice.rarely(&RULES);
-        vec![Hit { policy: "p".to_owned(), rule, reason: "why".to_owned() }]
+        vec![MatchedRule { policy: "p".to_owned(), rule, reason: "why".to_owned() }]
     };
     (verdict.shadows, verdict.audits, verdict.sanitized) = (hits(), hits(), hits());
     verdict
@@ -107,7 +110,7 @@ fn filter(dice: &mut Dice<'_>, begin: u64) -> Filter {
         tool: dice.rarely(&["bash", "*", "mcp*", "ÉTÉ"]),
         server: dice.rarely(&["git???", "notes", "*"]),
         surface: [None, None, Some(Surface::Mcp)][dice.roll(3)],
-        verdict: [None, None, Some(Action::Deny)][dice.roll(3)],
+        verdict: [None, None, Some(CallOutcome::Deny)][dice.roll(3)],
         rule: dice.rarely(&RULES),
         model: dice.rarely(&["claude*", "gpt"]),
         provider: dice.rarely(&["anthropic", "[ao]*"]),

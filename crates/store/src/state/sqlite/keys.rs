@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 
-use callgate_audit::{Change, ChangeTarget, Kind, Principal, Record};
+use callgate_audit::{ChangeTarget, Principal, Record, RecordKind, RecordedChange};
 use callgate_call::Who;
 
 use crate::database::{Database, Fault};
@@ -150,8 +150,8 @@ fn record(
     after: BTreeMap<String, String>,
 ) -> Record {
     let (name, action) = (name.to_owned(), action.to_owned());
-    let change = Change { what: ChangeTarget::Key, name, action, before, after };
-    Record { who: by.clone(), change: Some(change), ..Record::new(Kind::Change) }
+    let change = RecordedChange { what: ChangeTarget::Key, name, action, before, after };
+    Record { who: by.clone(), change: Some(change), ..Record::new(RecordKind::Change) }
 }
 
 const COLUMNS: &str = "hash, name, org, team, user, created, revoked, expires";

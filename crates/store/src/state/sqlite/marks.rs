@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use callgate_audit::{Change, ChangeTarget, Kind, Record};
+use callgate_audit::{ChangeTarget, Record, RecordKind, RecordedChange};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
@@ -43,7 +43,7 @@ fn mark(
     let fields = |word: Option<&str>| -> BTreeMap<String, String> {
         word.map(|word| ("verdict".to_owned(), word.to_owned())).into_iter().collect()
     };
-    let change = Change {
+    let change = RecordedChange {
         what: ChangeTarget::Call,
         name: id,
         action: if opinion.is_some() { "mark" } else { "unmark" }.to_owned(),
@@ -53,7 +53,7 @@ fn mark(
     record_change(Record {
         who: (*by).clone(),
         change: Some(change),
-        ..Record::new(Kind::Change)
+        ..Record::new(RecordKind::Change)
     })?;
     Ok(true)
 }

@@ -1,6 +1,6 @@
 //! What the server offers, as clients and models read it.
 
-use callgate_audit::Action;
+use callgate_audit::CallOutcome;
 use callgate_call::Surface;
 use callgate_mcp::{About, Resource, Tool};
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ fn recent_properties() -> Value {
         },
         "verdict": {
             "type": "string",
-            "enum": Action::ALL.map(Action::as_str),
+            "enum": CallOutcome::ALL.map(CallOutcome::as_str),
             "description": "Only decisions with this verdict.",
         },
         "tool": text("Only tools whose name matches this pattern (* and ?)."),

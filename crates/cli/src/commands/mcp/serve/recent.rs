@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
-use callgate_audit::{Action, Filter, Kind, Stored};
+use callgate_audit::{CallOutcome, Filter, RecordKind, Stored};
 use callgate_control::clean;
 use callgate_mcp::{CallResult, Changes};
 use callgate_store::Location;
@@ -97,8 +97,8 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
 impl RecentQuery {
     fn filter(self) -> Result<Filter> {
         let verdict = self.verdict.map(|word| {
-            Action::from_word(&word).ok_or_else(|| {
-                let known = Action::ALL.map(Action::as_str).join(", ");
+            CallOutcome::from_word(&word).ok_or_else(|| {
+                let known = CallOutcome::ALL.map(CallOutcome::as_str).join(", ");
                 hinted(format!("unknown verdict `{word}`"), format!("the verdicts are {known}"))
             })
         });
@@ -118,7 +118,7 @@ impl RecentQuery {
 
 /// The newest calls that pass. Before the first one was recorded there is no store.
 fn find(now: &Loaded, filter: Filter, limit: usize) -> Result<Vec<Stored>> {
-    let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
+    let kinds = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     let Some(reader) = records::opened_if_there(&now.store)? else { return Ok(Vec::new()) };
     Ok(reader.records(&Filter { kinds, limit: Some(limit), ..filter })?)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Action, Filter, Stored};
+use callgate_audit::{CallOutcome, Filter, Stored};
 use callgate_policy::{Policies, SELF_PROTECTION, builtin};
 use callgate_store::{Opinion, Reader};
 
@@ -24,7 +24,7 @@ pub(super) fn suggest(args: &PolicySuggest, config: Option<&Path>) -> Result<Sug
     let load = || sources::load(&args.policies.files, config);
     let (base, reader) = (load()?, records::reader(config)?);
     let marks = Marks::of(&reader)?;
-    let filter = Filter { verdict: Some(Action::Deny), ..args.filters.query() };
+    let filter = Filter { verdict: Some(CallOutcome::Deny), ..args.filters.query() };
     let wrong = marks.calls(&reader, &filter, Some(Opinion::Wrong))?;
     if wrong.is_empty() {
         let message = "no denial is marked wrong".to_owned();
