@@ -4,14 +4,14 @@
 use sha2::{Digest, Sha256};
 
 /// SHA-256 over a record and, through the previous hash, over all records before it.
-pub type Hash = [u8; 32];
+pub type ChainHash = [u8; 32];
 
 /// The previous hash of the first record.
-pub const GENESIS: Hash = [0; 32];
+pub const GENESIS: ChainHash = [0; 32];
 
 /// A record as stored, except for its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link<'a> {
+pub struct ChainLink<'a> {
     /// Its sequence number: 1, 2, 3 and so on.
     pub seq: i64,
     /// When it was stored, in microseconds since 1970; never less than in the record before it.
@@ -24,10 +24,10 @@ pub struct Link<'a> {
     pub body: &'a str,
 }
 
-impl Link<'_> {
+impl ChainLink<'_> {
     /// The hash of this record, given the previous hash. Every part has a fixed length or is
     /// preceded by its length, so that no two records give the same bytes.
-    pub fn hash(&self, before: &Hash) -> Hash {
+    pub fn hash(&self, before: &ChainHash) -> ChainHash {
         let mut hasher = Sha256::new();
         hasher.update(before);
         hasher.update(self.seq.to_be_bytes());
@@ -64,15 +64,15 @@ mod tests {
 
     #[test]
     fn every_part_counts() {
-        let link = Link { seq: 1, at: 2, total: 3, joins: Some("a"), body: "b" };
+        let link = ChainLink { seq: 1, at: 2, total: 3, joins: Some("a"), body: "b" };
         let mut seen = vec![link.hash(&GENESIS), link.hash(&[1; 32])];
-        seen.push(Link { seq: 2, ..link }.hash(&GENESIS));
-        seen.push(Link { at: 3, ..link }.hash(&GENESIS));
-        seen.push(Link { total: 4, ..link }.hash(&GENESIS));
-        seen.push(Link { joins: None, ..link }.hash(&GENESIS));
-        seen.push(Link { joins: Some(""), body: "ab", ..link }.hash(&GENESIS));
-        seen.push(Link { joins: Some("ab"), body: "", ..link }.hash(&GENESIS));
-        seen.push(Link { body: "c", ..link }.hash(&GENESIS));
+        seen.push(ChainLink { seq: 2, ..link }.hash(&GENESIS));
+        seen.push(ChainLink { at: 3, ..link }.hash(&GENESIS));
+        seen.push(ChainLink { total: 4, ..link }.hash(&GENESIS));
+        seen.push(ChainLink { joins: None, ..link }.hash(&GENESIS));
+        seen.push(ChainLink { joins: Some(""), body: "ab", ..link }.hash(&GENESIS));
+        seen.push(ChainLink { joins: Some("ab"), body: "", ..link }.hash(&GENESIS));
+        seen.push(ChainLink { body: "c", ..link }.hash(&GENESIS));
         let all = seen.len();
         seen.sort();
         seen.dedup();

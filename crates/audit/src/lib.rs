@@ -1,11 +1,11 @@
 //! A verifiable record of what happened: the records and their hash chain.
 //!
 //! A [`Record`] describes one event. [`Sealed`] is its stored form: redacted, bounded, as JSON. A
-//! [`Link`] gives it its place in the chain. `callgate-store` stores records and finds them again; a
+//! [`ChainLink`] gives it its place in the chain. `callgate-store` stores records and finds them again; a
 //! [`Filter`] selects them.
 //!
 //! ```
-//! use callgate_audit::{CallOutcome, GENESIS, Link, Record, RecordKind, RecordedTool};
+//! use callgate_audit::{CallOutcome, ChainLink, GENESIS, Record, RecordKind, RecordedTool};
 //! use callgate_audit::{RecordedVerdict, Sealed};
 //!
 //! let mut record = Record::new(RecordKind::ToolCall);
@@ -15,8 +15,8 @@
 //! record.verdict = Some(RecordedVerdict::new(CallOutcome::Allow));
 //!
 //! let sealed = Sealed::new(record);
-//! let link = Link { seq: 1, at: sealed.time, total: 0, joins: None, body: &sealed.body };
-//! assert_ne!(link.hash(&GENESIS), Link { seq: 2, ..link }.hash(&GENESIS));
+//! let link = ChainLink { seq: 1, at: sealed.time, total: 0, joins: None, body: &sealed.body };
+//! assert_ne!(link.hash(&GENESIS), ChainLink { seq: 2, ..link }.hash(&GENESIS));
 //! ```
 //!
 //! # What the chain proves, and what it cannot
@@ -41,14 +41,14 @@ mod session;
 mod stats;
 mod stored;
 
-pub use chain::{GENESIS, Hash, Link, hex};
-pub use query::{CompiledFilter, Filter, Order, Pattern, PatternError, WhoFilter};
+pub use chain::{ChainHash, ChainLink, GENESIS, hex};
+pub use query::{CompiledFilter, Filter, FilterPattern, PatternError, RecordOrder, WhoFilter};
 pub use record::{
     CallOutcome, ChangeTarget, FindingFact, MatchedRule, McpFacts, OriginFact, ParseIdError,
     PolicyFacts, PolicyFile, Principal, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
     RecordedChange, RecordedTool, RecordedVerdict, RuleId, Subagent, TextRuleMatch, Timing, Tokens,
 };
-pub use seal::{Body, ID_AT, Sealed, completes, seal_name, turn_of};
+pub use seal::{ID_AT, RecordBody, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};
-pub use stats::{Stats, Tally, Turns};
-pub use stored::{InputLoss, InputProof, Stored};
+pub use stats::{Stats, StatsCounter, TurnStats};
+pub use stored::{InputLoss, InputProof, StoredRecord};

@@ -40,7 +40,7 @@ pub struct Filter {
     /// At most this many records.
     pub limit: Option<usize>,
     /// Which records come first.
-    pub order: Order,
+    pub order: RecordOrder,
 }
 
 /// A pattern of the filter is invalid.
@@ -78,7 +78,7 @@ impl WhoFilter {
 
 /// Which records come first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum RecordOrder {
     /// The newest.
     #[default]
     NewestFirst,
@@ -88,9 +88,9 @@ pub enum Order {
 
 /// A pattern of a filter: `*`, `?`, case-insensitive.
 #[derive(Debug, Clone)]
-pub struct Pattern(GlobMatcher);
+pub struct FilterPattern(GlobMatcher);
 
-impl Pattern {
+impl FilterPattern {
     /// Compiles a pattern.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         let glob = GlobBuilder::new(pattern)
@@ -117,20 +117,20 @@ impl Pattern {
 pub struct CompiledFilter<'a> {
     /// The filter.
     pub filter: &'a Filter,
-    tool: Option<Pattern>,
-    server: Option<Pattern>,
-    model: Option<Pattern>,
-    provider: Option<Pattern>,
+    tool: Option<FilterPattern>,
+    server: Option<FilterPattern>,
+    model: Option<FilterPattern>,
+    provider: Option<FilterPattern>,
     who: CompiledWhoFilter,
 }
 
 #[derive(Debug)]
 struct CompiledWhoFilter {
-    user: Option<Pattern>,
-    team: Option<Pattern>,
-    org: Option<Pattern>,
-    agent: Option<Pattern>,
-    key: Option<Pattern>,
+    user: Option<FilterPattern>,
+    team: Option<FilterPattern>,
+    org: Option<FilterPattern>,
+    agent: Option<FilterPattern>,
+    key: Option<FilterPattern>,
 }
 
 impl CompiledWhoFilter {
@@ -210,7 +210,7 @@ fn has_rule(record: &Record, rule: &str) -> bool {
     others.map(|hit| &hit.rule).chain([&verdict.rule]).any(|it| it.as_deref() == Some(rule))
 }
 
-fn matches(pattern: &Option<Pattern>, text: Option<&str>) -> bool {
+fn matches(pattern: &Option<FilterPattern>, text: Option<&str>) -> bool {
     match (pattern, text) {
         (None, _) => true,
         (Some(_), None) => false,
@@ -218,6 +218,6 @@ fn matches(pattern: &Option<Pattern>, text: Option<&str>) -> bool {
     }
 }
 
-fn compile(pattern: Option<&str>) -> Result<Option<Pattern>, PatternError> {
-    pattern.map(Pattern::new).transpose()
+fn compile(pattern: Option<&str>) -> Result<Option<FilterPattern>, PatternError> {
+    pattern.map(FilterPattern::new).transpose()
 }

@@ -33,7 +33,7 @@ pub struct Sealed {
 /// The stored body of a record. The record comes first and its id first in it: the reader looks for
 /// ids at that offset.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Body<R> {
+pub struct RecordBody<R> {
     /// The record.
     pub record: R,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ impl Sealed {
             _ => session_key(&record.who),
         };
         let time = record.time.as_microsecond();
-        Self { time, joins, session, body: encode(&Body { record, input }) }
+        Self { time, joins, session, body: encode(&RecordBody { record, input }) }
     }
 
     /// Whether it has a body. A record without one must be refused, and so the call that waits for
@@ -83,7 +83,7 @@ impl Sealed {
 
 /// The record as JSON. Most records fit into the first buffer, which then need not grow. Empty if
 /// JSON cannot express it, which [`Sealed::is_encoded`] says.
-fn encode(body: &Body<Record>) -> String {
+fn encode(body: &RecordBody<Record>) -> String {
     let input =
         body.record.tool.as_ref().and_then(|tool| tool.input.as_ref()).map_or(0, String::len);
     let mut bytes = Vec::with_capacity(1024 + input + input / 8);
@@ -283,7 +283,7 @@ mod tests {
         Record { tool: Some(tool), ..Record::new(RecordKind::ToolCall) }
     }
 
-    fn read(sealed: &Sealed) -> Body<Record> {
+    fn read(sealed: &Sealed) -> RecordBody<Record> {
         serde_json::from_str(&sealed.body).unwrap()
     }
 

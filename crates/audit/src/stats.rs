@@ -30,7 +30,7 @@ pub struct Stats {
     /// Calls by day, in UTC.
     pub days: BTreeMap<Date, u64>,
     /// Responses.
-    pub turns: Turns,
+    pub turns: TurnStats,
 }
 
 impl Stats {
@@ -45,7 +45,7 @@ impl Stats {
 /// Counts of responses. The conditions of the filter that apply to a response are used: time,
 /// model, provider, session and principal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Turns {
+pub struct TurnStats {
     /// Responses that have their own record: with calls, or not judged.
     pub recorded: u64,
     /// Responses without calls. `None` if the filter selects a session or records after a sequence
@@ -71,7 +71,7 @@ pub struct Continued {
     pub tokens_output: u64,
 }
 
-impl Turns {
+impl TurnStats {
     /// Adds the tokens of a response, or of an answer that was asked for after a denial.
     pub fn add_tokens(&mut self, kind: RecordKind, tokens_input: u64, tokens_output: u64) {
         add(&mut self.tokens_input, tokens_input);
@@ -92,13 +92,13 @@ impl Turns {
 }
 
 /// Counts in progress.
-pub struct Tally<'a> {
+pub struct StatsCounter<'a> {
     /// The counts so far.
     pub stats: Stats,
     filter: &'a CompiledFilter<'a>,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> StatsCounter<'a> {
     /// Starts with zero counts.
     pub fn new(filter: &'a CompiledFilter<'a>) -> Self {
         Self { stats: Stats::default(), filter }

@@ -10,7 +10,7 @@ use crate::record::{CallOutcome, Record};
 
 /// A record as stored, with its joined data.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
+pub struct StoredRecord {
     /// Its sequence number: 1, 2, 3 and so on, without gaps.
     pub seq: u64,
     /// The record, redacted. Tokens and the stop reason come from its turn; the input of a call
@@ -47,7 +47,7 @@ pub enum InputLoss {
     Truncated,
 }
 
-impl Stored {
+impl StoredRecord {
     /// The input as the call came with it, which its hash proves.
     pub fn original_input(&self) -> Result<&str, InputLoss> {
         let input = self.record.tool.as_ref().and_then(|tool| tool.input.as_deref());
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::record::{MatchedRule, RecordKind, RecordedTool, RecordedVerdict};
 
-    fn stored(input: &str) -> Stored {
+    fn stored(input: &str) -> StoredRecord {
         let mut record = Record::new(RecordKind::ToolCall);
         record.who.user = Some("ada".to_owned());
         record.who.agent_proven = true;
@@ -206,7 +206,7 @@ mod tests {
         record.timing.judged_us = Some(7);
         let proof = InputProof { hash: "ab".to_owned(), bytes: 9, truncated: true };
         let (hash, prev_hash) = ("cd".to_owned(), "ef".to_owned());
-        Stored { seq: 5, record, input: Some(proof), hash, prev_hash }
+        StoredRecord { seq: 5, record, input: Some(proof), hash, prev_hash }
     }
 
     #[test]
@@ -215,11 +215,11 @@ mod tests {
         {
             let stored = stored(input);
             let json = stored.to_json();
-            let read = Stored::from_json(json.clone()).unwrap();
+            let read = StoredRecord::from_json(json.clone()).unwrap();
             assert_eq!(read, stored, "{input}");
             assert_eq!(read.to_json(), json, "{input}");
         }
-        let spaced = Stored::from_json(stored("{ \"a\" : 1 }").to_json()).unwrap();
+        let spaced = StoredRecord::from_json(stored("{ \"a\" : 1 }").to_json()).unwrap();
         assert_eq!(spaced.record.tool.unwrap().input.as_deref(), Some("{\"a\":1}"));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, CompiledFilter, Filter, RecordId, Stored};
+use callgate_audit::{CallOutcome, CompiledFilter, Filter, RecordId, StoredRecord};
 use callgate_store::{CallMark, Opinion, Reader};
 use serde::Serialize;
 use serde_json::Value;
@@ -22,19 +22,19 @@ impl Marks {
         Ok(Self(marks.into_iter().map(|mark| (mark.record, mark)).collect()))
     }
 
-    pub(crate) fn opinion(&self, stored: &Stored) -> Option<Opinion> {
+    pub(crate) fn opinion(&self, stored: &StoredRecord) -> Option<Opinion> {
         self.0.get(&stored.record.id).map(|mark| mark.opinion)
     }
 
     /// What a record is marked as, by whom and when.
-    pub(crate) fn described(&self, stored: &Stored) -> Option<String> {
+    pub(crate) fn described(&self, stored: &StoredRecord) -> Option<String> {
         let mark = self.0.get(&stored.record.id)?;
         let by = mark.by.as_ref().map(|user| format!(", by {user}")).unwrap_or_default();
         Some(format!("{}{by}, {}", mark.opinion.as_str(), when::shown(mark.at)))
     }
 
     /// A record as JSON, with its mark.
-    pub(crate) fn json(&self, stored: &Stored) -> Value {
+    pub(crate) fn json(&self, stored: &StoredRecord) -> Value {
         let mut json = stored.to_json();
         if let (Value::Object(fields), Some(opinion)) = (&mut json, self.opinion(stored)) {
             fields.insert("mark".to_owned(), opinion.as_str().into());
@@ -48,10 +48,10 @@ impl Marks {
         reader: &Reader,
         filter: &Filter,
         opinion: Option<Opinion>,
-    ) -> Result<Vec<Stored>> {
+    ) -> Result<Vec<StoredRecord>> {
         let filter = Filter { kinds: replay::calls().kinds, ..filter.clone() };
         let compiled = CompiledFilter::new(&filter)?;
-        let mut found: Vec<Stored> = self
+        let mut found: Vec<StoredRecord> = self
             .0
             .values()
             .filter(|mark| opinion.is_none_or(|opinion| mark.opinion == opinion))
@@ -106,7 +106,7 @@ pub(crate) fn false_alarms(
 }
 
 /// The rule column of lists: the rule that decided, and the mark.
-pub(crate) fn rule_with_mark(stored: &Stored, marks: &Marks) -> String {
+pub(crate) fn rule_with_mark(stored: &StoredRecord, marks: &Marks) -> String {
     let rule = records::rule_or_rewrite(stored);
     match marks.opinion(stored) {
         Some(opinion) => format!("{rule} (marked {})", opinion.as_str()).trim_start().to_owned(),

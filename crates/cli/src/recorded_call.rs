@@ -1,6 +1,6 @@
 //! A recorded call, to be judged again.
 
-use callgate_audit::{CallOutcome, InputLoss, ReasonCode, Stored};
+use callgate_audit::{CallOutcome, InputLoss, ReasonCode, StoredRecord};
 use callgate_call::{
     Arguments, CallId, FoundOrigin, Origin, OriginFields, Surface, ToolCall, ToolName,
     ValueOrigins, Who,
@@ -55,7 +55,7 @@ impl NotReplayable {
 }
 
 impl RecordedCall {
-    pub(crate) fn of(stored: &Stored) -> Result<Self, NotReplayable> {
+    pub(crate) fn of(stored: &StoredRecord) -> Result<Self, NotReplayable> {
         let record = &stored.record;
         let tool = record.tool.as_ref().ok_or(NotReplayable::NoName)?;
         let origin = Self::origin_of(stored);
@@ -76,7 +76,7 @@ impl RecordedCall {
     }
 
     /// Who made the call, and where.
-    pub(crate) fn origin_of(stored: &Stored) -> Origin {
+    pub(crate) fn origin_of(stored: &StoredRecord) -> Origin {
         let record = &stored.record;
         let mut origin = OriginFields::at(record.surface.unwrap_or(Surface::Response));
         let who = record.who.clone();
@@ -100,7 +100,7 @@ impl RecordedCall {
     }
 }
 
-fn arguments(stored: &Stored) -> Result<Arguments, NotReplayable> {
+fn arguments(stored: &StoredRecord) -> Result<Arguments, NotReplayable> {
     let input = stored.original_input()?;
     // Free text is not recorded as a JSON text, so a JSON text came as one: it is not an object.
     let is_json = input.trim_ascii_start().starts_with('{')
@@ -128,7 +128,7 @@ pub(crate) struct Decision {
 
 impl Decision {
     /// What is on record; an error if no rule of a policy decided that users write.
-    pub(crate) fn recorded(stored: &Stored) -> Result<Self, NotReplayable> {
+    pub(crate) fn recorded(stored: &StoredRecord) -> Result<Self, NotReplayable> {
         let verdict = stored.record.verdict.as_ref();
         match verdict.and_then(|verdict| verdict.policy.as_deref()) {
             Some(SELF_PROTECTION) => Err(NotReplayable::NotByPolicy),
@@ -137,7 +137,7 @@ impl Decision {
     }
 
     /// What is on record; an error if no rule decided.
-    pub(crate) fn on_record(stored: &Stored) -> Result<Self, NotReplayable> {
+    pub(crate) fn on_record(stored: &StoredRecord) -> Result<Self, NotReplayable> {
         let verdict = stored.record.verdict.as_ref().ok_or(NotReplayable::NotByPolicy)?;
         let word = match (verdict.action, verdict.code) {
             (CallOutcome::Unjudged, _) => return Err(NotReplayable::NotByPolicy),

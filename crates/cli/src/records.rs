@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_audit::{
-    CallOutcome, Filter, Order, Principal, RecordKind, RecordedChange, RecordedTool, Stored,
-    WhoFilter,
+    CallOutcome, Filter, Principal, RecordKind, RecordOrder, RecordedChange, RecordedTool,
+    StoredRecord, WhoFilter,
 };
 use callgate_control::Problem;
 use callgate_registry::PinHash;
@@ -177,7 +177,7 @@ pub(crate) const DEFAULT_LIMIT: usize = 50;
 
 /// `allow`, `audit`, `deny` or `unjudged`; for text also `mask` and `block`; empty for what was
 /// not decided.
-pub(crate) fn verdict(stored: &Stored) -> &str {
+pub(crate) fn verdict(stored: &StoredRecord) -> &str {
     if let Some(found) = &stored.record.guardrail {
         return &found.action;
     }
@@ -185,7 +185,7 @@ pub(crate) fn verdict(stored: &Stored) -> &str {
 }
 
 /// The tool, with its server.
-pub(crate) fn tool(stored: &Stored) -> String {
+pub(crate) fn tool(stored: &StoredRecord) -> String {
     match &stored.record.tool {
         Some(RecordedTool { name, server: Some(server), .. })
             if !name.contains(server.as_str()) =>
@@ -198,12 +198,12 @@ pub(crate) fn tool(stored: &Stored) -> String {
 }
 
 /// The user who acted.
-pub(crate) fn user(stored: &Stored) -> String {
+pub(crate) fn user(stored: &StoredRecord) -> String {
     stored.record.who.user.clone().unwrap_or_default()
 }
 
 /// The rule that decided.
-pub(crate) fn rule(stored: &Stored) -> String {
+pub(crate) fn rule(stored: &StoredRecord) -> String {
     match &stored.record.verdict {
         Some(verdict) if verdict.policy.is_some() || verdict.rule.is_some() => {
             rule_name(verdict.policy.as_deref(), verdict.rule.as_deref())
@@ -213,14 +213,14 @@ pub(crate) fn rule(stored: &Stored) -> String {
 }
 
 /// The whole input of the tool on one line, with secrets redacted.
-pub(crate) fn input(stored: &Stored) -> String {
+pub(crate) fn input(stored: &StoredRecord) -> String {
     let input = stored.record.tool.as_ref().and_then(|tool| tool.input.as_deref());
     let input = callgate_scan::redact_json(input.unwrap_or_default());
     input.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The reason or the event, reduced to its first line: a rejected policy lists all its problems.
-pub(crate) fn why(stored: &Stored) -> String {
+pub(crate) fn why(stored: &StoredRecord) -> String {
     let record = &stored.record;
     match (record.kind, &record.policies, &record.change) {
         (RecordKind::SessionStarted | RecordKind::SessionEnded, ..) => return session(&record.who),
@@ -271,17 +271,18 @@ fn changed(change: &RecordedChange) -> String {
 }
 
 /// The record's number: short, and `calls show` accepts it.
-pub(crate) fn number(stored: &Stored) -> String {
+pub(crate) fn number(stored: &StoredRecord) -> String {
     stored.seq.to_string()
 }
 
 /// The record that a user names: by its number, by its id, or by the beginning of its id.
-pub(crate) fn find(reader: &Reader, name: &str) -> Result<Stored> {
+pub(crate) fn find(reader: &Reader, name: &str) -> Result<StoredRecord> {
     let Some(number) = as_number(name.trim()) else {
         return reader.show(name).map_err(|error| not_found(reader, error));
     };
     let after = Some(number.saturating_sub(1));
-    let filter = Filter { after, order: Order::OldestFirst, limit: Some(1), ..Filter::default() };
+    let filter =
+        Filter { after, order: RecordOrder::OldestFirst, limit: Some(1), ..Filter::default() };
     let found = reader.records(&filter)?.into_iter().find(|stored| stored.seq == number);
     found.ok_or_else(|| {
         let last = reader.last().unwrap_or_default();
@@ -293,7 +294,7 @@ pub(crate) fn find(reader: &Reader, name: &str) -> Result<Stored> {
 }
 
 /// The call that a user names, like [`find`]; an error if the record is not one of a call.
-pub(crate) fn find_call(reader: &Reader, name: &str) -> Result<Stored> {
+pub(crate) fn find_call(reader: &Reader, name: &str) -> Result<StoredRecord> {
     let stored = find(reader, name)?;
     if stored.record.kind.is_call() {
         return Ok(stored);
@@ -309,7 +310,7 @@ fn not_found(reader: &Reader, error: ReadError) -> anyhow::Error {
     let ReadError::Ambiguous { prefix, some } = &error else {
         return hinted(error.to_string(), "`callgate calls` lists the records with their numbers");
     };
-    let found: Vec<Stored> = some.iter().filter_map(|id| reader.show(id).ok()).collect();
+    let found: Vec<StoredRecord> = some.iter().filter_map(|id| reader.show(id).ok()).collect();
     let head = ["record", "time", "type", "verdict", "call"];
     let mut table = Listing::new(head).whole(0).whole(1).whole(3);
     for stored in &found {
@@ -335,7 +336,7 @@ fn as_number(name: &str) -> Option<u64> {
 }
 
 /// The id, which only a wide table has room for.
-pub(crate) fn id(stored: &Stored, fit: Fit) -> String {
+pub(crate) fn id(stored: &StoredRecord, fit: Fit) -> String {
     match fit {
         Fit::Terminal => String::new(),
         Fit::Whole => stored.record.id.to_string(),
@@ -343,7 +344,7 @@ pub(crate) fn id(stored: &Stored, fit: Fit) -> String {
 }
 
 /// When it happened: to the second; on a terminal, today's records show only the time.
-pub(crate) fn time(stored: &Stored, fit: Fit) -> String {
+pub(crate) fn time(stored: &StoredRecord, fit: Fit) -> String {
     match fit.width() {
         Some(_) => when::brief(stored.record.time),
         None => when::shown(stored.record.time),
@@ -351,7 +352,7 @@ pub(crate) fn time(stored: &Stored, fit: Fit) -> String {
 }
 
 /// The call on one line: `Bash: git push --force`.
-pub(crate) fn call(stored: &Stored) -> String {
+pub(crate) fn call(stored: &StoredRecord) -> String {
     let named = stored.record.tool.as_ref().filter(|tool| !tool.name.trim().is_empty());
     let Some(called) = named else {
         let no_name = if stored.record.kind.is_call() { NO_NAME } else { "" };
@@ -365,7 +366,7 @@ pub(crate) fn call(stored: &Stored) -> String {
 const NO_NAME: &str = "(a tool without a name)";
 
 /// The rule that decided, or the one that rewrote the arguments of a call that passed.
-pub(crate) fn rule_or_rewrite(stored: &Stored) -> String {
+pub(crate) fn rule_or_rewrite(stored: &StoredRecord) -> String {
     let rewrote = stored.record.verdict.as_ref().and_then(|verdict| verdict.sanitized.first());
     match rewrote {
         Some(hit) if verdict(stored) != CallOutcome::Deny.as_str() => {

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, Filter, Order, RecordKind, Stored};
+use callgate_audit::{CallOutcome, Filter, RecordKind, RecordOrder, StoredRecord};
 use callgate_policy::{Judgement, Policies};
 use callgate_store::{FlowStep, Reader};
 use jiff::SignedDuration;
@@ -24,7 +24,11 @@ impl<'p> Replay<'p> {
     }
 
     /// The same after the calls that came before this one in its session.
-    pub(crate) fn up_to(policies: &'p Policies, stored: &Stored, reader: &Reader) -> Result<Self> {
+    pub(crate) fn up_to(
+        policies: &'p Policies,
+        stored: &StoredRecord,
+        reader: &Reader,
+    ) -> Result<Self> {
         let mut replay = Self::new(policies);
         if !policies.look_at_earlier_calls() {
             return Ok(replay);
@@ -32,7 +36,7 @@ impl<'p> Replay<'p> {
         let filter = Filter {
             session: stored.record.who.session.clone(),
             since: stored.record.time.checked_sub(reach()).ok(),
-            order: Order::OldestFirst,
+            order: RecordOrder::OldestFirst,
             ..calls()
         };
         reader.for_each(&filter, |earlier| {
@@ -53,7 +57,7 @@ impl<'p> Replay<'p> {
     }
 
     /// The call, with what its session did before.
-    pub(crate) fn with_past(&self, stored: &Stored, recorded: &RecordedCall) -> RecordedCall {
+    pub(crate) fn with_past(&self, stored: &StoredRecord, recorded: &RecordedCall) -> RecordedCall {
         let mut recorded = recorded.clone();
         self.sessions.add_past(&mut recorded.call, stored.record.time);
         recorded
@@ -62,7 +66,7 @@ impl<'p> Replay<'p> {
     /// Judges the next call, and keeps what later calls may depend on.
     pub(crate) fn judge_next(
         &mut self,
-        stored: &Stored,
+        stored: &StoredRecord,
         recorded: Result<&RecordedCall, NotReplayable>,
     ) -> Result<Judgement, NotReplayable> {
         if !self.needs_earlier_calls() {
@@ -80,7 +84,7 @@ impl<'p> Replay<'p> {
     /// The decision about the next call; an error if a limit decided the call on record.
     pub(crate) fn decide_next(
         &mut self,
-        stored: &Stored,
+        stored: &StoredRecord,
         recorded: Result<&RecordedCall, NotReplayable>,
     ) -> Result<Decision, NotReplayable> {
         let judgement = self.judge_next(stored, recorded)?;
@@ -93,12 +97,12 @@ impl<'p> Replay<'p> {
     }
 
     /// Whether a call before this one in its session could not be judged again.
-    pub(crate) fn is_incomplete(&self, stored: &Stored, recorded: &RecordedCall) -> bool {
+    pub(crate) fn is_incomplete(&self, stored: &StoredRecord, recorded: &RecordedCall) -> bool {
         self.sessions.is_incomplete(&recorded.call.origin, stored.record.time)
     }
 
     /// A call that cannot be judged may have written files and done things, if it passed.
-    fn lose(&mut self, stored: &Stored) {
+    fn lose(&mut self, stored: &StoredRecord) {
         let passed = stored.record.verdict.as_ref().is_none_or(|it| it.action != CallOutcome::Deny);
         if passed {
             self.sessions.lose(&RecordedCall::origin_of(stored), stored.record.time);
@@ -108,7 +112,7 @@ impl<'p> Replay<'p> {
 
 /// Whether something other than a policy stopped the call: then it did nothing, whatever the policies
 /// say.
-fn was_stopped_otherwise(stored: &Stored) -> bool {
+fn was_stopped_otherwise(stored: &StoredRecord) -> bool {
     let denied = stored.record.verdict.as_ref().is_some_and(|it| it.action == CallOutcome::Deny);
     denied && Decision::recorded(stored).is_err()
 }

@@ -1,6 +1,6 @@
 //! `explain`: the rules for a tool or a call, and what happened to a recorded one.
 
-use callgate_audit::Stored;
+use callgate_audit::StoredRecord;
 use callgate_call::ToolCall;
 use callgate_decide::now;
 use callgate_policy::{EffectReport, Judgement, NameJudgement, RuleExplanation, RuleInfo};
@@ -19,7 +19,7 @@ use crate::problem::Problem;
 #[derive(Debug)]
 pub enum Explanation {
     /// A record.
-    Record(Box<Stored>),
+    Record(Box<StoredRecord>),
     /// A call with its arguments.
     Call(Box<CallExplanation>),
     /// A tool.

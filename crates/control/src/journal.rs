@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use callgate_audit::{Filter, Order};
+use callgate_audit::{Filter, RecordOrder};
 use callgate_store::{ReadError, Reader};
 
 use crate::problem::Problem;
@@ -55,7 +55,7 @@ impl Journal for Reader {
         let filter = Filter {
             after: Some(after),
             limit: Some(limits.records),
-            order: Order::OldestFirst,
+            order: RecordOrder::OldestFirst,
             ..filter.clone()
         };
         let mut page = Page { examined_up_to: after, ..Page::default() };

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use callgate_audit::{CallOutcome, Filter, Order, RecordKind};
+use callgate_audit::{CallOutcome, Filter, RecordKind, RecordOrder};
 use callgate_call::Surface;
 use jiff::Timestamp;
 use url::form_urlencoded::{self, Serializer};
@@ -19,7 +19,7 @@ const KNOWN: [&str; 19] = [
 /// The filter of a query, oldest records first. An unknown parameter is an error: a misspelt filter
 /// must not show everything.
 pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
-    let mut filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+    let mut filter = Filter { order: RecordOrder::OldestFirst, ..Filter::default() };
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         let (key, value) = (key.as_ref(), value.as_ref());
         match key {
@@ -165,7 +165,7 @@ mod tests {
             until: Some("2026-02-01T00:00:00Z".parse().unwrap()),
             after: Some(7),
             limit: Some(9),
-            order: Order::OldestFirst,
+            order: RecordOrder::OldestFirst,
         };
         assert_eq!(parse(&write(&filter)), Ok(filter));
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{CallOutcome, Filter, Order, RecordKind, Stored};
+use callgate_audit::{CallOutcome, Filter, RecordKind, RecordOrder, StoredRecord};
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
@@ -75,9 +75,9 @@ fn decide(pending: Pending) -> Result<Recorded<Permit>, Box<Denial>> {
     }
 }
 
-fn records(audit: &Store) -> Vec<Stored> {
+fn records(audit: &Store) -> Vec<StoredRecord> {
     audit.flush().wait().unwrap();
-    let filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+    let filter = Filter { order: RecordOrder::OldestFirst, ..Filter::default() };
     audit.reader().unwrap().records(&filter).unwrap()
 }
 

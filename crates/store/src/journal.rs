@@ -20,7 +20,7 @@ mod write;
 
 use std::ops::ControlFlow;
 
-use callgate_audit::{Hash, Sealed};
+use callgate_audit::{ChainHash, Sealed};
 
 use crate::error::ReadError;
 use crate::verify::{Verified, VerifyError};
@@ -59,9 +59,9 @@ pub(crate) struct Entry {
     pub(crate) spot: Spot,
     /// Where the next record begins, if it is in the same segment.
     pub(crate) end: u64,
-    pub(crate) hash: Hash,
+    pub(crate) hash: ChainHash,
     /// The hash of the record before it.
-    pub(crate) before: Hash,
+    pub(crate) before: ChainHash,
     /// The id that links it to other records: see [`Sealed::joins`](callgate_audit::Sealed::joins).
     pub(crate) joins: Option<String>,
     /// The record as JSON: see [`Body`](callgate_audit::Body).

@@ -24,7 +24,9 @@ use crate::shared::migrate_legacy_store;
 use crate::state::StateReader;
 use crate::state::pins::StoredPin;
 use crate::verify::{Verified, VerifyError};
-use callgate_audit::{Body, CompiledFilter, Filter, Order, Record, Stats, Stored, Tally};
+use callgate_audit::{
+    CompiledFilter, Filter, Record, RecordBody, RecordOrder, Stats, StatsCounter, StoredRecord,
+};
 use parts::Parts;
 
 /// Reads the records of a store. It never writes to the journal. It updates the shared index if it
@@ -124,7 +126,7 @@ impl Reader {
     }
 
     /// The records that pass the filter; at most [`MAX_RECORDS`](Self::MAX_RECORDS).
-    pub fn records(&self, filter: &Filter) -> Result<Vec<Stored>, ReadError> {
+    pub fn records(&self, filter: &Filter) -> Result<Vec<StoredRecord>, ReadError> {
         let limit = filter.limit.unwrap_or(usize::MAX).min(Self::MAX_RECORDS);
         let filter = Filter { limit: Some(limit), ..filter.clone() };
         let mut records = Vec::new();
@@ -140,7 +142,7 @@ impl Reader {
     pub fn for_each(
         &self,
         filter: &Filter,
-        mut visit: impl FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+        mut visit: impl FnMut(StoredRecord) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
         let compiled = CompiledFilter::new(filter)?;
         let mut left = filter.limit.unwrap_or(usize::MAX);
@@ -173,7 +175,7 @@ impl Reader {
     }
 
     /// The record with this id, or with the only id that begins with this text.
-    pub fn show(&self, id: &str) -> Result<Stored, ReadError> {
+    pub fn show(&self, id: &str) -> Result<StoredRecord, ReadError> {
         let prefix = id.trim().to_ascii_lowercase();
         let Some(ids) = IdRange::beginning_with(&prefix) else {
             return Err(ReadError::NoRecord(id.chars().take(80).collect()));
@@ -213,9 +215,9 @@ impl Reader {
     /// Counts the records that pass the filter. Its limit and order do not matter.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
         let compiled = CompiledFilter::new(filter)?;
-        let mut tally = Tally::new(&compiled);
+        let mut tally = StatsCounter::new(&compiled);
         self.retrying(|| {
-            tally = Tally::new(&compiled);
+            tally = StatsCounter::new(&compiled);
             self.count(filter, &mut tally)
         })?;
         if filter.session.is_none() && filter.after.is_none() {
@@ -231,7 +233,7 @@ impl Reader {
     /// Writes each record that passes the filter as one line of JSON. Returns how many.
     pub fn export(&self, filter: &Filter, mut out: impl Write) -> Result<u64, ReadError> {
         let mut records = 0;
-        let mut write = |stored: Stored| {
+        let mut write = |stored: StoredRecord| {
             serde_json::to_writer(&mut out, &stored.to_json()).map_err(std::io::Error::from)?;
             out.write_all(b"\n")?;
             records += 1;
@@ -258,7 +260,7 @@ impl Reader {
         &self,
         compiled: &CompiledFilter<'_>,
         bounds: &mut Bounds,
-        visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+        visit: &mut dyn FnMut(StoredRecord) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), IndexError> {
         let order = compiled.filter.order;
         let parts = self.parts()?;
@@ -291,7 +293,7 @@ impl Reader {
         parts: &Parts<'_>,
         compiled: &CompiledFilter<'_>,
         entry: &Entry,
-    ) -> Result<Option<Stored>, IndexError> {
+    ) -> Result<Option<StoredRecord>, IndexError> {
         let Some(body) = self.readable(entry)? else { return Ok(None) };
         if body.record.completes.is_some() || !compiled.passes(&body.record) {
             return Ok(None);
@@ -299,10 +301,10 @@ impl Reader {
         self.join_body(parts, entry, body).map(Some)
     }
 
-    fn count(&self, filter: &Filter, tally: &mut Tally<'_>) -> Result<(), IndexError> {
+    fn count(&self, filter: &Filter, tally: &mut StatsCounter<'_>) -> Result<(), IndexError> {
         let low = filter.after.unwrap_or(0).saturating_add(1);
         let parts = self.parts()?;
-        for part in parts.in_order(Order::OldestFirst) {
+        for part in parts.in_order(RecordOrder::OldestFirst) {
             let wanted = part.index.translate(filter)?;
             let mut next = Some(part.bounds.and(Bounds { low, high: u64::MAX }));
             while let Some(here) = next {
@@ -322,7 +324,7 @@ impl Reader {
     }
 
     /// The content of a record; `None` if it is left out, because this version cannot read it.
-    fn readable(&self, entry: &Entry) -> Result<Option<Body<Record>>, ReadError> {
+    fn readable(&self, entry: &Entry) -> Result<Option<RecordBody<Record>>, ReadError> {
         match (parse(entry), &self.unreadable) {
             (Ok(body), _) => Ok(Some(body)),
             (Err(why), OnUnreadable::Fail) => Err(ReadError::Unreadable { seq: entry.seq, why }),
@@ -353,11 +355,11 @@ fn read_only(store: &Path) -> Arc<ReadOnlyVolume> {
     Arc::new(ReadOnlyVolume::new(place::journal(store), place::head(store)))
 }
 
-fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {
+fn decode(entry: &Entry) -> Result<RecordBody<Record>, ReadError> {
     parse(entry).map_err(|why| ReadError::Unreadable { seq: entry.seq, why })
 }
 
-fn parse(entry: &Entry) -> Result<Body<Record>, String> {
+fn parse(entry: &Entry) -> Result<RecordBody<Record>, String> {
     serde_json::from_str(&entry.body).map_err(|error| error.to_string())
 }
 

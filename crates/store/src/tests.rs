@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use crate::settings::{Durability, Location, Retention, Settings};
 use crate::{Reader, Store};
 use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
-use callgate_audit::{Filter, Order, Stored};
+use callgate_audit::{Filter, RecordOrder, StoredRecord};
 
 /// A folder with a store.
 struct Place {
@@ -134,6 +134,6 @@ fn call(name: &str, input: &str) -> Record {
     Record { tool: Some(tool), verdict, ..Record::new(RecordKind::ToolCall) }
 }
 
-fn all(reader: &Reader) -> Vec<Stored> {
-    reader.records(&Filter { order: Order::OldestFirst, ..Filter::default() }).unwrap()
+fn all(reader: &Reader) -> Vec<StoredRecord> {
+    reader.records(&Filter { order: RecordOrder::OldestFirst, ..Filter::default() }).unwrap()
 }

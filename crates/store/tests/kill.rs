@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use callgate_audit::{Filter, Record, RecordKind, Stored};
+use callgate_audit::{Filter, Record, RecordKind, StoredRecord};
 use callgate_store::{Durability, Location, Reader, Settings, Store};
 
 /// Set in the process that is to be killed: the store, and its durability.
@@ -100,7 +100,7 @@ fn assert_none_lost(store: &Path, acknowledged: &[String], durability: &str) {
     let verified = reader.verify(|_, _| {}).unwrap();
     assert!(verified.records >= acknowledged.len() as u64);
     let mut found = HashSet::new();
-    let keep = |stored: Stored| {
+    let keep = |stored: StoredRecord| {
         found.insert(stored.record.id.to_string());
         Ok(ControlFlow::Continue(()))
     };

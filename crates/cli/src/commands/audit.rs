@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Filter, Order};
+use callgate_audit::{Filter, RecordOrder};
 use callgate_store::{Broken, ReadError, Verified, VerifyError};
 use serde_json::json;
 
@@ -75,7 +75,7 @@ fn not_sound(broken: &Broken) -> anyhow::Error {
 
 fn export(filters: &Filters, out: Option<&Path>, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
-    let filter = Filter { order: Order::OldestFirst, ..filters.query() };
+    let filter = Filter { order: RecordOrder::OldestFirst, ..filters.query() };
     let done = match out {
         None => {
             let mut out = BufWriter::new(io::stdout().lock());

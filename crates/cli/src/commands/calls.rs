@@ -6,7 +6,7 @@ mod story;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, RecordKind, Stored};
+use callgate_audit::{Filter, RecordKind, StoredRecord};
 
 use crate::args::{self, CallsCommand};
 use crate::exit::Exit;
@@ -59,7 +59,7 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// What fits into 80 columns and can still be read there.
-fn short_table(found: &[Stored], marks: &Marks) -> Listing {
+fn short_table(found: &[StoredRecord], marks: &Marks) -> Listing {
     let head = ["record", "time", "verdict", "user", "rule", "call"];
     let mut table = Listing::new(head).whole(0).whole(1).whole(2).least(5, 30).painted(2);
     for stored in found {
@@ -75,7 +75,7 @@ fn short_table(found: &[Stored], marks: &Marks) -> Listing {
     table
 }
 
-fn wide_table(found: &[Stored], marks: &Marks) -> Listing {
+fn wide_table(found: &[StoredRecord], marks: &Marks) -> Listing {
     let head = ["record", "time", "verdict", "user", "rule", "model", "id", "tool", "input"];
     let mut table = Listing::new(head).painted(2).fit(Fit::Whole);
     for stored in found {
@@ -95,7 +95,7 @@ fn wide_table(found: &[Stored], marks: &Marks) -> Listing {
 }
 
 /// One JSON object a line.
-pub(crate) fn print_json(found: &[Stored]) -> Result<Exit> {
+pub(crate) fn print_json(found: &[StoredRecord]) -> Result<Exit> {
     let lines = found.iter().map(|stored| report::line(&stored.to_json()));
     render::print(&lines.collect::<Result<String, _>>()?)?;
     Ok(Exit::Success)
@@ -118,7 +118,7 @@ fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// Everything that is known, one line each; what is not known is left out.
-pub(crate) fn described(stored: &Stored) -> String {
+pub(crate) fn described(stored: &StoredRecord) -> String {
     let record = &stored.record;
     let mut rows = Rows::default();
     rows.add("record", Some(stored.seq));
@@ -178,7 +178,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.0
 }
 
-fn verdict_rows(rows: &mut Rows, stored: &Stored) {
+fn verdict_rows(rows: &mut Rows, stored: &StoredRecord) {
     let Some(verdict) = &stored.record.verdict else { return };
     rows.add("verdict", Some(verdict.action.as_str()));
     rows.add("rule", Some(records::rule(stored)).filter(|rule| !rule.is_empty()));
@@ -201,7 +201,7 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
     }
 }
 
-fn policy_rows(rows: &mut Rows, stored: &Stored) {
+fn policy_rows(rows: &mut Rows, stored: &StoredRecord) {
     let Some(facts) = &stored.record.policies else { return };
     rows.add("policies", facts.digest.as_ref());
     rows.add("before", facts.before.as_ref());
@@ -221,7 +221,7 @@ fn policy_rows(rows: &mut Rows, stored: &Stored) {
     }
 }
 
-fn mcp_rows(rows: &mut Rows, stored: &Stored) {
+fn mcp_rows(rows: &mut Rows, stored: &StoredRecord) {
     let hash = stored.record.tool.as_ref().and_then(|tool| tool.definition_hash.as_ref());
     rows.add("defined", hash);
     let Some(facts) = &stored.record.mcp else { return };
@@ -241,7 +241,7 @@ fn mcp_rows(rows: &mut Rows, stored: &Stored) {
     }
 }
 
-fn origin_rows(rows: &mut Rows, stored: &Stored) {
+fn origin_rows(rows: &mut Rows, stored: &StoredRecord) {
     for origin in &stored.record.origins {
         let found = match origin.only_tool_result {
             Some(true) => "came only from a tool result",
@@ -252,7 +252,7 @@ fn origin_rows(rows: &mut Rows, stored: &Stored) {
     }
 }
 
-fn who_rows(rows: &mut Rows, stored: &Stored) {
+fn who_rows(rows: &mut Rows, stored: &StoredRecord) {
     let who = &stored.record.who;
     rows.add("org", who.org.as_ref());
     rows.add("team", who.team.as_ref());

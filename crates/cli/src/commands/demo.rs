@@ -10,7 +10,7 @@ mod show;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Filter, Order, RecordKind};
+use callgate_audit::{Filter, RecordKind, RecordOrder};
 use callgate_call::Surface;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
@@ -77,7 +77,7 @@ async fn play(pause: Duration) -> Result<Exit> {
     audit.flush().await.context("the records could not be written")?;
     let filter = Filter {
         kinds: vec![RecordKind::ToolCall],
-        order: Order::OldestFirst,
+        order: RecordOrder::OldestFirst,
         ..Filter::default()
     };
     let records = audit.reader()?.records(&filter)?;

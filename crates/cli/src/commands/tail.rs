@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Filter, Order, RecordKind, Stored};
+use callgate_audit::{Filter, RecordKind, RecordOrder, StoredRecord};
 use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
 use callgate_store::{Location, Reader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -163,7 +163,9 @@ impl Tail {
             self.after = self.after.max(record.seq);
             text.push_str(&match self.json {
                 true => format!("{}\n", record.json),
-                false => self.line(&Stored::from_json(serde_json::from_str(&record.json)?)?)?,
+                false => {
+                    self.line(&StoredRecord::from_json(serde_json::from_str(&record.json)?)?)?
+                }
             });
         }
         write_now(&text)
@@ -174,7 +176,7 @@ impl Tail {
             let last = self.reader.last()?;
             let filter = Filter {
                 after: Some(self.after),
-                order: Order::OldestFirst,
+                order: RecordOrder::OldestFirst,
                 limit: Some(BATCH),
                 ..self.filter.clone()
             };
@@ -193,7 +195,7 @@ impl Tail {
     }
 
     /// Prints records at once. False if stdout is closed.
-    fn print(&self, found: &[Stored]) -> Result<bool> {
+    fn print(&self, found: &[StoredRecord]) -> Result<bool> {
         let mut text = String::new();
         for stored in found {
             text.push_str(&self.line(stored)?);
@@ -201,7 +203,7 @@ impl Tail {
         write_now(&text)
     }
 
-    fn line(&self, stored: &Stored) -> Result<String> {
+    fn line(&self, stored: &StoredRecord) -> Result<String> {
         if self.json {
             return Ok(report::line(&stored.to_json())?);
         }

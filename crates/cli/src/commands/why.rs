@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::Stored;
+use callgate_audit::StoredRecord;
 use callgate_call::ToolCall;
 use callgate_control::ExplanationOutput;
 use callgate_policy::{EffectReport, Judgement, Matched, Policies, RuleExplanation, SpentLimits};
@@ -51,7 +51,7 @@ struct Today {
 
 impl Today {
     fn of(
-        stored: &Stored,
+        stored: &StoredRecord,
         policies: &Policies,
         reader: &Reader,
     ) -> Result<Result<Self, NotReplayable>> {
@@ -70,7 +70,7 @@ impl Today {
 }
 
 /// The call, and what was decided then.
-fn recorded_text(stored: &Stored, marks: &Marks) -> String {
+fn recorded_text(stored: &StoredRecord, marks: &Marks) -> String {
     let time = when::shown(stored.record.time);
     let mut text =
         format!("record {}, {time}\n{}\n\n", stored.seq, printable(&records::call(stored)));
@@ -97,7 +97,7 @@ fn recorded_text(stored: &Stored, marks: &Marks) -> String {
 }
 
 /// What the policies say today, and why.
-fn today_text(stored: &Stored, today: Result<Today, NotReplayable>) -> String {
+fn today_text(stored: &StoredRecord, today: Result<Today, NotReplayable>) -> String {
     let today = match today {
         Ok(today) => today,
         Err(why) => return format!("today: cannot be judged again: {}\n", why.reason()),
@@ -120,7 +120,7 @@ fn today_text(stored: &Stored, today: Result<Today, NotReplayable>) -> String {
 }
 
 /// The rules that matched, and those that nearly did.
-fn rules_text(stored: &Stored, rules: &[RuleExplanation]) -> String {
+fn rules_text(stored: &StoredRecord, rules: &[RuleExplanation]) -> String {
     let (matched, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.result.matches());
     let (near, others): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|rule| nearly_matched(rule));
@@ -151,7 +151,7 @@ enum Difference {
     Verdict,
 }
 
-fn difference(stored: &Stored, today: &Decision) -> Result<Difference, NotReplayable> {
+fn difference(stored: &StoredRecord, today: &Decision) -> Result<Difference, NotReplayable> {
     let then = Decision::on_record(stored)?;
     Ok(match (then.is_same(today), then.rule == today.rule) {
         (true, true) => Difference::None,
@@ -193,7 +193,11 @@ struct WhyOutput<'a> {
     today: Option<ExplanationOutput<'a>>,
 }
 
-fn as_json(stored: &Stored, marks: &Marks, today: Result<Today, NotReplayable>) -> Result<String> {
+fn as_json(
+    stored: &StoredRecord,
+    marks: &Marks,
+    today: Result<Today, NotReplayable>,
+) -> Result<String> {
     let record = marks.json(stored);
     let today = match today {
         Ok(today) => today,

@@ -12,7 +12,7 @@ use super::filter::{Condition, IndexFilter};
 use super::number::Number;
 use super::page::{Block, next_block};
 use super::{Bounds, Index, IndexError, names};
-use callgate_audit::{CallOutcome, Order, RecordKind, Stats};
+use callgate_audit::{CallOutcome, RecordKind, RecordOrder, Stats};
 
 /// What is left to do after counting one block.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Index {
         stats: &mut Stats,
     ) -> Result<Counted, IndexError> {
         let view = self.view(wanted)?;
-        let next = next_block(&view, wanted, bounds, Order::OldestFirst)?;
+        let next = next_block(&view, wanted, bounds, RecordOrder::OldestFirst)?;
         let Some(number) = next else {
             return Ok(Counted { unreadable: Vec::new(), rest: None });
         };
@@ -60,7 +60,7 @@ impl Index {
         block.count_records(&set, stats)?;
 
         let seq_at = |position| number * BLOCK + u64::from(position);
-        let rest = Some(bounds.after_block(number, Order::OldestFirst));
+        let rest = Some(bounds.after_block(number, RecordOrder::OldestFirst));
         Ok(Counted { unreadable: unreadable.positions().map(seq_at).collect(), rest })
     }
 }

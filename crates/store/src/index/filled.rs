@@ -6,7 +6,7 @@ use super::IndexError;
 use super::number::Number;
 use crate::error::ReadError;
 use crate::journal::{Entry, Log, Spot};
-use callgate_audit::Hash;
+use callgate_audit::ChainHash;
 
 /// How far an index is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Filled {
     /// The last record in it; `first - 1` while it is empty.
     pub(crate) seq: u64,
     /// The place and the hash of the last record; `None` while it is empty.
-    pub(super) last: Option<(Spot, Hash)>,
+    pub(super) last: Option<(Spot, ChainHash)>,
     /// How often it was rebuilt.
     pub(crate) generation: i64,
     /// How often names were removed.

@@ -7,7 +7,7 @@ use super::field::Field;
 use super::filled::Filled;
 use super::{Index, IndexError, names};
 use crate::error::ReadError;
-use callgate_audit::{Filter, Pattern};
+use callgate_audit::{Filter, FilterPattern};
 
 /// A filter, translated for one index: the values of each field, and the time range.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ fn matching(
     let mut conditions = Vec::new();
     for (field, pattern) in patterns {
         let Some(pattern) = pattern else { continue };
-        let pattern = Pattern::new(pattern).map_err(ReadError::from)?;
+        let pattern = FilterPattern::new(pattern).map_err(ReadError::from)?;
         conditions.push(Condition(vec![(*field, names::matching(view, *field, &pattern)?)]));
     }
     Ok(conditions)

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::field::Field;
 use super::number::Number;
-use callgate_audit::Pattern;
+use callgate_audit::FilterPattern;
 
 /// The ids of recently used names.
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ pub(super) fn find(
 pub(super) fn matching(
     connection: &Connection,
     field: Field,
-    pattern: &Pattern,
+    pattern: &FilterPattern,
 ) -> rusqlite::Result<Vec<i64>> {
     let mut query = connection.prepare_cached(OF_FIELD)?;
     let mut rows = query.query([field.number()])?;

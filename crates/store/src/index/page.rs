@@ -10,7 +10,7 @@ use super::filled::Filled;
 use super::filter::{Condition, IndexFilter};
 use super::number::Number;
 use super::{Index, IndexError};
-use callgate_audit::Order;
+use callgate_audit::RecordOrder;
 
 /// The records from one sequence number to another, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,21 +30,21 @@ impl Bounds {
     }
 
     /// The bounds after a record, in this order.
-    pub(crate) fn after(self, seq: u64, order: Order) -> Self {
+    pub(crate) fn after(self, seq: u64, order: RecordOrder) -> Self {
         match order {
-            Order::OldestFirst => Self { low: seq.saturating_add(1), ..self },
+            RecordOrder::OldestFirst => Self { low: seq.saturating_add(1), ..self },
             // No record has the sequence number 0.
-            Order::NewestFirst if seq <= 1 => Self { low: 1, high: 0 },
-            Order::NewestFirst => Self { high: seq - 1, ..self },
+            RecordOrder::NewestFirst if seq <= 1 => Self { low: 1, high: 0 },
+            RecordOrder::NewestFirst => Self { high: seq - 1, ..self },
         }
     }
 
     /// The bounds after a block, in this order.
-    pub(super) fn after_block(self, block: u64, order: Order) -> Self {
+    pub(super) fn after_block(self, block: u64, order: RecordOrder) -> Self {
         let begin = block.saturating_mul(BLOCK);
         match order {
-            Order::OldestFirst => self.after(begin.saturating_add(BLOCK - 1), order),
-            Order::NewestFirst => self.after(begin, order),
+            RecordOrder::OldestFirst => self.after(begin.saturating_add(BLOCK - 1), order),
+            RecordOrder::NewestFirst => self.after(begin, order),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Index {
         &self,
         wanted: &IndexFilter,
         bounds: Bounds,
-        order: Order,
+        order: RecordOrder,
     ) -> Result<Page, IndexError> {
         let view = self.view(wanted)?;
         let mut rest = bounds;
@@ -77,7 +77,7 @@ impl Index {
             }
             let mut seqs: Vec<u64> =
                 set.positions().map(|position| block * BLOCK + u64::from(position)).collect();
-            if order == Order::NewestFirst {
+            if order == RecordOrder::NewestFirst {
                 seqs.reverse();
             }
             return Ok(Page { seqs, rest: Some(rest) });
@@ -100,14 +100,14 @@ pub(super) fn next_block(
     view: &Connection,
     wanted: &IndexFilter,
     bounds: Bounds,
-    order: Order,
+    order: RecordOrder,
 ) -> Result<Option<u64>, IndexError> {
     if bounds.is_empty() {
         return Ok(None);
     }
     let mut query = view.prepare_cached(match order {
-        Order::OldestFirst => NEXT_BLOCK,
-        Order::NewestFirst => BLOCK_BEFORE,
+        RecordOrder::OldestFirst => NEXT_BLOCK,
+        RecordOrder::NewestFirst => BLOCK_BEFORE,
     })?;
     let (low, high) = (block_of(bounds.low), block_of(bounds.high));
     let values = params![Number(low), Number(high), wanted.since, wanted.until];

@@ -11,7 +11,7 @@
 //! Numbers are little-endian. The hash also distinguishes a completely written frame from a partial
 //! one.
 
-use callgate_audit::{Hash, Link};
+use callgate_audit::{ChainHash, ChainLink};
 use sha2::{Digest, Sha256};
 
 use super::header::Header;
@@ -42,9 +42,9 @@ pub(super) enum Frame<'a> {
 /// A record, borrowed from a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordFrame<'a> {
-    pub(super) link: Link<'a>,
-    pub(super) before: Hash,
-    pub(super) hash: Hash,
+    pub(super) link: ChainLink<'a>,
+    pub(super) before: ChainHash,
+    pub(super) hash: ChainHash,
 }
 
 impl RecordFrame<'_> {
@@ -72,7 +72,12 @@ pub(super) enum NoFrame {
 }
 
 /// Appends a record to the buffer.
-pub(super) fn put_record(out: &mut Vec<u8>, link: &Link<'_>, before: &Hash, hash: &Hash) {
+pub(super) fn put_record(
+    out: &mut Vec<u8>,
+    link: &ChainLink<'_>,
+    before: &ChainHash,
+    hash: &ChainHash,
+) {
     let start = begin(out, RECORD);
     out.extend_from_slice(&link.seq.to_le_bytes());
     out.extend_from_slice(&link.at.to_le_bytes());
@@ -91,7 +96,7 @@ pub(super) fn put_header(out: &mut Vec<u8>, header: &Header) {
     out.extend_from_slice(MAGIC);
     let start = begin(out, HEADER);
     out.extend_from_slice(header.to_json().as_bytes());
-    let hash: Hash = Sha256::digest(out.get(start + LENGTH..).unwrap_or_default()).into();
+    let hash: ChainHash = Sha256::digest(out.get(start + LENGTH..).unwrap_or_default()).into();
     out.extend_from_slice(&hash);
     end(out, start);
 }
@@ -139,12 +144,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Frame<'_>, usize), NoFrame> {
     frame.map(|frame| (frame, all)).ok_or(NoFrame::Broken("its content is invalid"))
 }
 
-fn record(content: &[u8], hash: Hash) -> Option<RecordFrame<'_>> {
+fn record(content: &[u8], hash: ChainHash) -> Option<RecordFrame<'_>> {
     let mut rest = content;
     let seq = i64::from_le_bytes(take(&mut rest)?);
     let at = i64::from_le_bytes(take(&mut rest)?);
     let total = i64::from_le_bytes(take(&mut rest)?);
-    let before: Hash = take(&mut rest)?;
+    let before: ChainHash = take(&mut rest)?;
     let joins = match u32::from_le_bytes(take(&mut rest)?) {
         NO_JOINS => None,
         long => {
@@ -154,11 +159,11 @@ fn record(content: &[u8], hash: Hash) -> Option<RecordFrame<'_>> {
         }
     };
     let body = std::str::from_utf8(rest).ok()?;
-    Some(RecordFrame { link: Link { seq, at, total, joins, body }, before, hash })
+    Some(RecordFrame { link: ChainLink { seq, at, total, joins, body }, before, hash })
 }
 
-fn header(inside: &[u8], content: &[u8], hash: &Hash) -> Option<Header> {
-    let found: Hash = Sha256::digest(inside).into();
+fn header(inside: &[u8], content: &[u8], hash: &ChainHash) -> Option<Header> {
+    let found: ChainHash = Sha256::digest(inside).into();
     (found == *hash).then(|| Header::from_json(content))?
 }
 
@@ -179,11 +184,11 @@ mod tests {
     #[test]
     fn the_longest_record_fits_into_a_frame() {
         let body = "x".repeat(MAX_RECORD - 4);
-        let link = Link { seq: 1, at: 2, total: 3, joins: Some("join"), body: &body };
+        let link = ChainLink { seq: 1, at: 2, total: 3, joins: Some("join"), body: &body };
         assert!(read(&written(&link)).is_ok());
     }
 
-    fn written(link: &Link<'_>) -> Vec<u8> {
+    fn written(link: &ChainLink<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();
         put_record(&mut bytes, link, &GENESIS, &link.hash(&GENESIS));
         bytes
@@ -194,7 +199,7 @@ mod tests {
         fn a_record_is_read_as_it_was_written(
             seq in 1..i64::MAX, at: i64, total in 0..i64::MAX, joins: Option<String>, body: String,
         ) {
-            let link = Link { seq, at, total, joins: joins.as_deref(), body: &body };
+            let link = ChainLink { seq, at, total, joins: joins.as_deref(), body: &body };
             let bytes = written(&link);
             let (frame, long) = read(&bytes).unwrap();
             prop_assert_eq!(long, bytes.len());
@@ -205,7 +210,7 @@ mod tests {
 
         #[test]
         fn a_frame_that_is_cut_off_is_too_short(body: String, cut: prop::sample::Index) {
-            let link = Link { seq: 1, at: 2, total: 3, joins: Some("j"), body: &body };
+            let link = ChainLink { seq: 1, at: 2, total: 3, joins: Some("j"), body: &body };
             let bytes = written(&link);
             let upto = cut.index(bytes.len());
             prop_assert!(matches!(read(&bytes[..upto]), Err(NoFrame::Short(_))));
@@ -218,7 +223,7 @@ mod tests {
 
         #[test]
         fn a_changed_bit_shows(body in ".{1,40}", at: prop::sample::Index, bit in 0..8u8) {
-            let link = Link { seq: 1, at: 2, total: 3, joins: None, body: &body };
+            let link = ChainLink { seq: 1, at: 2, total: 3, joins: None, body: &body };
             let mut bytes = written(&link);
             let place = at.index(bytes.len());
             bytes[place] ^= 1 << bit;

@@ -1,7 +1,7 @@
 //! The head: the first and the last record, stored outside of the segments. Without it, a truncated
 //! journal could not be detected.
 
-use callgate_audit::{GENESIS, Hash};
+use callgate_audit::{ChainHash, GENESIS};
 use sha2::{Digest, Sha256};
 
 use super::header::Previous;
@@ -14,7 +14,7 @@ pub(crate) struct Head {
     /// The sequence number of the oldest record that has not expired.
     pub(super) first: u64,
     /// The hash of the record before that.
-    pub(super) before_first: Hash,
+    pub(super) before_first: ChainHash,
     /// The last confirmed record: its receipt may have been given.
     pub(super) last: Previous,
     /// The segment that contains it.
@@ -73,7 +73,7 @@ impl Head {
 
     fn read(slot: &[u8]) -> Option<Self> {
         let (content, rest) = slot.split_at_checked(LONG)?;
-        let check: Hash = Sha256::digest(content).into();
+        let check: ChainHash = Sha256::digest(content).into();
         let mut rest_of = content.strip_prefix(MAGIC)?;
         if rest.first_chunk::<32>()? != &check {
             return None;

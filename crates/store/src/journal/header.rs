@@ -1,6 +1,6 @@
 //! The header of a segment.
 
-use callgate_audit::{GENESIS, Hash, hex};
+use callgate_audit::{ChainHash, GENESIS, hex};
 use serde::{Deserialize, Serialize};
 
 /// The header of a segment.
@@ -20,7 +20,7 @@ pub(super) struct Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Previous {
     pub(super) seq: u64,
-    pub(super) hash: Hash,
+    pub(super) hash: ChainHash,
     pub(super) at: i64,
     pub(super) total: u64,
 }
@@ -92,7 +92,7 @@ impl Header {
     }
 }
 
-fn unhex(text: &str) -> Option<Hash> {
+fn unhex(text: &str) -> Option<ChainHash> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|it| u8::try_from(it).ok());
     let mut hash = [0; 32];
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();

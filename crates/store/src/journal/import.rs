@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Hash, Link};
+use callgate_audit::{ChainHash, ChainLink};
 
 use super::MAX_RECORD;
 use super::frame;
@@ -43,7 +43,7 @@ impl<'a> Import<'a> {
     pub(crate) fn begin(
         volume: &'a Arc<dyn Volume>,
         seq: u64,
-        hash: Hash,
+        hash: ChainHash,
         total: u64,
     ) -> Result<Self, Fault> {
         let lock = volume.lock()?;
@@ -61,7 +61,7 @@ impl<'a> Import<'a> {
     }
 
     /// Adds a record unchanged. `verify` reports a wrong hash.
-    pub(crate) fn add(&mut self, link: &Link<'_>, hash: &Hash) -> Result<(), Fault> {
+    pub(crate) fn add(&mut self, link: &ChainLink<'_>, hash: &ChainHash) -> Result<(), Fault> {
         if link.body.len() + link.joins.map_or(0, str::len) > MAX_RECORD {
             return Err(Fault::Failed(format!("record {} is too large", link.seq)));
         }

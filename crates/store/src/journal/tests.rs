@@ -176,7 +176,7 @@ fn records_that_are_brought_in_keep_their_hashes() {
         for seq in 8..=20 {
             let body = sealed(&format!("{seq}")).body;
             total += i64::try_from(body.len()).unwrap();
-            let link = callgate_audit::Link { seq, at: seq, total, joins: None, body: &body };
+            let link = callgate_audit::ChainLink { seq, at: seq, total, joins: None, body: &body };
             let hash = link.hash(&before);
             import.add(&link, &hash).unwrap();
             before = hash;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use callgate_audit::{Link, Sealed};
+use callgate_audit::{ChainLink, Sealed};
 
 use super::frame;
 use super::head::Head;
@@ -373,7 +373,7 @@ fn encode(
             break;
         }
         let size = sealed.body.len() as u64;
-        let link = Link {
+        let link = ChainLink {
             seq: i64::try_from(last.seq + 1).unwrap_or(i64::MAX),
             at: last.at.max(now).max(sealed.time),
             total: i64::try_from(last.total.saturating_add(size)).unwrap_or(i64::MAX),

@@ -1,6 +1,6 @@
 //! Reads a store of version 0.1.
 
-use callgate_audit::{GENESIS, Hash, Link};
+use callgate_audit::{ChainHash, ChainLink, GENESIS};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
@@ -11,7 +11,7 @@ use crate::journal::{Import, Tail};
 #[derive(Debug)]
 pub(super) struct Expired {
     pub(super) seq: u64,
-    pub(super) hash: Hash,
+    pub(super) hash: ChainHash,
     pub(super) total: u64,
     /// Whether there has ever been a record.
     begun: bool,
@@ -21,7 +21,7 @@ pub(super) fn expired(old: &Connection) -> rusqlite::Result<Expired> {
     old.query_row("SELECT seq, hash, total, begun FROM chain WHERE one = 1", [], |row| {
         Ok(Expired {
             seq: row.get::<_, i64>(0)?.unsigned_abs(),
-            hash: row.get::<_, Option<Hash>>(1)?.unwrap_or(GENESIS),
+            hash: row.get::<_, Option<ChainHash>>(1)?.unwrap_or(GENESIS),
             total: row.get::<_, i64>(2)?.unsigned_abs(),
             begun: row.get::<_, i64>(3)? != 0,
         })
@@ -49,7 +49,7 @@ pub(super) fn copy_records(
     Ok(if is_last { Tail::Whole } else { Tail::Truncated })
 }
 
-fn read<'a>(row: &'a Row<'_>) -> Option<(Link<'a>, Hash)> {
+fn read<'a>(row: &'a Row<'_>) -> Option<(ChainLink<'a>, ChainHash)> {
     let number = |index| match row.get_ref(index) {
         Ok(ValueRef::Integer(number)) => Some(number),
         _ => None,
@@ -62,7 +62,7 @@ fn read<'a>(row: &'a Row<'_>) -> Option<(Link<'a>, Hash)> {
     let ValueRef::Text(body) = row.get_ref(5).ok()? else { return None };
     let body = std::str::from_utf8(body).ok()?;
     let ValueRef::Blob(hash) = row.get_ref(3).ok()? else { return None };
-    let link = Link { seq: number(0)?, at: number(1)?, total: number(2)?, joins, body };
+    let link = ChainLink { seq: number(0)?, at: number(1)?, total: number(2)?, joins, body };
     Some((link, hash.try_into().ok()?))
 }
 

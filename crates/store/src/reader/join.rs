@@ -3,10 +3,10 @@
 use super::{Parts, Reader, decode};
 use crate::index::IndexError;
 use crate::journal::Entry;
-use callgate_audit::{Body, Record, RecordKind, Stored, completes, hex, turn_of};
+use callgate_audit::{Record, RecordBody, RecordKind, StoredRecord, completes, hex, turn_of};
 
 impl Reader {
-    pub(super) fn join(&self, parts: &Parts<'_>, entry: Entry) -> Result<Stored, IndexError> {
+    pub(super) fn join(&self, parts: &Parts<'_>, entry: Entry) -> Result<StoredRecord, IndexError> {
         let body = decode(&entry)?;
         self.join_body(parts, &entry, body)
     }
@@ -17,34 +17,34 @@ impl Reader {
         &self,
         parts: &Parts<'_>,
         entry: &Entry,
-        body: Body<Record>,
-    ) -> Result<Stored, IndexError> {
-        let Body { mut record, input } = self.completed(parts, body)?;
+        body: RecordBody<Record>,
+    ) -> Result<StoredRecord, IndexError> {
+        let RecordBody { mut record, input } = self.completed(parts, body)?;
         if let Some(turn) = self.turn_of(parts, &record)? {
             record.tokens = turn.tokens;
             record.stop_reason = turn.stop_reason;
         }
         let (hash, prev_hash) = (hex(&entry.hash), hex(&entry.before));
-        Ok(Stored { seq: entry.seq, record, input, hash, prev_hash })
+        Ok(StoredRecord { seq: entry.seq, record, input, hash, prev_hash })
     }
 
     /// A record with the input of the record that completes it, if there is one.
     pub(super) fn completed(
         &self,
         parts: &Parts<'_>,
-        body: Body<Record>,
-    ) -> Result<Body<Record>, IndexError> {
-        let Body { mut record, mut input } = body;
+        body: RecordBody<Record>,
+    ) -> Result<RecordBody<Record>, IndexError> {
+        let RecordBody { mut record, mut input } = body;
         if input.is_none() && record.verdict.is_some() {
             let completing = self.joined(parts, &completes(&record.id.to_string()))?;
-            if let Some(Body { record: rest, input: proof }) = completing {
+            if let Some(RecordBody { record: rest, input: proof }) = completing {
                 input = proof;
                 if let (Some(tool), Some(rest)) = (&mut record.tool, rest.tool) {
                     tool.input = rest.input;
                 }
             }
         }
-        Ok(Body { record, input })
+        Ok(RecordBody { record, input })
     }
 
     /// The turn of a record that is not one itself.
@@ -57,7 +57,11 @@ impl Reader {
         }
     }
 
-    fn joined(&self, parts: &Parts<'_>, joins: &str) -> Result<Option<Body<Record>>, IndexError> {
+    fn joined(
+        &self,
+        parts: &Parts<'_>,
+        joins: &str,
+    ) -> Result<Option<RecordBody<Record>>, IndexError> {
         let found = parts.joined(&*self.log, joins)?;
         Ok(match found {
             Some(entry) => self.readable(&entry)?,

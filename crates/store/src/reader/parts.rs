@@ -8,7 +8,7 @@ use crate::index::{
     Access, Bounds, FillStart, Filled, IdRange, Index, IndexError, IndexFilter, MAX_SHOWN, Progress,
 };
 use crate::journal::{Entry, Log, Spot};
-use callgate_audit::Order;
+use callgate_audit::RecordOrder;
 
 /// All records of the journal, each covered by one index; the oldest first.
 pub(super) struct Parts<'a>(Vec<Part<'a>>);
@@ -20,9 +20,9 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn in_order(&self, order: Order) -> impl Iterator<Item = &Part<'a>> {
-        let newest_first = matches!(order, Order::NewestFirst).then(|| self.0.iter().rev());
-        let oldest_first = matches!(order, Order::OldestFirst).then(|| self.0.iter());
+    pub(super) fn in_order(&self, order: RecordOrder) -> impl Iterator<Item = &Part<'a>> {
+        let newest_first = matches!(order, RecordOrder::NewestFirst).then(|| self.0.iter().rev());
+        let oldest_first = matches!(order, RecordOrder::OldestFirst).then(|| self.0.iter());
         newest_first.into_iter().flatten().chain(oldest_first.into_iter().flatten())
     }
 
@@ -40,7 +40,7 @@ impl<'a> Parts<'a> {
 
     /// The newest record whose `joins` equals this text.
     pub(super) fn joined(&self, log: &dyn Log, joins: &str) -> Result<Option<Entry>, IndexError> {
-        for part in self.in_order(Order::NewestFirst) {
+        for part in self.in_order(RecordOrder::NewestFirst) {
             let found = part.index.joined(joins, part.bounds, |spot| {
                 let entry = log.entry(spot)?;
                 Ok::<_, IndexError>(entry.filter(|it| it.joins.as_deref() == Some(joins)))

@@ -5,7 +5,7 @@ mod answers;
 mod equal;
 mod without;
 
-use callgate_audit::{Filter, Order, Stored};
+use callgate_audit::{Filter, RecordOrder, StoredRecord};
 
 use super::*;
 use crate::index::tests::log::MemoryLog;
@@ -22,12 +22,12 @@ fn read_only(folder: &Folder, log: &MemoryLog) -> Reader {
     Reader { shared, ..reader(&Folder::new(), log) }
 }
 
-fn seqs(found: &[Stored]) -> Vec<u64> {
+fn seqs(found: &[StoredRecord]) -> Vec<u64> {
     found.iter().map(|stored| stored.seq).collect()
 }
 
 fn oldest_first() -> Filter {
-    Filter { order: Order::OldestFirst, ..Filter::default() }
+    Filter { order: RecordOrder::OldestFirst, ..Filter::default() }
 }
 
 fn stats(reader: &Reader, filter: &Filter) -> Result<Stats, ReadError> {

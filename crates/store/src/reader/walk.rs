@@ -7,12 +7,12 @@ use super::{Reader, decode};
 use crate::error::ReadError;
 use crate::index::IndexError;
 use crate::journal::{Entry, Spot};
-use callgate_audit::{Body, CompiledFilter, Filter, Order, Record, Stored, hex};
+use callgate_audit::{CompiledFilter, Filter, Record, RecordBody, RecordOrder, StoredRecord, hex};
 
 /// Whether a filter asks for every record after some sequence number, the oldest first.
 pub(super) fn is_everything(filter: &Filter) -> bool {
     let Filter { after, limit, .. } = *filter;
-    *filter == Filter { after, limit, order: Order::OldestFirst, ..Filter::default() }
+    *filter == Filter { after, limit, order: RecordOrder::OldestFirst, ..Filter::default() }
 }
 
 impl Reader {
@@ -21,7 +21,7 @@ impl Reader {
     pub(super) fn walk(
         &self,
         filter: &Filter,
-        visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+        visit: &mut dyn FnMut(StoredRecord) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let oldest = self.log.extent()?.first;
@@ -47,11 +47,11 @@ impl Reader {
     pub fn for_each_in_order(
         &self,
         filter: &Filter,
-        mut visit: impl FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+        mut visit: impl FnMut(StoredRecord) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
         let compiled = CompiledFilter::new(filter)?;
         // The index knows where to begin.
-        let first = Filter { limit: Some(1), order: Order::OldestFirst, ..filter.clone() };
+        let first = Filter { limit: Some(1), order: RecordOrder::OldestFirst, ..filter.clone() };
         let Some(first) = self.records(&first)?.pop() else { return Ok(()) };
         let (mut after, mut near) = (first.seq.saturating_sub(1), None);
         loop {
@@ -70,14 +70,18 @@ impl Reader {
         }
     }
 
-    fn without_turn(&self, entry: &Entry, body: Body<Record>) -> Result<Stored, ReadError> {
+    fn without_turn(
+        &self,
+        entry: &Entry,
+        body: RecordBody<Record>,
+    ) -> Result<StoredRecord, ReadError> {
         let is_whole = body.input.is_some() || body.record.verdict.is_none();
-        let Body { record, input } = match is_whole {
+        let RecordBody { record, input } = match is_whole {
             true => body,
             false => self.retrying(|| self.completed(&self.parts()?, decode(entry)?))?,
         };
         let (hash, prev_hash) = (hex(&entry.hash), hex(&entry.before));
-        Ok(Stored { seq: entry.seq, record, input, hash, prev_hash })
+        Ok(StoredRecord { seq: entry.seq, record, input, hash, prev_hash })
     }
 
     /// Passes on some records. A record stays the next one until its joined data was found.
@@ -85,7 +89,7 @@ impl Reader {
         &self,
         entries: &mut Peekable<impl Iterator<Item = &'a Entry>>,
         left: &mut usize,
-        visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+        visit: &mut dyn FnMut(StoredRecord) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<ControlFlow<()>, IndexError> {
         let parts = self.parts()?;
         while let Some(entry) = entries.peek() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use callgate_audit::{Body, Record, RecordKind, Sealed, SessionKey};
+use callgate_audit::{Record, RecordBody, RecordKind, Sealed, SessionKey};
 
 use crate::database::Fault;
 use crate::state::BeforeCommit;
@@ -80,9 +80,9 @@ impl KnownSessions {
 
 /// The record of the start of a session, made from its first record.
 fn started(first: &Sealed) -> Record {
-    let body: Option<Body<Record>> = serde_json::from_str(&first.body).ok();
+    let body: Option<RecordBody<Record>> = serde_json::from_str(&first.body).ok();
     let mut record = Record::new(RecordKind::SessionStarted);
-    if let Some(Body { record: first, .. }) = body {
+    if let Some(RecordBody { record: first, .. }) = body {
         record.surface = first.surface;
         record.provider = first.provider;
         (record.who, record.cwd, record.home) = (first.who, first.cwd, first.home);

@@ -102,7 +102,7 @@ fn state_and_journal_are_of_the_same_moment() {
             let settings = Settings { store: location, ..place.settings(Durability::Process) };
             let copy = Store::open(&settings).unwrap();
             let keys = copy.list_keys().unwrap().len();
-            let is_change = |stored: &&Stored| stored.record.kind == RecordKind::Change;
+            let is_change = |stored: &&StoredRecord| stored.record.kind == RecordKind::Change;
             let changes = all(&copy.reader().unwrap()).iter().filter(is_change).count();
             assert_eq!(keys, changes, "in a backup of {} records", done.verified.records);
             made += 1;

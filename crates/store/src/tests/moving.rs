@@ -1,6 +1,6 @@
 //! Migration of a store of version 0.1.
 
-use callgate_audit::{GENESIS, Hash, Link, Sealed};
+use callgate_audit::{ChainHash, ChainLink, GENESIS, Sealed};
 use callgate_call::Who;
 use jiff::Timestamp;
 use rusqlite::params;
@@ -21,7 +21,7 @@ fn old_with(version: i64, at: impl Fn(i64) -> i64) -> Place {
     let mut raw = place.raw();
     raw.pragma_update(None, "journal_mode", "wal").unwrap();
     RECORDS.migrate_to(&mut raw, version).unwrap();
-    let (mut before, mut total): (Hash, i64) = ([5; 32], 900);
+    let (mut before, mut total): (ChainHash, i64) = ([5; 32], 900);
     raw.execute(
         "UPDATE chain SET begun = 1, seq = 2, hash = ?1, total = 900, expired = 2",
         [before],
@@ -30,7 +30,7 @@ fn old_with(version: i64, at: impl Fn(i64) -> i64) -> Place {
     for seq in 3..=8_i64 {
         let sealed = Sealed::new(call("Bash", &format!("{{\"command\":\"{seq}\"}}")));
         total += i64::try_from(sealed.body.len()).unwrap();
-        let link = Link { seq, at: at(seq), total, joins: None, body: &sealed.body };
+        let link = ChainLink { seq, at: at(seq), total, joins: None, body: &sealed.body };
         before = link.hash(&before);
         raw.execute(
             "INSERT INTO records (seq, tail, at, total, hash, joins, body) \
@@ -46,7 +46,7 @@ fn old_with(version: i64, at: impl Fn(i64) -> i64) -> Place {
 
 fn head_of(place: &Place) -> String {
     let last = "SELECT hash FROM records ORDER BY seq DESC LIMIT 1";
-    let hash: Hash = place.raw().query_row(last, [], |row| row.get(0)).unwrap();
+    let hash: ChainHash = place.raw().query_row(last, [], |row| row.get(0)).unwrap();
     callgate_audit::hex(&hash)
 }
 

@@ -45,7 +45,7 @@ fn sample() -> (Store, Reader) {
 fn each_filter_filters() {
     let (_audit, reader) = sample();
     let seqs = |filter: Filter| -> Vec<u64> {
-        let filter = Filter { order: Order::OldestFirst, ..filter };
+        let filter = Filter { order: RecordOrder::OldestFirst, ..filter };
         reader.records(&filter).unwrap().iter().map(|it| it.seq).collect()
     };
     let text = |it: &str| Some(it.to_owned());
@@ -201,7 +201,7 @@ fn an_input_that_reads_in_two_ways_stays_text() {
 fn export_writes_a_line_each() {
     let (_audit, reader) = sample();
     let mut out = Vec::new();
-    let filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+    let filter = Filter { order: RecordOrder::OldestFirst, ..Filter::default() };
     assert_eq!(reader.export(&filter, &mut out).unwrap(), 11);
     let lines: Vec<serde_json::Value> = String::from_utf8(out)
         .unwrap()
@@ -219,10 +219,10 @@ fn many_records_come_page_by_page() {
         audit.append(call("Bash", "{}")).wait().unwrap();
     }
     let reader = audit.reader().unwrap();
-    for order in [Order::OldestFirst, Order::NewestFirst] {
+    for order in [RecordOrder::OldestFirst, RecordOrder::NewestFirst] {
         let found = reader.records(&Filter { order, ..Filter::default() }).unwrap();
         let mut seqs: Vec<u64> = found.iter().map(|it| it.seq).collect();
-        if order == Order::NewestFirst {
+        if order == RecordOrder::NewestFirst {
             seqs.reverse();
         }
         assert_eq!(seqs, (1..=1700).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::Stored;
+use callgate_audit::StoredRecord;
 use callgate_store::{Opinion, Store};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(super) fn run(args: &MarkCalls, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
     // Either all of them are marked or, if one does not exist, none.
     let calls = args.ids.iter().map(|id| records::find_call(&reader, id));
-    let calls = calls.collect::<Result<Vec<Stored>>>()?;
+    let calls = calls.collect::<Result<Vec<StoredRecord>>>()?;
     drop(reader);
     let opinion = args.mark.opinion();
     let store = Store::open(&records::existing(config)?)?;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &MarkCalls, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn line(stored: &Stored, opinion: Option<Opinion>, changed: bool) -> String {
+fn line(stored: &StoredRecord, opinion: Option<Opinion>, changed: bool) -> String {
     let call = render::printable(&records::call(stored));
     let what = match (opinion, changed) {
         (Some(opinion), true) => format!("marked {}", opinion.as_str()),

@@ -1,7 +1,7 @@
 //! What happened in a turn that continued after a denial.
 
 use anyhow::Result;
-use callgate_audit::{Filter, Order, RecordKind, Stored};
+use callgate_audit::{Filter, RecordKind, RecordOrder, StoredRecord};
 use callgate_store::Reader;
 
 use crate::commands::events;
@@ -10,11 +10,12 @@ use crate::table::Listing;
 
 /// The calls and the answers of the turn that a record belongs to, oldest first; empty if the turn
 /// had one answer.
-pub(super) fn text(reader: &Reader, stored: &Stored) -> Result<String> {
+pub(super) fn text(reader: &Reader, stored: &StoredRecord) -> Result<String> {
     let Some(request) = &stored.record.request else { return Ok(String::new()) };
     let calls = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call());
     let kinds = calls.chain([RecordKind::Continued]).collect();
-    let filter = Filter { kinds, order: Order::OldestFirst, limit: Some(MAX), ..Filter::default() };
+    let filter =
+        Filter { kinds, order: RecordOrder::OldestFirst, limit: Some(MAX), ..Filter::default() };
     let found = reader.records(&records::of_request(request, filter))?;
     if !found.iter().any(|stored| stored.record.kind == RecordKind::Continued) {
         return Ok(String::new());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use anyhow::Result;
-use callgate_audit::Stored;
+use callgate_audit::StoredRecord;
 use serde_json::Value;
 
 use crate::records::{call, rule, verdict, why};
@@ -132,7 +132,7 @@ fn text(event: &Value, place: &str) -> String {
 }
 
 /// Each record: the verdict and the call, then the rule and its reason.
-pub(crate) fn records(records: &[Stored]) -> String {
+pub(crate) fn records(records: &[StoredRecord]) -> String {
     let color = Color::of(&io::stdout());
     let mut text = String::from("\nthe records\n");
     for stored in records {

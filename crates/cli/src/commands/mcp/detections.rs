@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, RecordKind, Stored};
+use callgate_audit::{CallOutcome, RecordKind, StoredRecord};
 use serde_json::{Value, json};
 
 use super::found::{self, find, subject};
@@ -67,13 +67,13 @@ pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit
 }
 
 /// Whether the record that holds the detection was stopped, in the words of policies.
-fn verdict(stored: &Stored) -> &'static str {
+fn verdict(stored: &StoredRecord) -> &'static str {
     let action = if found::is_denied(stored) { CallOutcome::Deny } else { CallOutcome::Allow };
     action.as_str()
 }
 
 /// Everything that was detected in the subject of a record.
-fn detections(stored: &Stored) -> Vec<Detection> {
+fn detections(stored: &StoredRecord) -> Vec<Detection> {
     let facts = stored.record.mcp.as_ref();
     let findings = facts.map(|facts| facts.findings.as_slice()).unwrap_or_default();
     let findings = findings.iter().map(|finding| Detection {
@@ -95,7 +95,7 @@ fn detections(stored: &Stored) -> Vec<Detection> {
 const FLOWS: &str = "mcp.flows";
 
 /// The objections of the flow check to a call, whether or not they decided.
-fn flows(stored: &Stored) -> Vec<String> {
+fn flows(stored: &StoredRecord) -> Vec<String> {
     let Some(verdict) = &stored.record.verdict else { return Vec::new() };
     let decided = (verdict.rule.as_deref() == Some(FLOWS)).then(|| verdict.reason.clone());
     let audited = verdict.audits.iter().filter(|hit| hit.rule.as_deref() == Some(FLOWS));
@@ -118,7 +118,7 @@ impl Detection {
         }
     }
 
-    fn to_json(&self, stored: &Stored) -> Value {
+    fn to_json(&self, stored: &StoredRecord) -> Value {
         let record = &stored.record;
         let facts = record.mcp.as_ref();
         let (server, tool) = subject(stored);

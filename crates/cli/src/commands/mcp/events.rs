@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::Stored;
+use callgate_audit::StoredRecord;
 
 use super::found::{self, find, subject};
 use crate::args;
@@ -49,7 +49,7 @@ pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit>
 }
 
 /// What happened; why it was stopped, if it was.
-fn what(stored: &Stored) -> String {
+fn what(stored: &StoredRecord) -> String {
     let detail = stored.record.detail.as_deref().and_then(|text| text.lines().next());
     match detail {
         Some(detail) if !found::is_denied(stored) => detail.to_owned(),

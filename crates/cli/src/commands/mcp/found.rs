@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, Filter, RecordKind, Stored};
+use callgate_audit::{CallOutcome, Filter, RecordKind, StoredRecord};
 
 use super::store;
 use crate::args::{self, McpFilters};
@@ -16,8 +16,8 @@ pub(super) fn find(
     filters: &McpFilters,
     kinds: Vec<RecordKind>,
     config: Option<&Path>,
-    keep: impl Fn(&Stored) -> bool,
-) -> Result<Vec<Stored>> {
+    keep: impl Fn(&StoredRecord) -> bool,
+) -> Result<Vec<StoredRecord>> {
     let limit = filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let filter = Filter {
         kinds,
@@ -51,26 +51,26 @@ pub(super) fn note_limit(filters: &McpFilters, shown: usize) {
     }
 }
 
-fn has_verdict(wanted: Option<args::Passed>, stored: &Stored) -> bool {
+fn has_verdict(wanted: Option<args::Passed>, stored: &StoredRecord) -> bool {
     wanted.is_none_or(|wanted| (wanted == args::Passed::Deny) == is_denied(stored))
 }
 
 /// Whether it was stopped.
-pub(super) fn is_denied(stored: &Stored) -> bool {
+pub(super) fn is_denied(stored: &StoredRecord) -> bool {
     let text = stored.record.guardrail.as_ref();
     stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == CallOutcome::Deny)
         || text.is_some_and(|found| found.action == "block")
 }
 
 /// Whether it is about an MCP server: the gateway writes records of the same types.
-pub(super) fn concerns_server(stored: &Stored) -> bool {
+pub(super) fn concerns_server(stored: &StoredRecord) -> bool {
     let record = &stored.record;
     let server = record.tool.as_ref().and_then(|tool| tool.server.as_ref());
     record.mcp.is_some() || server.is_some()
 }
 
 /// Which server, and what of it.
-pub(super) fn subject(stored: &Stored) -> (String, String) {
+pub(super) fn subject(stored: &StoredRecord) -> (String, String) {
     let tool = stored.record.tool.as_ref();
     let server = tool.and_then(|tool| tool.server.clone()).unwrap_or_default();
     (server, tool.map(|tool| tool.name.clone()).unwrap_or_default())

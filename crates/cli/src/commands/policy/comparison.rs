@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use callgate_audit::{CompiledFilter, Filter, Order, Stored};
+use callgate_audit::{CompiledFilter, Filter, RecordOrder, StoredRecord};
 use callgate_store::Reader;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub(super) enum Side<'p> {
 impl Side<'_> {
     fn decide(
         &mut self,
-        stored: &Stored,
+        stored: &StoredRecord,
         recorded: Result<&RecordedCall, NotReplayable>,
     ) -> Result<Decision, NotReplayable> {
         match self {
@@ -99,7 +99,7 @@ impl Comparison {
         Ok(comparison)
     }
 
-    fn add(&mut self, stored: &Stored, decided: Result<(Decision, Decision), NotReplayable>) {
+    fn add(&mut self, stored: &StoredRecord, decided: Result<(Decision, Decision), NotReplayable>) {
         self.calls += 1;
         match decided {
             Err(why) => *self.not_judged.entry(why).or_default() += 1,
@@ -208,7 +208,7 @@ pub(super) fn for_each_call(
     reader: &Reader,
     filters: &Filters,
     context: Context,
-    mut visit: impl FnMut(&Stored, Part),
+    mut visit: impl FnMut(&StoredRecord, Part),
 ) -> Result<()> {
     let mut chosen = Filter { kinds: replay::calls().kinds, ..filters.query() };
     chosen.after = first_of_limit(reader, &chosen)?;
@@ -227,7 +227,7 @@ pub(super) fn for_each_call(
     let (first, last) = reader.extent()?;
     let all = last.saturating_sub(first) + 1;
     let mut progress = render::progress("judged");
-    let visit = |stored: Stored| {
+    let visit = |stored: StoredRecord| {
         let is_chosen =
             chosen.after.is_none_or(|after| stored.seq > after) && compiled.passes(&stored.record);
         visit(&stored, if is_chosen { Part::Chosen } else { Part::Context });
@@ -236,7 +236,7 @@ pub(super) fn for_each_call(
     };
     match chooses_most(&wanted) {
         true => reader.for_each_in_order(&wanted, visit)?,
-        false => reader.for_each(&Filter { order: Order::OldestFirst, ..wanted }, visit)?,
+        false => reader.for_each(&Filter { order: RecordOrder::OldestFirst, ..wanted }, visit)?,
     }
     progress(all, all);
     Ok(())
@@ -263,7 +263,7 @@ fn first_of_limit(reader: &Reader, filter: &Filter) -> Result<Option<u64>> {
 }
 
 impl Example {
-    fn of(stored: &Stored) -> Self {
+    fn of(stored: &StoredRecord) -> Self {
         Self { seq: stored.seq, id: stored.record.id.to_string(), call: records::call(stored) }
     }
 }

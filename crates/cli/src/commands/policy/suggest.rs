@@ -10,7 +10,7 @@ mod yaml;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, Stored};
+use callgate_audit::{CallOutcome, StoredRecord};
 use callgate_store::Opinion;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ struct LeftOut {
 }
 
 impl LeftOut {
-    fn new(stored: &Stored, why: impl Into<String>) -> Self {
+    fn new(stored: &StoredRecord, why: impl Into<String>) -> Self {
         Self { seq: stored.seq, call: records::call(stored), why: why.into() }
     }
 }
@@ -93,7 +93,7 @@ fn short(call: &str) -> String {
 }
 
 /// Whether this call must not be allowed: it was denied, or it should have been.
-fn must_stay_out(stored: &Stored, marks: &Marks) -> bool {
+fn must_stay_out(stored: &StoredRecord, marks: &Marks) -> bool {
     let is_wrong = marks.opinion(stored) == Some(Opinion::Wrong);
     let was_denied =
         stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == CallOutcome::Deny);

@@ -1,6 +1,6 @@
 //! Helpers that set up a server and make calls.
 
-use callgate_audit::{Filter, Order, Record};
+use callgate_audit::{Filter, Record, RecordOrder};
 use callgate_call::{Arguments, Origin, OriginFields, Surface, Who};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
@@ -73,7 +73,7 @@ impl World {
 
     pub(super) fn records(&self) -> Vec<Record> {
         self.audit.flush().wait().unwrap();
-        let filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+        let filter = Filter { order: RecordOrder::OldestFirst, ..Filter::default() };
         let stored = self.audit.reader().unwrap().records(&filter).unwrap();
         stored.into_iter().map(|stored| stored.record).collect()
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use callgate_audit::{GENESIS, Hash, Link, Record, Sealed};
+use callgate_audit::{ChainHash, ChainLink, GENESIS, Record, Sealed};
 use parking_lot::Mutex;
 
 use crate::error::ReadError;
@@ -41,11 +41,11 @@ impl MemoryLog {
 
     pub(crate) fn append_sealed(&self, sealed: Sealed) -> u64 {
         let mut state = self.0.lock();
-        let (before, at): (Hash, i64) =
+        let (before, at): (ChainHash, i64) =
             state.entries.last().map_or((GENESIS, 0), |last| (last.hash, last.at));
         let seq = state.begin + state.entries.len() as u64 + 1;
         state.total += sealed.body.len() as i64;
-        let link = Link {
+        let link = ChainLink {
             seq: seq.cast_signed(),
             at: at.max(sealed.time),
             total: state.total,

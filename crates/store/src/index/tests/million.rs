@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use callgate_audit::{Filter, Order};
+use callgate_audit::{Filter, RecordOrder};
 use rusqlite::{StatementStatus, params};
 
 use super::super::bits::{BLOCK, Bits, block_of, position_of};
@@ -129,7 +129,8 @@ fn a_million_records_are_not_gone_through() {
     let index = million();
     let text = |it: &str| Some(it.to_owned());
     let rare = Filter { tool: text("rare"), ..Filter::default() };
-    let session = Filter { session: text("mine"), order: Order::OldestFirst, ..Filter::default() };
+    let session =
+        Filter { session: text("mine"), order: RecordOrder::OldestFirst, ..Filter::default() };
     let both = Filter {
         verdict: Some(CallOutcome::Deny),
         who: callgate_audit::WhoFilter { user: text("User 1*"), ..Default::default() },
@@ -214,7 +215,7 @@ fn an_indexed_record_takes_a_small_part_of_its_size() {
     println!("of it reading: {:.2} µs", begin.elapsed().as_secs_f64() * 1e6 / MEASURED as f64);
     let begin = Instant::now();
     for entry in &entries {
-        let _: callgate_audit::Body<Record> = serde_json::from_str(&entry.body).unwrap();
+        let _: callgate_audit::RecordBody<Record> = serde_json::from_str(&entry.body).unwrap();
     }
     println!("a whole record: {:.2} µs", begin.elapsed().as_secs_f64() * 1e6 / MEASURED as f64);
     drop(index);

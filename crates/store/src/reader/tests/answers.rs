@@ -168,7 +168,7 @@ fn a_record_that_cannot_be_read_is_reported_and_the_others_are_found() {
     let mut exported = Vec::new();
     assert_eq!(reader.export(&oldest_first(), &mut exported).unwrap(), 2);
     let mut in_order = Vec::new();
-    let visit = |stored: Stored| {
+    let visit = |stored: StoredRecord| {
         in_order.push(stored.seq);
         Ok(std::ops::ControlFlow::Continue(()))
     };

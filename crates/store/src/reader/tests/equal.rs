@@ -119,14 +119,14 @@ fn filter(dice: &mut Dice<'_>, begin: u64) -> Filter {
         until: time(dice),
         after: (dice.roll(4) == 0).then(|| begin + dice.roll(80) as u64),
         limit: (dice.roll(3) == 0).then(|| dice.roll(10)),
-        order: [Order::OldestFirst, Order::NewestFirst][dice.roll(2)],
+        order: [RecordOrder::OldestFirst, RecordOrder::NewestFirst][dice.roll(2)],
     }
 }
 
 /// The answer by reading every record.
 fn read_all(log: &MemoryLog, filter: &Filter) -> (Vec<u64>, Stats) {
     let compiled = CompiledFilter::new(filter).unwrap();
-    let mut tally = Tally::new(&compiled);
+    let mut tally = StatsCounter::new(&compiled);
     let mut found = Vec::new();
     let after = filter.after.unwrap_or(0);
     for entry in log.entries().iter().filter(|entry| entry.seq > after) {
@@ -136,7 +136,7 @@ fn read_all(log: &MemoryLog, filter: &Filter) -> (Vec<u64>, Stats) {
             found.push(entry.seq);
         }
     }
-    if filter.order == Order::NewestFirst {
+    if filter.order == RecordOrder::NewestFirst {
         found.reverse();
     }
     found.truncate(filter.limit.unwrap_or(usize::MAX));
@@ -177,7 +177,7 @@ proptest! {
                 let (found, counted) = read_all(&log, filter);
                 prop_assert_eq!(seqs(&reader.records(filter).unwrap()), found, "{:?}", filter);
                 prop_assert_eq!(stats(reader, filter).unwrap(), counted, "{:?}", filter);
-                let all = Filter { limit: None, order: Order::OldestFirst, ..filter.clone() };
+                let all = Filter { limit: None, order: RecordOrder::OldestFirst, ..filter.clone() };
                 let mut in_order = Vec::new();
                 let visited = reader.for_each_in_order(&all, |stored| {
                     in_order.push(stored.seq);

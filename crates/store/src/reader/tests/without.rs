@@ -80,7 +80,7 @@ fn an_index_of_another_journal_is_not_believed() {
 
 #[test]
 fn an_index_may_be_rebuilt_during_a_query() {
-    for order in [Order::OldestFirst, Order::NewestFirst] {
+    for order in [RecordOrder::OldestFirst, RecordOrder::NewestFirst] {
         let (folder, log) = (Folder::new(), journal());
         let (reader, other) = (reader(&folder, &log), reader(&folder, &log));
         let mut found = Vec::new();
@@ -105,7 +105,7 @@ fn an_index_may_be_rebuilt_during_a_query() {
                 Ok(ControlFlow::Continue(()))
             })
             .unwrap();
-        if order == Order::NewestFirst {
+        if order == RecordOrder::NewestFirst {
             found.reverse();
         }
         assert_eq!(found, expected());

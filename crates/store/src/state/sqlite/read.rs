@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use callgate_audit::{CompiledFilter, Principal, Tally};
+use callgate_audit::{CompiledFilter, Principal, StatsCounter};
 
 use super::schema::STATE;
 use super::{marks, pins};
@@ -63,7 +63,7 @@ impl StateReader {
     pub(crate) fn count_turns(
         &self,
         filter: &CompiledFilter<'_>,
-        tally: &mut Tally<'_>,
+        tally: &mut StatsCounter<'_>,
     ) -> Result<(), ReadError> {
         let hour = |time: jiff::Timestamp| time.as_microsecond().div_euclid(HOUR);
         let since = filter.filter.since.map_or(i64::MIN, hour);

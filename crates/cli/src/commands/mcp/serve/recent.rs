@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, Filter, RecordKind, Stored};
+use callgate_audit::{CallOutcome, Filter, RecordKind, StoredRecord};
 use callgate_control::clean;
 use callgate_mcp::{CallResult, Changes};
 use callgate_store::Location;
@@ -117,20 +117,20 @@ impl RecentQuery {
 }
 
 /// The newest calls that pass. Before the first one was recorded there is no store.
-fn find(now: &Loaded, filter: Filter, limit: usize) -> Result<Vec<Stored>> {
+fn find(now: &Loaded, filter: Filter, limit: usize) -> Result<Vec<StoredRecord>> {
     let kinds = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     let Some(reader) = records::opened_if_there(&now.store)? else { return Ok(Vec::new()) };
     Ok(reader.records(&Filter { kinds, limit: Some(limit), ..filter })?)
 }
 
 impl Decisions {
-    fn of(found: &[Stored], limit: usize) -> Self {
+    fn of(found: &[StoredRecord], limit: usize) -> Self {
         Self { decisions: found.iter().map(Decision::of).collect(), more: found.len() == limit }
     }
 }
 
 impl Decision {
-    fn of(stored: &Stored) -> Self {
+    fn of(stored: &StoredRecord) -> Self {
         let record = &stored.record;
         let (tool, verdict) = (record.tool.as_ref(), record.verdict.as_ref());
         let cut = |text: &str| text.chars().take(MAX_INPUT).collect::<String>();
@@ -155,7 +155,7 @@ impl Decision {
 }
 
 /// A decision on a line, for a model.
-fn line(stored: &Stored) -> String {
+fn line(stored: &StoredRecord) -> String {
     let (tool, rule, why) = (records::tool(stored), records::rule(stored), records::why(stored));
     let words = verdict_words(records::verdict(stored), &tool, &rule, &why, Color::Off);
     format!("{}  {}  {words}", stored.record.time, stored.record.id)

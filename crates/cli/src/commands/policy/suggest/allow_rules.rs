@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{CompiledFilter, Filter, Stored};
+use callgate_audit::{CompiledFilter, Filter, StoredRecord};
 use callgate_effects::Catalogue;
 use callgate_policy::{EffectTerms, Policies, SELF_PROTECTION, Source};
 use serde_json::{Map, Value, json};
@@ -101,7 +101,7 @@ enum Detail {
 }
 
 impl Seen {
-    fn add(&mut self, stored: &Stored, policies: &Policies) {
+    fn add(&mut self, stored: &StoredRecord, policies: &Policies) {
         self.calls += 1;
         let recorded = match RecordedCall::of(stored) {
             Ok(recorded) => recorded,
@@ -241,7 +241,7 @@ fn when(name: &GroupName, group: &Group) -> Option<Yaml> {
 }
 
 /// The tool and the server as a rule names them.
-fn names(stored: &Stored) -> (String, Option<String>) {
+fn names(stored: &StoredRecord) -> (String, Option<String>) {
     let Some(tool) = &stored.record.tool else { return (String::new(), None) };
     let Some(server) = &tool.server else { return (tool.name.clone(), None) };
     let bare = tool.name.strip_prefix(&format!("mcp__{server}__")).unwrap_or(&tool.name);
@@ -249,7 +249,7 @@ fn names(stored: &Stored) -> (String, Option<String>) {
 }
 
 /// A recorded call as the example of a rule.
-fn example(stored: &Stored, raw: &str) -> Option<Value> {
+fn example(stored: &StoredRecord, raw: &str) -> Option<Value> {
     let (tool, server) = names(stored);
     let input: Value = match raw.trim().is_empty() {
         true => json!({}),
@@ -277,7 +277,7 @@ struct Checked {
 impl Checked {
     fn add(
         &mut self,
-        stored: &Stored,
+        stored: &StoredRecord,
         replay: &mut Replay<'_>,
         marks: &Marks,
         chosen: &CompiledFilter<'_>,

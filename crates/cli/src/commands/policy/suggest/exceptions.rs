@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{CallOutcome, Filter, Stored};
+use callgate_audit::{CallOutcome, Filter, StoredRecord};
 use callgate_policy::{Policies, SELF_PROTECTION, builtin};
 use callgate_store::{Opinion, Reader};
 
@@ -52,7 +52,7 @@ pub(super) fn suggest(args: &PolicySuggest, config: Option<&Path>) -> Result<Sug
 
 /// A denied call, with what its session did before.
 struct DeniedCall {
-    stored: Stored,
+    stored: StoredRecord,
     recorded: RecordedCall,
 }
 
@@ -62,7 +62,7 @@ struct Exception {
     rule: String,
     detail: Detail,
     when: Yaml,
-    stored: Stored,
+    stored: StoredRecord,
     /// The place of the call.
     call: usize,
 }
@@ -92,7 +92,7 @@ struct Checked {
 }
 
 impl Work<'_> {
-    fn leave_out(&mut self, stored: &Stored, why: impl Into<String>) {
+    fn leave_out(&mut self, stored: &StoredRecord, why: impl Into<String>) {
         self.suggestion.left_out.push(LeftOut::new(stored, why));
     }
 
@@ -100,7 +100,7 @@ impl Work<'_> {
         &mut self,
         base: &Policies,
         reader: &Reader,
-        wrong: Vec<Stored>,
+        wrong: Vec<StoredRecord>,
     ) -> Result<Vec<DeniedCall>> {
         let mut calls = Vec::new();
         for stored in wrong {
@@ -164,7 +164,7 @@ impl Work<'_> {
     }
 
     /// Leaves a call out, and the exceptions that it was for.
-    fn give_up(&mut self, at: usize, stored: &Stored, why: String) {
+    fn give_up(&mut self, at: usize, stored: &StoredRecord, why: String) {
         self.exceptions.retain(|exception| exception.call != at);
         self.leave_out(stored, why);
     }
@@ -302,7 +302,7 @@ fn checked(
 
 /// Whether an exception must not allow this call: it is stopped today, and nobody said that this is
 /// wrong.
-fn must_stay_out_now(stored: &Stored, marks: &Marks) -> bool {
+fn must_stay_out_now(stored: &StoredRecord, marks: &Marks) -> bool {
     must_stay_out(stored, marks) || marks.opinion(stored) != Some(Opinion::Wrong)
 }
 
