@@ -64,7 +64,7 @@ pub(crate) struct Entry {
     pub(crate) before: ChainHash,
     /// The id that links it to other records: see [`Sealed::joins`](callgate_audit::Sealed::joins).
     pub(crate) joins: Option<String>,
-    /// The record as JSON: see [`Body`](callgate_audit::Body).
+    /// The record as JSON: see [`RecordBody`](callgate_audit::RecordBody).
     pub(crate) body: String,
 }
 

@@ -19,15 +19,15 @@ pub(crate) mod turns;
 
 use crate::database::Fault;
 use crate::write_connection::View;
-use files::{Files, SealedFile};
-use history::{History, SealedStep};
-use keys::Keys;
-use marks::Marks;
-use meters::Meters;
-use pins::Pins;
-use removed::{RemovedCalls, SealedRemoved};
-use sessions::Sessions;
-use turns::Turns;
+use files::{FileStore, SealedFile};
+use history::{HistoryStore, SealedStep};
+use keys::KeyStore;
+use marks::MarkStore;
+use meters::MeterStore;
+use pins::PinStore;
+use removed::{RemovedCallStore, SealedRemoved};
+use sessions::SessionStore;
+use turns::TurnStore;
 
 pub(crate) use sqlite::{StateDb, StateLock, StateMaintenance, StateReader, StateSnapshot};
 
@@ -35,8 +35,16 @@ pub(crate) use sqlite::{StateDb, StateLock, StateMaintenance, StateReader, State
 pub(crate) type BeforeCommit<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Fault>;
 
 /// Everything that is stored in addition to the records.
-pub(crate) trait State:
-    Keys + Pins + RemovedCalls + Meters + History + Files + Sessions + Turns + Marks
+pub(crate) trait StateStore:
+    KeyStore
+    + PinStore
+    + RemovedCallStore
+    + MeterStore
+    + HistoryStore
+    + FileStore
+    + SessionStore
+    + TurnStore
+    + MarkStore
 {
     /// Stores all of these, or none. `now` is in microseconds since 1970.
     fn store(&self, entries: &[&StateEntry], now: i64) -> Result<(), Fault>;

@@ -20,7 +20,7 @@ use crate::shared::{Shared, now};
 use crate::state::files::SealedFile;
 use crate::state::history::{FlowName, FlowStep, SealedStep};
 use crate::state::turns::TurnCount;
-use crate::state::{State, StateEntry};
+use crate::state::{StateEntry, StateStore};
 use crate::write_connection::View;
 use crate::writer;
 

@@ -10,8 +10,8 @@ use crate::pace::Pace;
 use crate::queue::{QueueEntry, Taken, Work};
 use crate::receipt::AppendError;
 use crate::shared::{Shared, now};
-use crate::state::sessions::Sessions;
-use crate::state::{State, StateEntry};
+use crate::state::sessions::SessionStore;
+use crate::state::{StateEntry, StateStore};
 
 /// Writes until the queue is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>) {

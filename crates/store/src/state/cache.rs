@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::database::Fault;
-use crate::state::State;
+use crate::state::StateStore;
 use crate::state::history::{FlowKey, FlowStep};
 use crate::write_connection::View;
 
@@ -34,7 +34,7 @@ struct FlowKeys {
     last: i64,
     /// The view in which it was read.
     view: Option<View>,
-    /// The file it was read from: see [`State::opened`].
+    /// The file it was read from: see [`StateStore::opened`].
     opened: u64,
 }
 
@@ -75,7 +75,7 @@ impl StateCache {
     /// Whether a session may have steps. `view` was taken before.
     pub(crate) fn may_have_flow(
         &self,
-        state: &dyn State,
+        state: &dyn StateStore,
         view: Option<View>,
         key: &FlowKey,
     ) -> Result<bool, Fault> {
@@ -94,7 +94,7 @@ impl StateCache {
 
 impl FlowKeys {
     /// Reads the steps that other processes have written since.
-    fn read(&mut self, state: &dyn State) -> Result<(), Fault> {
+    fn read(&mut self, state: &dyn StateStore) -> Result<(), Fault> {
         if self.keys.len() > MAX_KEYS {
             *self = Self { opened: self.opened, ..Self::default() };
         }

@@ -53,8 +53,8 @@ impl SealedFile {
     }
 }
 
-/// The store of what sessions have written; [`State::store`](crate::state::State::store) adds to it.
-pub(crate) trait Files {
+/// The store of what sessions have written; [`StateStore::store`](crate::state::StateStore::store) adds to it.
+pub(crate) trait FileStore {
     /// Every write after this one, oldest first, and the id of the last.
     fn files_after(&self, write: i64) -> Result<(Vec<SealedFile>, i64), Fault>;
 }
@@ -84,7 +84,7 @@ impl KnownFiles {
     }
 
     /// Adds what was written since the last look.
-    pub(crate) fn look(&self, files: &dyn Files, cipher: &Cipher) -> Result<(), Fault> {
+    pub(crate) fn look(&self, files: &dyn FileStore, cipher: &Cipher) -> Result<(), Fault> {
         let mut known = self.0.write();
         let (writes, seen) = files.files_after(known.seen)?;
         known.seen = seen;
@@ -100,7 +100,7 @@ impl KnownFiles {
     }
 
     /// Reads everything again after old writes were removed.
-    pub(crate) fn reload(&self, files: &dyn Files, cipher: &Cipher) -> Result<(), Fault> {
+    pub(crate) fn reload(&self, files: &dyn FileStore, cipher: &Cipher) -> Result<(), Fault> {
         *self.0.write() = KnownSessions::default();
         self.look(files, cipher)
     }

@@ -158,7 +158,7 @@ pub(crate) struct KeyChange<'a> {
 /// The store of gateway keys. Each change passes its record to `record_change` before it is committed, so no
 /// key is changed without a record. If the commit fails after that, or the process ends in between,
 /// there is a record of a change that did not happen.
-pub(crate) trait Keys {
+pub(crate) trait KeyStore {
     /// Every key with the hash of its secret, in order of creation.
     fn keys(&self) -> Result<Vec<(KeyHash, KeyInfo)>, Fault>;
 
@@ -217,7 +217,7 @@ impl KnownKeys {
     }
 
     /// Loads the keys. Expired keys stay, so that the refusal can say that the key has expired.
-    pub(crate) fn load(&self, kept: &dyn Keys) -> Result<(), Fault> {
+    pub(crate) fn load(&self, kept: &dyn KeyStore) -> Result<(), Fault> {
         let _loading = self.loading.lock();
         let all = kept.keys()?;
         let alive = all.into_iter().filter(|(_, info)| info.revoked.is_none()).collect();
@@ -258,10 +258,11 @@ impl Store {
             SecretChoice::Replace => Some(new_secret()?),
         };
         let to = (term, secret.as_ref().map(|secret| hash_of(secret.expose())));
-        let renew =
-            |keys: &dyn Keys, changing: KeyChange<'_>, record_change: BeforeCommit<'_, Record>| {
-                keys.renew(name, to, changing, record_change)
-            };
+        let renew = |keys: &dyn KeyStore,
+                     changing: KeyChange<'_>,
+                     record_change: BeforeCommit<'_, Record>| {
+            keys.renew(name, to, changing, record_change)
+        };
         let key = self.change_keys(by, renew)?;
         Ok(RenewedKey { key, secret })
     }
@@ -291,7 +292,11 @@ impl Store {
     fn change_keys<T>(
         &self,
         by: &Principal,
-        change: impl FnOnce(&dyn Keys, KeyChange<'_>, BeforeCommit<'_, Record>) -> Result<T, StoreError>,
+        change: impl FnOnce(
+            &dyn KeyStore,
+            KeyChange<'_>,
+            BeforeCommit<'_, Record>,
+        ) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let shared = self.shared();
         let changed =

@@ -68,7 +68,7 @@ pub(crate) struct Marking<'a> {
 
 /// The store of marks. Each change passes its record to `record_change` before it is committed, so no
 /// mark is changed without a record.
-pub(crate) trait Marks {
+pub(crate) trait MarkStore {
     /// Sets or removes the mark of a call. Returns `false` if that changes nothing.
     fn mark(
         &self,

@@ -60,7 +60,7 @@ pub(crate) struct Level {
 }
 
 /// The store of token buckets. Times are in microseconds since 1970.
-pub(crate) trait Meters {
+pub(crate) trait MeterStore {
     /// Takes a token from each bucket, or none at all: then it returns the indices of the empty
     /// ones. Concurrent calls run one after the other.
     fn take(&self, buckets: &[Bucket], now: i64) -> Result<Vec<usize>, Fault>;

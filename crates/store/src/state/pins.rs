@@ -87,7 +87,7 @@ pub(crate) type BeforePinCommit<'a> = &'a mut dyn FnMut(&[PutPin]) -> Result<(),
 
 /// The store of pins. `then` runs before a change is committed; if it fails, nothing is changed.
 /// What it recorded stays recorded even if the commit fails after that.
-pub(crate) trait Pins {
+pub(crate) trait PinStore {
     /// Every pin, by server, kind and name.
     fn pins(&self) -> Result<Vec<StoredPin>, Fault>;
 
@@ -176,7 +176,7 @@ impl Store {
 
     fn change_pins<T>(
         &self,
-        change: impl FnOnce(&dyn Pins) -> Result<T, Fault>,
+        change: impl FnOnce(&dyn PinStore) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let shared = self.shared();
         let changed = change(&shared.state);

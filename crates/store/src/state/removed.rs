@@ -111,8 +111,8 @@ pub(crate) struct SealedMatches {
     pub(crate) crowded: Vec<[u8; 32]>,
 }
 
-/// The store of removed calls; [`State::store`](crate::state::State::store) adds them.
-pub(crate) trait RemovedCalls {
+/// The store of removed calls; [`StateStore::store`](crate::state::StateStore::store) adds them.
+pub(crate) trait RemovedCallStore {
     /// The entries of this binding under any of these signs and keys. If there are too many, those
     /// of the first signs and keys are read.
     fn find(&self, binding: &[u8; 32], sought: &RemovedQuery) -> Result<SealedMatches, Fault>;
@@ -198,7 +198,7 @@ impl Bindings {
     }
 
     /// Adds the bindings of entries since the last look.
-    pub(crate) fn look(&self, kept: &dyn RemovedCalls) -> Result<(), Fault> {
+    pub(crate) fn look(&self, kept: &dyn RemovedCallStore) -> Result<(), Fault> {
         let seen = self.0.read().seen;
         let (added, newest) = kept.bindings_after(seen)?;
         if newest > seen {
@@ -210,7 +210,7 @@ impl Bindings {
     }
 
     /// Reads all bindings again after entries were removed. No entry can be added meanwhile.
-    pub(crate) fn reload(&self, kept: &dyn RemovedCalls) -> Result<(), Fault> {
+    pub(crate) fn reload(&self, kept: &dyn RemovedCallStore) -> Result<(), Fault> {
         let mut known = self.0.write();
         let (bindings, seen) = kept.bindings_after(0)?;
         *known = KnownBindings { bindings: bindings.into_iter().collect(), seen };

@@ -31,7 +31,7 @@ pub(crate) struct IdleSession {
 /// The store of open sessions. `then` runs before a change is committed; if it fails, nothing is
 /// changed. What it recorded stays recorded even if the commit fails after that: then a start or an
 /// end is recorded twice.
-pub(crate) trait Sessions {
+pub(crate) trait SessionStore {
     /// Stores that these sessions are alive. `then` gets the records of those that start now.
     fn touch(
         &self,

@@ -21,7 +21,7 @@ use crate::database::{Database, Fault};
 use crate::error::OpenError;
 use crate::place::{Patience, Place};
 use crate::settings::Durability;
-use crate::state::{State, StateEntry};
+use crate::state::{StateEntry, StateStore};
 use crate::write_connection::{SqliteFile, View, WriteConnection};
 
 pub(crate) use maintenance::StateMaintenance;
@@ -70,7 +70,7 @@ impl StateDb {
     }
 }
 
-impl State for StateDb {
+impl StateStore for StateDb {
     fn store(&self, entries: &[&StateEntry], now: i64) -> Result<(), Fault> {
         self.change(|database| {
             entries.iter().try_for_each(|entries| match entries {

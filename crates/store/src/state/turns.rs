@@ -49,7 +49,7 @@ pub(crate) struct Counts {
 }
 
 /// The store of counts.
-pub(crate) trait Turns {
+pub(crate) trait TurnStore {
     /// Adds these to the stored counts, all of them or none. An hour has at most [`MAX_ROWS`]
     /// slots; beyond that a slot counts as [others](TurnGroup::into_others).
     fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault>;
@@ -89,7 +89,7 @@ impl CountedTurns {
     }
 
     /// Writes the counts. If that fails, they are kept for the next attempt.
-    pub(crate) fn write(&self, kept: &dyn Turns) -> Result<(), Fault> {
+    pub(crate) fn write(&self, kept: &dyn TurnStore) -> Result<(), Fault> {
         let taken = std::mem::take(&mut *self.0.lock());
         if taken.is_empty() {
             return Ok(());

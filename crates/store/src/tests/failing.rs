@@ -8,7 +8,7 @@ use super::*;
 use crate::maintenance::Maintenance;
 use crate::shared::Shared;
 use crate::state::removed::SealedRemoved;
-use crate::state::{State, StateEntry};
+use crate::state::{StateEntry, StateStore};
 use crate::wal::LogBounds;
 use crate::{AppendError, Health, OpenError, RemovedEntry};
 

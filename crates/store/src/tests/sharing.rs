@@ -5,10 +5,10 @@ use crate::Bucket;
 use crate::database::Fault;
 use crate::shared::{Shared, now};
 use crate::state::history::SealedStep;
-use crate::state::meters::Meters;
-use crate::state::pins::{PinName, Pins};
+use crate::state::meters::MeterStore;
+use crate::state::pins::{PinName, PinStore};
 use crate::state::sqlite::{prune_history, prune_meters};
-use crate::state::{State, StateEntry};
+use crate::state::{StateEntry, StateStore};
 use crate::{FlowName, FlowStep, Health, PinnedVersion, PutPin, StoreError, StoredPin};
 use callgate_audit::RecordId;
 

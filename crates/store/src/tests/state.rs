@@ -13,8 +13,8 @@ use crate::maintenance::Maintenance;
 use crate::shared::Shared;
 use crate::state::history::SealedStep;
 use crate::state::keys::hash_of;
-use crate::state::removed::{RemovedCalls, SealedRemoved};
-use crate::state::{State, StateEntry};
+use crate::state::removed::{RemovedCallStore, SealedRemoved};
+use crate::state::{StateEntry, StateStore};
 use crate::wal::LogBounds;
 use crate::{
     Bucket, FlowName, FlowStep, Health, OpenError, PinnedVersion, RemovedEntry, RemovedQuery,

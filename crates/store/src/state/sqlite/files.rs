@@ -4,9 +4,9 @@ use rusqlite::params;
 
 use crate::database::{Database, Fault};
 use crate::state::StateDb;
-use crate::state::files::{FileLimits, Files, SealedFile};
+use crate::state::files::{FileLimits, FileStore, SealedFile};
 
-impl Files for StateDb {
+impl FileStore for StateDb {
     fn files_after(&self, write: i64) -> Result<(Vec<SealedFile>, i64), Fault> {
         self.look(|database| files_after(database, write))
     }

@@ -6,9 +6,9 @@ use callgate_audit::RecordId;
 
 use crate::database::{Database, Fault};
 use crate::state::StateDb;
-use crate::state::history::{FlowKey, FlowStep, History, SealedStep};
+use crate::state::history::{FlowKey, FlowStep, HistoryStore, SealedStep};
 
-impl History for StateDb {
+impl HistoryStore for StateDb {
     fn steps(&self, session: &FlowKey, since: i64) -> Result<Vec<FlowStep>, Fault> {
         self.look(|database| find(database, session, since))
     }

@@ -10,10 +10,10 @@ use callgate_call::Who;
 
 use crate::database::{Database, Fault};
 use crate::error::StoreError;
-use crate::state::keys::{KeyChange, KeyHash, KeyInfo, Keys, NewKey, Term};
+use crate::state::keys::{KeyChange, KeyHash, KeyInfo, KeyStore, NewKey, Term};
 use crate::state::{BeforeCommit, StateDb};
 
-impl Keys for StateDb {
+impl KeyStore for StateDb {
     fn keys(&self) -> Result<Vec<(KeyHash, KeyInfo)>, Fault> {
         self.look(rows)
     }

@@ -8,10 +8,10 @@ use rusqlite::{Connection, Row, params};
 
 use crate::database::{Database, Fault};
 use crate::settings::Retention;
-use crate::state::marks::{CallMark, Marking, Marks, Opinion};
+use crate::state::marks::{CallMark, MarkStore, Marking, Opinion};
 use crate::state::{BeforeCommit, StateDb};
 
-impl Marks for StateDb {
+impl MarkStore for StateDb {
     fn mark(
         &self,
         marking: &Marking<'_>,

@@ -4,9 +4,9 @@ use rusqlite::params;
 
 use crate::database::{Database, Fault};
 use crate::state::StateDb;
-use crate::state::meters::{Bucket, Level, Meters};
+use crate::state::meters::{Bucket, Level, MeterStore};
 
-impl Meters for StateDb {
+impl MeterStore for StateDb {
     fn take(&self, buckets: &[Bucket], now: i64) -> Result<Vec<usize>, Fault> {
         self.change(|database| take(database, buckets, now))
     }

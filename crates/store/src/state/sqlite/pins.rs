@@ -4,10 +4,10 @@ use callgate_scan::{redact, redact_json};
 use rusqlite::{Row, params};
 
 use crate::database::{Database, Fault};
-use crate::state::pins::{BeforePinCommit, PinName, PinnedVersion, Pins, PutPin, StoredPin};
+use crate::state::pins::{BeforePinCommit, PinName, PinStore, PinnedVersion, PutPin, StoredPin};
 use crate::state::{BeforeCommit, StateDb};
 
-impl Pins for StateDb {
+impl PinStore for StateDb {
     fn pins(&self) -> Result<Vec<StoredPin>, Fault> {
         self.look(|database| Ok(all(database.connection())?))
     }

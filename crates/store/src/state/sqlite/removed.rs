@@ -7,10 +7,10 @@ use rusqlite::params;
 use crate::database::{Database, Fault};
 use crate::state::StateDb;
 use crate::state::removed::{
-    RemovedCalls, RemovedEntry, RemovedLimits, RemovedQuery, SealedMatches, SealedRemoved,
+    RemovedCallStore, RemovedEntry, RemovedLimits, RemovedQuery, SealedMatches, SealedRemoved,
 };
 
-impl RemovedCalls for StateDb {
+impl RemovedCallStore for StateDb {
     fn find(&self, binding: &[u8; 32], sought: &RemovedQuery) -> Result<SealedMatches, Fault> {
         self.look(|database| find(database, binding, sought))
     }

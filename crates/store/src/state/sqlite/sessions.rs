@@ -7,10 +7,10 @@ use rusqlite::params;
 use callgate_audit::{Record, SessionKey};
 
 use crate::database::{Database, Fault};
-use crate::state::sessions::{ActiveSession, IdleSession, Sessions, micros};
+use crate::state::sessions::{ActiveSession, IdleSession, SessionStore, micros};
 use crate::state::{BeforeCommit, StateDb};
 
-impl Sessions for StateDb {
+impl SessionStore for StateDb {
     fn touch(
         &self,
         seen: &[ActiveSession],
@@ -38,7 +38,7 @@ fn begin(database: &Database, session: &ActiveSession, now: i64) -> Result<(), F
 }
 
 /// Removes the sessions that were idle for that long. `then` gets the records of their ends before
-/// they are removed, as in [`Sessions`].
+/// they are removed, as in [`SessionStore`].
 pub(crate) fn end_idle(
     database: &Database,
     idle: Duration,

@@ -7,9 +7,9 @@ use rusqlite::params;
 use crate::database::{Database, Fault};
 use crate::settings::Retention;
 use crate::state::StateDb;
-use crate::state::turns::{Counts, HOUR, MAX_ROWS, TurnGroup, Turns};
+use crate::state::turns::{Counts, HOUR, MAX_ROWS, TurnGroup, TurnStore};
 
-impl Turns for StateDb {
+impl TurnStore for StateDb {
     fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault> {
         self.change(|database| {
             counted.iter().try_for_each(|(slot, counts)| add_bounded(database, slot, *counts))
