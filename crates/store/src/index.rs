@@ -34,7 +34,7 @@ use rusqlite::{Connection, ErrorCode};
 use crate::error::ReadError;
 use names::NameCache;
 
-pub(crate) use fill::{FillStart, Progress};
+pub(crate) use fill::{FillProgress, FillStart};
 pub(crate) use filled::Filled;
 pub(crate) use filter::IndexFilter;
 pub(crate) use page::Bounds;
@@ -44,14 +44,14 @@ pub(crate) use seek::{IdRange, MAX_SHOWN};
 #[derive(Debug)]
 pub(crate) struct Index {
     connection: Connection,
-    access: Access,
+    access: IndexAccess,
     /// The ids of recently used names.
     names: RefCell<NameCache>,
 }
 
 /// How an index may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum IndexAccess {
     /// It can be filled.
     Write,
     /// It can only be read, as far as it is filled.

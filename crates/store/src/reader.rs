@@ -27,7 +27,7 @@ use crate::verify::{Verified, VerifyError};
 use callgate_audit::{
     CompiledFilter, Filter, Record, RecordBody, RecordOrder, Stats, StatsCounter, StoredRecord,
 };
-use parts::Parts;
+use parts::IndexedRanges;
 
 /// Reads the records of a store. It never writes to the journal. It updates the shared index if it
 /// can, and otherwise indexes the missing records in a private index.
@@ -290,7 +290,7 @@ impl Reader {
     /// A record with its joined data, if it passes the filter and is shown on its own.
     fn passing(
         &self,
-        parts: &Parts<'_>,
+        parts: &IndexedRanges<'_>,
         compiled: &CompiledFilter<'_>,
         entry: &Entry,
     ) -> Result<Option<StoredRecord>, IndexError> {

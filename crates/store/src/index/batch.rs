@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use super::IndexError;
 use super::bits::{BLOCK, Bits, block_of, position_of};
 use super::columns::Columns;
-use super::field::{Field, Flag};
+use super::field::{IndexField, IndexFlag};
 use super::names::NameCache;
-use super::number::Number;
+use super::number::SqlNumber;
 use crate::journal::Entry;
 
 /// Consecutive records of one block, inside a transaction.
@@ -18,7 +18,7 @@ pub(super) struct Batch<'a> {
     connection: &'a Connection,
     names: &'a mut NameCache,
     block: u64,
-    marks: HashMap<(Field, i64), Vec<u16>>,
+    marks: HashMap<(IndexField, i64), Vec<u16>>,
     add_entry: CachedStatement<'a>,
     times: Option<(i64, i64)>,
     ids: Option<([u8; 16], [u8; 16])>,
@@ -44,7 +44,7 @@ impl<'a> Batch<'a> {
         match Columns::read(&entry.body) {
             Some(columns) => self.add_readable(entry, &columns),
             None => {
-                self.mark(entry.seq, Field::Flag, Flag::Unreadable.number());
+                self.mark(entry.seq, IndexField::Flag, IndexFlag::Unreadable.number());
                 self.add_entry(entry, entry.at.saturating_mul(1000), None)
             }
         }
@@ -62,16 +62,16 @@ impl<'a> Batch<'a> {
             self.mark(seq, field, id);
             Ok(())
         })?;
-        self.mark(seq, Field::Day, columns.day());
+        self.mark(seq, IndexField::Day, columns.day());
         if columns.completes() {
-            self.mark(seq, Field::Flag, Flag::Completes.number());
+            self.mark(seq, IndexField::Flag, IndexFlag::Completes.number());
         }
         let tokens = columns.tokens();
         if tokens.input.is_some() || tokens.output.is_some() {
             let count = |tokens: Option<u64>| tokens.unwrap_or(0).cast_signed();
             self.connection
                 .prepare_cached("INSERT OR IGNORE INTO turns VALUES (?1, ?2, ?3)")?
-                .execute(params![Number(seq), count(tokens.input), count(tokens.output)])?;
+                .execute(params![SqlNumber(seq), count(tokens.input), count(tokens.output)])?;
         }
         self.add_entry(entry, columns.time(), Some(columns.id()))
     }
@@ -89,12 +89,12 @@ impl<'a> Batch<'a> {
             self.ids = Some((first.min(id), last.max(id)));
         }
         let joins = entry.joins.as_deref().map(joins_hash);
-        let (segment, offset) = (Number(entry.spot.segment), Number(entry.spot.offset));
-        self.add_entry.execute(params![Number(entry.seq), segment, offset, time, id, joins])?;
+        let (segment, offset) = (SqlNumber(entry.spot.segment), SqlNumber(entry.spot.offset));
+        self.add_entry.execute(params![SqlNumber(entry.seq), segment, offset, time, id, joins])?;
         Ok(())
     }
 
-    fn mark(&mut self, seq: u64, field: Field, value: i64) {
+    fn mark(&mut self, seq: u64, field: IndexField, value: i64) {
         let positions = self.marks.entry((field, value)).or_default();
         let position = position_of(seq);
         if positions.last() != Some(&position) {
@@ -107,7 +107,7 @@ impl<'a> Batch<'a> {
         let Some((earliest, latest)) = self.times else { return Ok(()) };
         let (first, last) = self.ids.unzip();
         self.connection.prepare_cached(WIDEN_BLOCK)?.execute(params![
-            Number(self.block),
+            SqlNumber(self.block),
             earliest,
             latest,
             first,
@@ -119,13 +119,13 @@ impl<'a> Batch<'a> {
             .prepare_cached("INSERT OR REPLACE INTO marks VALUES (?1, ?2, ?3, ?4)")?;
         for ((field, value), positions) in &self.marks {
             let mut bits = Bits::NONE;
-            let key = params![Number(self.block), field.number(), value];
+            let key = params![SqlNumber(self.block), field.number(), value];
             let stored: Option<Vec<u8>> = before.query_row(key, |row| row.get(0)).optional()?;
             if !stored.is_none_or(|stored| bits.add_stored(&stored)) {
                 return Err(IndexError::Damaged);
             }
             positions.iter().for_each(|position| bits.insert(*position));
-            write.execute(params![Number(self.block), field.number(), value, bits.encode()])?;
+            write.execute(params![SqlNumber(self.block), field.number(), value, bits.encode()])?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::field::Field;
+use super::field::IndexField;
 
 /// The parts of a body that the index stores. Everything else is skipped without being copied.
 #[derive(Debug, Deserialize)]
@@ -24,13 +24,13 @@ struct RecordColumns<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
     #[serde(default, borrow)]
-    surface: Option<Text<'a>>,
+    surface: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    who: Who<'a>,
+    who: WhoColumns<'a>,
     #[serde(default, borrow)]
-    provider: Option<Text<'a>>,
+    provider: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    model: Option<Text<'a>>,
+    model: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
     tool: Option<ToolColumns<'a>>,
     #[serde(default, borrow)]
@@ -44,22 +44,22 @@ struct RecordColumns<'a> {
 /// Text that borrows if possible, also inside an `Option`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Debug, Default, Deserialize)]
-struct Who<'a> {
+struct WhoColumns<'a> {
     #[serde(default, borrow)]
-    org: Option<Text<'a>>,
+    org: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    team: Option<Text<'a>>,
+    team: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    user: Option<Text<'a>>,
+    user: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    agent: Option<Text<'a>>,
+    agent: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    session: Option<Text<'a>>,
+    session: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
-    key: Option<Text<'a>>,
+    key: Option<BorrowedText<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -67,7 +67,7 @@ struct ToolColumns<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
     #[serde(default, borrow)]
-    server: Option<Text<'a>>,
+    server: Option<BorrowedText<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +75,7 @@ struct VerdictColumns<'a> {
     #[serde(borrow)]
     action: Cow<'a, str>,
     #[serde(default, borrow)]
-    rule: Option<Text<'a>>,
+    rule: Option<BorrowedText<'a>>,
     #[serde(default, borrow)]
     shadows: Vec<HitColumns<'a>>,
     #[serde(default, borrow)]
@@ -87,7 +87,7 @@ struct VerdictColumns<'a> {
 #[derive(Debug, Deserialize)]
 struct HitColumns<'a> {
     #[serde(default, borrow)]
-    rule: Option<Text<'a>>,
+    rule: Option<BorrowedText<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -135,36 +135,36 @@ impl<'a> Columns<'a> {
     /// Passes on every name in it that a filter can ask for.
     pub(super) fn names<E>(
         &self,
-        mut visit: impl FnMut(Field, &str) -> Result<(), E>,
+        mut visit: impl FnMut(IndexField, &str) -> Result<(), E>,
     ) -> Result<(), E> {
         let RecordColumns { surface, who, provider, model, tool, verdict, .. } = &self.record;
-        visit(Field::Kind, &self.record.kind)?;
+        visit(IndexField::Kind, &self.record.kind)?;
         let server = tool.as_ref().and_then(|tool| tool.server.as_ref());
         let rule = verdict.as_ref().and_then(|verdict| verdict.rule.as_ref());
         let optional = [
-            (Field::Surface, surface.as_ref()),
-            (Field::Provider, provider.as_ref()),
-            (Field::Model, model.as_ref()),
-            (Field::Server, server),
-            (Field::Rule, rule),
-            (Field::Org, who.org.as_ref()),
-            (Field::Team, who.team.as_ref()),
-            (Field::User, who.user.as_ref()),
-            (Field::Agent, who.agent.as_ref()),
-            (Field::Session, who.session.as_ref()),
-            (Field::Key, who.key.as_ref()),
+            (IndexField::Surface, surface.as_ref()),
+            (IndexField::Provider, provider.as_ref()),
+            (IndexField::Model, model.as_ref()),
+            (IndexField::Server, server),
+            (IndexField::Rule, rule),
+            (IndexField::Org, who.org.as_ref()),
+            (IndexField::Team, who.team.as_ref()),
+            (IndexField::User, who.user.as_ref()),
+            (IndexField::Agent, who.agent.as_ref()),
+            (IndexField::Session, who.session.as_ref()),
+            (IndexField::Key, who.key.as_ref()),
         ];
         for (field, text) in optional {
-            text.map_or(Ok(()), |Text(text)| visit(field, text))?;
+            text.map_or(Ok(()), |BorrowedText(text)| visit(field, text))?;
         }
         if let Some(tool) = tool {
-            visit(Field::Tool, &tool.name)?;
+            visit(IndexField::Tool, &tool.name)?;
         }
         let Some(verdict) = verdict else { return Ok(()) };
-        visit(Field::Action, &verdict.action)?;
+        visit(IndexField::Action, &verdict.action)?;
         let companion = verdict.shadows.iter().chain(&verdict.audits).chain(&verdict.sanitized);
-        for Text(rule) in companion.filter_map(|hit| hit.rule.as_ref()) {
-            visit(Field::OtherRule, rule)?;
+        for BorrowedText(rule) in companion.filter_map(|hit| hit.rule.as_ref()) {
+            visit(IndexField::OtherRule, rule)?;
         }
         Ok(())
     }

@@ -7,10 +7,10 @@ use jiff::civil::{Date, date};
 use rusqlite::params;
 
 use super::bits::{BLOCK, Bits, position_of};
-use super::field::{Field, Flag};
-use super::filter::{Condition, IndexFilter};
-use super::number::Number;
-use super::page::{Block, next_block};
+use super::field::{IndexField, IndexFlag};
+use super::filter::{FieldCondition, IndexFilter};
+use super::number::SqlNumber;
+use super::page::{IndexBlock, next_block};
 use super::{Bounds, Index, IndexError, names};
 use callgate_audit::{CallOutcome, RecordKind, RecordOrder, Stats};
 
@@ -24,7 +24,7 @@ pub(crate) struct Counted {
 }
 
 /// One value of a field in a block.
-struct Value {
+struct ValueCount {
     value: i64,
     /// The first counted record that has it.
     first: u16,
@@ -44,13 +44,13 @@ impl Index {
         let Some(number) = next else {
             return Ok(Counted { unreadable: Vec::new(), rest: None });
         };
-        let block = Block { view: &view, block: number };
-        let mut unreadable = block.flagged(Flag::Unreadable)?;
+        let block = IndexBlock { view: &view, block: number };
+        let mut unreadable = block.flagged(IndexFlag::Unreadable)?;
         unreadable &= &Bits::between(number, bounds.low, bounds.high);
 
         let mut set = Bits::between(number, bounds.low, bounds.high);
         set.remove_all(&unreadable);
-        set.remove_all(&block.flagged(Flag::Completes)?);
+        set.remove_all(&block.flagged(IndexFlag::Completes)?);
         block.keep_in_time(wanted, &mut set)?;
         block.narrow(&mut set, &wanted.of_turns)?;
         for kind in [RecordKind::Turn, RecordKind::Continued] {
@@ -65,22 +65,23 @@ impl Index {
     }
 }
 
-impl Block<'_> {
+impl IndexBlock<'_> {
     /// Keeps only the records in the time range.
     fn keep_in_time(&self, wanted: &IndexFilter, set: &mut Bits) -> Result<(), IndexError> {
         let mut times = self.view.prepare_cached(TIMES)?;
         let (earliest, latest) =
-            times.query_row([Number(self.block)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            times.query_row([SqlNumber(self.block)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if wanted.is_in_time(earliest) && wanted.is_in_time(latest) {
             return Ok(());
         }
         let mut query = self.view.prepare_cached(IN_TIME)?;
         let begin = self.block * BLOCK;
-        let values = params![Number(begin), Number(begin + BLOCK - 1), wanted.since, wanted.until];
+        let values =
+            params![SqlNumber(begin), SqlNumber(begin + BLOCK - 1), wanted.since, wanted.until];
         let mut rows = query.query(values)?;
         let mut in_time = Bits::NONE;
         while let Some(row) = rows.next()? {
-            in_time.insert(position_of(row.get::<_, Number>(0)?.0));
+            in_time.insert(position_of(row.get::<_, SqlNumber>(0)?.0));
         }
         *set &= &in_time;
         Ok(())
@@ -93,9 +94,9 @@ impl Block<'_> {
         set: &Bits,
         stats: &mut Stats,
     ) -> Result<(), IndexError> {
-        let found = names::find(self.view, Field::Kind, kind.as_str())?;
+        let found = names::find(self.view, IndexField::Kind, kind.as_str())?;
         let mut turns = set.clone();
-        let is_turn = Condition(vec![(Field::Kind, found.into_iter().collect())]);
+        let is_turn = FieldCondition(vec![(IndexField::Kind, found.into_iter().collect())]);
         self.narrow(&mut turns, &[is_turn])?;
         if turns.is_empty() {
             return Ok(());
@@ -103,10 +104,10 @@ impl Block<'_> {
         stats.turns.add_records(kind, turns.count());
         let mut query = self.view.prepare_cached(TOKENS)?;
         let begin = self.block * BLOCK;
-        let mut rows = query.query(params![Number(begin), Number(begin + BLOCK - 1)])?;
+        let mut rows = query.query(params![SqlNumber(begin), SqlNumber(begin + BLOCK - 1)])?;
         while let Some(row) = rows.next()? {
             let mut one = Bits::NONE;
-            one.insert(position_of(row.get::<_, Number>(0)?.0));
+            one.insert(position_of(row.get::<_, SqlNumber>(0)?.0));
             one &= &turns;
             if !one.is_empty() {
                 let tokens = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
@@ -124,10 +125,11 @@ impl Block<'_> {
         stats.records += set.count();
         let mut calls = Bits::NONE;
         let mut query = self.view.prepare_cached(COUNTED_MARKS)?;
-        let mut rows = query.query(params![Number(self.block), Field::LAST_COUNTED.number()])?;
-        let mut values: BTreeMap<Field, Vec<Value>> = BTreeMap::new();
+        let mut rows =
+            query.query(params![SqlNumber(self.block), IndexField::LAST_COUNTED.number()])?;
+        let mut values: BTreeMap<IndexField, Vec<ValueCount>> = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            let Some(field) = Field::counted(row.get(0)?) else { continue };
+            let Some(field) = IndexField::counted(row.get(0)?) else { continue };
             let (value, stored): (i64, Vec<u8>) = (row.get(1)?, row.get(2)?);
             let mut having = Bits::NONE;
             if !having.add_stored(&stored) {
@@ -136,12 +138,12 @@ impl Block<'_> {
             having &= set;
             match field {
                 // Kinds come first, so that the set of calls is complete by now.
-                Field::Kind => self.count_kind(value, &having, stats, &mut calls)?,
+                IndexField::Kind => self.count_kind(value, &having, stats, &mut calls)?,
                 _ => having &= &calls,
             }
             if let Some(first) = having.positions().next() {
                 let count = having.count();
-                values.entry(field).or_default().push(Value { value, first, count });
+                values.entry(field).or_default().push(ValueCount { value, first, count });
             }
         }
         values.into_iter().try_for_each(|(field, values)| self.add_counts(field, values, stats))
@@ -170,25 +172,25 @@ impl Block<'_> {
     /// limit, values are counted as "others".
     fn add_counts(
         &self,
-        field: Field,
-        mut values: Vec<Value>,
+        field: IndexField,
+        mut values: Vec<ValueCount>,
         stats: &mut Stats,
     ) -> Result<(), IndexError> {
         values.sort_by_key(|value| value.first);
-        for Value { value, count, .. } in values {
+        for ValueCount { value, count, .. } in values {
             let text = || names::text(self.view, value)?.ok_or(IndexError::Damaged);
             match field {
-                Field::Kind => {}
-                Field::Action => {
+                IndexField::Kind => {}
+                IndexField::Action => {
                     let action = CallOutcome::from_word(&text()?).ok_or(IndexError::Damaged)?;
                     *stats.verdicts.entry(action).or_default() += count;
                 }
-                Field::Day => *stats.days.entry(day(value)?).or_default() += count,
-                Field::Tool => count_name(&mut stats.tools, text()?, count),
-                Field::Rule => count_name(&mut stats.rules, text()?, count),
-                Field::Model => count_name(&mut stats.models, text()?, count),
-                Field::Provider => count_name(&mut stats.providers, text()?, count),
-                Field::User => count_name(&mut stats.users, text()?, count),
+                IndexField::Day => *stats.days.entry(day(value)?).or_default() += count,
+                IndexField::Tool => count_name(&mut stats.tools, text()?, count),
+                IndexField::Rule => count_name(&mut stats.rules, text()?, count),
+                IndexField::Model => count_name(&mut stats.models, text()?, count),
+                IndexField::Provider => count_name(&mut stats.providers, text()?, count),
+                IndexField::User => count_name(&mut stats.users, text()?, count),
                 _ => {}
             }
         }

@@ -3,7 +3,7 @@
 /// A column of the index. The numbers are in the file, and a released number never changes its
 /// meaning. Counted fields come first, so that counting reads one run of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Field {
+pub(crate) enum IndexField {
     Kind = 1,
     Action = 2,
     Tool = 3,
@@ -14,7 +14,7 @@ pub(crate) enum Field {
     User = 7,
     /// The day, as a number.
     Day = 8,
-    /// Facts that are not in the record itself: see [`Flag`].
+    /// Facts that are not in the record itself: see [`IndexFlag`].
     Flag = 20,
     Surface = 21,
     Server = 22,
@@ -27,7 +27,7 @@ pub(crate) enum Field {
     Agent = 28,
 }
 
-impl Field {
+impl IndexField {
     /// The last field that is counted.
     pub(crate) const LAST_COUNTED: Self = Self::Day;
 
@@ -51,9 +51,9 @@ impl Field {
     }
 }
 
-/// The values of [`Field::Flag`].
+/// The values of [`IndexField::Flag`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flag {
+pub(crate) enum IndexFlag {
     /// It completes another record and is not shown on its own.
     Completes = 1,
     /// Its body could not be read. A query that comes across it must report that, whatever the
@@ -61,7 +61,7 @@ pub(crate) enum Flag {
     Unreadable = 2,
 }
 
-impl Flag {
+impl IndexFlag {
     pub(crate) fn number(self) -> i64 {
         self as i64
     }

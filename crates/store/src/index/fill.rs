@@ -7,8 +7,8 @@ use rusqlite::{Transaction, TransactionBehavior};
 use super::batch::Batch;
 use super::bits::{BLOCK, block_of};
 use super::filled::Filled;
-use super::number::Number;
-use super::{Access, Index, IndexError, names, schema};
+use super::number::SqlNumber;
+use super::{Index, IndexAccess, IndexError, names, schema};
 use crate::error::ReadError;
 use crate::journal::{Entry, Extent, Log};
 
@@ -23,7 +23,7 @@ pub(crate) enum FillStart {
 
 /// How far filling has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Progress {
+pub(crate) struct FillProgress {
     /// The last indexed record.
     pub(crate) done: u64,
     /// The last record of the journal.
@@ -35,7 +35,7 @@ enum FillStep {
     /// There was nothing to do.
     Nothing(Filled),
     /// Some work, and there may be more.
-    Something(Progress),
+    Something(FillProgress),
 }
 
 impl Index {
@@ -46,7 +46,7 @@ impl Index {
         &self,
         log: &dyn Log,
         begin: FillStart,
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(FillProgress) -> ControlFlow<()>,
     ) -> Result<Filled, IndexError> {
         let (filled, extent) = (self.filled()?, log.extent()?);
         if begin.can_continue(&filled, &extent, log) && !needs_work(&filled, &extent) {
@@ -78,7 +78,7 @@ impl Index {
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         match self.fill(log, FillStart::Oldest, &mut progress) {
-            Err(error) if error.is_damage() && self.access == Access::Write => {
+            Err(error) if error.is_damage() && self.access == IndexAccess::Write => {
                 self.recreate()?;
                 self.fill(log, FillStart::Oldest, &mut progress)
             }
@@ -91,7 +91,7 @@ impl Index {
         &self,
         log: &dyn Log,
         begin: FillStart,
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(FillProgress) -> ControlFlow<()>,
     ) -> Result<Filled, IndexError> {
         let transaction = self.begin_write()?;
         schema::clear(&transaction, begin.resolve(&log.extent()?))?;
@@ -128,7 +128,7 @@ impl Index {
             self.add_block(&transaction, log, &filled)?
         };
         transaction.commit()?;
-        Ok(FillStep::Something(Progress { done, last: extent.last }))
+        Ok(FillStep::Something(FillProgress { done, last: extent.last }))
     }
 
     fn add_block(
@@ -208,10 +208,10 @@ fn remove_block(
         "DELETE FROM turns WHERE seq < ?1",
         "UPDATE filled SET first = ?1",
     ] {
-        transaction.prepare_cached(sql)?.execute([Number(first)])?;
+        transaction.prepare_cached(sql)?.execute([SqlNumber(first)])?;
     }
     for sql in ["DELETE FROM marks WHERE block < ?1", "DELETE FROM blocks WHERE block < ?1"] {
-        transaction.prepare_cached(sql)?.execute([Number(block)])?;
+        transaction.prepare_cached(sql)?.execute([SqlNumber(block)])?;
     }
     if block == block_of(extent.first) {
         names::prune(transaction, block)?;

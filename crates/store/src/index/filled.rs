@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::IndexError;
-use super::number::Number;
+use super::number::SqlNumber;
 use crate::error::ReadError;
 use crate::journal::{Entry, Log, Spot};
 use callgate_audit::ChainHash;
@@ -29,12 +29,12 @@ impl Filled {
         let mut query = connection.prepare_cached(sql)?;
         let found = query.query_row([], |row| {
             let last = match (row.get(2)?, row.get(3)?, row.get(4)?) {
-                (Some(Number(segment)), Some(Number(offset)), Some(hash)) => {
+                (Some(SqlNumber(segment)), Some(SqlNumber(offset)), Some(hash)) => {
                     Some((Spot { segment, offset }, hash))
                 }
                 _ => None,
             };
-            let (Number(first), Number(seq)) = (row.get(0)?, row.get(1)?);
+            let (SqlNumber(first), SqlNumber(seq)) = (row.get(0)?, row.get(1)?);
             Ok(Self { first, seq, last, generation: row.get(5)?, pruned: row.get(6)? })
         });
         found.optional()?.ok_or(IndexError::Damaged)
@@ -45,9 +45,9 @@ impl Filled {
         let sql = "UPDATE filled SET seq = ?1, segment = ?2, offset = ?3, hash = ?4";
         let Spot { segment, offset } = entry.spot;
         connection.prepare_cached(sql)?.execute(params![
-            Number(entry.seq),
-            Number(segment),
-            Number(offset),
+            SqlNumber(entry.seq),
+            SqlNumber(segment),
+            SqlNumber(offset),
             entry.hash
         ])?;
         Ok(())

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::columns::nanoseconds;
-use super::field::Field;
+use super::field::IndexField;
 use super::filled::Filled;
 use super::{Index, IndexError, names};
 use crate::error::ReadError;
@@ -15,9 +15,9 @@ pub(crate) struct IndexFilter {
     /// The generation of the index in which the values were looked up.
     pub(super) generation: i64,
     /// The conditions that apply to turns as well. Each must hold.
-    pub(super) of_turns: Vec<Condition>,
+    pub(super) of_turns: Vec<FieldCondition>,
     /// The conditions that apply only to other records. Each must hold too.
-    pub(super) of_others: Vec<Condition>,
+    pub(super) of_others: Vec<FieldCondition>,
     /// The earliest and the latest time, both inclusive.
     pub(super) since: i64,
     pub(super) until: i64,
@@ -25,14 +25,14 @@ pub(crate) struct IndexFilter {
 
 /// Holds for a record that has one of these values in one of these fields.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Condition(pub(super) Vec<(Field, Vec<i64>)>);
+pub(super) struct FieldCondition(pub(super) Vec<(IndexField, Vec<i64>)>);
 
 impl IndexFilter {
     /// All conditions, those with the fewest values first, because they may already leave no
     /// record.
-    pub(super) fn cheapest_first(&self) -> Vec<&Condition> {
-        let mut all: Vec<&Condition> = self.of_turns.iter().chain(&self.of_others).collect();
-        all.sort_by_key(|Condition(any)| any.iter().map(|(_, ids)| ids.len()).sum::<usize>());
+    pub(super) fn cheapest_first(&self) -> Vec<&FieldCondition> {
+        let mut all: Vec<&FieldCondition> = self.of_turns.iter().chain(&self.of_others).collect();
+        all.sort_by_key(|FieldCondition(any)| any.iter().map(|(_, ids)| ids.len()).sum::<usize>());
         all
     }
 
@@ -60,58 +60,62 @@ impl Index {
     }
 }
 
-fn of_turns(view: &Connection, filter: &Filter) -> Result<Vec<Condition>, IndexError> {
+fn of_turns(view: &Connection, filter: &Filter) -> Result<Vec<FieldCondition>, IndexError> {
     let who = &filter.who;
     let patterns = [
-        (Field::Model, &filter.model),
-        (Field::Provider, &filter.provider),
-        (Field::User, &who.user),
-        (Field::Team, &who.team),
-        (Field::Org, &who.org),
-        (Field::Agent, &who.agent),
-        (Field::Key, &who.key),
+        (IndexField::Model, &filter.model),
+        (IndexField::Provider, &filter.provider),
+        (IndexField::User, &who.user),
+        (IndexField::Team, &who.team),
+        (IndexField::Org, &who.org),
+        (IndexField::Agent, &who.agent),
+        (IndexField::Key, &who.key),
     ];
     let mut conditions = matching(view, &patterns)?;
     if let Some(session) = &filter.session {
-        conditions.push(one_of(view, &[Field::Session], &[session])?);
+        conditions.push(one_of(view, &[IndexField::Session], &[session])?);
     }
     Ok(conditions)
 }
 
-fn of_others(view: &Connection, filter: &Filter) -> Result<Vec<Condition>, IndexError> {
-    let patterns = [(Field::Tool, &filter.tool), (Field::Server, &filter.server)];
+fn of_others(view: &Connection, filter: &Filter) -> Result<Vec<FieldCondition>, IndexError> {
+    let patterns = [(IndexField::Tool, &filter.tool), (IndexField::Server, &filter.server)];
     let mut conditions = matching(view, &patterns)?;
     if !filter.kinds.is_empty() {
         let words: Vec<&str> = filter.kinds.iter().map(|kind| kind.as_str()).collect();
-        conditions.push(one_of(view, &[Field::Kind], &words)?);
+        conditions.push(one_of(view, &[IndexField::Kind], &words)?);
     }
     if let Some(surface) = filter.surface {
-        conditions.push(one_of(view, &[Field::Surface], &[surface.as_str()])?);
+        conditions.push(one_of(view, &[IndexField::Surface], &[surface.as_str()])?);
     }
     if let Some(action) = filter.verdict {
-        conditions.push(one_of(view, &[Field::Action], &[action.as_str()])?);
+        conditions.push(one_of(view, &[IndexField::Action], &[action.as_str()])?);
     }
     if let Some(rule) = &filter.rule {
-        conditions.push(one_of(view, &[Field::Rule, Field::OtherRule], &[rule])?);
+        conditions.push(one_of(view, &[IndexField::Rule, IndexField::OtherRule], &[rule])?);
     }
     Ok(conditions)
 }
 
 fn matching(
     view: &Connection,
-    patterns: &[(Field, &Option<String>)],
-) -> Result<Vec<Condition>, IndexError> {
+    patterns: &[(IndexField, &Option<String>)],
+) -> Result<Vec<FieldCondition>, IndexError> {
     let mut conditions = Vec::new();
     for (field, pattern) in patterns {
         let Some(pattern) = pattern else { continue };
         let pattern = FilterPattern::new(pattern).map_err(ReadError::from)?;
-        conditions.push(Condition(vec![(*field, names::matching(view, *field, &pattern)?)]));
+        conditions.push(FieldCondition(vec![(*field, names::matching(view, *field, &pattern)?)]));
     }
     Ok(conditions)
 }
 
 /// One of these words in one of these fields.
-fn one_of(view: &Connection, fields: &[Field], words: &[&str]) -> Result<Condition, IndexError> {
+fn one_of(
+    view: &Connection,
+    fields: &[IndexField],
+    words: &[&str],
+) -> Result<FieldCondition, IndexError> {
     let mut any = Vec::new();
     for field in fields {
         let mut ids = Vec::new();
@@ -120,5 +124,5 @@ fn one_of(view: &Connection, fields: &[Field], words: &[&str]) -> Result<Conditi
         }
         any.push((*field, ids));
     }
-    Ok(Condition(any))
+    Ok(FieldCondition(any))
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::field::Field;
-use super::number::Number;
+use super::field::IndexField;
+use super::number::SqlNumber;
 use callgate_audit::FilterPattern;
 
 /// The ids of recently used names.
 #[derive(Debug, Default)]
 pub(super) struct NameCache {
-    ids: HashMap<Field, HashMap<String, Name>>,
+    ids: HashMap<IndexField, HashMap<String, CachedName>>,
     len: usize,
     /// The prune count of the file when these names were read.
     pruned: i64,
@@ -19,7 +19,7 @@ pub(super) struct NameCache {
 
 /// A name in the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Name {
+pub(super) struct CachedName {
     pub(super) id: i64,
     /// The last block known to use it.
     block: u64,
@@ -43,7 +43,7 @@ impl NameCache {
     pub(super) fn id(
         &mut self,
         connection: &Connection,
-        field: Field,
+        field: IndexField,
         text: &str,
         block: u64,
     ) -> rusqlite::Result<i64> {
@@ -64,29 +64,29 @@ impl NameCache {
 
 fn find_or_add(
     connection: &Connection,
-    field: Field,
+    field: IndexField,
     text: &str,
     block: u64,
-) -> rusqlite::Result<Name> {
+) -> rusqlite::Result<CachedName> {
     if let Some(id) = find(connection, field, text)? {
         use_in(connection, id, block)?;
-        return Ok(Name { id, block });
+        return Ok(CachedName { id, block });
     }
     let mut add =
         connection.prepare_cached("INSERT INTO names (field, text, block) VALUES (?1, ?2, ?3)")?;
-    let id = add.insert(params![field.number(), text, Number(block)])?;
-    Ok(Name { id, block })
+    let id = add.insert(params![field.number(), text, SqlNumber(block)])?;
+    Ok(CachedName { id, block })
 }
 
 fn use_in(connection: &Connection, id: i64, block: u64) -> rusqlite::Result<()> {
     let sql = "UPDATE names SET block = ?2 WHERE id = ?1 AND block < ?2";
-    connection.prepare_cached(sql)?.execute(params![id, Number(block)]).map(|_| ())
+    connection.prepare_cached(sql)?.execute(params![id, SqlNumber(block)]).map(|_| ())
 }
 
 /// The id of exactly this name.
 pub(super) fn find(
     connection: &Connection,
-    field: Field,
+    field: IndexField,
     text: &str,
 ) -> rusqlite::Result<Option<i64>> {
     let mut query = connection.prepare_cached(FIND)?;
@@ -96,7 +96,7 @@ pub(super) fn find(
 /// The ids of all names of a field that match.
 pub(super) fn matching(
     connection: &Connection,
-    field: Field,
+    field: IndexField,
     pattern: &FilterPattern,
 ) -> rusqlite::Result<Vec<i64>> {
     let mut query = connection.prepare_cached(OF_FIELD)?;
@@ -120,7 +120,7 @@ pub(super) fn text(connection: &Connection, id: i64) -> rusqlite::Result<Option<
 pub(super) fn prune(connection: &Connection, block: u64) -> rusqlite::Result<bool> {
     let removed = connection
         .prepare_cached("DELETE FROM names WHERE block < ?1")?
-        .execute([Number(block)])?;
+        .execute([SqlNumber(block)])?;
     if removed > 0 {
         connection.prepare_cached("UPDATE filled SET pruned = pruned + 1")?.execute([])?;
     }

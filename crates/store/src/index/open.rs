@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::schema::{self, IndexIdentity};
-use super::{Access, Index, IndexError, NameCache};
+use super::{Index, IndexAccess, IndexError, NameCache};
 use crate::error::OpenError;
 use crate::place::{Place, make_private};
 use crate::schema::APPLICATION;
@@ -37,12 +37,12 @@ impl Index {
     pub(crate) fn temporary() -> Result<Self, IndexError> {
         let connection = Connection::open("")?;
         set_up(&connection, "memory")?;
-        let index = Self::new(connection, Access::Write);
+        let index = Self::new(connection, IndexAccess::Write);
         index.create()?;
         Ok(index)
     }
 
-    pub(crate) fn access(&self) -> Access {
+    pub(crate) fn access(&self) -> IndexAccess {
         self.access
     }
 
@@ -57,7 +57,7 @@ impl Index {
         self.create()
     }
 
-    fn new(connection: Connection, access: Access) -> Self {
+    fn new(connection: Connection, access: IndexAccess) -> Self {
         Self { connection, access, names: RefCell::new(NameCache::default()) }
     }
 
@@ -73,7 +73,7 @@ impl Index {
         let opened = Connection::open_with_flags(uri, flags).map_err(IndexError::from);
         let opened = opened.and_then(|connection| {
             set_up(&connection, "memory")?;
-            let index = Self::new(connection, Access::Write);
+            let index = Self::new(connection, IndexAccess::Write);
             index.create()?;
             Ok(index)
         });
@@ -91,7 +91,7 @@ impl Index {
         if connection.is_readonly("main").unwrap_or(true) {
             return Self::read_only(place);
         }
-        let index = Self::new(connection, Access::Write);
+        let index = Self::new(connection, IndexAccess::Write);
         match index.prepare_with_retries(place) {
             Ok(()) => Ok(Some(index)),
             Err(IndexOpenError::Open(error)) => Err(error),
@@ -159,7 +159,7 @@ impl Index {
             return Ok(None);
         }
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        Ok(Some(Self::new(connection, Access::Read)))
+        Ok(Some(Self::new(connection, IndexAccess::Read)))
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::bits::{BLOCK, Bits, block_of};
-use super::field::{Field, Flag};
+use super::field::{IndexField, IndexFlag};
 use super::filled::Filled;
-use super::filter::{Condition, IndexFilter};
-use super::number::Number;
+use super::filter::{FieldCondition, IndexFilter};
+use super::number::SqlNumber;
 use super::{Index, IndexError};
 use callgate_audit::RecordOrder;
 
@@ -70,7 +70,7 @@ impl Index {
         let view = self.view(wanted)?;
         let mut rest = bounds;
         while let Some(block) = next_block(&view, wanted, rest, order)? {
-            let set = Block { view: &view, block }.candidates(wanted, rest)?;
+            let set = IndexBlock { view: &view, block }.candidates(wanted, rest)?;
             rest = rest.after_block(block, order);
             if set.is_empty() {
                 continue;
@@ -110,25 +110,25 @@ pub(super) fn next_block(
         RecordOrder::NewestFirst => BLOCK_BEFORE,
     })?;
     let (low, high) = (block_of(bounds.low), block_of(bounds.high));
-    let values = params![Number(low), Number(high), wanted.since, wanted.until];
-    Ok(query.query_row(values, |row| row.get(0)).optional()?.map(|Number(block)| block))
+    let values = params![SqlNumber(low), SqlNumber(high), wanted.since, wanted.until];
+    Ok(query.query_row(values, |row| row.get(0)).optional()?.map(|SqlNumber(block)| block))
 }
 
 /// One block of an index.
-pub(super) struct Block<'a> {
+pub(super) struct IndexBlock<'a> {
     pub(super) view: &'a Connection,
     pub(super) block: u64,
 }
 
-impl Block<'_> {
+impl IndexBlock<'_> {
     /// The records that may pass, and the unreadable ones.
     fn candidates(&self, wanted: &IndexFilter, bounds: Bounds) -> Result<Bits, IndexError> {
         let mut set = Bits::between(self.block, bounds.low, bounds.high);
         self.narrow(&mut set, wanted.cheapest_first())?;
         if !set.is_empty() {
-            set.remove_all(&self.flagged(Flag::Completes)?);
+            set.remove_all(&self.flagged(IndexFlag::Completes)?);
         }
-        let mut unreadable = self.flagged(Flag::Unreadable)?;
+        let mut unreadable = self.flagged(IndexFlag::Unreadable)?;
         unreadable &= &Bits::between(self.block, bounds.low, bounds.high);
         set |= &unreadable;
         Ok(set)
@@ -138,9 +138,9 @@ impl Block<'_> {
     pub(super) fn narrow<'c>(
         &self,
         set: &mut Bits,
-        conditions: impl IntoIterator<Item = &'c Condition>,
+        conditions: impl IntoIterator<Item = &'c FieldCondition>,
     ) -> Result<(), IndexError> {
-        for Condition(any) in conditions {
+        for FieldCondition(any) in conditions {
             if set.is_empty() {
                 return Ok(());
             }
@@ -153,20 +153,20 @@ impl Block<'_> {
         Ok(())
     }
 
-    pub(super) fn flagged(&self, flag: Flag) -> Result<Bits, IndexError> {
+    pub(super) fn flagged(&self, flag: IndexFlag) -> Result<Bits, IndexError> {
         let mut set = Bits::NONE;
-        self.add(&mut set, Field::Flag, &[flag.number()])?;
+        self.add(&mut set, IndexField::Flag, &[flag.number()])?;
         Ok(set)
     }
 
     /// Adds the records that have one of these values.
-    fn add(&self, set: &mut Bits, field: Field, values: &[i64]) -> Result<(), IndexError> {
+    fn add(&self, set: &mut Bits, field: IndexField, values: &[i64]) -> Result<(), IndexError> {
         if values.len() > FEW {
             return self.add_many(set, field, values);
         }
         let mut query = self.view.prepare_cached(MARK)?;
         for value in values {
-            let key = params![Number(self.block), field.number(), value];
+            let key = params![SqlNumber(self.block), field.number(), value];
             let stored: Option<Vec<u8>> = query.query_row(key, |row| row.get(0)).optional()?;
             if !stored.is_none_or(|stored| set.add_stored(&stored)) {
                 return Err(IndexError::Damaged);
@@ -176,10 +176,15 @@ impl Block<'_> {
     }
 
     /// The same for many values: a block has few of them, so it reads all values of the block.
-    fn add_many(&self, set: &mut Bits, field: Field, values: &[i64]) -> Result<(), IndexError> {
+    fn add_many(
+        &self,
+        set: &mut Bits,
+        field: IndexField,
+        values: &[i64],
+    ) -> Result<(), IndexError> {
         let values: HashSet<i64> = values.iter().copied().collect();
         let mut query = self.view.prepare_cached(MARKS_OF_FIELD)?;
-        let mut rows = query.query(params![Number(self.block), field.number()])?;
+        let mut rows = query.query(params![SqlNumber(self.block), field.number()])?;
         while let Some(row) = rows.next()? {
             let stored: Vec<u8> = row.get(1)?;
             if values.contains(&row.get(0)?) && !set.add_stored(&stored) {

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::joins_hash;
 use super::bits::{BLOCK, block_of};
-use super::number::Number;
+use super::number::SqlNumber;
 use super::{Bounds, Index, IndexError};
 use crate::journal::Spot;
 
@@ -50,7 +50,7 @@ impl Index {
     /// The place and time of a record; `None` if it is not in the index.
     pub(crate) fn spot(&self, seq: u64) -> Result<Option<(Spot, i64)>, IndexError> {
         let mut query = self.connection.prepare_cached(SPOT)?;
-        let found = query.query_row([Number(seq)], |row| Ok((spot(row, 0)?, row.get(2)?)));
+        let found = query.query_row([SqlNumber(seq)], |row| Ok((spot(row, 0)?, row.get(2)?)));
         Ok(found.optional()?)
     }
 
@@ -86,7 +86,9 @@ impl Index {
     fn last_joined(&self, hash: i64, bounds: Bounds) -> Result<Option<(u64, Spot)>, IndexError> {
         let mut query = self.connection.prepare_cached(JOINED)?;
         let Bounds { low, high } = bounds;
-        Ok(query.query_row(params![hash, Number(low), Number(high)], seq_and_spot).optional()?)
+        Ok(query
+            .query_row(params![hash, SqlNumber(low), SqlNumber(high)], seq_and_spot)
+            .optional()?)
     }
 
     /// Up to five records with ids in this range.
@@ -99,14 +101,15 @@ impl Index {
         self.check_reaches(bounds)?;
         let mut blocks = view.prepare_cached(BLOCKS_WITH_ID)?;
         let (low, high) = (block_of(bounds.low), block_of(bounds.high));
-        let mut blocks = blocks.query(params![Number(low), Number(high), ids.first, ids.last])?;
+        let mut blocks =
+            blocks.query(params![SqlNumber(low), SqlNumber(high), ids.first, ids.last])?;
         let mut query = view.prepare_cached(WITH_ID)?;
         let mut found = Vec::new();
         while let Some(row) = blocks.next()? {
-            let begin = row.get::<_, Number>(0)?.0.saturating_mul(BLOCK);
+            let begin = row.get::<_, SqlNumber>(0)?.0.saturating_mul(BLOCK);
             let Bounds { low, high } =
                 bounds.and(Bounds { low: begin, high: begin.saturating_add(BLOCK - 1) });
-            let values = params![Number(low), Number(high), ids.first, ids.last];
+            let values = params![SqlNumber(low), SqlNumber(high), ids.first, ids.last];
             for row in query.query_map(values, seq_and_spot)? {
                 found.push(row?);
                 if found.len() == MAX_SHOWN {
@@ -119,12 +122,12 @@ impl Index {
 }
 
 fn seq_and_spot(row: &Row<'_>) -> rusqlite::Result<(u64, Spot)> {
-    Ok((row.get::<_, Number>(0)?.0, spot(row, 1)?))
+    Ok((row.get::<_, SqlNumber>(0)?.0, spot(row, 1)?))
 }
 
 /// Reads `segment, offset` starting at this column.
 fn spot(row: &Row<'_>, at: usize) -> rusqlite::Result<Spot> {
-    let (Number(segment), Number(offset)) = (row.get(at)?, row.get(at + 1)?);
+    let (SqlNumber(segment), SqlNumber(offset)) = (row.get(at)?, row.get(at + 1)?);
     Ok(Spot { segment, offset })
 }
 

@@ -1,12 +1,16 @@
 //! Adds joined data to a record: its turn, and the records that complete it.
 
-use super::{Parts, Reader, decode};
+use super::{IndexedRanges, Reader, decode};
 use crate::index::IndexError;
 use crate::journal::Entry;
 use callgate_audit::{Record, RecordBody, RecordKind, StoredRecord, completes, hex, turn_of};
 
 impl Reader {
-    pub(super) fn join(&self, parts: &Parts<'_>, entry: Entry) -> Result<StoredRecord, IndexError> {
+    pub(super) fn join(
+        &self,
+        parts: &IndexedRanges<'_>,
+        entry: Entry,
+    ) -> Result<StoredRecord, IndexError> {
         let body = decode(&entry)?;
         self.join_body(parts, &entry, body)
     }
@@ -15,7 +19,7 @@ impl Reader {
     /// it.
     pub(super) fn join_body(
         &self,
-        parts: &Parts<'_>,
+        parts: &IndexedRanges<'_>,
         entry: &Entry,
         body: RecordBody<Record>,
     ) -> Result<StoredRecord, IndexError> {
@@ -31,7 +35,7 @@ impl Reader {
     /// A record with the input of the record that completes it, if there is one.
     pub(super) fn completed(
         &self,
-        parts: &Parts<'_>,
+        parts: &IndexedRanges<'_>,
         body: RecordBody<Record>,
     ) -> Result<RecordBody<Record>, IndexError> {
         let RecordBody { mut record, mut input } = body;
@@ -48,7 +52,11 @@ impl Reader {
     }
 
     /// The turn of a record that is not one itself.
-    fn turn_of(&self, parts: &Parts<'_>, record: &Record) -> Result<Option<Record>, IndexError> {
+    fn turn_of(
+        &self,
+        parts: &IndexedRanges<'_>,
+        record: &Record,
+    ) -> Result<Option<Record>, IndexError> {
         match (record.kind, &record.request) {
             (RecordKind::Turn | RecordKind::Continued, _) | (_, None) => Ok(None),
             (_, Some(request)) => {
@@ -59,7 +67,7 @@ impl Reader {
 
     fn joined(
         &self,
-        parts: &Parts<'_>,
+        parts: &IndexedRanges<'_>,
         joins: &str,
     ) -> Result<Option<RecordBody<Record>>, IndexError> {
         let found = parts.joined(&*self.log, joins)?;

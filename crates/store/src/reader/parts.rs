@@ -5,22 +5,23 @@ use std::ops::ControlFlow;
 use super::Reader;
 use crate::error::ReadError;
 use crate::index::{
-    Access, Bounds, FillStart, Filled, IdRange, Index, IndexError, IndexFilter, MAX_SHOWN, Progress,
+    Bounds, FillProgress, FillStart, Filled, IdRange, Index, IndexAccess, IndexError, IndexFilter,
+    MAX_SHOWN,
 };
 use crate::journal::{Entry, Log, Spot};
 use callgate_audit::RecordOrder;
 
 /// All records of the journal, each covered by one index; the oldest first.
-pub(super) struct Parts<'a>(Vec<Part<'a>>);
+pub(super) struct IndexedRanges<'a>(Vec<IndexedRange<'a>>);
 
 /// Some consecutive records and the index that covers them.
-pub(super) struct Part<'a> {
+pub(super) struct IndexedRange<'a> {
     pub(super) index: &'a Index,
     pub(super) bounds: Bounds,
 }
 
-impl<'a> Parts<'a> {
-    pub(super) fn in_order(&self, order: RecordOrder) -> impl Iterator<Item = &Part<'a>> {
+impl<'a> IndexedRanges<'a> {
+    pub(super) fn in_order(&self, order: RecordOrder) -> impl Iterator<Item = &IndexedRange<'a>> {
         let newest_first = matches!(order, RecordOrder::NewestFirst).then(|| self.0.iter().rev());
         let oldest_first = matches!(order, RecordOrder::OldestFirst).then(|| self.0.iter());
         newest_first.into_iter().flatten().chain(oldest_first.into_iter().flatten())
@@ -53,7 +54,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl Part<'_> {
+impl IndexedRange<'_> {
     /// A record of this part. `None` if it has expired, or is not in the time range.
     pub(super) fn entry(
         &self,
@@ -82,7 +83,7 @@ fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<Entry>, IndexE
 impl Reader {
     /// Updates the indices, so that they cover every record that is in the journal now. Records
     /// that are appended meanwhile may be missing: the next query finds them.
-    pub(super) fn parts(&self) -> Result<Parts<'_>, IndexError> {
+    pub(super) fn parts(&self) -> Result<IndexedRanges<'_>, IndexError> {
         let last = self.log.extent()?.last;
         let shared = self.catch_up_shared()?;
         let first = self.log.extent()?.first;
@@ -93,13 +94,13 @@ impl Reader {
             && filled.seq >= known
         {
             known = filled.seq;
-            parts.push(Part { index, bounds: Bounds { low: first, high: filled.seq } });
+            parts.push(IndexedRange { index, bounds: Bounds { low: first, high: filled.seq } });
         }
         if known < last {
             let index = self.catch_up_own(known)?;
-            parts.push(Part { index, bounds: Bounds { low: known + 1, high: last } });
+            parts.push(IndexedRange { index, bounds: Bounds { low: known + 1, high: last } });
         }
-        Ok(Parts(parts))
+        Ok(IndexedRanges(parts))
     }
 
     /// The shared index, filled as far as possible, if it is usable.
@@ -107,7 +108,7 @@ impl Reader {
         let Some(index) = self.shared.as_ref().filter(|_| !self.shared_is_broken.get()) else {
             return Ok(None);
         };
-        if index.access() == Access::Write {
+        if index.access() == IndexAccess::Write {
             let mut show = showing(self.shown());
             match index.fill(&*self.log, FillStart::Oldest, &mut show) {
                 Ok(filled) => return Ok(Some((index, filled))),
@@ -149,7 +150,7 @@ impl Reader {
     /// Rebuilds a damaged index, or stops using it.
     pub(super) fn repair(&self) {
         if let Some(shared) = &self.shared {
-            let mended = shared.access() == Access::Write && shared.recreate().is_ok();
+            let mended = shared.access() == IndexAccess::Write && shared.recreate().is_ok();
             self.shared_is_broken.set(!mended);
         }
         if let Some(own) = self.own.get() {
@@ -159,7 +160,8 @@ impl Reader {
     }
 
     pub(super) fn rebuild_shared(&self, show: &dyn Fn(u64, u64)) -> Result<u64, ReadError> {
-        let Some(index) = self.shared.as_ref().filter(|it| it.access() == Access::Write) else {
+        let Some(index) = self.shared.as_ref().filter(|it| it.access() == IndexAccess::Write)
+        else {
             let why = "the index cannot be written, so it cannot be rebuilt".to_owned();
             return Err(ReadError::Failed(why));
         };
@@ -179,8 +181,8 @@ impl Reader {
 /// A progress callback that never stops, and calls `show`.
 fn showing<'a>(
     show: Option<&'a (dyn Fn(u64, u64) + 'a)>,
-) -> impl FnMut(Progress) -> ControlFlow<()> + use<'a> {
-    move |Progress { done, last }| {
+) -> impl FnMut(FillProgress) -> ControlFlow<()> + use<'a> {
+    move |FillProgress { done, last }| {
         if let Some(show) = show {
             show(done, last);
         }

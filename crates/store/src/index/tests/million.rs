@@ -7,7 +7,7 @@ use callgate_audit::{Filter, RecordOrder};
 use rusqlite::{StatementStatus, params};
 
 use super::super::bits::{BLOCK, Bits, block_of, position_of};
-use super::super::field::Field;
+use super::super::field::IndexField;
 use super::super::{Bounds, IdRange, count, names, page, seek};
 use super::*;
 
@@ -70,18 +70,19 @@ fn million() -> Index {
         .unwrap();
     let mut cache = names::NameCache::default();
     let mut id = |field, text: &str| cache.id(raw, field, text, 0).unwrap();
-    let tools: Vec<i64> = (0..40).map(|it| id(Field::Tool, &format!("tool {it}"))).collect();
-    let users: Vec<i64> = (0..30).map(|it| id(Field::User, &format!("user {it}"))).collect();
-    let (rare, deny) = (id(Field::Tool, "Rare"), id(Field::Action, "deny"));
-    let (call, session) = (id(Field::Kind, "tool_call"), id(Field::Session, "mine"));
+    let tools: Vec<i64> = (0..40).map(|it| id(IndexField::Tool, &format!("tool {it}"))).collect();
+    let users: Vec<i64> = (0..30).map(|it| id(IndexField::User, &format!("user {it}"))).collect();
+    let (rare, deny) = (id(IndexField::Tool, "Rare"), id(IndexField::Action, "deny"));
+    let (call, session) = (id(IndexField::Kind, "tool_call"), id(IndexField::Session, "mine"));
     for block in 0..=block_of(RECORDS) {
-        let mut marks: HashMap<(Field, i64), Bits> = HashMap::new();
+        let mut marks: HashMap<(IndexField, i64), Bits> = HashMap::new();
         for seq in (block * BLOCK).max(1)..((block + 1) * BLOCK).min(RECORDS + 1) {
             let tool = if seq % 100_000 == 7 { rare } else { tools[(seq % 40) as usize] };
             let user = users[(seq / 7 % 30) as usize];
-            let mut values = vec![(Field::Kind, call), (Field::Tool, tool), (Field::User, user)];
-            values.extend((seq % 5000 == 0).then_some((Field::Action, deny)));
-            values.extend((seq / 100 == 3333).then_some((Field::Session, session)));
+            let mut values =
+                vec![(IndexField::Kind, call), (IndexField::Tool, tool), (IndexField::User, user)];
+            values.extend((seq % 5000 == 0).then_some((IndexField::Action, deny)));
+            values.extend((seq / 100 == 3333).then_some((IndexField::Session, session)));
             for value in values {
                 marks.entry(value).or_insert(Bits::NONE).insert(position_of(seq));
             }
