@@ -25,8 +25,8 @@ use callgate_audit::{ChainHash, Sealed};
 use crate::error::ReadError;
 use crate::verify::{Verified, VerifyError};
 pub(crate) use files::{FileVolume, ReadOnlyVolume};
-pub(crate) use import::{Import, Tail};
-pub(crate) use limits::Limits;
+pub(crate) use import::{Import, ImportEnd};
+pub(crate) use limits::JournalLimits;
 pub(crate) use memory::MemoryVolume;
 pub(crate) use read::JournalLog;
 pub(crate) use snapshot::{Snapshot, create_private};
@@ -51,7 +51,7 @@ pub(crate) struct Spot {
 
 /// A record as stored in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct JournalEntry {
     /// Its sequence number: 1, 2, 3 and so on, without gaps.
     pub(crate) seq: u64,
     /// When it was stored, in microseconds since 1970; never less than in the record before it.
@@ -70,7 +70,7 @@ pub(crate) struct Entry {
 
 /// The range of records that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct RecordRange {
     /// The oldest record that has not expired; `last + 1` if there are no records.
     pub(crate) first: u64,
     /// The newest record whose receipt may have been given; 0 before the first record.
@@ -80,7 +80,7 @@ pub(crate) struct Extent {
 /// The journal as readers see it.
 pub(crate) trait Log: Send {
     /// The current range of records.
-    fn extent(&self) -> Result<Extent, ReadError>;
+    fn extent(&self) -> Result<RecordRange, ReadError>;
 
     /// Passes on each record after `after` in order, up to the last of [`extent`](Self::extent),
     /// until the callback returns `Break`. `near` is the place of the record `after`, if known:
@@ -89,12 +89,12 @@ pub(crate) trait Log: Send {
         &self,
         after: u64,
         near: Option<Spot>,
-        visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
+        visit: &mut dyn FnMut(JournalEntry) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError>;
 
     /// Checks every record. Calls `progress` with the number of records checked, and their total.
     fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, VerifyError>;
 
     /// The record at this place; `None` if it has expired.
-    fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError>;
+    fn entry(&self, spot: Spot) -> Result<Option<JournalEntry>, ReadError>;
 }

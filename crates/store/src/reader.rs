@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::error::{OpenError, ReadError};
 use crate::index::{Bounds, IdRange, Index, IndexError};
-use crate::journal::{Entry, Extent, JournalLog, Log, ReadOnlyVolume};
+use crate::journal::{JournalEntry, JournalLog, Log, ReadOnlyVolume, RecordRange};
 use crate::place::{self, Place};
 use crate::settings::Location;
 use crate::shared::migrate_legacy_store;
@@ -170,7 +170,7 @@ impl Reader {
     /// The sequence numbers of the oldest record that has not expired and of the newest record. If
     /// there are no records, the first is one more than the last.
     pub fn extent(&self) -> Result<(u64, u64), ReadError> {
-        let Extent { first, last } = self.log.extent()?;
+        let RecordRange { first, last } = self.log.extent()?;
         Ok((first, last))
     }
 
@@ -292,7 +292,7 @@ impl Reader {
         &self,
         parts: &IndexedRanges<'_>,
         compiled: &CompiledFilter<'_>,
-        entry: &Entry,
+        entry: &JournalEntry,
     ) -> Result<Option<StoredRecord>, IndexError> {
         let Some(body) = self.readable(entry)? else { return Ok(None) };
         if body.record.completes.is_some() || !compiled.passes(&body.record) {
@@ -324,7 +324,7 @@ impl Reader {
     }
 
     /// The content of a record; `None` if it is left out, because this version cannot read it.
-    fn readable(&self, entry: &Entry) -> Result<Option<RecordBody<Record>>, ReadError> {
+    fn readable(&self, entry: &JournalEntry) -> Result<Option<RecordBody<Record>>, ReadError> {
         match (parse(entry), &self.unreadable) {
             (Ok(body), _) => Ok(Some(body)),
             (Err(why), OnUnreadable::Fail) => Err(ReadError::Unreadable { seq: entry.seq, why }),
@@ -355,11 +355,11 @@ fn read_only(store: &Path) -> Arc<ReadOnlyVolume> {
     Arc::new(ReadOnlyVolume::new(place::journal(store), place::head(store)))
 }
 
-fn decode(entry: &Entry) -> Result<RecordBody<Record>, ReadError> {
+fn decode(entry: &JournalEntry) -> Result<RecordBody<Record>, ReadError> {
     parse(entry).map_err(|why| ReadError::Unreadable { seq: entry.seq, why })
 }
 
-fn parse(entry: &Entry) -> Result<RecordBody<Record>, String> {
+fn parse(entry: &JournalEntry) -> Result<RecordBody<Record>, String> {
     serde_json::from_str(&entry.body).map_err(|error| error.to_string())
 }
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::health::HealthStatus;
-use crate::journal::{FileVolume, Journal, JournalLog, Limits, MemoryVolume, Volume};
+use crate::journal::{FileVolume, Journal, JournalLimits, JournalLog, MemoryVolume, Volume};
 use crate::place::{self, Place};
 use crate::settings::{Durability, Location, Settings};
 use crate::shared::now;
@@ -17,9 +17,9 @@ use crate::shared::now;
 /// The records of a store, open for appending.
 #[derive(Debug)]
 pub(crate) struct Records {
-    source: Source,
+    source: JournalSource,
     durability: Durability,
-    limits: Limits,
+    limits: JournalLimits,
     /// `None` after the journal was lost, until it is needed again.
     journal: Mutex<Option<Journal>>,
     pub(crate) health_status: HealthStatus,
@@ -29,12 +29,12 @@ pub(crate) struct Records {
 
 /// Where the journal is.
 #[derive(Debug)]
-enum Source {
+enum JournalSource {
     File(PathBuf),
     Memory(Arc<MemoryVolume>),
 }
 
-impl Source {
+impl JournalSource {
     fn volume(&self) -> Result<Arc<dyn Volume>, OpenError> {
         match self {
             Self::File(store) => Ok(Arc::new(file_volume(store)?)),
@@ -52,17 +52,17 @@ impl Records {
     pub(crate) fn open(place: &Place, settings: &Settings) -> Result<Self, OpenError> {
         let mut retention = settings.retention.clone();
         let source = match place {
-            Place::File(store) => Source::File(store.clone()),
+            Place::File(store) => JournalSource::File(store.clone()),
             Place::Memory(_) => {
                 let most = Location::MEMORY_BYTES;
                 retention.bytes = Some(retention.bytes.map_or(most, |bytes| bytes.min(most)));
-                Source::Memory(Arc::default())
+                JournalSource::Memory(Arc::default())
             }
         };
         let records = Self {
             source,
             durability: settings.durability,
-            limits: Limits::new(&retention),
+            limits: JournalLimits::new(&retention),
             journal: Mutex::new(None),
             health_status: HealthStatus::default(),
             #[cfg(test)]

@@ -11,7 +11,7 @@ use super::columns::Columns;
 use super::field::{IndexField, IndexFlag};
 use super::names::NameCache;
 use super::number::SqlNumber;
-use crate::journal::Entry;
+use crate::journal::JournalEntry;
 
 /// Consecutive records of one block, inside a transaction.
 pub(super) struct Batch<'a> {
@@ -39,7 +39,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds a record of this block.
-    pub(super) fn add(&mut self, entry: &Entry) -> Result<(), IndexError> {
+    pub(super) fn add(&mut self, entry: &JournalEntry) -> Result<(), IndexError> {
         self.bytes += entry.body.len();
         match Columns::read(&entry.body) {
             Some(columns) => self.add_readable(entry, &columns),
@@ -51,11 +51,15 @@ impl<'a> Batch<'a> {
     }
 
     /// Whether the next record has to go into another batch.
-    pub(super) fn is_full(&self, last: &Entry) -> bool {
+    pub(super) fn is_full(&self, last: &JournalEntry) -> bool {
         self.bytes >= MAX_BYTES || (last.seq + 1).is_multiple_of(BLOCK)
     }
 
-    fn add_readable(&mut self, entry: &Entry, columns: &Columns<'_>) -> Result<(), IndexError> {
+    fn add_readable(
+        &mut self,
+        entry: &JournalEntry,
+        columns: &Columns<'_>,
+    ) -> Result<(), IndexError> {
         let seq = entry.seq;
         columns.names(|field, text| -> Result<(), IndexError> {
             let id = self.names.id(self.connection, field, text, self.block)?;
@@ -78,7 +82,7 @@ impl<'a> Batch<'a> {
 
     fn add_entry(
         &mut self,
-        entry: &Entry,
+        entry: &JournalEntry,
         time: i64,
         id: Option<[u8; 16]>,
     ) -> Result<(), IndexError> {

@@ -10,7 +10,7 @@ use super::filled::Filled;
 use super::number::SqlNumber;
 use super::{Index, IndexAccess, IndexError, names, schema};
 use crate::error::ReadError;
-use crate::journal::{Entry, Extent, Log};
+use crate::journal::{JournalEntry, Log, RecordRange};
 
 /// Where an empty index starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Index {
         let mut names = self.names.borrow_mut();
         names.check(filled.pruned);
         let mut batch = Batch::new(transaction, &mut names, filled.seq + 1)?;
-        let (mut last, mut failed) = (None::<Entry>, None);
+        let (mut last, mut failed) = (None::<JournalEntry>, None);
         log.walk(filled.seq, filled.spot(), &mut |entry| {
             let expected = last.as_ref().map_or(filled.seq, |last| last.seq) + 1;
             // Some may be missing: `verify` reports that.
@@ -168,7 +168,7 @@ impl Index {
 
 impl FillStart {
     /// The record after which it starts.
-    fn resolve(self, extent: &Extent) -> u64 {
+    fn resolve(self, extent: &RecordRange) -> u64 {
         let oldest = extent.first.saturating_sub(1);
         match self {
             Self::Oldest => oldest,
@@ -177,7 +177,7 @@ impl FillStart {
     }
 
     /// Whether an index that is filled this far can be continued.
-    fn can_continue(self, filled: &Filled, extent: &Extent, log: &dyn Log) -> bool {
+    fn can_continue(self, filled: &Filled, extent: &RecordRange, log: &dyn Log) -> bool {
         if filled.is_empty() {
             return filled.seq == self.resolve(extent);
         }
@@ -185,12 +185,12 @@ impl FillStart {
     }
 }
 
-fn needs_work(filled: &Filled, extent: &Extent) -> bool {
+fn needs_work(filled: &Filled, extent: &RecordRange) -> bool {
     filled.seq < extent.last || has_expired(filled, extent)
 }
 
 /// Whether a whole block has expired. A smaller part is not worth a transaction: readers skip it.
-fn has_expired(filled: &Filled, extent: &Extent) -> bool {
+fn has_expired(filled: &Filled, extent: &RecordRange) -> bool {
     filled.seq >= extent.first && block_of(filled.first) < block_of(extent.first)
 }
 
@@ -199,7 +199,7 @@ fn has_expired(filled: &Filled, extent: &Extent) -> bool {
 fn remove_block(
     transaction: &Transaction<'_>,
     filled: &Filled,
-    extent: &Extent,
+    extent: &RecordRange,
 ) -> Result<(), IndexError> {
     let block = block_of(filled.first) + 1;
     let first = block * BLOCK;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::IndexError;
 use super::number::SqlNumber;
 use crate::error::ReadError;
-use crate::journal::{Entry, Log, Spot};
+use crate::journal::{JournalEntry, Log, Spot};
 use callgate_audit::ChainHash;
 
 /// How far an index is filled.
@@ -41,7 +41,7 @@ impl Filled {
     }
 
     /// Stores that it is filled up to this record.
-    pub(super) fn advance(connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+    pub(super) fn advance(connection: &Connection, entry: &JournalEntry) -> rusqlite::Result<()> {
         let sql = "UPDATE filled SET seq = ?1, segment = ?2, offset = ?3, hash = ?4";
         let Spot { segment, offset } = entry.spot;
         connection.prepare_cached(sql)?.execute(params![
@@ -58,7 +58,7 @@ impl Filled {
     pub(crate) fn matches_log(&self, log: &dyn Log) -> bool {
         let Some((spot, hash)) = self.last else { return false };
         // If the path now holds another journal, the spot may be anything, even unreadable.
-        let found: Result<Option<Entry>, ReadError> = log.entry(spot);
+        let found: Result<Option<JournalEntry>, ReadError> = log.entry(spot);
         found.is_ok_and(|it| it.is_some_and(|it| it.seq == self.seq && it.hash == hash))
     }
 

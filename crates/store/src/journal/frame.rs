@@ -14,7 +14,7 @@
 use callgate_audit::{ChainHash, ChainLink};
 use sha2::{Digest, Sha256};
 
-use super::header::Header;
+use super::header::SegmentHeader;
 
 /// The first bytes of every segment.
 pub(super) const MAGIC: &[u8; 8] = b"CGJRNL01";
@@ -34,9 +34,9 @@ const LENGTH: usize = 4;
 
 /// A frame, borrowed from a buffer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Frame<'a> {
+pub(super) enum JournalFrame<'a> {
     Record(RecordFrame<'a>),
-    Header(Header),
+    Header(SegmentHeader),
 }
 
 /// A record, borrowed from a buffer.
@@ -92,7 +92,7 @@ pub(super) fn put_record(
 }
 
 /// Appends the magic and the header of a segment.
-pub(super) fn put_header(out: &mut Vec<u8>, header: &Header) {
+pub(super) fn put_header(out: &mut Vec<u8>, header: &SegmentHeader) {
     out.extend_from_slice(MAGIC);
     let start = begin(out, HEADER);
     out.extend_from_slice(header.to_json().as_bytes());
@@ -131,14 +131,14 @@ pub(super) fn whole(bytes: &[u8]) -> Result<usize, NoFrame> {
 }
 
 /// Reads the first frame in a buffer, and returns it with its length.
-pub(super) fn read(bytes: &[u8]) -> Result<(Frame<'_>, usize), NoFrame> {
+pub(super) fn read(bytes: &[u8]) -> Result<(JournalFrame<'_>, usize), NoFrame> {
     let all = whole(bytes)?;
     let inside = bytes.get(LENGTH..all).unwrap_or_default();
     let (inside, hash) =
         inside.split_last_chunk::<32>().ok_or(NoFrame::Broken("it is too short"))?;
     let frame = match inside.split_first() {
-        Some((&RECORD, content)) => record(content, *hash).map(Frame::Record),
-        Some((&HEADER, content)) => header(inside, content, hash).map(Frame::Header),
+        Some((&RECORD, content)) => record(content, *hash).map(JournalFrame::Record),
+        Some((&HEADER, content)) => header(inside, content, hash).map(JournalFrame::Header),
         _ => None,
     };
     frame.map(|frame| (frame, all)).ok_or(NoFrame::Broken("its content is invalid"))
@@ -162,9 +162,9 @@ fn record(content: &[u8], hash: ChainHash) -> Option<RecordFrame<'_>> {
     Some(RecordFrame { link: ChainLink { seq, at, total, joins, body }, before, hash })
 }
 
-fn header(inside: &[u8], content: &[u8], hash: &ChainHash) -> Option<Header> {
+fn header(inside: &[u8], content: &[u8], hash: &ChainHash) -> Option<SegmentHeader> {
     let found: ChainHash = Sha256::digest(inside).into();
-    (found == *hash).then(|| Header::from_json(content))?
+    (found == *hash).then(|| SegmentHeader::from_json(content))?
 }
 
 fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
@@ -203,7 +203,7 @@ mod tests {
             let bytes = written(&link);
             let (frame, long) = read(&bytes).unwrap();
             prop_assert_eq!(long, bytes.len());
-            let Frame::Record(record) = frame else { panic!("a record") };
+            let JournalFrame::Record(record) = frame else { panic!("a record") };
             prop_assert_eq!(record.link, link);
             prop_assert!(record.is_sound());
         }
@@ -228,7 +228,7 @@ mod tests {
             let place = at.index(bytes.len());
             bytes[place] ^= 1 << bit;
             let sound = match read(&bytes) {
-                Ok((Frame::Record(record), _)) => record.is_sound(),
+                Ok((JournalFrame::Record(record), _)) => record.is_sound(),
                 _ => false,
             };
             prop_assert!(!sound);
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn a_header_is_read_as_it_was_written() {
         let before = Previous { seq: 7, hash: [3; 32], at: 5, total: 99 };
-        let header = Header { segment: 4, before, made: 6, cause: Cause::FailedSync };
+        let header = SegmentHeader { segment: 4, before, made: 6, cause: Cause::FailedSync };
         let mut bytes = Vec::new();
         put_header(&mut bytes, &header);
         let (frame, long) = read(&bytes[MAGIC.len()..]).unwrap();
-        assert_eq!((frame, long + MAGIC.len()), (Frame::Header(header), bytes.len()));
+        assert_eq!((frame, long + MAGIC.len()), (JournalFrame::Header(header), bytes.len()));
     }
 }

@@ -8,7 +8,7 @@ use super::header::Previous;
 
 /// The first and the last record that must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct JournalHead {
     /// Grows by one with each write.
     pub(super) turn: u64,
     /// The sequence number of the oldest record that has not expired.
@@ -32,7 +32,7 @@ const SLOTS: usize = 2;
 const MAGIC: &[u8; 8] = b"CGHEAD01";
 const LONG: usize = MAGIC.len() + 8 * 8 + 2 * 32;
 
-impl Head {
+impl JournalHead {
     /// The head of a journal that was never written to.
     pub(super) const NEW: Self = Self {
         turn: 0,
@@ -103,9 +103,9 @@ fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
 mod tests {
     use super::*;
 
-    fn head(seq: u64) -> Head {
+    fn head(seq: u64) -> JournalHead {
         let last = Previous { seq, hash: [7; 32], at: -5, total: 44 };
-        Head {
+        JournalHead {
             turn: seq,
             first: 3,
             before_first: [1; 32],
@@ -119,12 +119,12 @@ mod tests {
     #[test]
     fn the_newest_counts_and_a_torn_one_does_not() {
         let mut file = vec![0; SLOTS * SLOT];
-        assert_eq!(Head::newest(&file), None);
-        let mut put = |head: Head, upto: usize| {
+        assert_eq!(JournalHead::newest(&file), None);
+        let mut put = |head: JournalHead, upto: usize| {
             let (head, place, bytes) = head.next();
             let place = usize::try_from(place).unwrap();
             file[place..place + upto].copy_from_slice(&bytes[..upto]);
-            (head, Head::newest(&file))
+            (head, JournalHead::newest(&file))
         };
         let (first, found) = put(head(4), SLOT);
         assert_eq!(found, Some(first));

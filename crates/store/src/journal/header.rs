@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct SegmentHeader {
     /// Its number, which is also in its file name.
     pub(super) segment: u64,
     /// The record before its first one. Anything that an earlier segment holds after that record
@@ -62,7 +62,7 @@ struct HeaderJson {
 /// The version of the format.
 const VERSION: u32 = 1;
 
-impl Header {
+impl SegmentHeader {
     pub(super) fn to_json(self) -> String {
         let Previous { seq, hash, at, total } = self.before;
         let written = HeaderJson {

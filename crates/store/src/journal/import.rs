@@ -6,9 +6,9 @@ use callgate_audit::{ChainHash, ChainLink};
 
 use super::MAX_RECORD;
 use super::frame;
-use super::head::Head;
+use super::head::JournalHead;
 use super::header::{Cause, Previous};
-use super::limits::Limits;
+use super::limits::JournalLimits;
 use super::volume::{Locked, Volume};
 use super::write::{Journal, Tip};
 use crate::database::Fault;
@@ -31,7 +31,7 @@ pub(crate) struct Import<'a> {
 
 /// How the imported records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum ImportEnd {
     /// With the last record.
     Whole,
     /// The last records are missing.
@@ -52,9 +52,10 @@ impl<'a> Import<'a> {
         }
         let none = Retention { age: None, records: None, bytes: None };
         let first = Previous { seq, hash, at: 0, total };
-        let journal = Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
+        let journal =
+            Journal::unopened(Arc::clone(volume), Durability::Disk, JournalLimits::new(&none));
         // Both slots, so that no older head is left.
-        let head = journal.write_head(Head::NEW)?;
+        let head = journal.write_head(JournalHead::NEW)?;
         journal.write_head(head)?;
         let bytes = Vec::new();
         Ok(Self { journal, first, bytes, last: first, start: 0, since: None, _lock: lock })
@@ -96,7 +97,7 @@ impl<'a> Import<'a> {
     }
 
     /// Syncs everything to the disk, so that the journal continues after it.
-    pub(crate) fn finish(mut self, tail: Tail) -> Result<(), Fault> {
+    pub(crate) fn finish(mut self, tail: ImportEnd) -> Result<(), Fault> {
         if self.since.is_none() {
             self.make_segment_for(now())?;
         }
@@ -108,7 +109,7 @@ impl<'a> Import<'a> {
         (head.first, head.before_first) = (self.first.seq + 1, self.first.hash);
         (head.last, head.segment) = (tip.last, tip.header.segment);
         (head.start, head.end) = (tip.start, tip.end);
-        if tail == Tail::Truncated {
+        if tail == ImportEnd::Truncated {
             // The next record leaves a gap, so that the loss stays visible.
             head.last.seq += 1;
         }

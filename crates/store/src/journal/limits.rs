@@ -6,7 +6,7 @@ use crate::settings::Retention;
 
 /// How much a journal may hold.
 #[derive(Debug, Clone)]
-pub(crate) struct Limits {
+pub(crate) struct JournalLimits {
     age: Option<i64>,
     records: Option<u64>,
     bytes: Option<u64>,
@@ -30,7 +30,7 @@ const PARTS: u64 = 16;
 /// The longest segment.
 const MAX_SEGMENT: u64 = 64 * 1024 * 1024;
 
-impl Limits {
+impl JournalLimits {
     pub(crate) fn new(retention: &Retention) -> Self {
         let micros = |age: Duration| i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let Retention { age, records, bytes } = retention;

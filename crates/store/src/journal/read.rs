@@ -4,10 +4,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::head::Head;
+use super::head::JournalHead;
 use super::scan::{Next, Scan};
 use super::volume::Volume;
-use super::{Entry, Extent, Log, Spot};
+use super::{JournalEntry, Log, RecordRange, Spot};
 use crate::error::ReadError;
 use crate::verify::{Verified, VerifyError};
 
@@ -23,11 +23,11 @@ impl JournalLog {
         Self { volume }
     }
 
-    pub(super) fn head(&self) -> Result<Head, ReadError> {
+    pub(super) fn head(&self) -> Result<JournalHead, ReadError> {
         let bytes = self.volume.read_head().map_err(failed)?;
-        match (Head::newest(&bytes), bytes.is_empty()) {
+        match (JournalHead::newest(&bytes), bytes.is_empty()) {
             (Some(head), _) => Ok(head),
-            (None, true) => Ok(Head::NEW),
+            (None, true) => Ok(JournalHead::NEW),
             (None, false) => {
                 Err(ReadError::Failed("the head of the journal cannot be read".into()))
             }
@@ -75,16 +75,16 @@ impl JournalLog {
 }
 
 impl Log for JournalLog {
-    fn extent(&self) -> Result<Extent, ReadError> {
+    fn extent(&self) -> Result<RecordRange, ReadError> {
         let head = self.head()?;
-        Ok(Extent { first: head.first, last: head.last.seq })
+        Ok(RecordRange { first: head.first, last: head.last.seq })
     }
 
     fn walk(
         &self,
         after: u64,
         near: Option<Spot>,
-        visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
+        visit: &mut dyn FnMut(JournalEntry) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
         let head = self.head()?;
         let after = after.max(head.first - 1);
@@ -117,13 +117,13 @@ impl Log for JournalLog {
         self.verify_all(progress)
     }
 
-    fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError> {
+    fn entry(&self, spot: Spot) -> Result<Option<JournalEntry>, ReadError> {
         let Some(segment) = self.volume.open(spot.segment).map_err(failed)? else {
             return Ok(None);
         };
         let mut scan = Scan::one(segment, spot.offset);
         match scan.next().map_err(failed)? {
-            Next::Record(record, _, end) => Ok(Some(Entry::of(&record, spot, end))),
+            Next::Record(record, _, end) => Ok(Some(JournalEntry::of(&record, spot, end))),
             Next::End => Ok(None),
             Next::Broken(what) => Err(unreadable(0, what)),
         }
@@ -141,7 +141,7 @@ struct SegmentRange {
 fn walk_segment(
     scan: &mut Scan,
     SegmentRange { segment, after, upto }: SegmentRange,
-    visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
+    visit: &mut dyn FnMut(JournalEntry) -> Result<ControlFlow<()>, ReadError>,
 ) -> Result<ControlFlow<()>, ReadError> {
     let mut seq = after;
     loop {
@@ -152,7 +152,7 @@ fn walk_segment(
                 }
                 seq = seq.max(record.seq());
                 if record.seq() > after {
-                    let entry = Entry::of(&record, Spot { segment, offset }, end);
+                    let entry = JournalEntry::of(&record, Spot { segment, offset }, end);
                     if visit(entry)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -166,7 +166,7 @@ fn walk_segment(
     }
 }
 
-impl Entry {
+impl JournalEntry {
     fn of(record: &super::frame::RecordFrame<'_>, spot: Spot, end: u64) -> Self {
         Self {
             seq: record.seq(),

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::head::Head;
-use super::header::{Cause, Header, Previous};
+use super::head::JournalHead;
+use super::header::{Cause, Previous, SegmentHeader};
 use super::limits::SegmentInfo;
 use super::scan::{Next, Scan};
 use super::write::{Journal, Tip};
@@ -45,7 +45,7 @@ impl Journal {
     pub(super) fn recover(&mut self) -> Result<(), Fault> {
         self.tip = None;
         self.segments.clear();
-        let head = Head::newest(&self.volume.read_head()?);
+        let head = JournalHead::newest(&self.volume.read_head()?);
         let mut last = None;
         for number in self.volume.numbers()? {
             last = self.hold(number, head.as_ref())?.or(last);
@@ -53,7 +53,7 @@ impl Journal {
         match (head, last) {
             (None, None) => {
                 // Twice, so that both slots exist: later the disk may be full.
-                let head = self.write_head(Head::NEW)?;
+                let head = self.write_head(JournalHead::NEW)?;
                 self.write_head(head)?;
                 self.begin_segment(Previous::NOTHING, Cause::First, now())
             }
@@ -68,7 +68,7 @@ impl Journal {
 
     /// Reads the header of a segment that was found. If it has no header, the process that created
     /// it was stopped while doing so.
-    fn hold(&mut self, number: u64, head: Option<&Head>) -> Result<Option<Tip>, Fault> {
+    fn hold(&mut self, number: u64, head: Option<&JournalHead>) -> Result<Option<Tip>, Fault> {
         let Some(segment) = self.volume.open(number)? else { return Ok(None) };
         let bytes = segment.size()?.unwrap_or(0);
         let (first, made, tip) = match Scan::with_header(Arc::clone(&segment))? {
@@ -89,7 +89,7 @@ impl Journal {
     }
 
     /// The position in the head, if it exists.
-    fn at_head(&self, head: &Head) -> Result<Option<Tip>, Fault> {
+    fn at_head(&self, head: &JournalHead) -> Result<Option<Tip>, Fault> {
         let Some(segment) = self.volume.open(head.segment)? else { return Ok(None) };
         let Some((header, scan)) = Scan::with_header(Arc::clone(&segment))? else {
             return Ok(None);
@@ -104,7 +104,7 @@ impl Journal {
             }
             Next::End | Next::Broken(_) => false,
         };
-        let Head { start, end, last, .. } = *head;
+        let JournalHead { start, end, last, .. } = *head;
         Ok(fits.then_some(Tip { segment, header, start, end, last }))
     }
 
@@ -158,7 +158,7 @@ impl Journal {
     }
 
     /// Confirmed records are missing. Continues the chain after them, so that the gap is visible.
-    fn continue_after_gap(&mut self, head: Head) -> Result<(), Fault> {
+    fn continue_after_gap(&mut self, head: JournalHead) -> Result<(), Fault> {
         let cause = if head.last.seq == 0 { Cause::First } else { Cause::BrokenEnd };
         self.begin_segment(head.last, cause, now())
     }
@@ -169,7 +169,7 @@ impl Journal {
         read_to_end(&mut last)?;
         let first = self.segments.front().map_or(1, |segment| segment.number);
         let first = self.header_of(first)?.unwrap_or(last.header);
-        let mut head = Head::NEW;
+        let mut head = JournalHead::NEW;
         (head.first, head.before_first) = (first.first(), first.before.hash);
         (head.last, head.segment) = (last.last, last.header.segment);
         (head.start, head.end) = (last.start, last.end);
@@ -179,7 +179,7 @@ impl Journal {
     }
 
     /// The header of a segment, if it has one.
-    pub(super) fn header_of(&self, number: u64) -> Result<Option<Header>, Fault> {
+    pub(super) fn header_of(&self, number: u64) -> Result<Option<SegmentHeader>, Fault> {
         let Some(segment) = self.volume.open(number)? else { return Ok(None) };
         Ok(Scan::with_header(segment)?.map(|(header, _)| header))
     }

@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use super::frame::{self, Frame, MAGIC, NoFrame, RecordFrame};
-use super::header::Header;
+use super::frame::{self, JournalFrame, MAGIC, NoFrame, RecordFrame};
+use super::header::SegmentHeader;
 use super::volume::Segment;
 
 /// Reads one frame after the other. Memory does not grow with the segment.
@@ -43,7 +43,9 @@ impl Scan {
     }
 
     /// Reads the header of a segment; `None` if it has none. The scan continues after it.
-    pub(super) fn with_header(segment: Arc<dyn Segment>) -> io::Result<Option<(Header, Self)>> {
+    pub(super) fn with_header(
+        segment: Arc<dyn Segment>,
+    ) -> io::Result<Option<(SegmentHeader, Self)>> {
         let mut scan = Self::from(segment, 0);
         scan.fill(MAGIC.len())?;
         if !scan.rest().starts_with(MAGIC) {
@@ -53,7 +55,9 @@ impl Scan {
         if scan.load()?.is_err() {
             return Ok(None);
         }
-        let Ok((Frame::Header(header), long)) = frame::read(scan.rest()) else { return Ok(None) };
+        let Ok((JournalFrame::Header(header), long)) = frame::read(scan.rest()) else {
+            return Ok(None);
+        };
         scan.from += long;
         Ok(Some((header, scan)))
     }
@@ -81,7 +85,9 @@ impl Scan {
         let start = self.from;
         self.from += long;
         Ok(match frame::read(self.buffer.get(start..).unwrap_or_default()) {
-            Ok((Frame::Record(record), _)) => Next::Record(record, place, place + long as u64),
+            Ok((JournalFrame::Record(record), _)) => {
+                Next::Record(record, place, place + long as u64)
+            }
             _ => Next::Broken("it is not a record"),
         })
     }

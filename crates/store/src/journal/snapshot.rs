@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::files::path_of;
-use super::head::Head;
+use super::head::JournalHead;
 use super::volume::{Segment, Volume};
 use crate::database::Fault;
 
@@ -32,7 +32,7 @@ impl Snapshot {
     /// writes the head meanwhile.
     pub(crate) fn take(volume: &dyn Volume) -> Result<Self, Fault> {
         let bytes = volume.read_head()?;
-        let head = Head::newest(&bytes)
+        let head = JournalHead::newest(&bytes)
             .ok_or_else(|| Fault::Lost("the head of the journal cannot be read".to_owned()))?;
         let mut parts = Vec::new();
         for number in volume.numbers()? {

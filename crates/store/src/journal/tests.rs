@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use callgate_audit::{Record, RecordKind, Sealed};
 
-use super::{Import, Journal, JournalLog, Limits, Log, MemoryVolume, Tail, Volume};
+use super::{Import, ImportEnd, Journal, JournalLimits, JournalLog, Log, MemoryVolume, Volume};
 use crate::database::Fault;
 use crate::settings::{Durability, Retention};
 use crate::verify::{Verified, VerifyError};
@@ -19,7 +19,7 @@ const NONE: Retention = Retention { age: None, records: None, bytes: None };
 
 fn open(volume: &Arc<impl Volume + 'static>, retention: &Retention) -> Result<Journal, Fault> {
     let volume = Arc::clone(volume) as Arc<dyn Volume>;
-    Journal::open(volume, Durability::Disk, Limits::new(retention))
+    Journal::open(volume, Durability::Disk, JournalLimits::new(retention))
 }
 
 fn sealed(text: &str) -> Sealed {
@@ -167,7 +167,7 @@ fn old_records_leave_when_their_time_has_come() {
 
 #[test]
 fn records_that_are_brought_in_keep_their_hashes() {
-    for tail in [Tail::Whole, Tail::Truncated] {
+    for tail in [ImportEnd::Whole, ImportEnd::Truncated] {
         let volume = Arc::<MemoryVolume>::default();
         append(&mut open(&volume, &NONE).unwrap(), &["left from an attempt"], 1).unwrap();
         let shared = Arc::clone(&volume) as Arc<dyn Volume>;
@@ -186,10 +186,10 @@ fn records_that_are_brought_in_keep_their_hashes() {
         append(&mut journal, &["new"], 5).unwrap();
         assert_eq!(details(&volume).len(), 14);
         match (tail, verify(&volume)) {
-            (Tail::Whole, Ok(verified)) => {
+            (ImportEnd::Whole, Ok(verified)) => {
                 assert_eq!((verified.first, verified.last, verified.expired), (8, 21, 7));
             }
-            (Tail::Truncated, Err(VerifyError::Broken(broken))) => assert_eq!(broken.seq, 21),
+            (ImportEnd::Truncated, Err(VerifyError::Broken(broken))) => assert_eq!(broken.seq, 21),
             (tail, found) => panic!("{tail:?}: {found:?}"),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::head::Head;
-use super::header::{Cause, Header, Previous};
+use super::head::JournalHead;
+use super::header::{Cause, Previous, SegmentHeader};
 use super::read::{JournalLog, failed};
 use super::scan::{Next, Scan};
 use crate::verify::{Broken, Verified, VerifyError};
@@ -11,7 +11,7 @@ use callgate_audit::hex;
 
 /// A segment with its header, and a scan over its records.
 struct OpenSegment {
-    header: Header,
+    header: SegmentHeader,
     scan: Scan,
 }
 
@@ -77,7 +77,7 @@ impl JournalLog {
     }
 
     /// The first header among these segments.
-    fn next_header(&self, numbers: &[u64]) -> Result<Option<Header>, VerifyError> {
+    fn next_header(&self, numbers: &[u64]) -> Result<Option<SegmentHeader>, VerifyError> {
         for number in numbers {
             if let Some(opened) = self.opened(*number)? {
                 return Ok(Some(opened.header));
@@ -91,9 +91,9 @@ impl JournalLog {
 /// of its records was ever confirmed.
 fn skipped(
     number: u64,
-    next: Option<&Header>,
+    next: Option<&SegmentHeader>,
     at: &Position,
-    head: &Head,
+    head: &JournalHead,
 ) -> Result<u64, VerifyError> {
     match next {
         None if at.last.seq == head.last.seq => Ok(number + 1),
@@ -108,7 +108,7 @@ fn skipped(
 const HEAD: &str = "the head file of the journal is missing or was changed";
 
 fn check_number(
-    header: &Header,
+    header: &SegmentHeader,
     number: u64,
     expected: Option<u64>,
     at: &Position,
@@ -122,8 +122,8 @@ fn check_number(
 }
 
 /// Checks that a segment continues where the previous one ends.
-fn begin(at: &mut Position, header: &Header, head: &Head) -> Result<(), VerifyError> {
-    let Header { before, cause, .. } = header;
+fn begin(at: &mut Position, header: &SegmentHeader, head: &JournalHead) -> Result<(), VerifyError> {
+    let SegmentHeader { before, cause, .. } = header;
     if at.records == 0 && at.last.seq == head.first - 1 {
         // The record before the first segment can only be compared with the head.
         (at.last.at, at.last.total) = (before.at, before.total);
@@ -191,8 +191,8 @@ fn read(
 fn check_end(
     opened: &mut OpenSegment,
     at: &Position,
-    next: Option<&Header>,
-    head: &Head,
+    next: Option<&SegmentHeader>,
+    head: &JournalHead,
 ) -> Result<(), VerifyError> {
     let Some(next) = next else { return Ok(()) };
     if at.last.seq < next.before.seq.min(head.last.seq) {
@@ -206,7 +206,7 @@ fn check_end(
     Ok(())
 }
 
-fn check_reach(at: &Position, head: &Head) -> Result<(), VerifyError> {
+fn check_reach(at: &Position, head: &JournalHead) -> Result<(), VerifyError> {
     if at.last.seq < head.last.seq {
         return Err(broken(at.last.seq + 1, "the end of the chain was cut off"));
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use callgate_audit::{ChainLink, Sealed};
 
 use super::frame;
-use super::head::Head;
-use super::header::{Cause, Header, Previous};
-use super::limits::{Limits, SegmentInfo};
+use super::head::JournalHead;
+use super::header::{Cause, Previous, SegmentHeader};
+use super::limits::{JournalLimits, SegmentInfo};
 use super::volume::{Segment, Volume};
 use super::{MAX_RECORD, size_of_record};
 use crate::database::Fault;
@@ -19,7 +19,7 @@ use crate::settings::Durability;
 pub(crate) struct Journal {
     pub(super) volume: Arc<dyn Volume>,
     durability: Durability,
-    limits: Limits,
+    limits: JournalLimits,
     /// `None` until the end is found, and again after a failure.
     pub(super) tip: Option<Tip>,
     /// All segments, oldest first.
@@ -31,7 +31,7 @@ pub(crate) struct Journal {
 #[derive(Debug, Clone)]
 pub(super) struct Tip {
     pub(super) segment: Arc<dyn Segment>,
-    pub(super) header: Header,
+    pub(super) header: SegmentHeader,
     /// The offset of the last record.
     pub(super) start: u64,
     /// The offset of the next record.
@@ -62,7 +62,7 @@ impl Journal {
     pub(crate) fn open(
         volume: Arc<dyn Volume>,
         durability: Durability,
-        limits: Limits,
+        limits: JournalLimits,
     ) -> Result<Self, Fault> {
         let mut journal = Self::unopened(volume, durability, limits);
         let volume = Arc::clone(&journal.volume);
@@ -75,7 +75,7 @@ impl Journal {
     pub(super) fn unopened(
         volume: Arc<dyn Volume>,
         durability: Durability,
-        limits: Limits,
+        limits: JournalLimits,
     ) -> Self {
         let segments = VecDeque::new();
         Self { volume, durability, limits, tip: None, segments, buffer: Vec::new() }
@@ -224,7 +224,7 @@ impl Journal {
         let newest = self.segments.back().map_or(0, |segment| segment.number);
         let number = newest.max(self.head()?.segment) + 1;
         let made = now.max(before.at);
-        let header = Header { segment: number, before, made, cause };
+        let header = SegmentHeader { segment: number, before, made, cause };
         let segment = self.volume.create(number)?;
         let mut bytes = Vec::new();
         frame::put_header(&mut bytes, &header);
@@ -283,7 +283,7 @@ impl Journal {
         let head = self.head()?;
         if head.first < header.first() {
             let before_first = header.before.hash;
-            self.write_head(Head { first: header.first(), before_first, ..head })?;
+            self.write_head(JournalHead { first: header.first(), before_first, ..head })?;
         }
         self.volume.remove(oldest.number)?;
         self.segments.pop_front();
@@ -296,7 +296,7 @@ impl Journal {
         let head = self.head()?;
         if head.last.seq < tip.last.seq {
             let segment = tip.header.segment;
-            self.write_head(Head {
+            self.write_head(JournalHead {
                 last: tip.last,
                 segment,
                 start: tip.start,
@@ -339,12 +339,12 @@ impl Journal {
     }
 
     /// How far the journal reaches.
-    pub(super) fn head(&self) -> Result<Head, Fault> {
-        let head = Head::newest(&self.volume.read_head()?);
+    pub(super) fn head(&self) -> Result<JournalHead, Fault> {
+        let head = JournalHead::newest(&self.volume.read_head()?);
         head.ok_or_else(|| Fault::Lost("the head of the journal cannot be read".to_owned()))
     }
 
-    pub(super) fn write_head(&self, head: Head) -> Result<Head, Fault> {
+    pub(super) fn write_head(&self, head: JournalHead) -> Result<JournalHead, Fault> {
         let (head, place, bytes) = head.next();
         self.volume.write_head(place, &bytes)?;
         Ok(head)

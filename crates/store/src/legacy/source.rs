@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::database::Fault;
-use crate::journal::{Import, Tail};
+use crate::journal::{Import, ImportEnd};
 
 /// The last expired record, which the others follow.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) fn copy_records(
     old: &Connection,
     expired: &Expired,
     import: &mut Import<'_>,
-) -> Result<Tail, Fault> {
+) -> Result<ImportEnd, Fault> {
     let mut query = old.prepare(
         "SELECT seq, at, total, hash, joins, body, tail FROM records WHERE seq > ?1 ORDER BY seq",
     )?;
@@ -46,7 +46,7 @@ pub(super) fn copy_records(
             import.add(&link, &hash)?;
         }
     }
-    Ok(if is_last { Tail::Whole } else { Tail::Truncated })
+    Ok(if is_last { ImportEnd::Whole } else { ImportEnd::Truncated })
 }
 
 fn read<'a>(row: &'a Row<'_>) -> Option<(ChainLink<'a>, ChainHash)> {

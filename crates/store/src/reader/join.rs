@@ -2,14 +2,14 @@
 
 use super::{IndexedRanges, Reader, decode};
 use crate::index::IndexError;
-use crate::journal::Entry;
+use crate::journal::JournalEntry;
 use callgate_audit::{Record, RecordBody, RecordKind, StoredRecord, completes, hex, turn_of};
 
 impl Reader {
     pub(super) fn join(
         &self,
         parts: &IndexedRanges<'_>,
-        entry: Entry,
+        entry: JournalEntry,
     ) -> Result<StoredRecord, IndexError> {
         let body = decode(&entry)?;
         self.join_body(parts, &entry, body)
@@ -20,7 +20,7 @@ impl Reader {
     pub(super) fn join_body(
         &self,
         parts: &IndexedRanges<'_>,
-        entry: &Entry,
+        entry: &JournalEntry,
         body: RecordBody<Record>,
     ) -> Result<StoredRecord, IndexError> {
         let RecordBody { mut record, input } = self.completed(parts, body)?;

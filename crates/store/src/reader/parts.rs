@@ -8,7 +8,7 @@ use crate::index::{
     Bounds, FillProgress, FillStart, Filled, IdRange, Index, IndexAccess, IndexError, IndexFilter,
     MAX_SHOWN,
 };
-use crate::journal::{Entry, Log, Spot};
+use crate::journal::{JournalEntry, Log, Spot};
 use callgate_audit::RecordOrder;
 
 /// All records of the journal, each covered by one index; the oldest first.
@@ -28,7 +28,11 @@ impl<'a> IndexedRanges<'a> {
     }
 
     /// Up to five records with these ids.
-    pub(super) fn with_id(&self, log: &dyn Log, ids: &IdRange) -> Result<Vec<Entry>, IndexError> {
+    pub(super) fn with_id(
+        &self,
+        log: &dyn Log,
+        ids: &IdRange,
+    ) -> Result<Vec<JournalEntry>, IndexError> {
         let mut entries = Vec::new();
         for part in &self.0 {
             for (seq, spot) in part.index.with_id(ids, part.bounds)? {
@@ -40,7 +44,11 @@ impl<'a> IndexedRanges<'a> {
     }
 
     /// The newest record whose `joins` equals this text.
-    pub(super) fn joined(&self, log: &dyn Log, joins: &str) -> Result<Option<Entry>, IndexError> {
+    pub(super) fn joined(
+        &self,
+        log: &dyn Log,
+        joins: &str,
+    ) -> Result<Option<JournalEntry>, IndexError> {
         for part in self.in_order(RecordOrder::NewestFirst) {
             let found = part.index.joined(joins, part.bounds, |spot| {
                 let entry = log.entry(spot)?;
@@ -61,7 +69,7 @@ impl IndexedRange<'_> {
         log: &dyn Log,
         seq: u64,
         wanted: &IndexFilter,
-    ) -> Result<Option<Entry>, IndexError> {
+    ) -> Result<Option<JournalEntry>, IndexError> {
         match self.index.spot(seq)? {
             Some((spot, time)) if wanted.is_in_time(time) => entry_at(log, seq, spot),
             Some(_) => Ok(None),
@@ -72,7 +80,7 @@ impl IndexedRange<'_> {
 }
 
 /// The record at this place. If it is another record, the index is wrong.
-fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<Entry>, IndexError> {
+fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<JournalEntry>, IndexError> {
     match log.entry(spot)? {
         Some(entry) if entry.seq == seq => Ok(Some(entry)),
         Some(_) => Err(IndexError::Damaged),

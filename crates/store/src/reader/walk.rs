@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::{Reader, decode};
 use crate::error::ReadError;
 use crate::index::IndexError;
-use crate::journal::{Entry, Spot};
+use crate::journal::{JournalEntry, Spot};
 use callgate_audit::{CompiledFilter, Filter, Record, RecordBody, RecordOrder, StoredRecord, hex};
 
 /// Whether a filter asks for every record after some sequence number, the oldest first.
@@ -72,7 +72,7 @@ impl Reader {
 
     fn without_turn(
         &self,
-        entry: &Entry,
+        entry: &JournalEntry,
         body: RecordBody<Record>,
     ) -> Result<StoredRecord, ReadError> {
         let is_whole = body.input.is_some() || body.record.verdict.is_none();
@@ -87,7 +87,7 @@ impl Reader {
     /// Passes on some records. A record stays the next one until its joined data was found.
     fn pass_on<'a>(
         &self,
-        entries: &mut Peekable<impl Iterator<Item = &'a Entry>>,
+        entries: &mut Peekable<impl Iterator<Item = &'a JournalEntry>>,
         left: &mut usize,
         visit: &mut dyn FnMut(StoredRecord) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<ControlFlow<()>, IndexError> {
@@ -115,7 +115,7 @@ impl Reader {
 
     /// The next records, as many as fit in memory at a time: a slow consumer must not keep segments
     /// open.
-    fn chunk(&self, after: u64, near: Option<Spot>) -> Result<Vec<Entry>, ReadError> {
+    fn chunk(&self, after: u64, near: Option<Spot>) -> Result<Vec<JournalEntry>, ReadError> {
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         self.log.walk(after, near, &mut |entry| {
             bytes += entry.body.len();

@@ -1,7 +1,7 @@
 //! Filling: once, twice, by several processes at once, interrupted, and from another journal.
 
 use super::*;
-use crate::journal::Entry;
+use crate::journal::JournalEntry;
 
 #[test]
 fn a_second_time_changes_nothing() {
@@ -22,7 +22,7 @@ fn one_by_one_is_the_same_as_at_once() {
     let index = slow.index();
     for entry in all.entries() {
         let time = entry.at;
-        let Entry { joins, body, .. } = entry;
+        let JournalEntry { joins, body, .. } = entry;
         log.append_sealed(callgate_audit::Sealed { time, joins, session: None, body });
         fill(&index, &log).unwrap();
     }

@@ -7,7 +7,7 @@ use callgate_audit::{ChainHash, ChainLink, GENESIS, Record, Sealed};
 use parking_lot::Mutex;
 
 use crate::error::ReadError;
-use crate::journal::{Entry, Extent, Log, Spot};
+use crate::journal::{JournalEntry, Log, RecordRange, Spot};
 use crate::verify::{Verified, VerifyError};
 
 /// A journal in memory. Its clones are the same journal.
@@ -19,7 +19,7 @@ struct State {
     first: u64,
     /// One less than the first sequence number.
     begin: u64,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
     total: i64,
     /// A walk fails before this record.
     fails_at: Option<u64>,
@@ -56,7 +56,7 @@ impl MemoryLog {
         let spot = Spot { segment: seq / 10, offset: seq % 10 * 100 };
         let Sealed { joins, body, .. } = sealed;
         let end = spot.offset + 100;
-        state.entries.push(Entry { seq, at, spot, end, hash, before, joins, body });
+        state.entries.push(JournalEntry { seq, at, spot, end, hash, before, joins, body });
         seq
     }
 
@@ -73,34 +73,34 @@ impl MemoryLog {
         self.0.lock().reads
     }
 
-    fn at(&self, seq: u64) -> Option<Entry> {
+    fn at(&self, seq: u64) -> Option<JournalEntry> {
         let state = self.0.lock();
         let position = usize::try_from(seq.checked_sub(state.begin + 1)?).ok()?;
         state.entries.get(position).filter(|_| seq >= state.first).cloned()
     }
 
-    pub(crate) fn entries(&self) -> Vec<Entry> {
+    pub(crate) fn entries(&self) -> Vec<JournalEntry> {
         let state = self.0.lock();
         state.entries.iter().filter(|entry| entry.seq >= state.first).cloned().collect()
     }
 }
 
 impl Log for MemoryLog {
-    fn extent(&self) -> Result<Extent, ReadError> {
+    fn extent(&self) -> Result<RecordRange, ReadError> {
         let state = self.0.lock();
-        Ok(Extent { first: state.first, last: state.begin + state.entries.len() as u64 })
+        Ok(RecordRange { first: state.first, last: state.begin + state.entries.len() as u64 })
     }
 
     fn walk(
         &self,
         after: u64,
         near: Option<Spot>,
-        visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
+        visit: &mut dyn FnMut(JournalEntry) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
         if let Some(near) = near {
             assert_eq!(near, Spot { segment: after / 10, offset: after % 10 * 100 });
         }
-        let Extent { first, last } = self.extent()?;
+        let RecordRange { first, last } = self.extent()?;
         for seq in first.max(after + 1)..=last {
             if self.0.lock().fails_at == Some(seq) {
                 return Err(ReadError::Failed("the disk is gone".into()));
@@ -117,7 +117,7 @@ impl Log for MemoryLog {
         Err(ReadError::Failed("not of interest here".into()).into())
     }
 
-    fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError> {
+    fn entry(&self, spot: Spot) -> Result<Option<JournalEntry>, ReadError> {
         self.0.lock().reads += 1;
         Ok(self.at(spot.segment * 10 + spot.offset / 100))
     }
