@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::journal::{Snapshot, Volume, create_private};
-use crate::place::{self, Place, companion};
+use crate::place::{self, StorePlace, companion};
 use crate::reader::Reader;
 use crate::records::file_volume;
 use crate::settings::Location;
@@ -70,13 +70,13 @@ pub fn backup(
     if !location.exists() {
         return Err(OpenError::Missing { path: path.clone() }.into());
     }
-    let place = Place::new(location);
+    let place = StorePlace::new(location);
     migrate_legacy_store(&place)?;
     let failed = |why: String| BackupError::Write { path: folder.to_owned(), why };
     let (journal, state) = moment(&place, path)?;
     make_folder(folder)?;
     let store = folder.join(path.file_name().unwrap_or(OsStr::new("callgate.db")));
-    let copy = Place::File(store.clone());
+    let copy = StorePlace::File(store.clone());
     let bytes = journal.bytes();
     journal
         .copy(&place::journal(&store), &place::head(&store), &mut |done| progress(done, bytes))
@@ -92,12 +92,12 @@ pub fn backup(
     Ok(BackedUp { verified, bytes, store })
 }
 
-type Moment = (Snapshot, Option<crate::state::StateSnapshot>);
+type BackupMoment = (Snapshot, Option<crate::state::StateSnapshot>);
 
 /// Fixes one moment for the journal and the state. A change to the state is recorded in the journal
 /// before it is committed, so no change may be in progress: this locks the state first, in the same
 /// order as every change does.
-fn moment(place: &Place, store: &Path) -> Result<Moment, BackupError> {
+fn moment(place: &StorePlace, store: &Path) -> Result<BackupMoment, BackupError> {
     let volume = file_volume(store)?;
     let unreadable = |fault: Fault| match fault {
         Fault::Busy => OpenError::Locked { path: place.path().to_owned() },

@@ -7,7 +7,7 @@ use std::path::Path;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::error::{OpenError, StoreError};
-use crate::place::{Place, companion, give_to_owner};
+use crate::place::{StorePlace, companion, give_to_owner};
 
 /// AES-256-GCM with a random nonce for each entry, bound to the owner of the entry.
 pub(crate) struct Cipher(LessSafeKey);
@@ -21,15 +21,15 @@ impl std::fmt::Debug for Cipher {
 impl Cipher {
     /// The cipher of a store. Its key file is next to the store, and is created if it does not
     /// exist. The key of a store in memory is in memory.
-    pub(crate) fn of(place: &Place) -> Result<Self, OpenError> {
+    pub(crate) fn of(place: &StorePlace) -> Result<Self, OpenError> {
         let path = match place {
-            Place::File(store) => companion(store, ".key"),
-            Place::Memory(_) => place.path().to_owned(),
+            StorePlace::File(store) => companion(store, ".key"),
+            StorePlace::Memory(_) => place.path().to_owned(),
         };
         let broken = |why: String| OpenError::KeyFile { path: path.clone(), why };
         let key = match place {
-            Place::Memory(_) => random_key().map_err(|error| broken(error.to_string()))?,
-            Place::File(_) => file_key(&path).map_err(broken)?,
+            StorePlace::Memory(_) => random_key().map_err(|error| broken(error.to_string()))?,
+            StorePlace::File(_) => file_key(&path).map_err(broken)?,
         };
         Self::new(&key).ok_or_else(|| broken("does not contain a key".to_owned()))
     }

@@ -12,10 +12,10 @@ use callgate_audit::Sealed;
 
 /// The derived records that are not in the store yet.
 #[derive(Debug, Default)]
-pub(crate) struct DerivedRecords(Mutex<Pending>);
+pub(crate) struct DerivedRecords(Mutex<PendingRecords>);
 
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingRecords {
     records: Vec<Record>,
     /// When to write them; `None` while there are no records.
     due: Option<Instant>,
@@ -23,7 +23,7 @@ struct Pending {
 
 /// What the caller has to do after adding a record.
 #[derive(Debug)]
-pub(crate) enum Added {
+pub(crate) enum AfterAdd {
     /// Nothing: other records were already waiting.
     Queued,
     /// Wake the writer: it is the first one.
@@ -34,17 +34,17 @@ pub(crate) enum Added {
 
 impl DerivedRecords {
     /// Adds a record to be written later.
-    pub(crate) fn add(&self, record: Record) -> Added {
+    pub(crate) fn add(&self, record: Record) -> AfterAdd {
         let mut waiting = self.0.lock();
         waiting.records.push(record);
         if waiting.records.len() >= MAX_PENDING {
-            return Added::TooMany(std::mem::take(&mut *waiting).records);
+            return AfterAdd::TooMany(std::mem::take(&mut *waiting).records);
         }
         if waiting.due.is_some() {
-            return Added::Queued;
+            return AfterAdd::Queued;
         }
         waiting.due = Some(Instant::now() + BATCH_DELAY);
-        Added::First
+        AfterAdd::First
     }
 
     /// The time until the records have to be written; `None` while there are no records.

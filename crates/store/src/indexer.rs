@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::index::Index;
 use crate::journal::Log;
 use crate::maintenance::StopSignal;
-use crate::shared::Shared;
+use crate::shared::OpenStore;
 
 /// Fills the index from time to time, in large batches and at low priority. Failures are retried
 /// later: no caller waits for this thread, and a reader indexes the rest itself.
-pub(crate) fn run(shared: &Arc<Shared>, stop: &StopSignal) {
+pub(crate) fn run(shared: &Arc<OpenStore>, stop: &StopSignal) {
     lower_priority();
     let mut before = 0;
     while !stop.wait(EVERY) {

@@ -18,7 +18,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::journal::{Import, Volume};
-use crate::schema::Identity;
+use crate::schema::FileKind;
 pub(crate) use schema::RECORDS;
 
 /// What is at the path of a store.
@@ -51,8 +51,8 @@ pub(crate) fn look(path: &Path) -> Result<LegacyFile, OpenError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
     // If it is not a readable database, opening the index reports that.
     Ok(match RECORDS.identify(&connection) {
-        Ok(Identity::Store(MIGRATED)) => LegacyFile::Migrated,
-        Ok(Identity::Store(version)) if (1..=RECORDS.version()).contains(&version) => {
+        Ok(FileKind::Store(MIGRATED)) => LegacyFile::Migrated,
+        Ok(FileKind::Store(version)) if (1..=RECORDS.version()).contains(&version) => {
             LegacyFile::Old
         }
         _ => LegacyFile::Other,

@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use crate::error::OpenError;
-use crate::shared::Shared;
+use crate::shared::OpenStore;
 use crate::state::StateMaintenance;
 
 /// Runs the periodic maintenance of a store. Failures are retried a second later: no caller waits
 /// for any of it.
 #[derive(Debug)]
 pub(crate) struct Maintenance {
-    shared: Arc<Shared>,
+    shared: Arc<OpenStore>,
     pub(crate) state: StateMaintenance,
     expired: Option<Instant>,
 }
 
 impl Maintenance {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Result<Self, OpenError> {
+    pub(crate) fn new(shared: &Arc<OpenStore>) -> Result<Self, OpenError> {
         let state = StateMaintenance::new(Arc::clone(shared))?;
         Ok(Self { shared: Arc::clone(shared), state, expired: None })
     }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::queue::Queue;
+use crate::queue::WriteQueue;
 use crate::settings::Durability;
 
 /// Decides when the next batch is taken. A sync costs the same for one record as for a hundred, and
@@ -11,7 +11,7 @@ use crate::settings::Durability;
 /// would carry one or two of them; then the writer waits a little after the first, so that it carries
 /// several. A call that comes alone, and calls that come together, never wait for others.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct WritePace {
     durability: Durability,
     /// When the last batch was written; `None` before the first.
     wrote: Option<Instant>,
@@ -24,13 +24,13 @@ pub(crate) struct Pace {
     many: u32,
 }
 
-impl Pace {
+impl WritePace {
     pub(crate) fn new(durability: Durability) -> Self {
         Self { durability, wrote: None, is_soon: false, small: 0, many: MANY }
     }
 
     /// Waits until the next batch should be taken, but no longer than this if nothing comes.
-    pub(crate) fn gather(&mut self, queue: &Queue, timeout: Duration) {
+    pub(crate) fn gather(&mut self, queue: &WriteQueue, timeout: Duration) {
         queue.wait(timeout);
         self.begins();
         if self.pauses() && queue.is_urgent() {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     /// Writes batches of this size, each right after the one before.
-    fn write(pace: &mut Pace, times: u32, callers: usize) {
+    fn write(pace: &mut WritePace, times: u32, callers: usize) {
         for _ in 0..times {
             pace.is_soon = pace.wrote.is_some();
             pace.wrote(callers);
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn only_many_small_batches_in_a_row_make_the_writer_pause() {
-        let mut pace = Pace::new(Durability::Disk);
+        let mut pace = WritePace::new(Durability::Disk);
         write(&mut pace, MANY, 1);
         assert!(!pace.pauses(), "the first has none before it");
         write(&mut pace, 1, 2);
         assert!(pace.pauses());
-        let mut pace = Pace::new(Durability::Disk);
+        let mut pace = WritePace::new(Durability::Disk);
         write(&mut pace, MANY, 1);
         write(&mut pace, 1, LARGE);
         write(&mut pace, 1, 1);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_call_that_comes_alone_does_not_wait() {
-        let mut pace = Pace::new(Durability::Disk);
+        let mut pace = WritePace::new(Durability::Disk);
         write(&mut pace, MANY + 1, 1);
         assert!(pace.pauses());
         pace.wrote = Instant::now().checked_sub(SOON);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_pauses_go_on_while_they_gather_something() {
-        let mut pace = Pace::new(Durability::Disk);
+        let mut pace = WritePace::new(Durability::Disk);
         write(&mut pace, MANY + 1, 1);
         write(&mut pace, 1, 2);
         assert!(pace.pauses());
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_caller_that_is_alone_seldom_waits() {
-        let mut pace = Pace::new(Durability::Disk);
+        let mut pace = WritePace::new(Durability::Disk);
         let pauses = (0..1000).filter(|_| {
             let pauses = pace.pauses();
             write(&mut pace, 1, 1);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn nothing_pauses_without_a_sync() {
-        let mut pace = Pace::new(Durability::Process);
+        let mut pace = WritePace::new(Durability::Process);
         write(&mut pace, 2 * MANY, 1);
         assert!(!pace.pauses());
     }

@@ -12,12 +12,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::OpenError;
-use crate::schema::{Identity, Schema};
+use crate::schema::{FileKind, Schema};
 use crate::settings::{Durability, Location};
 
 /// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StorePlace {
     /// A file.
     File(PathBuf),
     /// A named database in the memory of this process, which lasts while a connection to it is
@@ -43,7 +43,7 @@ pub(crate) fn head(store: &Path) -> PathBuf {
     companion(store, ".head").join("last")
 }
 
-impl Place {
+impl StorePlace {
     /// A new place for this location. Each store in memory gets its own.
     pub(crate) fn new(location: &Location) -> Self {
         static STORES: AtomicU64 = AtomicU64::new(0);
@@ -103,7 +103,7 @@ impl Place {
             .set_up_with_retries(&mut connection, schema, durability, &patience)
             .map_err(|error| self.failed(&error))?;
         self.check(schema, &identity)?;
-        if identity != Identity::Store(schema.version()) {
+        if identity != FileKind::Store(schema.version()) {
             schema.migrate(&mut connection).map_err(|error| self.failed(&error))?;
         }
         Ok(connection)
@@ -118,7 +118,7 @@ impl Place {
         schema: &Schema,
         durability: Durability,
         patience: &Patience,
-    ) -> rusqlite::Result<Identity> {
+    ) -> rusqlite::Result<FileKind> {
         let begin = Instant::now();
         loop {
             match self.set_up(connection, schema, durability, patience.clone()) {
@@ -136,10 +136,10 @@ impl Place {
         schema: &Schema,
         durability: Durability,
         patience: Patience,
-    ) -> rusqlite::Result<Identity> {
+    ) -> rusqlite::Result<FileKind> {
         connection.busy_handler(Some(move |count| patience.wait(count)))?;
         let identity = schema.identify(connection)?;
-        if identity == Identity::Foreign {
+        if identity == FileKind::Foreign {
             return Ok(identity);
         }
         let mode = match self {
@@ -217,16 +217,16 @@ impl Place {
         Ok(())
     }
 
-    pub(crate) fn check(&self, schema: &Schema, identity: &Identity) -> Result<(), OpenError> {
+    pub(crate) fn check(&self, schema: &Schema, identity: &FileKind) -> Result<(), OpenError> {
         match identity {
-            Identity::Empty => Ok(()),
-            Identity::Store(found) if *found <= schema.version() => Ok(()),
-            Identity::Store(found) => Err(OpenError::Newer {
+            FileKind::Empty => Ok(()),
+            FileKind::Store(found) if *found <= schema.version() => Ok(()),
+            FileKind::Store(found) => Err(OpenError::Newer {
                 path: self.path().to_owned(),
                 found: *found,
                 known: schema.version(),
             }),
-            Identity::Foreign => Err(OpenError::Foreign {
+            FileKind::Foreign => Err(OpenError::Foreign {
                 path: self.path().to_owned(),
                 why: "it is a SQLite database of another application".to_owned(),
             }),

@@ -14,7 +14,7 @@ use crate::state::StateEntry;
 /// An entry that waits for the writer.
 #[derive(Debug)]
 pub(crate) struct QueueEntry {
-    pub(crate) work: Work,
+    pub(crate) work: WriterTask,
     pub(crate) answer: ReceiptSender,
     urgency: Urgency,
 }
@@ -28,9 +28,9 @@ impl QueueEntry {
 
 /// What the writer has to do.
 #[derive(Debug)]
-pub(crate) enum Work {
+pub(crate) enum WriterTask {
     /// Write these records.
-    Write(Write),
+    Write(WriteGroup),
     /// Answer when everything before it is written, including the counted turns.
     Flush,
 }
@@ -38,12 +38,12 @@ pub(crate) enum Work {
 /// Records and state entries that belong together: the state entries are written before any of the
 /// records.
 #[derive(Debug, Default)]
-pub(crate) struct Write {
+pub(crate) struct WriteGroup {
     pub(crate) entries: Vec<StateEntry>,
     pub(crate) records: Vec<Sealed>,
 }
 
-impl Work {
+impl WriterTask {
     /// The state entries to write with the records.
     pub(crate) fn entries(&self) -> &[StateEntry] {
         match self {
@@ -54,7 +54,7 @@ impl Work {
 
     /// Refuses records that cannot be written, before others of their batch would fail with them.
     fn check(&self) -> Result<(), AppendError> {
-        let Self::Write(Write { records, .. }) = self else { return Ok(()) };
+        let Self::Write(WriteGroup { records, .. }) = self else { return Ok(()) };
         if !records.iter().all(Sealed::is_encoded) {
             return Err(AppendError::Unencodable);
         }
@@ -69,7 +69,7 @@ impl Work {
     }
 
     fn size(&self) -> usize {
-        let Self::Write(Write { entries, records }) = self else { return 0 };
+        let Self::Write(WriteGroup { entries, records }) = self else { return 0 };
         let records: usize = records.iter().map(|sealed| sealed.body.len() + 256).sum();
         records + entries.iter().map(StateEntry::size).sum::<usize>()
     }
@@ -77,7 +77,7 @@ impl Work {
 
 /// The queue between appending threads and the writer.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct WriteQueue {
     state: Mutex<QueueState>,
     changed: Condvar,
 }
@@ -113,9 +113,9 @@ impl QueueState {
     }
 }
 
-/// The result of [`Queue::take`].
+/// The result of [`WriteQueue::take`].
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum NextBatch {
     /// Entries, in order.
     Batch(Vec<QueueEntry>),
     /// Nothing came in time, or the writer was nudged.
@@ -124,9 +124,9 @@ pub(crate) enum Taken {
     Closed,
 }
 
-impl Queue {
+impl WriteQueue {
     /// Adds an entry, or refuses it at once if the queue is full.
-    pub(crate) fn push(&self, work: Work, urgency: Urgency) -> Receipt {
+    pub(crate) fn push(&self, work: WriterTask, urgency: Urgency) -> Receipt {
         if let Err(error) = work.check() {
             return Receipt::ready(Err(error));
         }
@@ -158,13 +158,13 @@ impl Queue {
     }
 
     /// Waits for entries, and takes a batch of them.
-    pub(crate) fn take(&self, timeout: Duration) -> Taken {
+    pub(crate) fn take(&self, timeout: Duration) -> NextBatch {
         self.wait(timeout);
         let mut state = self.state.lock();
         let is_ready = state.is_ready();
         state.nudged = false;
         if !is_ready || state.entries.is_empty() {
-            return if state.closed { Taken::Closed } else { Taken::Nothing };
+            return if state.closed { NextBatch::Closed } else { NextBatch::Nothing };
         }
         let many = state.entries.len().min(MAX_BATCH);
         let batch: Vec<QueueEntry> = state.entries.drain(..many).collect();
@@ -174,7 +174,7 @@ impl Queue {
             state.due = None;
         }
         state.bytes = state.bytes.saturating_sub(taken);
-        Taken::Batch(batch)
+        NextBatch::Batch(batch)
     }
 
     /// Whether a caller waits for an entry.
@@ -230,20 +230,20 @@ mod tests {
     use super::*;
     use callgate_audit::{Record, RecordKind};
 
-    fn records(sealed: Sealed) -> Work {
-        Work::Write(Write { entries: Vec::new(), records: vec![sealed] })
+    fn records(sealed: Sealed) -> WriterTask {
+        WriterTask::Write(WriteGroup { entries: Vec::new(), records: vec![sealed] })
     }
 
-    fn item() -> Work {
+    fn item() -> WriterTask {
         records(Sealed::new(Record::new(RecordKind::Turn)))
     }
 
     #[test]
     fn a_full_queue_refuses_at_once() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item(), Urgency::Now)).collect();
         assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
-        let Taken::Batch(batch) = queue.take(Duration::ZERO) else { panic!("a batch") };
+        let NextBatch::Batch(batch) = queue.take(Duration::ZERO) else { panic!("a batch") };
         assert_eq!(batch.len(), MAX_BATCH);
         drop(batch);
         assert!(!queue.push(item(), Urgency::Now).is_ready(), "there is room again");
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn bytes_are_bounded_too() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         let of = |bytes| {
             let body = "x".repeat(bytes);
             records(Sealed { time: 0, joins: None, session: None, body })
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_record_that_recovery_would_not_read_is_refused() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         let of = |bytes| {
             let body = "x".repeat(bytes);
             records(Sealed { time: 0, joins: None, session: None, body })
@@ -285,37 +285,41 @@ mod tests {
 
     #[test]
     fn a_nudge_ends_a_wait_also_before_it_has_begun() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         queue.nudge();
-        assert!(matches!(queue.take(Duration::from_secs(3600)), Taken::Nothing));
+        assert!(matches!(queue.take(Duration::from_secs(3600)), NextBatch::Nothing));
         std::thread::scope(|scope| {
             let taken = scope.spawn(|| queue.take(Duration::from_secs(3600)));
             queue.nudge();
-            assert!(matches!(taken.join().unwrap(), Taken::Nothing));
+            assert!(matches!(taken.join().unwrap(), NextBatch::Nothing));
         });
-        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+        assert!(matches!(queue.take(Duration::ZERO), NextBatch::Nothing));
     }
 
     #[test]
     fn an_entry_that_is_not_urgent_waits_for_others_but_not_forever() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         let _soon = queue.push(item(), Urgency::Soon);
-        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+        assert!(matches!(queue.take(Duration::ZERO), NextBatch::Nothing));
         let _now = queue.push(item(), Urgency::Now);
-        let Taken::Batch(batch) = queue.take(Duration::from_secs(3600)) else { panic!("a batch") };
+        let NextBatch::Batch(batch) = queue.take(Duration::from_secs(3600)) else {
+            panic!("a batch")
+        };
         assert_eq!(batch.len(), 2, "one write for both");
         let _alone = queue.push(item(), Urgency::Soon);
-        let Taken::Batch(batch) = queue.take(Duration::from_secs(3600)) else { panic!("a batch") };
+        let NextBatch::Batch(batch) = queue.take(Duration::from_secs(3600)) else {
+            panic!("a batch")
+        };
         assert_eq!(batch.len(), 1);
-        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+        assert!(matches!(queue.take(Duration::ZERO), NextBatch::Nothing));
     }
 
     #[test]
     fn a_closed_queue_is_emptied_first() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         let _receipt = queue.push(item(), Urgency::Now);
         queue.close();
-        assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Batch(_)));
-        assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Closed));
+        assert!(matches!(queue.take(Duration::from_secs(60)), NextBatch::Batch(_)));
+        assert!(matches!(queue.take(Duration::from_secs(60)), NextBatch::Closed));
     }
 }

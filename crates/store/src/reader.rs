@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::error::{OpenError, ReadError};
 use crate::index::{Bounds, IdRange, Index, IndexError};
 use crate::journal::{JournalEntry, JournalLog, Log, ReadOnlyVolume, RecordRange};
-use crate::place::{self, Place};
+use crate::place::{self, StorePlace};
 use crate::settings::Location;
 use crate::shared::migrate_legacy_store;
 use crate::state::StateReader;
@@ -74,7 +74,7 @@ impl Reader {
     /// Opens a store for reading. A gateway may be writing to it.
     pub fn open(location: &Location) -> Result<Self, OpenError> {
         let Location::Sqlite(store) = location else { return Err(OpenError::InMemory) };
-        let place = Place::File(store.clone());
+        let place = StorePlace::File(store.clone());
         migrate_legacy_store(&place)?;
         if !location.exists() {
             return Err(OpenError::Missing { path: place.path().to_owned() });
@@ -83,13 +83,13 @@ impl Reader {
     }
 
     /// Reads this journal, with the index and the state of the store at this place.
-    pub(crate) fn over(log: JournalLog, place: &Place) -> Result<Self, OpenError> {
+    pub(crate) fn over(log: JournalLog, place: &StorePlace) -> Result<Self, OpenError> {
         let state = StateReader::open(place)?;
         Ok(Self { state, ..Self::new(Box::new(log), place)? })
     }
 
     /// Reads this journal with the index at this place.
-    pub(crate) fn new(log: Box<dyn Log>, place: &Place) -> Result<Self, OpenError> {
+    pub(crate) fn new(log: Box<dyn Log>, place: &StorePlace) -> Result<Self, OpenError> {
         let shared = Index::open(place)?;
         let (own, progress, state) = (OnceCell::new(), None, None);
         let (shared_is_broken, unreadable) = (Cell::new(false), OnUnreadable::Fail);

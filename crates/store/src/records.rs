@@ -10,7 +10,7 @@ use crate::database::Fault;
 use crate::error::OpenError;
 use crate::health::HealthStatus;
 use crate::journal::{FileVolume, Journal, JournalLimits, JournalLog, MemoryVolume, Volume};
-use crate::place::{self, Place};
+use crate::place::{self, StorePlace};
 use crate::settings::{Durability, Location, Settings};
 use crate::shared::now;
 
@@ -49,11 +49,11 @@ pub(crate) fn file_volume(store: &Path) -> Result<FileVolume, OpenError> {
 }
 
 impl Records {
-    pub(crate) fn open(place: &Place, settings: &Settings) -> Result<Self, OpenError> {
+    pub(crate) fn open(place: &StorePlace, settings: &Settings) -> Result<Self, OpenError> {
         let mut retention = settings.retention.clone();
         let source = match place {
-            Place::File(store) => JournalSource::File(store.clone()),
-            Place::Memory(_) => {
+            StorePlace::File(store) => JournalSource::File(store.clone()),
+            StorePlace::Memory(_) => {
                 let most = Location::MEMORY_BYTES;
                 retention.bytes = Some(retention.bytes.map_or(most, |bytes| bytes.min(most)));
                 JournalSource::Memory(Arc::default())

@@ -30,11 +30,11 @@ pub struct Reply<T>(ReplyState<T>);
 #[derive(Debug)]
 enum ReplyState<T> {
     Refused(NoAnswer),
-    Pending(Arc<Pending<T>>),
+    Pending(Arc<ReplyCell<T>>),
 }
 
 #[derive(Debug)]
-struct Pending<T> {
+struct ReplyCell<T> {
     slot: Mutex<ReplySlot<T>>,
     answered: Condvar,
 }
@@ -55,7 +55,7 @@ impl<T> Reply<T> {
     /// A reply, and the handle that completes it.
     pub(crate) fn waiting() -> (Self, ReplySender<T>) {
         let slot = Mutex::new(ReplySlot::Waiting(None));
-        let pending = Arc::new(Pending { slot, answered: Condvar::new() });
+        let pending = Arc::new(ReplyCell { slot, answered: Condvar::new() });
         (Self(ReplyState::Pending(Arc::clone(&pending))), ReplySender(pending))
     }
 
@@ -115,7 +115,7 @@ impl<T> Drop for Reply<T> {
 /// Completes a reply. If it is dropped before that, the reply fails with [`NoAnswer::Panicked`], so
 /// that no caller waits for ever.
 #[derive(Debug)]
-pub(crate) struct ReplySender<T>(Arc<Pending<T>>);
+pub(crate) struct ReplySender<T>(Arc<ReplyCell<T>>);
 
 impl<T> ReplySender<T> {
     /// Whether the caller still waits.

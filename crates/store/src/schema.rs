@@ -17,7 +17,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_4154;
 
 /// What kind of file it is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Identity {
+pub(crate) enum FileKind {
     /// It is empty.
     Empty,
     /// A store of this version.
@@ -34,14 +34,14 @@ impl Schema {
 
     /// Identifies a file without changing it. Reads in one transaction: another process may be
     /// creating the file, and half of it would look like something else.
-    pub(crate) fn identify(&self, connection: &Connection) -> rusqlite::Result<Identity> {
+    pub(crate) fn identify(&self, connection: &Connection) -> rusqlite::Result<FileKind> {
         let view = connection.unchecked_transaction()?;
         let identity = self.identify_in(&view)?;
         view.commit()?;
         Ok(identity)
     }
 
-    fn identify_in(&self, connection: &Connection) -> rusqlite::Result<Identity> {
+    fn identify_in(&self, connection: &Connection) -> rusqlite::Result<FileKind> {
         let number = |pragma: &str| -> rusqlite::Result<i64> {
             connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))
         };
@@ -50,9 +50,9 @@ impl Schema {
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         Ok(match (application, version, tables) {
-            (found, version, _) if found == self.application => Identity::Store(version),
-            (0, 0, 0) => Identity::Empty,
-            _ => Identity::Foreign,
+            (found, version, _) if found == self.application => FileKind::Store(version),
+            (0, 0, 0) => FileKind::Empty,
+            _ => FileKind::Foreign,
         })
     }
 
@@ -89,16 +89,16 @@ mod tests {
     #[test]
     fn a_store_is_made_once() {
         let mut connection = Connection::open_in_memory().unwrap();
-        assert_eq!(RECORDS.identify(&connection).unwrap(), Identity::Empty);
+        assert_eq!(RECORDS.identify(&connection).unwrap(), FileKind::Empty);
         RECORDS.migrate(&mut connection).unwrap();
         RECORDS.migrate(&mut connection).unwrap();
-        assert_eq!(RECORDS.identify(&connection).unwrap(), Identity::Store(RECORDS.version()));
+        assert_eq!(RECORDS.identify(&connection).unwrap(), FileKind::Store(RECORDS.version()));
     }
 
     #[test]
     fn another_database_is_foreign() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
-        assert_eq!(RECORDS.identify(&connection).unwrap(), Identity::Foreign);
+        assert_eq!(RECORDS.identify(&connection).unwrap(), FileKind::Foreign);
     }
 }

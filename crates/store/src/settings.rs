@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::legacy;
-use crate::place::Place;
+use crate::place::StorePlace;
 
 /// Where records are stored, how safe they are there, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Location {
 
     /// Whether a store exists. Its journal is enough: the index can be rebuilt from it.
     pub fn exists(&self) -> bool {
-        let place = Place::new(self);
+        let place = StorePlace::new(self);
         let journal = place.companion(".journal");
         let exists = |path: &Path| path.try_exists().unwrap_or(true);
         matches!(self, Self::Sqlite(path) if exists(path)) || journal.is_some_and(|it| exists(&it))

@@ -14,8 +14,8 @@ use crate::health::Health;
 use crate::index::Index;
 use crate::journal::Volume;
 use crate::legacy;
-use crate::place::Place;
-use crate::queue::{Queue, Urgency, Work, Write};
+use crate::place::StorePlace;
+use crate::queue::{Urgency, WriteGroup, WriteQueue, WriterTask};
 use crate::receipt::{AppendError, Receipt};
 use crate::records::{Records, file_volume};
 use crate::settings::Settings;
@@ -29,12 +29,12 @@ use crate::state::{StateDb, StateEntry};
 
 /// An open store and its in-memory data.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) place: Place,
+pub(crate) struct OpenStore {
+    pub(crate) place: StorePlace,
     pub(crate) settings: Settings,
     pub(crate) records: Records,
     pub(crate) state: StateDb,
-    pub(crate) queue: Queue,
+    pub(crate) queue: WriteQueue,
     pub(crate) keys: KnownKeys,
     pub(crate) bindings: Bindings,
     pub(crate) files: KnownFiles,
@@ -45,9 +45,9 @@ pub(crate) struct Shared {
     pub(crate) cipher: Cipher,
 }
 
-impl Shared {
+impl OpenStore {
     pub(crate) fn open(settings: &Settings) -> Result<Self, OpenError> {
-        let place = Place::new(&settings.store);
+        let place = StorePlace::new(&settings.store);
         migrate_legacy_store(&place)?;
         // Created by the first process, so that an older callgate sees that it is too old.
         drop(Index::open(&place)?);
@@ -57,7 +57,7 @@ impl Shared {
         let shared = Self {
             records,
             state,
-            queue: Queue::default(),
+            queue: WriteQueue::default(),
             keys: KnownKeys::default(),
             bindings: Bindings::default(),
             files: KnownFiles::default(),
@@ -79,7 +79,7 @@ impl Shared {
     /// Queues an entry for the writer thread: first the state entries, then the records. The caller
     /// never waits for the store.
     pub(crate) fn put(&self, entries: Vec<StateEntry>, records: Vec<Sealed>) -> Receipt {
-        self.queue.push(Work::Write(Write { entries, records }), Urgency::Now)
+        self.queue.push(WriterTask::Write(WriteGroup { entries, records }), Urgency::Now)
     }
 
     /// Records a change that is about to be made: see [`BeforeCommit`](crate::state::BeforeCommit).
@@ -122,8 +122,8 @@ impl Shared {
 }
 
 /// Migrates a store of version 0.1, if there is one.
-pub(crate) fn migrate_legacy_store(place: &Place) -> Result<(), OpenError> {
-    let Place::File(path) = place else { return Ok(()) };
+pub(crate) fn migrate_legacy_store(place: &StorePlace) -> Result<(), OpenError> {
+    let StorePlace::File(path) = place else { return Ok(()) };
     if legacy::look(path)? == legacy::LegacyFile::Other {
         return Ok(());
     }

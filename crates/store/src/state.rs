@@ -18,7 +18,7 @@ pub(crate) mod sqlite;
 pub(crate) mod turns;
 
 use crate::database::Fault;
-use crate::write_connection::View;
+use crate::write_connection::StateVersion;
 use files::{FileStore, SealedFile};
 use history::{HistoryStore, SealedStep};
 use keys::KeyStore;
@@ -51,7 +51,7 @@ pub(crate) trait StateStore:
 
     /// A view that stays the same as long as no other process has changed the state. `None` if that
     /// cannot be determined at once.
-    fn view(&self) -> Option<View>;
+    fn view(&self) -> Option<StateVersion>;
 
     /// How often it was reopened. After that, cached data may be from another file.
     fn opened(&self) -> u64;

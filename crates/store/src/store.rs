@@ -7,40 +7,40 @@ use callgate_audit::{Record, Sealed};
 use callgate_call::FileWrite;
 
 use crate::background::BackgroundThread;
-use crate::derived::{self, Added};
+use crate::derived::{self, AfterAdd};
 use crate::error::OpenError;
 use crate::health::Health;
 use crate::indexer;
 use crate::maintenance::{Maintenance, StopSignal};
-use crate::queue::{Urgency, Work, Write};
+use crate::queue::{Urgency, WriteGroup, WriterTask};
 use crate::reader::Reader;
 use crate::receipt::{AppendError, Receipt};
 use crate::settings::{Indexing, Settings};
-use crate::shared::{Shared, now};
+use crate::shared::{OpenStore, now};
 use crate::state::files::SealedFile;
 use crate::state::history::{FlowName, FlowStep, SealedStep};
 use crate::state::turns::TurnCount;
 use crate::state::{StateEntry, StateStore};
-use crate::write_connection::View;
+use crate::write_connection::StateVersion;
 use crate::writer;
 
 /// An open store. A handle: clones share the store, and dropping the last one writes what is queued
 /// and closes it.
 #[derive(Debug, Clone)]
-pub struct Store(Arc<Running>);
+pub struct Store(Arc<RunningStore>);
 
 /// The state of the store a moment ago, for all questions of one decision: whether another process
 /// has changed something is looked up once.
 #[derive(Debug, Clone, Copy)]
 pub struct Glance<'a> {
-    pub(crate) shared: &'a Shared,
-    pub(crate) view: Option<View>,
+    pub(crate) shared: &'a OpenStore,
+    pub(crate) view: Option<StateVersion>,
 }
 
 /// A store and its threads.
 #[derive(Debug)]
-struct Running {
-    shared: Arc<Shared>,
+struct RunningStore {
+    shared: Arc<OpenStore>,
     background: BackgroundThread,
     stop: Arc<StopSignal>,
     threads: Vec<JoinHandle<()>>,
@@ -49,11 +49,15 @@ struct Running {
 impl Store {
     /// Opens a store. Creates it if it does not exist.
     pub fn open(settings: &Settings) -> Result<Self, OpenError> {
-        let shared = Arc::new(Shared::open(settings)?);
+        let shared = Arc::new(OpenStore::open(settings)?);
         let maintenance = Maintenance::new(&shared)?;
         let stop = Arc::new(StopSignal::default());
-        let mut running =
-            Running { shared, background: BackgroundThread::default(), stop, threads: Vec::new() };
+        let mut running = RunningStore {
+            shared,
+            background: BackgroundThread::default(),
+            stop,
+            threads: Vec::new(),
+        };
         let shared = Arc::clone(&running.shared);
         running.start("callgate-audit", move || writer::run(&shared))?;
         let stop = Arc::clone(&running.stop);
@@ -74,8 +78,8 @@ impl Store {
     /// Appends a record that no caller waits for. It is written with the next record that a caller
     /// does wait for, or a few milliseconds later. This fails at once if the queue is full.
     pub fn append_soon(&self, record: Record) -> Result<(), AppendError> {
-        let write = Write { entries: Vec::new(), records: vec![Sealed::new(record)] };
-        let receipt = self.0.shared.queue.push(Work::Write(write), Urgency::Soon);
+        let write = WriteGroup { entries: Vec::new(), records: vec![Sealed::new(record)] };
+        let receipt = self.0.shared.queue.push(WriterTask::Write(write), Urgency::Soon);
         if receipt.is_ready() { receipt.wait() } else { Ok(()) }
     }
 
@@ -106,10 +110,10 @@ impl Store {
     pub fn append_derived(&self, record: Record) {
         let shared = &self.0.shared;
         match shared.derived.add(record) {
-            Added::Queued => {}
-            Added::First => shared.queue.nudge(),
+            AfterAdd::Queued => {}
+            AfterAdd::First => shared.queue.nudge(),
             // If the queue is full, the records of the calls themselves report that.
-            Added::TooMany(many) => drop(shared.put(Vec::new(), derived::sealed(many))),
+            AfterAdd::TooMany(many) => drop(shared.put(Vec::new(), derived::sealed(many))),
         }
     }
 
@@ -131,7 +135,7 @@ impl Store {
     /// Completes when everything that was appended and counted before is written, or has failed. It
     /// fails if the counts could not be written; each record has its own receipt.
     pub fn flush(&self) -> Receipt {
-        self.0.shared.queue.push(Work::Flush, Urgency::Now)
+        self.0.shared.queue.push(WriterTask::Flush, Urgency::Now)
     }
 
     /// A reader of this store: the only way to read one in memory.
@@ -144,12 +148,12 @@ impl Store {
         &self.0.background
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &OpenStore {
         &self.0.shared
     }
 }
 
-impl Running {
+impl RunningStore {
     fn start(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
         let started = thread::Builder::new().name(name.to_owned()).spawn(run);
         self.threads.push(started.map_err(|error| OpenError::Thread(error.to_string()))?);
@@ -157,7 +161,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningStore {
     fn drop(&mut self) {
         self.shared.queue.close();
         self.stop.stop();

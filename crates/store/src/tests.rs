@@ -63,7 +63,7 @@ impl Place {
 
     /// The folder of the journal.
     fn journal(&self) -> std::path::PathBuf {
-        crate::place::Place::new(&self.location()).companion(".journal").unwrap()
+        crate::place::StorePlace::new(&self.location()).companion(".journal").unwrap()
     }
 
     /// Keeps all other writers out until it is dropped.
@@ -79,7 +79,7 @@ impl Place {
     }
 
     fn state_path(&self) -> std::path::PathBuf {
-        crate::place::Place::new(&self.location()).state().path().to_owned()
+        crate::place::StorePlace::new(&self.location()).state().path().to_owned()
     }
 
     fn raw_at(path: &Path) -> Connection {
@@ -102,7 +102,7 @@ impl Place {
 
 /// Ends the faults and lets the store notice, so that its threads do not retry during the next
 /// fault.
-fn heal(shared: &crate::shared::Shared) {
+fn heal(shared: &crate::shared::OpenStore) {
     shared.records.faults.fail_after(i64::MAX);
     shared.state.writing.faults.fail_after(i64::MAX);
     shared.records.try_again();

@@ -7,14 +7,14 @@ use parking_lot::Mutex;
 use crate::database::{Database, Fault};
 use crate::error::OpenError;
 use crate::health::HealthStatus;
-use crate::place::{Patience, Place};
+use crate::place::{Patience, StorePlace};
 use crate::schema::Schema;
 use crate::settings::Durability;
 
 /// A SQLite file, and how durable its commits must be.
 #[derive(Debug, Clone)]
 pub(crate) struct SqliteFile {
-    pub(crate) place: Place,
+    pub(crate) place: StorePlace,
     pub(crate) schema: &'static Schema,
     pub(crate) durability: Durability,
 }
@@ -45,7 +45,7 @@ pub(crate) struct WriteConnection {
 
 /// Identifies the last change of the file by another connection: see [`WriteConnection::view`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct View {
+pub(crate) struct StateVersion {
     opened: u64,
     version: i64,
 }
@@ -107,7 +107,7 @@ impl WriteConnection {
 
     /// Changes whenever another connection has written to the file, however much this one writes;
     /// `None` while this one is in use. Takes two system calls, where a query takes a dozen.
-    pub(crate) fn view(&self) -> Option<View> {
+    pub(crate) fn view(&self) -> Option<StateVersion> {
         if self.taken.load(Ordering::Relaxed) {
             return None;
         }
@@ -115,7 +115,7 @@ impl WriteConnection {
         let database = database.as_ref()?;
         let version = self.patience.without(|| database.data_version()).ok()?;
         // Version numbers of two connections cannot be compared.
-        Some(View { opened: self.opened(), version })
+        Some(StateVersion { opened: self.opened(), version })
     }
 
     pub(crate) fn opened(&self) -> u64 {

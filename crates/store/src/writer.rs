@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 use callgate_audit::{Record, Sealed};
 
 use crate::database::Fault;
-use crate::pace::Pace;
-use crate::queue::{QueueEntry, Taken, Work};
+use crate::pace::WritePace;
+use crate::queue::{NextBatch, QueueEntry, WriterTask};
 use crate::receipt::AppendError;
-use crate::shared::{Shared, now};
+use crate::shared::{OpenStore, now};
 use crate::state::sessions::SessionStore;
 use crate::state::{StateEntry, StateStore};
 
 /// Writes until the queue is closed and empty.
-pub(crate) fn run(shared: &Arc<Shared>) {
+pub(crate) fn run(shared: &Arc<OpenStore>) {
     // However this thread ends, no caller keeps waiting for it.
-    let _closing = Closing(Arc::clone(shared));
+    let _closing = AbandonOnDrop(Arc::clone(shared));
     let mut last_tick = Instant::now();
-    let mut pace = Pace::new(shared.settings.durability);
+    let mut pace = WritePace::new(shared.settings.durability);
     loop {
         pace.gather(&shared.queue, shared.derived.due().unwrap_or(TICK));
         match shared.queue.take(Duration::ZERO) {
-            Taken::Batch(batch) => {
+            NextBatch::Batch(batch) => {
                 let callers = batch.iter().filter(|entry| entry.is_urgent()).count();
                 write(shared, batch);
                 pace.wrote(callers);
             }
-            Taken::Nothing => {}
-            Taken::Closed => break,
+            NextBatch::Nothing => {}
+            NextBatch::Closed => break,
         }
         if shared.derived.due() == Some(Duration::ZERO) {
             let _ = write_derived(shared);
@@ -42,19 +42,19 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     let _ = write_rest(shared);
 }
 
-fn write(shared: &Shared, batch: Vec<QueueEntry>) {
+fn write(shared: &OpenStore, batch: Vec<QueueEntry>) {
     let stored = store_entries(shared, &batch).map_err(failure);
     let (mut records, mut answers) = (Vec::new(), Vec::new());
     for QueueEntry { work, answer, .. } in batch {
         match work {
-            Work::Flush => answers.push((answer, ResultOf::Flush)),
-            Work::Write(write) if !write.entries.is_empty() && stored.is_err() => {
+            WriterTask::Flush => answers.push((answer, ResultOf::Flush)),
+            WriterTask::Write(write) if !write.entries.is_empty() && stored.is_err() => {
                 answers.push((answer, ResultOf::State));
             }
-            Work::Write(write) if write.records.is_empty() => {
+            WriterTask::Write(write) if write.records.is_empty() => {
                 answers.push((answer, ResultOf::State))
             }
-            Work::Write(write) => {
+            WriterTask::Write(write) => {
                 records.extend(write.records);
                 answers.push((answer, ResultOf::Recorded));
             }
@@ -82,7 +82,7 @@ enum ResultOf {
 }
 
 /// Stores the state entries of the whole batch, in one transaction.
-fn store_entries(shared: &Shared, batch: &[QueueEntry]) -> Result<(), Fault> {
+fn store_entries(shared: &OpenStore, batch: &[QueueEntry]) -> Result<(), Fault> {
     let entries: Vec<&StateEntry> = batch.iter().flat_map(|entry| entry.work.entries()).collect();
     if entries.is_empty() {
         return Ok(());
@@ -94,7 +94,7 @@ fn store_entries(shared: &Shared, batch: &[QueueEntry]) -> Result<(), Fault> {
 
 /// Appends records, after those of the sessions that start with them. As long as all their sessions
 /// are known to be alive, only the records are written.
-fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
+fn append(shared: &OpenStore, mut records: Vec<Sealed>) -> Result<(), Fault> {
     let now = now();
     let unknown = shared.sessions.unknown(&records, shared.settings.session_idle, now);
     if unknown.is_empty() {
@@ -119,18 +119,18 @@ fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
 }
 
 /// Runs once a second: writes what no caller waits for, and retries a file that failed.
-fn tick(shared: &Shared) {
+fn tick(shared: &OpenStore) {
     let _ = write_rest(shared);
     shared.records.try_again();
     shared.state.writing.try_again();
 }
 
-fn write_rest(shared: &Shared) -> Result<(), Fault> {
+fn write_rest(shared: &OpenStore) -> Result<(), Fault> {
     shared.turns.write(&shared.state)?;
     write_derived(shared)
 }
 
-fn write_derived(shared: &Shared) -> Result<(), Fault> {
+fn write_derived(shared: &OpenStore) -> Result<(), Fault> {
     match shared.derived.due() {
         Some(_) => shared.derived.write(&shared.records),
         None => Ok(()),
@@ -141,9 +141,9 @@ fn failure(fault: Fault) -> AppendError {
     AppendError::Store(fault.why())
 }
 
-struct Closing(Arc<Shared>);
+struct AbandonOnDrop(Arc<OpenStore>);
 
-impl Drop for Closing {
+impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
         self.0.queue.abandon();
     }

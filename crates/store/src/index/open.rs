@@ -13,17 +13,17 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::schema::{self, IndexIdentity};
 use super::{Index, IndexAccess, IndexError, NameCache};
 use crate::error::OpenError;
-use crate::place::{Place, make_private};
+use crate::place::{StorePlace, make_private};
 use crate::schema::APPLICATION;
 
 impl Index {
     /// Opens the index at this place, or creates it. `None` if it does not exist and cannot be
     /// created. A damaged index is rebuilt; a file that is not an index is rejected and not
     /// changed.
-    pub(crate) fn open(place: &Place) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn open(place: &StorePlace) -> Result<Option<Self>, OpenError> {
         match place {
-            Place::Memory(uri) => Self::in_memory(place, uri).map(Some),
-            Place::File(path) => match place.check_private() {
+            StorePlace::Memory(uri) => Self::in_memory(place, uri).map(Some),
+            StorePlace::File(path) => match place.check_private() {
                 Ok(()) => Self::at(place, path),
                 // Its owner fills it.
                 Err(OpenError::Owned { .. }) => Self::read_only(place),
@@ -68,7 +68,7 @@ impl Index {
         Ok(transaction.commit()?)
     }
 
-    fn in_memory(place: &Place, uri: &str) -> Result<Self, OpenError> {
+    fn in_memory(place: &StorePlace, uri: &str) -> Result<Self, OpenError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | COMMON;
         let opened = Connection::open_with_flags(uri, flags).map_err(IndexError::from);
         let opened = opened.and_then(|connection| {
@@ -80,7 +80,7 @@ impl Index {
         opened.map_err(|error| unreadable(place, &error))
     }
 
-    fn at(place: &Place, path: &Path) -> Result<Option<Self>, OpenError> {
+    fn at(place: &StorePlace, path: &Path) -> Result<Option<Self>, OpenError> {
         if make_private(path).is_err() {
             return Self::read_only(place);
         }
@@ -110,7 +110,7 @@ impl Index {
     /// If several processes create an index at once, SQLite reports "busy" to some without waiting
     /// for the others, because the file is not yet in a mode in which it waits. Retries for a
     /// while.
-    fn prepare_with_retries(&self, place: &Place) -> Result<(), IndexOpenError> {
+    fn prepare_with_retries(&self, place: &StorePlace) -> Result<(), IndexOpenError> {
         let begin = Instant::now();
         loop {
             match self.prepare(place) {
@@ -125,7 +125,7 @@ impl Index {
     }
 
     /// Checks what the file is before changing anything in it.
-    fn prepare(&self, place: &Place) -> Result<(), IndexOpenError> {
+    fn prepare(&self, place: &StorePlace) -> Result<(), IndexOpenError> {
         self.connection.busy_timeout(PATIENCE).map_err(IndexError::from)?;
         let identity = schema::identify(&self.connection).map_err(IndexError::from)?;
         check(place, &identity)?;
@@ -139,7 +139,7 @@ impl Index {
         Ok(())
     }
 
-    pub(crate) fn read_only(place: &Place) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn read_only(place: &StorePlace) -> Result<Option<Self>, OpenError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON;
         let opened = Connection::open_with_flags(place.path(), flags);
         let Ok(mut connection) = opened else { return Ok(None) };
@@ -193,7 +193,7 @@ fn set_up(connection: &Connection, mode: &str) -> Result<(), IndexError> {
     Ok(())
 }
 
-fn check(place: &Place, identity: &IndexIdentity) -> Result<(), OpenError> {
+fn check(place: &StorePlace, identity: &IndexIdentity) -> Result<(), OpenError> {
     let path = place.path().to_owned();
     let foreign = |path, why: String| Err(OpenError::Foreign { path, why });
     match identity {
@@ -226,7 +226,7 @@ fn was_index(path: &Path) -> bool {
         && number(68) == Some(APPLICATION)
 }
 
-fn unreadable(place: &Place, error: &IndexError) -> OpenError {
+fn unreadable(place: &StorePlace, error: &IndexError) -> OpenError {
     OpenError::Unreadable { path: place.path().to_owned(), why: error.to_string() }
 }
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{FillStart, Filled, Index, IndexError};
 use crate::journal::Log;
-use crate::place::Place;
+use crate::place::StorePlace;
 use log::MemoryLog;
 
 /// A folder with an index.
@@ -31,8 +31,8 @@ impl Folder {
         self.folder.path().join("callgate.db")
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place::File(self.path())
+    pub(crate) fn place(&self) -> StorePlace {
+        StorePlace::File(self.path())
     }
 
     pub(crate) fn index(&self) -> Index {

@@ -11,14 +11,14 @@ use parking_lot::Mutex;
 use crate::database::Fault;
 use crate::state::StateStore;
 use crate::state::history::{FlowKey, FlowStep};
-use crate::write_connection::View;
+use crate::write_connection::StateVersion;
 
 /// The results of the last queries.
 #[derive(Debug, Default)]
 pub(crate) struct StateCache {
     /// The view in which the version of the pins was read, the value of `own_pins` then, and the
     /// version.
-    pins: Mutex<Option<(View, u64, u64)>>,
+    pins: Mutex<Option<(StateVersion, u64, u64)>>,
     /// How often this process has changed pins.
     own_pins: AtomicU64,
     flows: Mutex<FlowKeys>,
@@ -33,7 +33,7 @@ struct FlowKeys {
     /// The last step that was read.
     last: i64,
     /// The view in which it was read.
-    view: Option<View>,
+    view: Option<StateVersion>,
     /// The file it was read from: see [`StateStore::opened`].
     opened: u64,
 }
@@ -47,7 +47,7 @@ impl StateCache {
     /// change that happens meanwhile is noticed the next time.
     pub(crate) fn pins_version(
         &self,
-        view: Option<View>,
+        view: Option<StateVersion>,
         read: impl FnOnce() -> Result<u64, Fault>,
     ) -> Result<u64, Fault> {
         let own = self.own_pins.load(Ordering::Acquire);
@@ -76,7 +76,7 @@ impl StateCache {
     pub(crate) fn may_have_flow(
         &self,
         state: &dyn StateStore,
-        view: Option<View>,
+        view: Option<StateVersion>,
         key: &FlowKey,
     ) -> Result<bool, Fault> {
         let opened = state.opened();

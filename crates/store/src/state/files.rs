@@ -62,10 +62,10 @@ pub(crate) trait FileStore {
 /// The files of every session, in memory, because every call of a shell asks for them. The writes of
 /// this process are there before their receipt completes, those of others after about a second.
 #[derive(Debug, Default)]
-pub(crate) struct KnownFiles(RwLock<KnownSessions>);
+pub(crate) struct KnownFiles(RwLock<FilesBySession>);
 
 #[derive(Debug, Default)]
-struct KnownSessions {
+struct FilesBySession {
     sessions: HashMap<FlowKey, Arc<SessionFiles>>,
     /// The last write that was read.
     seen: i64,
@@ -101,7 +101,7 @@ impl KnownFiles {
 
     /// Reads everything again after old writes were removed.
     pub(crate) fn reload(&self, files: &dyn FileStore, cipher: &Cipher) -> Result<(), Fault> {
-        *self.0.write() = KnownSessions::default();
+        *self.0.write() = FilesBySession::default();
         self.look(files, cipher)
     }
 }

@@ -19,10 +19,10 @@ use parking_lot::Mutex;
 
 use crate::database::{Database, Fault};
 use crate::error::OpenError;
-use crate::place::{Patience, Place};
+use crate::place::{Patience, StorePlace};
 use crate::settings::Durability;
 use crate::state::{StateEntry, StateStore};
-use crate::write_connection::{SqliteFile, View, WriteConnection};
+use crate::write_connection::{SqliteFile, StateVersion, WriteConnection};
 
 pub(crate) use maintenance::StateMaintenance;
 pub(crate) use read::StateReader;
@@ -45,7 +45,7 @@ pub(crate) struct StateDb {
 
 impl StateDb {
     /// Opens the state of the store at this place. Creates it if it does not exist.
-    pub(crate) fn open(store: &Place, durability: Durability) -> Result<Self, OpenError> {
+    pub(crate) fn open(store: &StorePlace, durability: Durability) -> Result<Self, OpenError> {
         let file = SqliteFile { place: store.state(), schema: &STATE, durability };
         let writing = WriteConnection::open(file)?;
         let lookups = Mutex::new(writing.file.open(Patience::new())?);
@@ -81,7 +81,7 @@ impl StateStore for StateDb {
         })
     }
 
-    fn view(&self) -> Option<View> {
+    fn view(&self) -> Option<StateVersion> {
         self.writing.view()
     }
 

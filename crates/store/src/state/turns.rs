@@ -26,7 +26,7 @@ pub(crate) const HOUR: i64 = 3_600_000_000;
 
 /// The counts that are not stored yet.
 #[derive(Debug, Default)]
-pub(crate) struct CountedTurns(Mutex<HashMap<TurnGroup, Counts>>);
+pub(crate) struct CountedTurns(Mutex<HashMap<TurnGroup, TurnCounts>>);
 
 /// What counts are split by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ pub(crate) struct TurnGroup {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
+pub(crate) struct TurnCounts {
     pub(crate) turns: u64,
     pub(crate) input: u64,
     pub(crate) cached: u64,
@@ -52,10 +52,10 @@ pub(crate) struct Counts {
 pub(crate) trait TurnStore {
     /// Adds these to the stored counts, all of them or none. An hour has at most [`MAX_ROWS`]
     /// slots; beyond that a slot counts as [others](TurnGroup::into_others).
-    fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault>;
+    fn add_counts(&self, counted: &HashMap<TurnGroup, TurnCounts>) -> Result<(), Fault>;
 }
 
-impl Counts {
+impl TurnCounts {
     fn add(&mut self, more: Self) {
         self.turns = self.turns.saturating_add(more.turns);
         self.input = self.input.saturating_add(more.input);
@@ -79,7 +79,7 @@ impl CountedTurns {
         if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
             slot = slot.into_others();
         }
-        waiting.entry(slot).or_default().add(Counts {
+        waiting.entry(slot).or_default().add(TurnCounts {
             turns: 1,
             input: turn.tokens.input.unwrap_or(0),
             cached: turn.tokens.cached.unwrap_or(0),

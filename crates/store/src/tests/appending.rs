@@ -5,8 +5,8 @@ use std::thread;
 use proptest::prelude::*;
 
 use super::*;
-use crate::derived::Added;
-use crate::shared::Shared;
+use crate::derived::AfterAdd;
+use crate::shared::OpenStore;
 use callgate_audit::{
     MatchedRule, Principal, ReasonCode, RecordId, RecordedCaller, RuleId, Timing, Tokens,
 };
@@ -299,10 +299,10 @@ fn derived_records_are_written_on_flush_and_at_the_end() {
 
 #[test]
 fn many_derived_records_do_not_pile_up() {
-    let shared = Shared::open(&Place::new().settings(Durability::Process)).unwrap();
+    let shared = OpenStore::open(&Place::new().settings(Durability::Process)).unwrap();
     let mut given = 0;
     for _ in 0..3000 {
-        if let Added::TooMany(many) = shared.derived.add(call("derived", "{}")) {
+        if let AfterAdd::TooMany(many) = shared.derived.add(call("derived", "{}")) {
             given += many.len();
         }
     }

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::maintenance::Maintenance;
-use crate::shared::Shared;
+use crate::shared::OpenStore;
 use crate::state::removed::SealedRemoved;
 use crate::state::{StateEntry, StateStore};
 use crate::wal::LogBounds;
 use crate::{AppendError, Health, OpenError, RemovedEntry};
 
-fn shared(place: &Place, durability: Durability) -> Shared {
-    Shared::open(&place.settings(durability)).unwrap()
+fn shared(place: &Place, durability: Durability) -> OpenStore {
+    OpenStore::open(&place.settings(durability)).unwrap()
 }
 
 /// Stores a removed call of this many bytes.
-fn keep(store: &Shared, bytes: usize) {
+fn keep(store: &OpenStore, bytes: usize) {
     let (signs, keys) = (vec![[2; 32]], Vec::new());
     let entry =
         RemovedEntry { binding: [1; 32], signs, keys, alike: None, content: vec![7; bytes] };
@@ -141,7 +141,7 @@ fn a_read_only_store_can_be_read() {
     // of a URI, so it has special characters.
     let odd = place.folder.path().join("é %3f?#&.db");
     std::fs::copy(place.path(), &odd).unwrap();
-    let connection = crate::place::Place::new(&Location::Sqlite(odd)).immutable().unwrap();
+    let connection = crate::place::StorePlace::new(&Location::Sqlite(odd)).immutable().unwrap();
     connection.query_row("SELECT seq FROM filled", [], |_| Ok(())).unwrap();
     // Without an index, everything is read from the journal.
     std::fs::remove_file(place.path()).unwrap();

@@ -60,7 +60,7 @@ fn old_files_and_too_many_bytes_are_forgotten() {
     for at in 1..=9 {
         wrote(&store, "a", &format!("/w/{at}"), &"x".repeat(100));
     }
-    let shared = crate::shared::Shared::open(&place.settings(Durability::Process)).unwrap();
+    let shared = crate::shared::OpenStore::open(&place.settings(Durability::Process)).unwrap();
     let database = Database::new(place.raw_state());
     let known = KnownFiles::default();
     let kept = |limits: &FileLimits| {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::database::Database;
-use crate::shared::Shared;
+use crate::shared::OpenStore;
 use crate::state::removed::{Bindings, RemovedLimits};
 use crate::state::sqlite::prune_removed;
 use crate::{AppendError, RemovedEntry, RemovedQuery, StoreError};
@@ -116,7 +116,7 @@ fn removed_calls_are_bounded() {
     for binding in 1..=9 {
         audit.keep_removed(entry(binding, &[binding], &"x".repeat(84))).wait().unwrap();
     }
-    let shared = Shared::open(&place.settings(Durability::Process)).unwrap();
+    let shared = OpenStore::open(&place.settings(Durability::Process)).unwrap();
     let store = Database::new(place.raw_state());
     let bindings = Bindings::default();
     bindings.look(&shared.state).unwrap();

@@ -109,7 +109,7 @@ fn an_older_callgate_fails_with_a_reason() {
     for path in [place.path(), place.path().with_extension("db.0.1")] {
         let found = RECORDS.identify(&Connection::open(path).unwrap()).unwrap();
         assert!(
-            matches!(found, crate::schema::Identity::Store(version) if version > RECORDS.version()),
+            matches!(found, crate::schema::FileKind::Store(version) if version > RECORDS.version()),
             "{found:?}"
         );
     }

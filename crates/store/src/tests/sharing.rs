@@ -3,7 +3,7 @@
 use super::*;
 use crate::Bucket;
 use crate::database::Fault;
-use crate::shared::{Shared, now};
+use crate::shared::{OpenStore, now};
 use crate::state::history::SealedStep;
 use crate::state::meters::MeterStore;
 use crate::state::pins::{PinName, PinStore};
@@ -160,11 +160,11 @@ fn bucket(key: u8, burst: u32, calls: u32, seconds: u32) -> Bucket {
 }
 
 /// A store whose statements can be made to fail.
-fn shared(place: &Place) -> Shared {
-    Shared::open(&place.settings(Durability::Process)).unwrap()
+fn shared(place: &Place) -> OpenStore {
+    OpenStore::open(&place.settings(Durability::Process)).unwrap()
 }
 
-fn take(shared: &Shared, buckets: &[Bucket], now: i64) -> Vec<usize> {
+fn take(shared: &OpenStore, buckets: &[Bucket], now: i64) -> Vec<usize> {
     shared.state.take(buckets, now).unwrap()
 }
 
@@ -343,9 +343,9 @@ fn steps_are_bounded_by_age_and_number() {
 /// change nothing, and work afterwards.
 fn each_statement_fails<T: std::fmt::Debug>(
     least: i64,
-    mut run: impl FnMut(&Shared) -> Result<T, Fault>,
+    mut run: impl FnMut(&OpenStore) -> Result<T, Fault>,
     state: impl Fn(&Place) -> String,
-    prepare: impl Fn(&Shared),
+    prepare: impl Fn(&OpenStore),
 ) {
     for statement in 0.. {
         let place = Place::new();
@@ -386,14 +386,14 @@ fn pin_rows(place: &Place) -> String {
 #[test]
 fn each_statement_of_a_pin_may_fail() {
     let both = [pin("s", "a", 0), pin("s", "b", 1)];
-    let prepare = |shared: &Shared| {
+    let prepare = |shared: &OpenStore| {
         shared.state.put(&[pin("s", "b", 0)], &mut |_| Ok(())).unwrap();
     };
     // Begin, two to find, two to write, one to record, commit.
-    let put = |shared: &Shared| shared.state.put(&both, &mut |_| Ok(()));
+    let put = |shared: &OpenStore| shared.state.put(&both, &mut |_| Ok(()));
     each_statement_fails(7, put, pin_rows, prepare);
     let name = PinName { server: "s", kind: "tool", name: "b" };
-    let remove = |shared: &Shared| shared.state.remove(name, &mut |_| Ok(()));
+    let remove = |shared: &OpenStore| shared.state.remove(name, &mut |_| Ok(()));
     each_statement_fails(5, remove, pin_rows, prepare);
 }
 
@@ -402,11 +402,11 @@ fn each_statement_of_a_token_may_fail() {
     let state = |place: &Place| rows(place, "SELECT hex(key) || tokens || '@' || at FROM buckets");
     let two = [bucket(1, 5, 1, 1), bucket(2, 5, 1, 1)];
     let at = std::cell::Cell::new(0);
-    let run = |shared: &Shared| {
+    let run = |shared: &OpenStore| {
         at.set(at.get() + 1);
         shared.state.take(&two, at.get())
     };
-    let prepare = |shared: &Shared| drop(take(shared, &two[..1], 0));
+    let prepare = |shared: &OpenStore| drop(take(shared, &two[..1], 0));
     each_statement_fails(6, run, state, prepare);
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::*;
 use crate::legacy::RECORDS;
 use crate::maintenance::Maintenance;
-use crate::shared::Shared;
+use crate::shared::OpenStore;
 use crate::state::history::SealedStep;
 use crate::state::keys::hash_of;
 use crate::state::removed::{RemovedCallStore, SealedRemoved};
@@ -190,7 +190,7 @@ fn each_statement_may_fail_and_the_state_is_as_it_was() {
 #[test]
 fn counts_that_could_not_be_written_are_written_later() {
     let place = Place::new();
-    let shared = Shared::open(&place.settings(Durability::Process)).unwrap();
+    let shared = OpenStore::open(&place.settings(Durability::Process)).unwrap();
     shared.turns.count(TurnCount::default(), 1);
     for statement in 0..4 {
         shared.state.writing.faults.fail_after(statement);
@@ -233,7 +233,7 @@ fn a_record_fails_with_its_step_and_no_other_does() {
 #[test]
 fn a_batch_is_kept_whole_or_not_at_all() {
     let place = Place::new();
-    let shared = Shared::open(&place.settings(Durability::Process)).unwrap();
+    let shared = OpenStore::open(&place.settings(Durability::Process)).unwrap();
     let kept = [
         StateEntry::Removed(SealedRemoved::new(entry(), &shared.cipher).unwrap()),
         StateEntry::Step(SealedStep::new(&session(), step())),
@@ -305,7 +305,7 @@ fn the_state_of_an_older_store_is_copied_once() {
 #[test]
 fn the_log_of_the_state_does_not_grow_for_ever() {
     let place = Place::new();
-    let shared = Arc::new(Shared::open(&place.settings(Durability::Process)).unwrap());
+    let shared = Arc::new(OpenStore::open(&place.settings(Durability::Process)).unwrap());
     let mut maintenance = Maintenance::new(&shared).unwrap();
     maintenance.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
     for number in 0..2000 {

@@ -65,6 +65,6 @@ fn an_older_callgate_reports_that_it_is_too_old() {
     folder.index();
     // An older version looks at these.
     let found = crate::legacy::RECORDS.identify(&folder.raw()).unwrap();
-    assert_eq!(found, crate::schema::Identity::Store(5));
+    assert_eq!(found, crate::schema::FileKind::Store(5));
     assert_eq!(crate::legacy::RECORDS.version(), 4);
 }

@@ -140,7 +140,7 @@ fn progress_is_shown_while_much_is_indexed() {
 #[test]
 fn a_store_in_memory_has_an_index_that_its_readers_share() {
     let log = journal();
-    let place = Place::new(&crate::settings::Location::Memory);
+    let place = StorePlace::new(&crate::settings::Location::Memory);
     let one = Reader::new(Box::new(log.clone()), &place).unwrap();
     let two = Reader::new(Box::new(log.clone()), &place).unwrap();
     assert_eq!(seqs(&one.records(&bash()).unwrap()), expected());

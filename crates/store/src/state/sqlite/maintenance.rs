@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::database::{Database, Fault};
 use crate::error::OpenError;
-use crate::place::{Patience, Place, identity_of};
-use crate::shared::{Shared, now};
+use crate::place::{Patience, StorePlace, identity_of};
+use crate::shared::{OpenStore, now};
 use crate::state::files::FileLimits;
 use crate::state::history::FlowStep;
 use crate::state::meters::Bucket;
@@ -18,7 +18,7 @@ use crate::wal::Checkpoints;
 /// Maintains the file, with its own connection.
 #[derive(Debug)]
 pub(crate) struct StateMaintenance {
-    shared: Arc<Shared>,
+    shared: Arc<OpenStore>,
     database: Database,
     /// The device and inode of the file when it was opened.
     file: Option<(u64, u64)>,
@@ -28,7 +28,7 @@ pub(crate) struct StateMaintenance {
 }
 
 impl StateMaintenance {
-    pub(crate) fn new(shared: Arc<Shared>) -> Result<Self, OpenError> {
+    pub(crate) fn new(shared: Arc<OpenStore>) -> Result<Self, OpenError> {
         let file = &shared.state.writing.file;
         let database = file.open(Patience::brief())?;
         let checkpoints = Checkpoints::new(file.durability);
@@ -73,7 +73,7 @@ impl StateMaintenance {
     /// to it.
     fn watch_file(&mut self) {
         let state = &self.shared.state;
-        let Place::File(path) = &state.writing.file.place else { return };
+        let StorePlace::File(path) = &state.writing.file.place else { return };
         let found = identity_of(path);
         if found == self.file {
             return;

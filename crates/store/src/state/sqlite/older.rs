@@ -6,15 +6,15 @@ use std::path::Path;
 
 use crate::database::{Database, Fault};
 use crate::error::OpenError;
-use crate::place::Place;
+use crate::place::StorePlace;
 use crate::settings::Durability;
 use crate::state::StateDb;
 
 impl StateDb {
     /// Creates a new state. A file that is already there was left by an interrupted migration, and
     /// is deleted.
-    pub(crate) fn create_new(store: &Place) -> Result<Self, OpenError> {
-        if let Place::File(path) = store.state() {
+    pub(crate) fn create_new(store: &StorePlace) -> Result<Self, OpenError> {
+        if let StorePlace::File(path) = store.state() {
             for ending in ["", "-wal", "-shm"] {
                 let mut name = path.clone().into_os_string();
                 name.push(ending);

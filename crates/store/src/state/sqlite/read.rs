@@ -8,8 +8,8 @@ use callgate_audit::{CompiledFilter, Principal, StatsCounter};
 use super::schema::STATE;
 use super::{marks, pins};
 use crate::error::{OpenError, ReadError};
-use crate::place::{COMMON, Patience, Place};
-use crate::schema::Identity;
+use crate::place::{COMMON, Patience, StorePlace};
+use crate::schema::FileKind;
 use crate::state::marks::CallMark;
 use crate::state::pins::StoredPin;
 use crate::state::turns::HOUR;
@@ -20,14 +20,14 @@ pub(crate) struct StateReader(Connection);
 
 impl StateReader {
     /// Opens the state of the store at this place; `None` if it has none.
-    pub(crate) fn open(store: &Place) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn open(store: &StorePlace) -> Result<Option<Self>, OpenError> {
         let state = store.state();
         let mut connection = match &state {
-            Place::File(path) if matches!(path.try_exists(), Ok(false)) => return Ok(None),
-            Place::File(path) => {
+            StorePlace::File(path) if matches!(path.try_exists(), Ok(false)) => return Ok(None),
+            StorePlace::File(path) => {
                 Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON)
             }
-            Place::Memory(uri) => {
+            StorePlace::Memory(uri) => {
                 Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON)
             }
         }
@@ -46,7 +46,7 @@ impl StateReader {
             }
         };
         state.check(&STATE, &identity)?;
-        Ok((identity != Identity::Empty).then_some(Self(connection)))
+        Ok((identity != FileKind::Empty).then_some(Self(connection)))
     }
 
     /// Every pin, by server, kind and name.

@@ -9,13 +9,13 @@ use rusqlite::{Connection, OpenFlags};
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::journal::create_private;
-use crate::place::{COMMON, Patience, Place};
+use crate::place::{COMMON, Patience, StorePlace};
 
 /// Keeps every process from changing the state while it exists.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     connection: Connection,
-    place: Place,
+    place: StorePlace,
 }
 
 /// The state as it was when the snapshot was taken. Later changes are not part of it.
@@ -24,7 +24,7 @@ pub(crate) struct StateSnapshot(Connection);
 
 impl StateLock {
     /// Waits for changes in progress. `None` if the store has no state yet.
-    pub(crate) fn take(store: &Place) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn take(store: &StorePlace) -> Result<Option<Self>, OpenError> {
         let place = store.state();
         if matches!(place.path().try_exists(), Ok(false)) {
             return Ok(None);
@@ -64,7 +64,7 @@ impl StateSnapshot {
     }
 }
 
-fn connect(place: &Place) -> rusqlite::Result<Connection> {
+fn connect(place: &StorePlace) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON;
     let mut connection = Connection::open_with_flags(place.path(), flags)?;
     let patience = Patience::new();

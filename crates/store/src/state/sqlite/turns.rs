@@ -7,10 +7,10 @@ use rusqlite::params;
 use crate::database::{Database, Fault};
 use crate::settings::Retention;
 use crate::state::StateDb;
-use crate::state::turns::{Counts, HOUR, MAX_ROWS, TurnGroup, TurnStore};
+use crate::state::turns::{HOUR, MAX_ROWS, TurnCounts, TurnGroup, TurnStore};
 
 impl TurnStore for StateDb {
-    fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault> {
+    fn add_counts(&self, counted: &HashMap<TurnGroup, TurnCounts>) -> Result<(), Fault> {
         self.change(|database| {
             counted.iter().try_for_each(|(slot, counts)| add_bounded(database, slot, *counts))
         })
@@ -18,7 +18,7 @@ impl TurnStore for StateDb {
 }
 
 /// Clients choose the names of agents and models, so the number of rows per hour is limited.
-fn add_bounded(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<(), Fault> {
+fn add_bounded(database: &Database, slot: &TurnGroup, counts: TurnCounts) -> Result<(), Fault> {
     let rows = "SELECT count(*) FROM turns WHERE hour = ?1";
     let rows = database.one(rows, [slot.hour], |row| row.get::<_, i64>(0))?.unwrap_or(0);
     if rows < MAX_ROWS {
@@ -27,7 +27,7 @@ fn add_bounded(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<
     add(database, &slot.clone().into_others(), counts)
 }
 
-fn add(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<(), Fault> {
+fn add(database: &Database, slot: &TurnGroup, counts: TurnCounts) -> Result<(), Fault> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let [org, team, user, key, agent] =
         slot.who.each_ref().map(|it| it.as_deref().unwrap_or_default());
