@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use callgate_audit::{CallOutcome, CompiledFilter, Filter, RecordId, StoredRecord};
-use callgate_store::{CallMark, Opinion, Reader};
+use callgate_store::{CallMark, Opinion, RecordReader};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::when;
 pub(crate) struct Marks(HashMap<RecordId, CallMark>);
 
 impl Marks {
-    pub(crate) fn of(reader: &Reader) -> Result<Self> {
+    pub(crate) fn of(reader: &RecordReader) -> Result<Self> {
         let marks = reader.marks()?;
         Ok(Self(marks.into_iter().map(|mark| (mark.record, mark)).collect()))
     }
@@ -45,7 +45,7 @@ impl Marks {
     /// The marked calls that pass a filter, the newest first.
     pub(crate) fn calls(
         &self,
-        reader: &Reader,
+        reader: &RecordReader,
         filter: &Filter,
         opinion: Option<Opinion>,
     ) -> Result<Vec<StoredRecord>> {
@@ -79,7 +79,7 @@ pub(crate) struct FalseAlarms {
 
 /// The false alarms of each rule that has a marked denial.
 pub(crate) fn false_alarms(
-    reader: &Reader,
+    reader: &RecordReader,
     filter: &Filter,
 ) -> Result<BTreeMap<String, FalseAlarms>> {
     let filter = Filter { verdict: Some(CallOutcome::Deny), limit: None, ..filter.clone() };

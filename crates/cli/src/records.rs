@@ -10,7 +10,7 @@ use callgate_audit::{
 };
 use callgate_control::Problem;
 use callgate_registry::PinHash;
-use callgate_store::{BackupError, Location, OpenError, ReadError, Reader};
+use callgate_store::{BackupError, Location, OpenError, ReadError, RecordReader};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::args::{By, Filters};
@@ -20,18 +20,18 @@ use crate::table::{Fit, Listing};
 use crate::when;
 
 /// Opens the store to read it.
-pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
+pub(crate) fn reader(config: Option<&Path>) -> Result<RecordReader> {
     opened(&callgate_config::audit_settings(config)?.store)
 }
 
 /// Opens a store whose place is known.
-pub(crate) fn opened(store: &Location) -> Result<Reader> {
+pub(crate) fn opened(store: &Location) -> Result<RecordReader> {
     announce_move(store);
-    Reader::open(store).map(reporting).map_err(open_error)
+    RecordReader::open(store).map(reporting).map_err(open_error)
 }
 
 /// Reports records that this version cannot read, and leaves them out of every list.
-pub(crate) fn reporting(reader: Reader) -> Reader {
+pub(crate) fn reporting(reader: RecordReader) -> RecordReader {
     let reported = Cell::new(0_usize);
     reader.with_unreadable(move |seq, why| {
         reported.set(reported.get() + 1);
@@ -61,14 +61,14 @@ pub(crate) fn announce_move(store: &Location) {
 }
 
 /// Opens the store to read it; `None` if it does not exist yet.
-pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
+pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<RecordReader>> {
     opened_if_there(&callgate_config::audit_settings(config)?.store)
 }
 
 /// The same for a store whose place is known; `None` if it does not exist yet.
-pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
+pub(crate) fn opened_if_there(store: &Location) -> Result<Option<RecordReader>> {
     announce_move(store);
-    match Reader::open(store) {
+    match RecordReader::open(store) {
         Err(OpenError::Missing { .. }) => Ok(None),
         opened => Ok(Some(reporting(opened?))),
     }
@@ -276,7 +276,7 @@ pub(crate) fn number(stored: &StoredRecord) -> String {
 }
 
 /// The record that a user names: by its number, by its id, or by the beginning of its id.
-pub(crate) fn find(reader: &Reader, name: &str) -> Result<StoredRecord> {
+pub(crate) fn find(reader: &RecordReader, name: &str) -> Result<StoredRecord> {
     let Some(number) = as_number(name.trim()) else {
         return reader.show(name).map_err(|error| not_found(reader, error));
     };
@@ -294,7 +294,7 @@ pub(crate) fn find(reader: &Reader, name: &str) -> Result<StoredRecord> {
 }
 
 /// The call that a user names, like [`find`]; an error if the record is not one of a call.
-pub(crate) fn find_call(reader: &Reader, name: &str) -> Result<StoredRecord> {
+pub(crate) fn find_call(reader: &RecordReader, name: &str) -> Result<StoredRecord> {
     let stored = find(reader, name)?;
     if stored.record.kind.is_call() {
         return Ok(stored);
@@ -306,7 +306,7 @@ pub(crate) fn find_call(reader: &Reader, name: &str) -> Result<StoredRecord> {
 
 /// Why an id does not lead to a record. If it leads to several, prints them, so that the user can
 /// choose.
-fn not_found(reader: &Reader, error: ReadError) -> anyhow::Error {
+fn not_found(reader: &RecordReader, error: ReadError) -> anyhow::Error {
     let ReadError::Ambiguous { prefix, some } = &error else {
         return hinted(error.to_string(), "`callgate calls` lists the records with their numbers");
     };

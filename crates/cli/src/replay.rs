@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use anyhow::Result;
 use callgate_audit::{CallOutcome, Filter, RecordKind, RecordOrder, StoredRecord};
 use callgate_policy::{Judgement, Policies};
-use callgate_store::{FlowStep, Reader};
+use callgate_store::{FlowStep, RecordReader};
 use jiff::SignedDuration;
 
 use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
@@ -27,7 +27,7 @@ impl<'p> Replay<'p> {
     pub(crate) fn up_to(
         policies: &'p Policies,
         stored: &StoredRecord,
-        reader: &Reader,
+        reader: &RecordReader,
     ) -> Result<Self> {
         let mut replay = Self::new(policies);
         if !policies.look_at_earlier_calls() {

@@ -4,7 +4,7 @@ use callgate_audit::StoredRecord;
 use callgate_call::ToolCall;
 use callgate_decide::now;
 use callgate_policy::{EffectReport, Judgement, NameJudgement, RuleExplanation, RuleInfo};
-use callgate_store::Reader;
+use callgate_store::RecordReader;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ pub fn explain(
     rules: &Rules,
     query: &str,
     defaults: &CallDefaults,
-    records: impl FnOnce() -> Result<Reader, Problem>,
+    records: impl FnOnce() -> Result<RecordReader, Problem>,
 ) -> Result<Explanation, Problem> {
     if let Some(id) = record_of(query)? {
         let stored = records()?.show(&id).map_err(|error| Problem::of(&error))?;

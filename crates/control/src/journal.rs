@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use callgate_audit::{Filter, RecordOrder};
-use callgate_store::{ReadError, Reader};
+use callgate_store::{ReadError, RecordReader};
 
 use crate::problem::Problem;
 
@@ -43,7 +43,7 @@ pub struct Page {
     pub more: bool,
 }
 
-impl Journal for Reader {
+impl Journal for RecordReader {
     fn page(&self, after: u64, filter: &Filter, limits: PageLimits) -> Result<Page, PageError> {
         let failed = |error: ReadError| match error {
             ReadError::Pattern { .. } => PageError::Filter(Problem::of(&error)),

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::Reader;
+use callgate_store::RecordReader;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -35,7 +35,7 @@ pub trait Host: Send + Sync + 'static {
     fn rules(&self) -> Rules;
 
     /// A reader of its records.
-    fn reader(&self) -> Result<Reader, Problem>;
+    fn reader(&self) -> Result<RecordReader, Problem>;
 
     /// A reader of its records by sequence number, for feeds.
     fn journal(&self) -> Result<Box<dyn Journal>, Problem> {

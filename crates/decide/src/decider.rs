@@ -7,7 +7,7 @@ use callgate_audit::{CallOutcome, ReasonCode, Record, RecordKind};
 use callgate_call::Origin;
 use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use callgate_store::{
-    Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery, Store,
+    KeyInfo, KeyRefusal, Receipt, RemovedEntry, RemovedMatches, RemovedQuery, Store, WriteHealth,
 };
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -231,7 +231,7 @@ impl Decider {
     }
 
     /// Whether records can be written.
-    pub fn audit_health(&self) -> Health {
+    pub fn audit_health(&self) -> WriteHealth {
         self.0.audit.health()
     }
 

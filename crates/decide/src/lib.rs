@@ -71,7 +71,7 @@ pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };
 pub use callgate_store::{
-    Health as AuditHealth, KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery,
+    KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery, WriteHealth as AuditHealth,
 };
 pub use clock::{moment_of, now};
 pub use decider::{Context, Decider};

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::reply::{NoAnswer, Reply};
+use crate::reply::{NoAnswer, StoreReply};
 use crate::store::Store;
 
 /// The background thread of a store. It starts with the first job and ends with the store.
@@ -34,7 +34,7 @@ impl Store {
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> Reply<T> {
+    ) -> StoreReply<T> {
         self.ask_or(question, |_, _| {})
     }
 
@@ -44,8 +44,8 @@ impl Store {
         &self,
         question: impl FnOnce(&Self) -> T + Send + 'static,
         undo: impl FnOnce(T, &Self) + Send + 'static,
-    ) -> Reply<T> {
-        let (reply, sender) = Reply::waiting();
+    ) -> StoreReply<T> {
+        let (reply, sender) = StoreReply::waiting();
         let queued = self.do_later(move |store| {
             if sender.is_awaited()
                 && let Err(unwanted) = sender.complete(question(store))
@@ -53,7 +53,7 @@ impl Store {
                 undo(unwanted, store);
             }
         });
-        queued.map_or_else(Reply::refused, |()| reply)
+        queued.map_or_else(StoreReply::refused, |()| reply)
     }
 
     /// Runs a job on the same thread without an answer.
@@ -222,7 +222,7 @@ mod tests {
         let replies: Vec<_> =
             (0..MAX_WAITING + 2).map(|number| store.ask(move |_| number)).collect();
         drop(blocked);
-        let answers: Vec<_> = replies.into_iter().map(Reply::wait).collect();
+        let answers: Vec<_> = replies.into_iter().map(StoreReply::wait).collect();
         assert!(answers.iter().take(MAX_WAITING).enumerate().all(|(n, it)| *it == Ok(n)));
         assert_eq!(answers.last(), Some(&Err(NoAnswer::Full)));
     }

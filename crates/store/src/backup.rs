@@ -10,7 +10,7 @@ use crate::database::Fault;
 use crate::error::OpenError;
 use crate::journal::{Snapshot, Volume, create_private};
 use crate::place::{self, StorePlace, companion};
-use crate::reader::Reader;
+use crate::reader::RecordReader;
 use crate::records::file_volume;
 use crate::settings::Location;
 use crate::shared::migrate_legacy_store;
@@ -87,7 +87,7 @@ pub fn backup(
     copy_key(&companion(path, ".key"), &companion(&store, ".key"))
         .map_err(|error| failed(error.to_string()))?;
     File::open(folder).and_then(|it| it.sync_all()).map_err(|error| failed(error.to_string()))?;
-    let reader = Reader::of_journal(&store);
+    let reader = RecordReader::of_journal(&store);
     let verified = reader.verify(|_, _| {})?;
     Ok(BackedUp { verified, bytes, store })
 }

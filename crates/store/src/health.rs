@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 /// Whether records can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Health {
+pub enum WriteHealth {
     /// The last commit succeeded.
     Ok,
     /// The last commit failed. Each later commit tries again, and so does the writer every second.
@@ -32,10 +32,10 @@ impl HealthStatus {
         self.failing.load(Ordering::Acquire)
     }
 
-    pub(crate) fn health(&self) -> Health {
+    pub(crate) fn health(&self) -> WriteHealth {
         match &*self.failure.lock() {
-            None => Health::Ok,
-            Some((why, since)) => Health::Failing { why: why.clone(), since: *since },
+            None => WriteHealth::Ok,
+            Some((why, since)) => WriteHealth::Failing { why: why.clone(), since: *since },
         }
     }
 

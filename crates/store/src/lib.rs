@@ -2,7 +2,7 @@
 //!
 //! A [`Store`] is an open store. [`Store::append`] takes a [`Record`] and returns a [`Receipt`],
 //! which completes when the record is as safe as the [`Durability`] promises; a call is released
-//! only after that. A [`Reader`] finds records by a [`Filter`], counts them, verifies their chain and
+//! only after that. A [`RecordReader`] finds records by a [`Filter`], counts them, verifies their chain and
 //! exports them, even while a gateway writes.
 //!
 //! [`Record`]: callgate_audit::Record
@@ -53,7 +53,7 @@
 //! # What the chain proves, and what it cannot
 //!
 //! Each record's hash covers its content, its sequence number, the time it was stored and the previous hash.
-//! [`Reader::verify`] finds a record that was edited, removed, inserted or moved, and a truncated
+//! [`RecordReader::verify`] finds a record that was edited, removed, inserted or moved, and a truncated
 //! end. For that, the last record's number and hash are also stored outside the journal. When old records
 //! expire, the hash of the last of them is kept, and the check starts there.
 //!
@@ -66,7 +66,7 @@
 //!
 //! It does not judge, and it does not write anything that [`callgate_scan`] detects as a secret. It
 //! never changes a record and only ever removes the oldest. It never reports a record as safe before it
-//! is: a full queue, a full disk and a locked store are reported as errors ([`AppendError`], [`Health`]),
+//! is: a full queue, a full disk and a locked store are reported as errors ([`AppendError`], [`WriteHealth`]),
 //! and the caller decides what they mean for a call. It opens neither other SQLite files nor stores
 //! of a newer version.
 
@@ -106,13 +106,13 @@ mod tests;
 
 pub use backup::{BackedUp, BackupError, backup};
 pub use error::{OpenError, ReadError, StoreError};
-pub use health::Health;
-pub use reader::Reader;
+pub use health::WriteHealth;
+pub use reader::RecordReader;
 pub use receipt::{AppendError, Receipt};
-pub use reply::{NoAnswer, Reply};
+pub use reply::{NoAnswer, StoreReply};
 pub use settings::{Durability, Indexing, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
-pub use state::keys::{KeyInfo, KeyRefusal, KeyState, RenewedKey, Secret, SecretChoice, Term};
+pub use state::keys::{KeyInfo, KeyRefusal, KeySecret, KeyState, RenewedKey, SecretChoice, Term};
 pub use state::marks::{CallMark, Opinion};
 pub use state::meters::Bucket;
 pub use state::pins::{PinnedVersion, PutPin, StoredPin};

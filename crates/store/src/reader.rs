@@ -31,7 +31,7 @@ use parts::IndexedRanges;
 
 /// Reads the records of a store. It never writes to the journal. It updates the shared index if it
 /// can, and otherwise indexes the missing records in a private index.
-pub struct Reader {
+pub struct RecordReader {
     log: Box<dyn Log>,
     /// The index that all processes share.
     shared: Option<Index>,
@@ -60,13 +60,13 @@ type ReportUnreadable = dyn Fn(u64, &str) + Send;
 /// Called with the number of indexed records, and their total.
 type ShowProgress = dyn Fn(u64, u64) + Send;
 
-impl fmt::Debug for Reader {
+impl fmt::Debug for RecordReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("shared", &self.shared).finish_non_exhaustive()
+        f.debug_struct("RecordReader").field("shared", &self.shared).finish_non_exhaustive()
     }
 }
 
-impl Reader {
+impl RecordReader {
     /// The most records that [`records`](Self::records) returns. [`for_each`](Self::for_each) and
     /// [`export`](Self::export) have no such limit.
     pub const MAX_RECORDS: usize = 10_000;

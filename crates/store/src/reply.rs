@@ -25,7 +25,7 @@ pub enum NoAnswer {
 /// is dropped before the job starts, the job is skipped.
 #[derive(Debug)]
 #[must_use = "the job is skipped if the reply is dropped"]
-pub struct Reply<T>(ReplyState<T>);
+pub struct StoreReply<T>(ReplyState<T>);
 
 #[derive(Debug)]
 enum ReplyState<T> {
@@ -47,7 +47,7 @@ enum ReplySlot<T> {
     Closed,
 }
 
-impl<T> Reply<T> {
+impl<T> StoreReply<T> {
     pub(crate) fn refused(why: NoAnswer) -> Self {
         Self(ReplyState::Refused(why))
     }
@@ -84,7 +84,7 @@ impl<T> ReplySlot<T> {
     }
 }
 
-impl<T> Future for Reply<T> {
+impl<T> Future for StoreReply<T> {
     type Output = Result<T, NoAnswer>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -103,7 +103,7 @@ impl<T> Future for Reply<T> {
     }
 }
 
-impl<T> Drop for Reply<T> {
+impl<T> Drop for StoreReply<T> {
     fn drop(&mut self) {
         if let ReplyState::Pending(pending) = &self.0 {
             // The answer is dropped outside of the lock.

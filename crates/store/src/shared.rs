@@ -10,7 +10,7 @@ use crate::cipher::Cipher;
 use crate::database::Fault;
 use crate::derived::DerivedRecords;
 use crate::error::OpenError;
-use crate::health::Health;
+use crate::health::WriteHealth;
 use crate::index::Index;
 use crate::journal::Volume;
 use crate::legacy;
@@ -113,9 +113,9 @@ impl OpenStore {
         }
     }
 
-    pub(crate) fn health(&self) -> Health {
+    pub(crate) fn health(&self) -> WriteHealth {
         match self.records.health_status.health() {
-            Health::Ok => self.state.writing.health_status.health(),
+            WriteHealth::Ok => self.state.writing.health_status.health(),
             failing => failing,
         }
     }

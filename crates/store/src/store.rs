@@ -9,11 +9,11 @@ use callgate_call::FileWrite;
 use crate::background::BackgroundThread;
 use crate::derived::{self, AfterAdd};
 use crate::error::OpenError;
-use crate::health::Health;
+use crate::health::WriteHealth;
 use crate::indexer;
 use crate::maintenance::{Maintenance, StopSignal};
 use crate::queue::{Urgency, WriteGroup, WriterTask};
-use crate::reader::Reader;
+use crate::reader::RecordReader;
 use crate::receipt::{AppendError, Receipt};
 use crate::settings::{Indexing, Settings};
 use crate::shared::{OpenStore, now};
@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// Whether records can be written.
-    pub fn health(&self) -> Health {
+    pub fn health(&self) -> WriteHealth {
         self.0.shared.health()
     }
 
@@ -139,9 +139,9 @@ impl Store {
     }
 
     /// A reader of this store: the only way to read one in memory.
-    pub fn reader(&self) -> Result<Reader, OpenError> {
+    pub fn reader(&self) -> Result<RecordReader, OpenError> {
         let shared = &self.0.shared;
-        Reader::over(shared.records.log()?, &shared.place)
+        RecordReader::over(shared.records.log()?, &shared.place)
     }
 
     pub(crate) fn background(&self) -> &BackgroundThread {

@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::settings::{Durability, Location, Retention, Settings};
-use crate::{Reader, Store};
+use crate::{RecordReader, Store};
 use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
 use callgate_audit::{Filter, RecordOrder, StoredRecord};
 
@@ -52,8 +52,8 @@ impl Place {
         Store::open(&self.settings(durability)).unwrap()
     }
 
-    fn reader(&self) -> Reader {
-        Reader::open(&self.location()).unwrap()
+    fn reader(&self) -> RecordReader {
+        RecordReader::open(&self.location()).unwrap()
     }
 
     /// A raw connection to the file, to damage it.
@@ -134,6 +134,6 @@ fn call(name: &str, input: &str) -> Record {
     Record { tool: Some(tool), verdict, ..Record::new(RecordKind::ToolCall) }
 }
 
-fn all(reader: &Reader) -> Vec<StoredRecord> {
+fn all(reader: &RecordReader) -> Vec<StoredRecord> {
     reader.records(&Filter { order: RecordOrder::OldestFirst, ..Filter::default() }).unwrap()
 }

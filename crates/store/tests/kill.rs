@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use callgate_audit::{Filter, Record, RecordKind, StoredRecord};
-use callgate_store::{Durability, Location, Reader, Settings, Store};
+use callgate_store::{Durability, Location, RecordReader, Settings, Store};
 
 /// Set in the process that is to be killed: the store, and its durability.
 const STORE: &str = "CALLGATE_TEST_KILLED_STORE";
@@ -96,7 +96,7 @@ fn writers_that_are_killed_while_others_write_lose_nothing() {
 }
 
 fn assert_none_lost(store: &Path, acknowledged: &[String], durability: &str) {
-    let reader = Reader::open(&Location::Sqlite(store.to_owned())).unwrap();
+    let reader = RecordReader::open(&Location::Sqlite(store.to_owned())).unwrap();
     let verified = reader.verify(|_, _| {}).unwrap();
     assert!(verified.records >= acknowledged.len() as u64);
     let mut found = HashSet::new();

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use callgate_store::{
-    Bucket, Durability, Location, PinnedVersion, PutPin, Reader, Settings, Store, StoredPin,
+    Bucket, Durability, Location, PinnedVersion, PutPin, RecordReader, Settings, Store, StoredPin,
 };
 
 /// Set in the other processes: the store, what to do with it, and who they are.
@@ -132,7 +132,7 @@ fn processes_that_see_a_new_tool_at_once_agree() {
     let said = together(&store, "pins");
     assert_eq!(said[0].len(), TOOLS);
     assert!(said.iter().all(|other| *other == said[0]), "all tell the same: {said:?}");
-    let kept = Reader::open(&Location::Sqlite(store)).unwrap().pins().unwrap();
+    let kept = RecordReader::open(&Location::Sqlite(store)).unwrap().pins().unwrap();
     assert_eq!(kept.len(), TOOLS);
     for pin in kept {
         assert!(said[0].contains(&format!("{} {}", pin.name, pin.pinned.hash)));

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use callgate_call::Who;
-use callgate_store::{KeyInfo, KeyState, Location, RenewedKey, Secret, SecretChoice, Store, Term};
+use callgate_store::{
+    KeyInfo, KeySecret, KeyState, Location, RenewedKey, SecretChoice, Store, Term,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -136,7 +138,7 @@ fn as_json(key: &KeyInfo, now: Timestamp) -> Value {
 }
 
 /// The key that was made or changed, with its secret if it has a new one.
-fn print_json(key: &KeyInfo, secret: Option<&Secret>) -> Result<Exit> {
+fn print_json(key: &KeyInfo, secret: Option<&KeySecret>) -> Result<Exit> {
     let mut line = as_json(key, Timestamp::now());
     if let (Value::Object(fields), Some(secret)) = (&mut line, secret) {
         fields.insert("key".to_owned(), json!(secret.expose()));

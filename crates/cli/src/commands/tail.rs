@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use callgate_audit::{Filter, RecordKind, RecordOrder, StoredRecord};
 use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
-use callgate_store::{Location, Reader};
+use callgate_store::{Location, RecordReader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
 
 /// Opens the store, and waits for it if nothing was recorded yet. `None` if it is interrupted
 /// first.
-async fn first_reader(store: &Location) -> Result<Option<Reader>> {
+async fn first_reader(store: &Location) -> Result<Option<RecordReader>> {
     if let Some(reader) = records::opened_if_there(store)? {
         return Ok(Some(reader));
     }
@@ -87,7 +87,7 @@ fn filter(args: &args::Tail) -> Filter {
 }
 
 struct Tail {
-    reader: Reader,
+    reader: RecordReader,
     filter: Filter,
     json: bool,
     color: Color,

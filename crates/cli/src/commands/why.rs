@@ -7,7 +7,7 @@ use callgate_audit::StoredRecord;
 use callgate_call::ToolCall;
 use callgate_control::ExplanationOutput;
 use callgate_policy::{EffectReport, Judgement, Matched, Policies, RuleExplanation, SpentLimits};
-use callgate_store::Reader;
+use callgate_store::RecordReader;
 use serde::Serialize;
 
 use super::policy::comparison::DecisionOutput;
@@ -53,7 +53,7 @@ impl Today {
     fn of(
         stored: &StoredRecord,
         policies: &Policies,
-        reader: &Reader,
+        reader: &RecordReader,
     ) -> Result<Result<Self, NotReplayable>> {
         let recorded = match RecordedCall::of(stored) {
             Ok(recorded) => recorded,

@@ -1,7 +1,7 @@
 //! Stopping: streams may finish, unless the operator asks twice or time is up.
 
 use callgate_audit::{Filter, RecordKind};
-use callgate_store::{Location, Reader};
+use callgate_store::{Location, RecordReader};
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange};
 use callgate_testkit::upstream::{Step, Upstream};
@@ -80,7 +80,7 @@ fn it_waits_no_longer_than_the_timeout() {
     // The outcome of the stream is recorded.
     let store = Location::Sqlite(gateway.folder().join("callgate.db"));
     let turns = Filter { kinds: vec![RecordKind::Turn], ..Filter::default() };
-    assert_eq!(Reader::open(&store).unwrap().records(&turns).unwrap().len(), 1);
+    assert_eq!(RecordReader::open(&store).unwrap().records(&turns).unwrap().len(), 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use callgate_audit::{Filter, RecordKind};
-use callgate_store::{Location, Reader};
+use callgate_store::{Location, RecordReader};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::upstream::Upstream;
@@ -289,7 +289,7 @@ fn is_verifiable(gateway: &Gateway, disk: &Path, calls: usize) {
     gateway.signal("CONT");
     assert!(copy.unwrap().success());
     let store = Location::Sqlite(folder.path().join("callgate.db"));
-    let reader = Reader::open(&store).unwrap();
+    let reader = RecordReader::open(&store).unwrap();
     reader.verify(|_, _| {}).unwrap();
     let filter = Filter { kinds: vec![RecordKind::ToolCall], ..Filter::default() };
     assert_eq!(reader.records(&filter).unwrap().len(), calls, "calls on record");

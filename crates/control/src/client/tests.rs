@@ -4,7 +4,7 @@ use std::sync::Arc;
 use callgate_audit::{Record, RecordKind};
 use callgate_decide::{OddArguments, Oversize};
 use callgate_policy::Policies;
-use callgate_store::{Location, Reader, Settings, Store};
+use callgate_store::{Location, RecordReader, Settings, Store};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
@@ -58,7 +58,7 @@ impl Host for Fake {
         }
     }
 
-    fn reader(&self) -> Result<Reader, Problem> {
+    fn reader(&self) -> Result<RecordReader, Problem> {
         self.audit.reader().map_err(|error| Problem::of(&error))
     }
 

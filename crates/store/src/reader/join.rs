@@ -1,11 +1,11 @@
 //! Adds joined data to a record: its turn, and the records that complete it.
 
-use super::{IndexedRanges, Reader, decode};
+use super::{IndexedRanges, RecordReader, decode};
 use crate::index::IndexError;
 use crate::journal::JournalEntry;
 use callgate_audit::{Record, RecordBody, RecordKind, StoredRecord, completes, hex, turn_of};
 
-impl Reader {
+impl RecordReader {
     pub(super) fn join(
         &self,
         parts: &IndexedRanges<'_>,

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::Reader;
+use super::RecordReader;
 use crate::error::ReadError;
 use crate::index::{
     Bounds, FillProgress, FillStart, Filled, IdRange, Index, IndexAccess, IndexError, IndexFilter,
@@ -88,7 +88,7 @@ fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<JournalEntry>,
     }
 }
 
-impl Reader {
+impl RecordReader {
     /// Updates the indices, so that they cover every record that is in the journal now. Records
     /// that are appended meanwhile may be missing: the next query finds them.
     pub(super) fn parts(&self) -> Result<IndexedRanges<'_>, IndexError> {

@@ -11,15 +11,15 @@ use super::*;
 use crate::index::tests::log::MemoryLog;
 use crate::index::tests::{Folder, call};
 
-fn reader(folder: &Folder, log: &MemoryLog) -> Reader {
-    Reader::new(Box::new(log.clone()), &folder.place()).unwrap()
+fn reader(folder: &Folder, log: &MemoryLog) -> RecordReader {
+    RecordReader::new(Box::new(log.clone()), &folder.place()).unwrap()
 }
 
 /// A reader that can read the shared index, but not write it.
-fn read_only(folder: &Folder, log: &MemoryLog) -> Reader {
+fn read_only(folder: &Folder, log: &MemoryLog) -> RecordReader {
     let shared = Index::read_only(&folder.place()).unwrap();
     assert!(shared.is_some());
-    Reader { shared, ..reader(&Folder::new(), log) }
+    RecordReader { shared, ..reader(&Folder::new(), log) }
 }
 
 fn seqs(found: &[StoredRecord]) -> Vec<u64> {
@@ -30,6 +30,6 @@ fn oldest_first() -> Filter {
     Filter { order: RecordOrder::OldestFirst, ..Filter::default() }
 }
 
-fn stats(reader: &Reader, filter: &Filter) -> Result<Stats, ReadError> {
+fn stats(reader: &RecordReader, filter: &Filter) -> Result<Stats, ReadError> {
     reader.stats(filter)
 }

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
-use super::{Reader, decode};
+use super::{RecordReader, decode};
 use crate::error::ReadError;
 use crate::index::IndexError;
 use crate::journal::{JournalEntry, Spot};
@@ -15,7 +15,7 @@ pub(super) fn is_everything(filter: &Filter) -> bool {
     *filter == Filter { after, limit, order: RecordOrder::OldestFirst, ..Filter::default() }
 }
 
-impl Reader {
+impl RecordReader {
     /// Passes on every record that [such a filter](is_everything) asks for. Joined data is looked
     /// up in the index.
     pub(super) fn walk(

@@ -75,9 +75,9 @@ pub enum KeyRefusal {
 
 /// A key that is shown once. Its `Debug` output is masked, so that it does not end up in a log.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct KeySecret(String);
 
-impl Secret {
+impl KeySecret {
     /// The key itself.
     pub fn expose(&self) -> &str {
         &self.0
@@ -98,9 +98,9 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for KeySecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
+        f.write_str("KeySecret(…)")
     }
 }
 
@@ -137,7 +137,7 @@ pub struct RenewedKey {
     /// The key as it is now.
     pub key: KeyInfo,
     /// Its new secret, if it has one.
-    pub secret: Option<Secret>,
+    pub secret: Option<KeySecret>,
 }
 
 /// The values of a new key.
@@ -235,7 +235,7 @@ impl Store {
         who: &Who,
         expires: Option<Timestamp>,
         by: &Principal,
-    ) -> Result<Secret, StoreError> {
+    ) -> Result<KeySecret, StoreError> {
         check_name(name)?;
         let (key, secret) = (NewKey { name, who, expires }, new_secret()?);
         let hash = hash_of(secret.expose());
@@ -306,8 +306,8 @@ impl Store {
     }
 }
 
-fn new_secret() -> Result<Secret, StoreError> {
-    Secret::random().map_err(|error| StoreError::Failed(error.to_string()))
+fn new_secret() -> Result<KeySecret, StoreError> {
+    KeySecret::random().map_err(|error| StoreError::Failed(error.to_string()))
 }
 
 /// Names are used in records, filters and terminals.
@@ -328,10 +328,10 @@ mod tests {
 
     #[test]
     fn keys_are_long_random_and_masked() {
-        let key = Secret::random().unwrap();
+        let key = KeySecret::random().unwrap();
         assert_eq!(key.expose().len(), 46);
         assert!(key.expose()[3..].chars().all(|c| c.is_ascii_alphanumeric()));
-        assert_ne!(key, Secret::random().unwrap());
+        assert_ne!(key, KeySecret::random().unwrap());
         assert!(!format!("{key:?}").contains(&key.expose()[3..]));
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::database::Fault;
 use crate::error::{ReadError, StoreError};
-use crate::reader::Reader;
+use crate::reader::RecordReader;
 use crate::shared::now;
 use crate::state::BeforeCommit;
 use crate::state::sqlite::StateReader;
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-impl Reader {
+impl RecordReader {
     /// Every mark, the newest first.
     pub fn marks(&self) -> Result<Vec<CallMark>, ReadError> {
         self.state().map_or_else(|| Ok(Vec::new()), StateReader::marks)

@@ -43,7 +43,7 @@ fn handles_go_anywhere() {
     anywhere::<Store>();
     anywhere::<crate::Receipt>();
     fn to_another_thread<T: Send + 'static>() {}
-    to_another_thread::<Reader>();
+    to_another_thread::<RecordReader>();
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::shared::OpenStore;
 use crate::state::removed::SealedRemoved;
 use crate::state::{StateEntry, StateStore};
 use crate::wal::LogBounds;
-use crate::{AppendError, Health, OpenError, RemovedEntry};
+use crate::{AppendError, OpenError, RemovedEntry, WriteHealth};
 
 fn shared(place: &Place, durability: Durability) -> OpenStore {
     OpenStore::open(&place.settings(durability)).unwrap()
@@ -38,10 +38,10 @@ fn a_locked_store_fails_in_bounded_time_and_recovers() {
             let error = receipt.wait().unwrap_err();
             assert!(matches!(&error, AppendError::Store(why) if why.contains("locked")), "{error}");
         }
-        assert!(matches!(audit.health(), Health::Failing { .. }));
+        assert!(matches!(audit.health(), WriteHealth::Failing { .. }));
         drop(lock);
         audit.append(call("Bash", "{}")).wait().unwrap();
-        assert_eq!(audit.health(), Health::Ok);
+        assert_eq!(audit.health(), WriteHealth::Ok);
     }
 }
 
@@ -65,7 +65,7 @@ fn health_comes_back_without_a_call() {
     audit.append(call("Bash", "{}")).wait().unwrap_err();
     drop(lock);
     let deadline = Instant::now() + Duration::from_secs(120);
-    while audit.health() != Health::Ok {
+    while audit.health() != WriteHealth::Ok {
         assert!(Instant::now() < deadline, "{:?}", audit.health());
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -80,7 +80,7 @@ fn a_removed_file_is_noticed_and_created_again() {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
         let _ = audit.append(call("Bash", "{}")).wait();
-        let found = Reader::open(&place.location());
+        let found = RecordReader::open(&place.location());
         if found.is_ok_and(|reader| reader.verify(|_, _| {}).is_ok_and(|it| it.records > 0)) {
             break;
         }
@@ -94,7 +94,7 @@ fn a_store_that_cannot_be_opened_reports_why() {
     let folder = tempfile::tempdir().unwrap();
     let settings = |name: &str| Settings::at(Location::Sqlite(folder.path().join(name)));
     let open = |name: &str| Store::open(&settings(name)).unwrap_err();
-    let read = |name: &str| Reader::open(&settings(name).store).unwrap_err();
+    let read = |name: &str| RecordReader::open(&settings(name).store).unwrap_err();
 
     std::fs::write(folder.path().join("text"), "not a database, but long enough to be one")
         .unwrap();
@@ -115,7 +115,7 @@ fn a_store_that_cannot_be_opened_reports_why() {
     assert!(matches!(open("folder"), OpenError::Unwritable { .. }), "{}", open("folder"));
     assert!(matches!(read("nothing"), OpenError::Missing { .. }));
     assert!(!folder.path().join("nothing").exists(), "reading makes nothing");
-    assert!(matches!(Reader::open(&Location::Memory), Err(OpenError::InMemory)));
+    assert!(matches!(RecordReader::open(&Location::Memory), Err(OpenError::InMemory)));
 
     drop(Store::open(&settings("newer")).unwrap());
     let newer = Connection::open(folder.path().join("newer")).unwrap();
@@ -149,7 +149,7 @@ fn a_read_only_store_can_be_read() {
     let log =
         crate::journal::ReadOnlyVolume::new(place.journal(), crate::place::head(&place.path()));
     let log = crate::journal::JournalLog::new(Arc::new(log));
-    let reader = Reader::without_index(log);
+    let reader = RecordReader::without_index(log);
     assert_eq!((all(&reader).len(), reader.verify(|_, _| {}).unwrap().records), (1, 1));
 }
 

@@ -209,7 +209,7 @@ fn a_change_that_cannot_be_recorded_does_not_happen() {
     assert_eq!(changes(&place).len(), 1, "that it was added");
     assert_eq!(
         audit.shared().state.writing.health_status.health(),
-        crate::Health::Ok,
+        crate::WriteHealth::Ok,
         "it is no fault of the state"
     );
     assert_eq!(audit.revoke_key("ci", &by()), Ok(true));

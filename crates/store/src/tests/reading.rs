@@ -10,7 +10,7 @@ use callgate_audit::InputProof;
 use callgate_audit::{MatchedRule, RecordId, Tokens};
 
 /// Records of several kinds, and the reader of their store.
-fn sample() -> (Store, Reader) {
+fn sample() -> (Store, RecordReader) {
     let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
     let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     for number in 0..10_i64 {

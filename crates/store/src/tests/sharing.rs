@@ -9,7 +9,7 @@ use crate::state::meters::MeterStore;
 use crate::state::pins::{PinName, PinStore};
 use crate::state::sqlite::{prune_history, prune_meters};
 use crate::state::{StateEntry, StateStore};
-use crate::{FlowName, FlowStep, Health, PinnedVersion, PutPin, StoreError, StoredPin};
+use crate::{FlowName, FlowStep, PinnedVersion, PutPin, StoreError, StoredPin, WriteHealth};
 use callgate_audit::RecordId;
 
 const SECOND: i64 = 1_000_000;
@@ -152,7 +152,7 @@ fn a_pin_that_is_too_large_is_refused() {
         assert!(matches!(put, Err(StoreError::PinTooLarge(_))), "{put:?}");
     }
     assert_eq!(audit.pins(), Ok(vec![]), "all or none");
-    assert_eq!(audit.health(), Health::Ok, "it is no fault of the store");
+    assert_eq!(audit.health(), WriteHealth::Ok, "it is no fault of the store");
 }
 
 fn bucket(key: u8, burst: u32, calls: u32, seconds: u32) -> Bucket {
@@ -362,10 +362,10 @@ fn each_statement_fails<T: std::fmt::Debug>(
         }
         done.unwrap_err();
         assert_eq!(state(&place), before, "statement {statement}");
-        assert!(matches!(shared.state.writing.health_status.health(), Health::Failing { .. }));
+        assert!(matches!(shared.state.writing.health_status.health(), WriteHealth::Failing { .. }));
         shared.state.writing.faults.fail_after(i64::MAX);
         run(&shared).unwrap();
-        assert_eq!(shared.state.writing.health_status.health(), Health::Ok);
+        assert_eq!(shared.state.writing.health_status.health(), WriteHealth::Ok);
     }
 }
 

@@ -17,8 +17,8 @@ use crate::state::removed::{RemovedCallStore, SealedRemoved};
 use crate::state::{StateEntry, StateStore};
 use crate::wal::LogBounds;
 use crate::{
-    Bucket, FlowName, FlowStep, Health, OpenError, PinnedVersion, RemovedEntry, RemovedQuery,
-    StoredPin, TurnCount,
+    Bucket, FlowName, FlowStep, OpenError, PinnedVersion, RemovedEntry, RemovedQuery, StoredPin,
+    TurnCount, WriteHealth,
 };
 use callgate_audit::{Principal, RecordId};
 
@@ -132,7 +132,7 @@ fn a_removed_state_is_noticed_and_created_again() {
         std::fs::remove_file(path).unwrap();
     }
     until("the key is gone", || audit.find_key(key.expose(), Timestamp::now()).is_err());
-    until("it is healthy", || audit.health() == Health::Ok);
+    until("it is healthy", || audit.health() == WriteHealth::Ok);
     assert!(!audit.has_removed(&[1; 32]));
     let key = audit.add_key("ci", &Who::default(), None, &by()).unwrap();
     let other = place.open(Durability::Process);

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use callgate_audit::{Filter, RecordKind, RecordOrder, StoredRecord};
-use callgate_store::Reader;
+use callgate_store::RecordReader;
 
 use crate::commands::events;
 use crate::records;
@@ -10,7 +10,7 @@ use crate::table::Listing;
 
 /// The calls and the answers of the turn that a record belongs to, oldest first; empty if the turn
 /// had one answer.
-pub(super) fn text(reader: &Reader, stored: &StoredRecord) -> Result<String> {
+pub(super) fn text(reader: &RecordReader, stored: &StoredRecord) -> Result<String> {
     let Some(request) = &stored.record.request else { return Ok(String::new()) };
     let calls = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call());
     let kinds = calls.chain([RecordKind::Continued]).collect();

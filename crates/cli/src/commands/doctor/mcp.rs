@@ -4,7 +4,7 @@ use callgate_config::{McpServer, Resolved};
 use callgate_decide::mcp::{ServerKind, pin_of};
 use callgate_mcp::Program;
 use callgate_registry as registry;
-use callgate_store::Reader;
+use callgate_store::RecordReader;
 use serde::Serialize;
 
 use super::gateway::Running;
@@ -87,7 +87,7 @@ fn is_set(name: &str) -> bool {
 
 /// 0 if the store cannot be read, which is reported elsewhere.
 fn waiting(resolved: &Resolved) -> usize {
-    let pins = Reader::open(&resolved.audit.store).ok().and_then(|reader| reader.pins().ok());
+    let pins = RecordReader::open(&resolved.audit.store).ok().and_then(|reader| reader.pins().ok());
     let pins = pins.unwrap_or_default().into_iter().filter_map(pin_of);
     pins.filter(|pin| pin.state() != registry::PinStatus::Trusted).count()
 }

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use callgate_audit::{Filter, RecordKind};
-use callgate_store::{Location, OpenError, Reader, VerifyError};
+use callgate_store::{Location, OpenError, RecordReader, VerifyError};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub(super) fn examine(location: &Location) -> State {
         return State { state: "memory", ..State::default() };
     };
     let shown = Some(path.display().to_string());
-    match Reader::open(location) {
+    match RecordReader::open(location) {
         Ok(reader) => look_into(&reader, path, shown),
         Err(OpenError::Missing { .. }) => {
             State { path: shown, state: "does not exist yet", ..State::default() }
@@ -45,7 +45,7 @@ pub(super) fn examine(location: &Location) -> State {
     }
 }
 
-fn look_into(reader: &Reader, path: &Path, shown: Option<String>) -> State {
+fn look_into(reader: &RecordReader, path: &Path, shown: Option<String>) -> State {
     let newest = Filter { limit: Some(1), ..Filter::default() };
     let last = reader.records(&newest).ok().and_then(|found| found.into_iter().next());
     let mut state = State {
@@ -69,7 +69,7 @@ fn look_into(reader: &Reader, path: &Path, shown: Option<String>) -> State {
 }
 
 /// The last time, within a month, that the policies got weaker while callgate ran.
-fn weakened(reader: &Reader) -> Option<(String, Vec<String>)> {
+fn weakened(reader: &RecordReader) -> Option<(String, Vec<String>)> {
     let since = Timestamp::now().checked_sub(MONTH).ok();
     let filter =
         Filter { kinds: vec![RecordKind::Weakened], since, limit: Some(1), ..Filter::default() };
@@ -79,7 +79,7 @@ fn weakened(reader: &Reader) -> Option<(String, Vec<String>)> {
 
 const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-fn check(reader: &Reader, state: &mut State) {
+fn check(reader: &RecordReader, state: &mut State) {
     match reader.verify(|_, _| {}) {
         Ok(verified) => {
             state.records = verified.records;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_decide::mcp::{Globs, pin_of};
 use callgate_registry::Pin;
-use callgate_store::{Location, Reader, Store};
+use callgate_store::{Location, RecordReader, Store};
 use jiff::Timestamp;
 
 use crate::records;
@@ -13,7 +13,7 @@ use crate::render::hinted;
 use crate::when;
 
 /// The store, opened for reading. A new user has none.
-pub(super) fn reader(config: Option<&Path>) -> Result<Reader> {
+pub(super) fn reader(config: Option<&Path>) -> Result<RecordReader> {
     match records::reader_if_there(config)? {
         Some(reader) => Ok(reader),
         None => Err(nothing_yet(config)?),
@@ -38,7 +38,7 @@ pub(super) fn audit(config: Option<&Path>) -> Result<Store> {
     Ok(Store::open(&records::existing(config)?)?)
 }
 
-fn known(reader: &Reader) -> Result<Vec<Pin>> {
+fn known(reader: &RecordReader) -> Result<Vec<Pin>> {
     Ok(reader.pins()?.into_iter().filter_map(pin_of).collect())
 }
 

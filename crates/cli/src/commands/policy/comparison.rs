@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use anyhow::Result;
 use callgate_audit::{CompiledFilter, Filter, RecordOrder, StoredRecord};
-use callgate_store::Reader;
+use callgate_store::RecordReader;
 use serde::Serialize;
 
 use crate::args::Filters;
@@ -73,7 +73,7 @@ impl Side<'_> {
 impl Comparison {
     /// Compares two decisions about each call.
     pub(super) fn over(
-        reader: &Reader,
+        reader: &RecordReader,
         filters: &Filters,
         mut before: Side<'_>,
         mut after: Side<'_>,
@@ -205,7 +205,7 @@ pub(super) enum Part {
 
 /// Passes on recorded calls, the oldest first, and shows the progress on a terminal.
 pub(super) fn for_each_call(
-    reader: &Reader,
+    reader: &RecordReader,
     filters: &Filters,
     context: Context,
     mut visit: impl FnMut(&StoredRecord, Part),
@@ -250,7 +250,7 @@ fn chooses_most(filter: &Filter) -> bool {
 }
 
 /// The record after which the newest calls begin that a limit chooses.
-fn first_of_limit(reader: &Reader, filter: &Filter) -> Result<Option<u64>> {
+fn first_of_limit(reader: &RecordReader, filter: &Filter) -> Result<Option<u64>> {
     if filter.limit.is_none() {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ use callgate_control::{
     StoreHealth, digest,
 };
 use callgate_decide::{Decider, PolicyState};
-use callgate_store::{Health as AuditHealth, Location, Reader, Store};
+use callgate_store::{Location, RecordReader, Store, WriteHealth as AuditHealth};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -105,7 +105,7 @@ impl Host for GatewayState {
         }
     }
 
-    fn reader(&self) -> Result<Reader, Problem> {
+    fn reader(&self) -> Result<RecordReader, Problem> {
         let unreadable = |seq, why: &str| {
             tracing::warn!(seq, why, "a record cannot be read by this version of callgate");
         };

@@ -57,7 +57,7 @@ fn a_reader_needs_no_index_of_its_own_while_records_are_appended() {
 #[test]
 fn no_index_at_all_is_enough() {
     let (folder, log) = (Folder::new(), journal());
-    let reader = Reader { shared: None, ..reader(&folder, &log) };
+    let reader = RecordReader { shared: None, ..reader(&folder, &log) };
     assert_eq!(seqs(&reader.records(&bash()).unwrap()), expected());
     assert_eq!(stats(&reader, &bash()).unwrap().tools["Bash"], 100);
     log.expire(4101);
@@ -141,8 +141,8 @@ fn progress_is_shown_while_much_is_indexed() {
 fn a_store_in_memory_has_an_index_that_its_readers_share() {
     let log = journal();
     let place = StorePlace::new(&crate::settings::Location::Memory);
-    let one = Reader::new(Box::new(log.clone()), &place).unwrap();
-    let two = Reader::new(Box::new(log.clone()), &place).unwrap();
+    let one = RecordReader::new(Box::new(log.clone()), &place).unwrap();
+    let two = RecordReader::new(Box::new(log.clone()), &place).unwrap();
     assert_eq!(seqs(&one.records(&bash()).unwrap()), expected());
     log.append(call("Bash"));
     assert_eq!(two.records(&bash()).unwrap().len(), 101);

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use callgate_audit::Filter;
 use callgate_control::clean;
-use callgate_store::{Location, OpenError, Reader};
+use callgate_store::{Location, OpenError, RecordReader};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn store(location: &Location) -> (Value, bool) {
         return (json!({ "state": "memory" }), true);
     };
     let path = path.display().to_string();
-    match Reader::open(location) {
+    match RecordReader::open(location) {
         Ok(reader) => {
             let newest = Filter { limit: Some(1), ..Filter::default() };
             let newest = reader.records(&newest).ok().and_then(|found| found.into_iter().next());

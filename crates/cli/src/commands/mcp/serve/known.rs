@@ -8,7 +8,7 @@ use callgate_config::{Protect, Resolved};
 use callgate_control::{Problem, Rules};
 use callgate_mcp::{About, CallResult, Host, Resource, Tool};
 use callgate_policy::Policies;
-use callgate_store::{Location, Reader};
+use callgate_store::{Location, RecordReader};
 use jiff::Timestamp;
 
 use super::{evaluate, explain, health, offer, recent};
@@ -92,8 +92,8 @@ impl Loaded {
     }
 
     /// The records.
-    pub(super) fn records(&self) -> Result<Reader, Problem> {
-        let opened = Reader::open(&self.store);
+    pub(super) fn records(&self) -> Result<RecordReader, Problem> {
+        let opened = RecordReader::open(&self.store);
         opened.map(records::reporting).map_err(|error| records::open_problem(&error))
     }
 }

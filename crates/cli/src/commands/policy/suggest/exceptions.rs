@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_audit::{CallOutcome, Filter, StoredRecord};
 use callgate_policy::{Policies, SELF_PROTECTION, builtin};
-use callgate_store::{Opinion, Reader};
+use callgate_store::{Opinion, RecordReader};
 
 use super::conditions::{self, Commands};
 use super::yaml::Yaml;
@@ -99,7 +99,7 @@ impl Work<'_> {
     fn replayable(
         &mut self,
         base: &Policies,
-        reader: &Reader,
+        reader: &RecordReader,
         wrong: Vec<StoredRecord>,
     ) -> Result<Vec<DeniedCall>> {
         let mut calls = Vec::new();
@@ -212,7 +212,7 @@ impl Work<'_> {
     fn check(
         &mut self,
         base: &Policies,
-        reader: &Reader,
+        reader: &RecordReader,
         marks: &Marks,
         calls: &[DeniedCall],
     ) -> Result<Checked> {
@@ -274,7 +274,7 @@ fn when(call: &DeniedCall, detail: Detail, policies: &Policies) -> Option<Yaml> 
 fn checked(
     base: &Policies,
     candidate: &Policies,
-    reader: &Reader,
+    reader: &RecordReader,
     marks: &Marks,
 ) -> Result<Checked> {
     let mut checked = Checked::default();
