@@ -15,11 +15,11 @@ use crate::judgement_output::CheckOutput;
 pub struct ExplanationOutput<'a> {
     #[serde(flatten)]
     checked: CheckOutput<'a>,
-    rules: Vec<Rule<'a>>,
+    rules: Vec<RuleOutput<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Rule<'a> {
+struct RuleOutput<'a> {
     policy: &'a str,
     rule: &'a str,
     verdict: &'static str,
@@ -28,24 +28,24 @@ struct Rule<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     inside: Option<&'a str>,
     applies: bool,
-    misfit: Option<Unfit<'a>>,
+    misfit: Option<MismatchOutput<'a>>,
     unknown: Option<&'a str>,
-    when: Option<Condition<'a>>,
-    limit: Option<Limit>,
+    when: Option<ConditionOutput<'a>>,
+    limit: Option<LimitOutput>,
     result: &'static str,
     part: &'static str,
-    outranked_by: Option<Name<'a>>,
+    outranked_by: Option<OutrankingOutput<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Unfit<'a> {
+struct MismatchOutput<'a> {
     what: &'a str,
     wants: &'a str,
     has: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
-struct Condition<'a> {
+struct ConditionOutput<'a> {
     holds: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
@@ -56,14 +56,14 @@ struct Condition<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ConditionShape<'a> {
-    Any(Vec<Condition<'a>>),
-    All(Vec<Condition<'a>>),
-    Not(Box<Condition<'a>>),
-    Test(Test<'a>),
+    Any(Vec<ConditionOutput<'a>>),
+    All(Vec<ConditionOutput<'a>>),
+    Not(Box<ConditionOutput<'a>>),
+    Test(TestOutput<'a>),
 }
 
 #[derive(Debug, Serialize)]
-struct Test<'a> {
+struct TestOutput<'a> {
     arg: &'a str,
     operator: &'static str,
     value: Option<Box<RawValue>>,
@@ -73,7 +73,7 @@ struct Test<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Limit {
+struct LimitOutput {
     calls: u32,
     seconds: u32,
     by: Vec<&'static str>,
@@ -81,7 +81,7 @@ struct Limit {
 }
 
 #[derive(Debug, Serialize)]
-struct Name<'a> {
+struct OutrankingOutput<'a> {
     policy: &'a str,
     rule: Option<&'a str>,
 }
@@ -91,7 +91,7 @@ impl<'a> ExplanationOutput<'a> {
     pub fn of(call: &'a ToolCall, judgement: &'a Judgement, rules: &'a [RuleExplanation]) -> Self {
         Self {
             checked: CheckOutput::of(call, judgement),
-            rules: rules.iter().map(Rule::of).collect(),
+            rules: rules.iter().map(RuleOutput::of).collect(),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a> ExplanationOutput<'a> {
     }
 }
 
-impl<'a> Rule<'a> {
+impl<'a> RuleOutput<'a> {
     fn of(rule: &'a RuleExplanation) -> Self {
         Self {
             policy: &rule.policy,
@@ -111,24 +111,24 @@ impl<'a> Rule<'a> {
             shadow: rule.shadow,
             inside: rule.inside.as_deref(),
             applies: rule.mismatch.is_none(),
-            misfit: rule.mismatch.as_ref().map(Unfit::of),
+            misfit: rule.mismatch.as_ref().map(MismatchOutput::of),
             unknown: rule.unknown.as_deref(),
-            when: rule.when.as_ref().map(Condition::of),
-            limit: rule.limit.as_ref().map(Limit::of),
+            when: rule.when.as_ref().map(ConditionOutput::of),
+            limit: rule.limit.as_ref().map(LimitOutput::of),
             result: result(rule.result),
             part: part(&rule.contribution),
-            outranked_by: Name::of(&rule.contribution),
+            outranked_by: OutrankingOutput::of(&rule.contribution),
         }
     }
 }
 
-impl<'a> Unfit<'a> {
+impl<'a> MismatchOutput<'a> {
     fn of(misfit: &'a RuleMismatch) -> Self {
         Self { what: &misfit.what, wants: &misfit.wants, has: misfit.has.as_deref() }
     }
 }
 
-impl<'a> Condition<'a> {
+impl<'a> ConditionOutput<'a> {
     /// The reader of policies bounds the depth.
     fn of(condition: &'a ConditionExplanation) -> Self {
         let every = |parts: &'a [ConditionExplanation]| parts.iter().map(Self::of).collect();
@@ -140,13 +140,13 @@ impl<'a> Condition<'a> {
             ConditionKind::Any(parts) => ConditionShape::Any(every(parts)),
             ConditionKind::All(parts) => ConditionShape::All(every(parts)),
             ConditionKind::Not(part) => ConditionShape::Not(Box::new(Self::of(part))),
-            ConditionKind::Test(test) => ConditionShape::Test(Test::of(test)),
+            ConditionKind::Test(test) => ConditionShape::Test(TestOutput::of(test)),
         };
         Self { holds: condition.holds.as_str(), why, shape }
     }
 }
 
-impl<'a> Test<'a> {
+impl<'a> TestOutput<'a> {
     fn of(test: &'a TestExplanation) -> Self {
         Self {
             arg: &test.path,
@@ -158,7 +158,7 @@ impl<'a> Test<'a> {
     }
 }
 
-impl Limit {
+impl LimitOutput {
     fn of(limit: &LimitExplanation) -> Self {
         let rate = limit.key.rate;
         Self {
@@ -170,7 +170,7 @@ impl Limit {
     }
 }
 
-impl<'a> Name<'a> {
+impl<'a> OutrankingOutput<'a> {
     fn of(part: &'a Contribution) -> Option<Self> {
         match part {
             Contribution::Outranked { policy, rule } => {

@@ -135,20 +135,20 @@ pub struct JudgementOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<&'static str>,
     uncovered: bool,
-    matched: Option<Argument<'a>>,
-    deciding: Vec<Hit<'a>>,
+    matched: Option<ArgumentOutput<'a>>,
+    deciding: Vec<MatchOutput<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    sanitizers: Vec<Hit<'a>>,
+    sanitizers: Vec<MatchOutput<'a>>,
     /// The arguments with which the call passes, if a rule changed them. Free text is a string.
     #[serde(skip_serializing_if = "Option::is_none")]
     rewritten: Option<Box<RawValue>>,
-    audits: Vec<Hit<'a>>,
-    shadows: Vec<Hit<'a>>,
-    errors: Vec<Unknown<'a>>,
+    audits: Vec<MatchOutput<'a>>,
+    shadows: Vec<MatchOutput<'a>>,
+    errors: Vec<UnknownOutput<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Hit<'a> {
+struct MatchOutput<'a> {
     policy: &'a str,
     rule: Option<&'a str>,
     verdict: &'static str,
@@ -158,14 +158,14 @@ struct Hit<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Unknown<'a> {
+struct UnknownOutput<'a> {
     policy: &'a str,
     rule: &'a str,
     why: &'a str,
 }
 
 #[derive(Debug, Serialize)]
-struct Argument<'a> {
+struct ArgumentOutput<'a> {
     path: &'a str,
     value: &'a str,
 }
@@ -182,20 +182,20 @@ impl<'a> JudgementOutput<'a> {
             blocks: judgement.blocks.as_deref(),
             scope: (!judgement.verdict.passes()).then(|| judgement.scope.as_str()),
             uncovered: judgement.uncovered,
-            matched: judgement.matched.as_ref().map(Argument::of),
-            deciding: judgement.deciding.iter().map(Hit::of).collect(),
-            sanitizers: judgement.sanitizers.iter().map(Hit::of).collect(),
+            matched: judgement.matched.as_ref().map(ArgumentOutput::of),
+            deciding: judgement.deciding.iter().map(MatchOutput::of).collect(),
+            sanitizers: judgement.sanitizers.iter().map(MatchOutput::of).collect(),
             rewritten: judgement
                 .rewritten()
                 .and_then(|text| one_line(text).or_else(|| one_line(&quote(text)))),
-            audits: judgement.audits.iter().map(Hit::of).collect(),
-            shadows: judgement.shadows.iter().map(Hit::of).collect(),
-            errors: judgement.errors.iter().map(Unknown::of).collect(),
+            audits: judgement.audits.iter().map(MatchOutput::of).collect(),
+            shadows: judgement.shadows.iter().map(MatchOutput::of).collect(),
+            errors: judgement.errors.iter().map(UnknownOutput::of).collect(),
         }
     }
 }
 
-impl<'a> Hit<'a> {
+impl<'a> MatchOutput<'a> {
     fn of(hit: &'a RuleHit) -> Self {
         Self {
             policy: &hit.policy,
@@ -208,13 +208,13 @@ impl<'a> Hit<'a> {
     }
 }
 
-impl<'a> Unknown<'a> {
+impl<'a> UnknownOutput<'a> {
     fn of(error: &'a RuleError) -> Self {
         Self { policy: &error.policy, rule: &error.rule, why: &error.why }
     }
 }
 
-impl<'a> Argument<'a> {
+impl<'a> ArgumentOutput<'a> {
     fn of(matched: &'a Matched) -> Self {
         Self { path: &matched.path, value: &matched.value }
     }
