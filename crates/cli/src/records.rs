@@ -8,7 +8,7 @@ use callgate_audit::{
     CallOutcome, Filter, Principal, RecordKind, RecordOrder, RecordedChange, RecordedTool,
     StoredRecord, WhoFilter,
 };
-use callgate_control::Problem;
+use callgate_control::HintedError;
 use callgate_registry::PinHash;
 use callgate_store::{BackupError, Location, OpenError, ReadError, RecordReader};
 use jiff::{SignedDuration, Timestamp};
@@ -103,18 +103,18 @@ fn open_error(error: OpenError) -> anyhow::Error {
 pub(crate) fn backup_error(error: BackupError) -> anyhow::Error {
     match error {
         BackupError::Open(error) => open_error(error),
-        error => Problem::of(&error).into(),
+        error => HintedError::of(&error).into(),
     }
 }
 
 /// A store that does not exist yet is not an error: a new user has none.
-pub(crate) fn open_problem(error: &OpenError) -> Problem {
+pub(crate) fn open_problem(error: &OpenError) -> HintedError {
     match error {
-        OpenError::Missing { path } => Problem::hinted(
+        OpenError::Missing { path } => HintedError::hinted(
             format!("no records yet: there is no store at `{}`", path.display()),
             "start the gateway with `callgate serve`; `callgate demo` shows how it works",
         ),
-        error => Problem::of(error),
+        error => HintedError::of(error),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result};
 use callgate_config::{Error as ConfigError, PolicySet};
-use callgate_control::Problem;
+use callgate_control::HintedError;
 use callgate_policy::{Judgement, RuleHit, Scope};
 
 use crate::args::ColorWhen;
@@ -126,10 +126,10 @@ pub(crate) fn message_and_hint(error: &anyhow::Error) -> (String, Option<String>
         None => (whole.as_str(), None),
     };
     let hinted = error.chain().find_map(|cause| cause.downcast_ref::<Hinted>());
-    let problem = error.chain().find_map(|cause| cause.downcast_ref::<Problem>());
+    let problem = error.chain().find_map(|cause| cause.downcast_ref::<HintedError>());
     let of_config = error.downcast_ref::<ConfigError>();
     let hint = hinted.map(|hinted| hinted.hint.as_str()).or(carried);
-    let hint = hint.or_else(|| problem.and_then(Problem::hint));
+    let hint = hint.or_else(|| problem.and_then(HintedError::hint));
     let hint = hint.or_else(|| of_config.and_then(ConfigError::hint));
     (message.to_owned(), hint.map(str::to_owned))
 }

@@ -11,9 +11,9 @@ use callgate_decide::login;
 use callgate_json::{Error as JsonError, Kind, Reader};
 
 use crate::hook_input;
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
-type Result<T> = std::result::Result<T, Problem>;
+type Result<T> = std::result::Result<T, HintedError>;
 
 /// Defaults for what the description of a call leaves out.
 #[derive(Debug, Clone)]
@@ -134,8 +134,9 @@ impl CallDescription {
     }
 
     fn read(text: &str, input: &str, other_keys: OtherKeys) -> Result<Self> {
-        let not_a_call =
-            |error: JsonError| Problem::new(format!("the call is not one JSON object: {error}"));
+        let not_a_call = |error: JsonError| {
+            HintedError::new(format!("the call is not one JSON object: {error}"))
+        };
         let mut given = Self::default();
         let mut reader = Reader::new(text);
         let mut members = reader.object().map_err(not_a_call)?;
@@ -166,7 +167,7 @@ impl CallDescription {
             }
             let value = match kind {
                 Kind::String => value.string().and_then(|text| text.decode()),
-                _ => return Err(Problem::new(format!("`{key}` of the call is not a string"))),
+                _ => return Err(HintedError::new(format!("`{key}` of the call is not a string"))),
             };
             given.set(&key, value.map_err(not_a_call)?.into_owned())?;
         }
@@ -225,7 +226,7 @@ impl CallDescription {
 
     /// Converts it to a call, with these defaults.
     pub fn into_call(self, defaults: &CallDefaults) -> Result<ToolCall> {
-        let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
+        let tool = self.tool.ok_or_else(|| HintedError::new("the call has no `tool`"))?;
         let or = |stated: Option<String>, other: &Option<String>| stated.or_else(|| other.clone());
         let mut facts =
             OriginFields::at(self.surface.or(defaults.surface).unwrap_or(Surface::Response));
@@ -252,7 +253,8 @@ impl CallDescription {
         let parsed = ToolName::parse(&name);
         Ok(ToolCall {
             id: CallId(self.id.unwrap_or_default()),
-            name: parsed.map_err(|why| Problem::new(format!("cannot judge `{name}`: {why}")))?,
+            name: parsed
+                .map_err(|why| HintedError::new(format!("cannot judge `{name}`: {why}")))?,
             arguments: self.input.unwrap_or_else(|| Arguments::json("{}")),
             origin: Origin::new(facts),
             caller: None,
@@ -263,8 +265,9 @@ impl CallDescription {
 /// A string is the free text of a custom tool. Ambiguous JSON stays unchanged, and the policies
 /// count that against the call.
 fn arguments(text: &str) -> Result<Arguments> {
-    let not_json =
-        |error: JsonError| Problem::hinted(format!("the input is not JSON: {error}"), INPUT_HINT);
+    let not_json = |error: JsonError| {
+        HintedError::hinted(format!("the input is not JSON: {error}"), INPUT_HINT)
+    };
     let mut reader = Reader::new(text);
     let kind = reader.kind().map_err(not_json)?;
     let mut value = reader.clone();
@@ -284,7 +287,7 @@ const CONVERSATION: &str = "conversation";
 fn conversation(text: &str) -> Result<ValueOrigins> {
     let wrong = |_: JsonError| {
         let hint = r#"write {"user": "text", "tool_result": ["text", "text"]}"#;
-        Problem::hinted("cannot read the `conversation` of the call".to_owned(), hint)
+        HintedError::hinted("cannot read the `conversation` of the call".to_owned(), hint)
     };
     let mut passages = Passages::default();
     let mut reader = Reader::new(text);
@@ -296,12 +299,12 @@ fn conversation(text: &str) -> Result<ValueOrigins> {
             other => {
                 let known = "the keys of a conversation are user and tool_result";
                 let message = format!("unknown key `{other}` in the conversation");
-                return Err(Problem::hinted(message, known));
+                return Err(HintedError::hinted(message, known));
             }
         };
         let mut add = |reader: &mut Reader<'_>| {
             let text = reader.string().and_then(|text| text.decode()).map_err(wrong)?;
-            passages.add(source, &text).map_err(|why| Problem::new(why.to_string()))
+            passages.add(source, &text).map_err(|why| HintedError::new(why.to_string()))
         };
         match reader.kind().map_err(wrong)? {
             Kind::Array => {
@@ -346,9 +349,9 @@ fn is_slip(meant: &str, written: &str) -> bool {
     }
 }
 
-fn unknown_key(key: &str, input: &str) -> Problem {
+fn unknown_key(key: &str, input: &str) -> HintedError {
     let known = format!("the keys of a call are tool, {input}, {}", KEYS.join(", "));
-    Problem::hinted(format!("unknown key `{key}` in the call"), known)
+    HintedError::hinted(format!("unknown key `{key}` in the call"), known)
 }
 
 const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
@@ -356,7 +359,10 @@ const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
 fn surface(word: &str) -> Result<Surface> {
     Surface::from_word(word).ok_or_else(|| {
         let known = Surface::ALL.map(Surface::as_str).join(", ");
-        Problem::hinted(format!("unknown surface `{word}`"), format!("the surfaces are {known}"))
+        HintedError::hinted(
+            format!("unknown surface `{word}`"),
+            format!("the surfaces are {known}"),
+        )
     })
 }
 
@@ -371,7 +377,7 @@ fn full_name(tool: &str, server: Option<&str>) -> String {
 fn set<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<()> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Problem::new(format!("the call has `{key}` twice"))),
+        Some(_) => Err(HintedError::new(format!("the call has `{key}` twice"))),
     }
 }
 

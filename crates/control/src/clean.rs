@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// A JSON document without secrets and hidden characters.
 pub fn clean(json: &str) -> String {
@@ -12,9 +12,9 @@ pub fn clean(json: &str) -> String {
 }
 
 /// Serializes a value to such a document.
-pub(crate) fn cleaned(value: &impl Serialize) -> Result<String, Problem> {
+pub(crate) fn cleaned(value: &impl Serialize) -> Result<String, HintedError> {
     match serde_json::to_string(value) {
         Ok(json) => Ok(clean(&json)),
-        Err(error) => Err(Problem::new(format!("the answer cannot be written: {error}"))),
+        Err(error) => Err(HintedError::new(format!("the answer cannot be written: {error}"))),
     }
 }

@@ -24,14 +24,14 @@ use tokio::time::timeout;
 
 pub use events::{FeedEnd, FeedEvents, FeedRecord};
 
-use crate::health::Health;
+use crate::health::GatewayHealth;
 use crate::process::{descends_from, is_this_program};
 use crate::query;
 use crate::route::{FEED, HEALTH};
 
 /// What a gateway must be to be trusted. A `None` field is not checked.
 #[derive(Debug, Clone, Default)]
-pub struct Expected {
+pub struct ExpectedGateway {
     /// The file of its store, from [`store_file`](crate::store_file).
     pub store: Option<String>,
     /// The digest of its config.
@@ -74,24 +74,24 @@ pub enum Untrusted {
 
 /// A connection to a trusted gateway.
 #[derive(Debug)]
-pub struct Client {
+pub struct ApiClient {
     wire: Wire,
-    health: Health,
+    health: GatewayHealth,
 }
 
 /// A connection to a server that has not been verified.
 #[derive(Debug)]
 struct Wire(SendRequest<Empty<Bytes>>);
 
-impl Client {
+impl ApiClient {
     /// Connects to a socket and verifies the gateway that listens there. Call it inside a Tokio
     /// runtime.
-    pub async fn connect(path: &Path, expected: &Expected) -> Result<Self, Untrusted> {
+    pub async fn connect(path: &Path, expected: &ExpectedGateway) -> Result<Self, Untrusted> {
         let late = |_| Untrusted::Answer("it did not answer in time".to_owned());
         timeout(CONNECT_TIMEOUT, Self::try_connect(path, expected)).await.map_err(late)?
     }
 
-    async fn try_connect(path: &Path, expected: &Expected) -> Result<Self, Untrusted> {
+    async fn try_connect(path: &Path, expected: &ExpectedGateway) -> Result<Self, Untrusted> {
         let stream = UnixStream::connect(path).await.map_err(Untrusted::NotListening)?;
         let pid = trusted_process(&stream, expected)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(no_answer)?;
@@ -104,7 +104,7 @@ impl Client {
     }
 
     /// The gateway's health at the time of connecting.
-    pub fn health(&self) -> &Health {
+    pub fn health(&self) -> &GatewayHealth {
         &self.health
     }
 
@@ -122,7 +122,7 @@ impl Client {
 }
 
 impl Wire {
-    async fn health(&mut self) -> Result<Health, Untrusted> {
+    async fn health(&mut self) -> Result<GatewayHealth, Untrusted> {
         let body = self.ask(HEALTH).await?;
         let body = Limited::new(body, MAX_HEALTH).collect().await;
         let body = body.map_err(|error| Untrusted::Answer(error.to_string()))?.to_bytes();
@@ -142,7 +142,7 @@ impl Wire {
 
 /// The process on the other side, if it can be trusted. The operating system knows who called
 /// `listen`.
-fn trusted_process(stream: &UnixStream, expected: &Expected) -> Result<i32, Untrusted> {
+fn trusted_process(stream: &UnixStream, expected: &ExpectedGateway) -> Result<i32, Untrusted> {
     let peer = stream.peer_cred().map_err(|_| Untrusted::NoProcess)?;
     if peer.uid() != geteuid().as_raw() {
         return Err(Untrusted::OtherUser(peer.uid()));
@@ -159,7 +159,7 @@ fn trusted_process(stream: &UnixStream, expected: &Expected) -> Result<i32, Untr
 
 /// Whether the gateway is the expected one. A server that reports another process id than its own
 /// is refused.
-fn check(health: &Health, pid: i32, expected: &Expected) -> Result<(), Untrusted> {
+fn check(health: &GatewayHealth, pid: i32, expected: &ExpectedGateway) -> Result<(), Untrusted> {
     if i64::from(health.pid) != i64::from(pid) {
         return Err(Untrusted::Answer(format!(
             "process {pid} claims to be process {}",

@@ -12,7 +12,7 @@ use crate::call_description::{CallDefaults, CallDescription};
 use crate::clean::cleaned;
 use crate::judgement_output::CheckOutput;
 use crate::judging;
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// The policies and settings that calls are judged by.
 #[derive(Debug, Clone)]
@@ -42,14 +42,18 @@ pub struct Evaluated {
 
 impl Evaluated {
     /// The answer for programs.
-    pub fn to_json(&self) -> Result<String, Problem> {
+    pub fn to_json(&self) -> Result<String, HintedError> {
         let output = CheckOutput::worded(&self.call, &self.judgement, &self.denial);
         cleaned(&output.with_effects(&self.effects))
     }
 }
 
 /// Judges the call in a JSON object like `callgate check` does.
-pub fn evaluate(rules: &Rules, query: &str, defaults: &CallDefaults) -> Result<Evaluated, Problem> {
+pub fn evaluate(
+    rules: &Rules,
+    query: &str,
+    defaults: &CallDefaults,
+) -> Result<Evaluated, HintedError> {
     let calls = CallDescription::parse_with(query, "arguments")?.into_calls(defaults)?;
     let (call, judgement) = rules.strictest(calls)?;
     let effects = rules.policies.effects(&call, &now());
@@ -58,15 +62,18 @@ pub fn evaluate(rules: &Rules, query: &str, defaults: &CallDefaults) -> Result<E
 
 impl Rules {
     /// The call where, and in the reading in which, it is judged most strictly.
-    pub(crate) fn strictest(&self, calls: Vec<ToolCall>) -> Result<(ToolCall, Judgement), Problem> {
+    pub(crate) fn strictest(
+        &self,
+        calls: Vec<ToolCall>,
+    ) -> Result<(ToolCall, Judgement), HintedError> {
         let calls = calls.into_iter().map(|call| self.strictest_reading(call));
         let calls = calls.collect::<Result<Vec<_>, _>>()?;
         judging::strictest(calls, |call| self.judge(call))
-            .ok_or_else(|| Problem::new("there is no call to judge"))
+            .ok_or_else(|| HintedError::new("there is no call to judge"))
     }
 
     /// The call in the reading that is judged most strictly, as its door would read it.
-    fn strictest_reading(&self, call: ToolCall) -> Result<ToolCall, Problem> {
+    fn strictest_reading(&self, call: ToolCall) -> Result<ToolCall, HintedError> {
         let is_mcp = call.origin.surface == Surface::Mcp;
         let readings = match call.arguments.form() {
             // A server accepts only an object.
@@ -98,7 +105,7 @@ impl Rules {
     }
 
     /// Refuses arguments that the settings deny, whatever the rules say.
-    fn check_arguments(&self, arguments: &Arguments) -> Result<(), Problem> {
+    fn check_arguments(&self, arguments: &Arguments) -> Result<(), HintedError> {
         let is_oversize = matches!(arguments.form(), ArgumentsForm::Oversize(_));
         let why = match (is_oversize, arguments.value().is_err()) {
             (true, _) if self.oversize == Oversize::Deny => "larger than the limit",
@@ -106,7 +113,10 @@ impl Rules {
             _ => return Ok(()),
         };
         let hint = "call it with one JSON object, and a smaller one";
-        Err(Problem::hinted(format!("this call would be blocked: its arguments are {why}"), hint))
+        Err(HintedError::hinted(
+            format!("this call would be blocked: its arguments are {why}"),
+            hint,
+        ))
     }
 
     fn judge(&self, call: &ToolCall) -> Judgement {

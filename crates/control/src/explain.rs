@@ -13,7 +13,7 @@ use crate::clean::cleaned;
 use crate::evaluate::Rules;
 use crate::explanation_output::ExplanationOutput;
 use crate::judging;
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// The subject of an explanation.
 #[derive(Debug)]
@@ -58,10 +58,10 @@ pub fn explain(
     rules: &Rules,
     query: &str,
     defaults: &CallDefaults,
-    records: impl FnOnce() -> Result<RecordReader, Problem>,
-) -> Result<Explanation, Problem> {
+    records: impl FnOnce() -> Result<RecordReader, HintedError>,
+) -> Result<Explanation, HintedError> {
     if let Some(id) = record_of(query)? {
-        let stored = records()?.show(&id).map_err(|error| Problem::of(&error))?;
+        let stored = records()?.show(&id).map_err(|error| HintedError::of(&error))?;
         return Ok(Explanation::Record(Box::new(stored)));
     }
     let given = CallDescription::parse_with(query, "arguments")?;
@@ -74,17 +74,17 @@ pub fn explain(
 }
 
 /// The id of the requested record, if the subject is a record.
-fn record_of(query: &str) -> Result<Option<String>, Problem> {
+fn record_of(query: &str) -> Result<Option<String>, HintedError> {
     let query: Value = serde_json::from_str(query)
-        .map_err(|error| Problem::new(format!("this is not JSON: {error}")))?;
+        .map_err(|error| HintedError::new(format!("this is not JSON: {error}")))?;
     match query.get("record") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(id)) if is_alone(&query) => Ok(Some(id.clone())),
-        Some(Value::String(_)) => Err(Problem::hinted(
+        Some(Value::String(_)) => Err(HintedError::hinted(
             "the request names both a record and a call",
             "give `record` alone, or leave it out and describe the call",
         )),
-        Some(_) => Err(Problem::new("`record` is not a string")),
+        Some(_) => Err(HintedError::new("`record` is not a string")),
     }
 }
 
@@ -122,7 +122,7 @@ fn named(rules: &Rules, call: ToolCall) -> ToolExplanation {
 
 impl Explanation {
     /// The answer for programs.
-    pub fn to_json(&self) -> Result<String, Problem> {
+    pub fn to_json(&self) -> Result<String, HintedError> {
         match self {
             Self::Record(stored) => {
                 cleaned(&json!({ "about": "record", "record": stored.to_json() }))
@@ -134,7 +134,7 @@ impl Explanation {
 }
 
 impl CallExplanation {
-    fn to_json(&self) -> Result<String, Problem> {
+    fn to_json(&self) -> Result<String, HintedError> {
         #[derive(Serialize)]
         struct Whole<'a> {
             about: &'static str,
@@ -150,7 +150,7 @@ impl CallExplanation {
 }
 
 impl ToolExplanation {
-    fn to_json(&self) -> Result<String, Problem> {
+    fn to_json(&self) -> Result<String, HintedError> {
         cleaned(&json!({
             "about": "tool",
             "tool": self.call.name.raw(),

@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::journal::{Journal, Page, PageError, PageLimits};
+use crate::journal::{PageError, PageLimits, RecordPage, RecordPages};
 
 /// How much of the journal is read at once.
 const PAGE: PageLimits = PageLimits { records: 500, bytes: 256 << 10 };
@@ -58,7 +58,7 @@ impl Default for FeedTiming {
 /// The state of a feed.
 pub(crate) struct Feed {
     /// `None` while another thread reads it.
-    journal: Option<Box<dyn Journal>>,
+    journal: Option<Box<dyn RecordPages>>,
     filter: Filter,
     /// All records up to this sequence number were read, and sent if they match.
     after: u64,
@@ -74,7 +74,7 @@ type Last = Arc<Mutex<Option<Bytes>>>;
 
 /// Why a feed ends.
 #[derive(Debug)]
-enum End {
+enum EndReason {
     /// The reader has disconnected.
     Gone,
     /// The reader reads nothing.
@@ -88,7 +88,7 @@ enum End {
 impl Feed {
     /// A feed of the records after `after`, and the response body for it.
     pub(crate) fn new(
-        journal: Box<dyn Journal>,
+        journal: Box<dyn RecordPages>,
         filter: Filter,
         after: u64,
         timing: FeedTiming,
@@ -107,10 +107,10 @@ impl Feed {
         let why = loop {
             match self.next(&mut stopping).await {
                 Ok(()) => {}
-                Err(End::Gone) => return,
-                Err(End::Slow) => break SLOW.to_owned(),
-                Err(End::Stopping) => break "stopping".to_owned(),
-                Err(End::Unreadable(why)) => break why,
+                Err(EndReason::Gone) => return,
+                Err(EndReason::Slow) => break SLOW.to_owned(),
+                Err(EndReason::Stopping) => break "stopping".to_owned(),
+                Err(EndReason::Unreadable(why)) => break why,
             }
         };
         let resume = json!({ "after": self.after, "why": why });
@@ -125,9 +125,9 @@ impl Feed {
     }
 
     /// Sends the next page, then waits until the next poll.
-    async fn next(&mut self, stopping: &mut watch::Receiver<bool>) -> Result<(), End> {
+    async fn next(&mut self, stopping: &mut watch::Receiver<bool>) -> Result<(), EndReason> {
         if *stopping.borrow() {
-            return Err(End::Stopping);
+            return Err(EndReason::Stopping);
         }
         let page = self.read().await?;
         if !page.records.is_empty() {
@@ -141,14 +141,14 @@ impl Feed {
         }
         tokio::select! {
             () = sleep(self.timing.poll_interval) => Ok(()),
-            _ = stopping.wait_for(|stopping| *stopping) => Err(End::Stopping),
-            () = self.to.closed() => Err(End::Gone),
+            _ = stopping.wait_for(|stopping| *stopping) => Err(EndReason::Stopping),
+            () = self.to.closed() => Err(EndReason::Gone),
         }
     }
 
     /// Reads the next page on a blocking thread, because the store may take a while.
-    async fn read(&mut self) -> Result<Page, End> {
-        let gone = || End::Unreadable("the reader of the records is gone".to_owned());
+    async fn read(&mut self) -> Result<RecordPage, EndReason> {
+        let gone = || EndReason::Unreadable("the reader of the records is gone".to_owned());
         let journal = self.journal.take().ok_or_else(gone)?;
         let (filter, after) = (self.filter.clone(), self.after);
         let read = tokio::task::spawn_blocking(move || {
@@ -159,22 +159,22 @@ impl Feed {
         self.journal = Some(journal);
         page.map_err(|error| match error {
             PageError::Filter(problem) | PageError::Store(problem) => {
-                End::Unreadable(problem.to_string())
+                EndReason::Unreadable(problem.to_string())
             }
         })
     }
 
-    async fn send(&mut self, text: String) -> Result<(), End> {
+    async fn send(&mut self, text: String) -> Result<(), EndReason> {
         self.last_sent = Instant::now();
         match timeout(self.timing.stall, self.to.send(text.into())).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(End::Gone),
-            Err(_) => Err(End::Slow),
+            Ok(Err(_)) => Err(EndReason::Gone),
+            Err(_) => Err(EndReason::Slow),
         }
     }
 }
 
-fn events(page: &Page) -> String {
+fn events(page: &RecordPage) -> String {
     let event = |(number, line): &(u64, String)| format!("id: {number}\ndata: {line}\n\n");
     page.records.iter().map(event).collect()
 }
@@ -208,36 +208,45 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::problem::Problem;
+    use crate::problem::HintedError;
 
     /// A journal that has no end.
     struct Endless;
 
-    impl Journal for Endless {
-        fn page(&self, after: u64, _: &Filter, limits: PageLimits) -> Result<Page, PageError> {
+    impl RecordPages for Endless {
+        fn page(
+            &self,
+            after: u64,
+            _: &Filter,
+            limits: PageLimits,
+        ) -> Result<RecordPage, PageError> {
             let line = "x".repeat(limits.bytes);
-            Ok(Page { records: vec![(after + 1, line)], examined_up_to: after + 1, more: true })
+            Ok(RecordPage {
+                records: vec![(after + 1, line)],
+                examined_up_to: after + 1,
+                more: true,
+            })
         }
     }
 
     struct Broken;
 
-    impl Journal for Broken {
-        fn page(&self, _: u64, _: &Filter, _: PageLimits) -> Result<Page, PageError> {
-            Err(PageError::Store(Problem::new("the disk is gone")))
+    impl RecordPages for Broken {
+        fn page(&self, _: u64, _: &Filter, _: PageLimits) -> Result<RecordPage, PageError> {
+            Err(PageError::Store(HintedError::new("the disk is gone")))
         }
     }
 
     struct Quiet;
 
-    impl Journal for Quiet {
-        fn page(&self, after: u64, _: &Filter, _: PageLimits) -> Result<Page, PageError> {
-            Ok(Page { examined_up_to: after, ..Page::default() })
+    impl RecordPages for Quiet {
+        fn page(&self, after: u64, _: &Filter, _: PageLimits) -> Result<RecordPage, PageError> {
+            Ok(RecordPage { examined_up_to: after, ..RecordPage::default() })
         }
     }
 
     /// A running feed with short timeouts.
-    fn begin(journal: impl Journal + 'static) -> (FeedBody, watch::Sender<bool>, Arc<Notify>) {
+    fn begin(journal: impl RecordPages + 'static) -> (FeedBody, watch::Sender<bool>, Arc<Notify>) {
         let none = Duration::ZERO;
         let timing = FeedTiming { poll_interval: none, stall: none, grace: none, keep_alive: none };
         let open = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The health of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Health {
+pub struct GatewayHealth {
     /// Its overall status.
     pub status: Status,
     /// The version of callgate.

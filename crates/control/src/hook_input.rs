@@ -6,10 +6,10 @@
 use callgate_json::{Error as JsonError, Kind, Problem as JsonProblem, Reader, quote};
 
 use crate::call_description::CallDescription;
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// The keys of one object, each with its value as JSON.
-struct Fields<'t>(Vec<(String, &'t str)>);
+struct HookFields<'t>(Vec<(String, &'t str)>);
 
 /// The keys that only the input of a hook has: at the top level, a description of a call has none of
 /// them.
@@ -17,9 +17,9 @@ const SIGNS: [&str; 5] =
     ["hook_event_name", "toolName", "agent_action_name", "tool_name", "matcher_context"];
 
 /// The description of the call, in callgate's own words, if the text is the input of a hook.
-pub(crate) fn as_description(text: &str) -> Result<Option<CallDescription>, Problem> {
+pub(crate) fn as_description(text: &str) -> Result<Option<CallDescription>, HintedError> {
     // What is not an object is reported as a call.
-    let Ok(fields) = Fields::of(text) else { return Ok(None) };
+    let Ok(fields) = HookFields::of(text) else { return Ok(None) };
     if fields.has("tool") || !SIGNS.iter().any(|sign| fields.has(sign)) {
         return Ok(None);
     }
@@ -39,7 +39,7 @@ struct HookCall {
 }
 
 impl HookCall {
-    fn of(fields: &Fields<'_>) -> Result<Self, Problem> {
+    fn of(fields: &HookFields<'_>) -> Result<Self, HintedError> {
         if let Some(action) = fields.text("agent_action_name")? {
             return Self::of_windsurf(&action, fields);
         }
@@ -63,7 +63,7 @@ impl HookCall {
     }
 
     /// A hook that names the tool and its arguments, as those of most agents do.
-    fn of_tool(event: &str, fields: &Fields<'_>) -> Result<Self, Problem> {
+    fn of_tool(event: &str, fields: &HookFields<'_>) -> Result<Self, HintedError> {
         let first = |keys: [&'static str; 2]| keys.into_iter().find(|key| fields.has(key));
         let Some(name) = first(["tool_name", "toolName"]) else {
             let what = if event.is_empty() { "this hook".to_owned() } else { format!("`{event}`") };
@@ -80,8 +80,8 @@ impl HookCall {
     }
 
     /// Windsurf puts everything about the action into `tool_info`.
-    fn of_windsurf(action: &str, fields: &Fields<'_>) -> Result<Self, Problem> {
-        let info = fields.object("tool_info")?.unwrap_or(Fields(Vec::new()));
+    fn of_windsurf(action: &str, fields: &HookFields<'_>) -> Result<Self, HintedError> {
+        let info = fields.object("tool_info")?.unwrap_or(HookFields(Vec::new()));
         let parts = |tool, parts: &[(&str, String)]| Self::of_parts("windsurf", tool, parts);
         match action.trim_start_matches("pre_").trim_start_matches("post_") {
             "run_command" => {
@@ -115,7 +115,7 @@ impl HookCall {
         agent: &'static str,
         tool: &str,
         parts: &[(&str, String)],
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, HintedError> {
         let members: Vec<String> =
             parts.iter().map(|(key, json)| format!("{}:{json}", quote(key))).collect();
         let input = format!("{{{}}}", members.join(","));
@@ -123,8 +123,8 @@ impl HookCall {
     }
 
     /// The same in callgate's own keys.
-    fn to_json(&self, fields: &Fields<'_>) -> Result<String, Problem> {
-        let any = |keys: &[&str]| -> Result<Option<String>, Problem> {
+    fn to_json(&self, fields: &HookFields<'_>) -> Result<String, HintedError> {
+        let any = |keys: &[&str]| -> Result<Option<String>, HintedError> {
             let found = keys.iter().find(|key| fields.has(key));
             found.map_or(Ok(None), |key| fields.text(key))
         };
@@ -153,7 +153,7 @@ impl HookCall {
 }
 
 /// The agent whose hook has these fields.
-fn agent(event: &str, fields: &Fields<'_>) -> Option<&'static str> {
+fn agent(event: &str, fields: &HookFields<'_>) -> Option<&'static str> {
     let table = [
         ("gemini-cli", event == "BeforeTool" || event == "AfterTool"),
         ("cursor", fields.has("cursor_version") || fields.has("conversation_id")),
@@ -166,7 +166,7 @@ fn agent(event: &str, fields: &Fields<'_>) -> Option<&'static str> {
 }
 
 /// Some agents send the arguments as a string that contains JSON.
-fn unwrapped(json: &str) -> Result<String, Problem> {
+fn unwrapped(json: &str) -> Result<String, HintedError> {
     if !json.starts_with('"') {
         return Ok(json.to_owned());
     }
@@ -182,16 +182,16 @@ fn decoded(json: &str) -> Result<String, JsonError> {
     Ok(reader.string()?.decode()?.into_owned())
 }
 
-fn unreadable(error: JsonError) -> Problem {
-    Problem::new(format!("the input of the hook cannot be read: {error}"))
+fn unreadable(error: JsonError) -> HintedError {
+    HintedError::new(format!("the input of the hook cannot be read: {error}"))
 }
 
-fn not_a_call(what: &str) -> Problem {
+fn not_a_call(what: &str) -> HintedError {
     let hint = "hooks such as PreToolUse, BeforeTool, preToolUse and pre_run_command are";
-    Problem::hinted(format!("the input of {what} is not about a tool call"), hint)
+    HintedError::hinted(format!("the input of {what} is not about a tool call"), hint)
 }
 
-impl<'t> Fields<'t> {
+impl<'t> HookFields<'t> {
     fn of(text: &'t str) -> Result<Self, JsonError> {
         let mut reader = Reader::new(text);
         let mut members = reader.object()?;
@@ -218,21 +218,21 @@ impl<'t> Fields<'t> {
     }
 
     /// The value of a key that this event must have.
-    fn json(&self, key: &str, event: &str) -> Result<String, Problem> {
+    fn json(&self, key: &str, event: &str) -> Result<String, HintedError> {
         let found = self.get(key).map(str::to_owned);
-        found.ok_or_else(|| Problem::new(format!("the input of `{event}` has no `{key}`")))
+        found.ok_or_else(|| HintedError::new(format!("the input of `{event}` has no `{key}`")))
     }
 
-    fn text(&self, key: &str) -> Result<Option<String>, Problem> {
+    fn text(&self, key: &str) -> Result<Option<String>, HintedError> {
         match self.get(key) {
             Some(json) => decoded(json).map(Some).map_err(|_| {
-                Problem::new(format!("`{key}` in the input of the hook is not a string"))
+                HintedError::new(format!("`{key}` in the input of the hook is not a string"))
             }),
             None => Ok(None),
         }
     }
 
-    fn object(&self, key: &str) -> Result<Option<Self>, Problem> {
+    fn object(&self, key: &str) -> Result<Option<Self>, HintedError> {
         self.get(key).map(Self::of).transpose().map_err(unreadable)
     }
 

@@ -5,22 +5,27 @@ use std::ops::ControlFlow;
 use callgate_audit::{Filter, RecordOrder};
 use callgate_store::{ReadError, RecordReader};
 
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// Records by sequence number, whichever process wrote them.
-pub trait Journal: Send {
+pub trait RecordPages: Send {
     /// The next records after `after` that match the filter: at most `limits.records`, ending with
     /// the one that reaches `limits.bytes`. The filter's own `after`, limit and order are ignored.
-    fn page(&self, after: u64, filter: &Filter, limits: PageLimits) -> Result<Page, PageError>;
+    fn page(
+        &self,
+        after: u64,
+        filter: &Filter,
+        limits: PageLimits,
+    ) -> Result<RecordPage, PageError>;
 }
 
 /// Why a page cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageError {
     /// The filter is invalid.
-    Filter(Problem),
+    Filter(HintedError),
     /// The records cannot be read.
-    Store(Problem),
+    Store(HintedError),
 }
 
 /// The maximum size of a page.
@@ -34,7 +39,7 @@ pub struct PageLimits {
 
 /// A part of the records.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct RecordPage {
     /// Each with its sequence number, as one line of JSON.
     pub records: Vec<(u64, String)>,
     /// All records up to this sequence number were examined.
@@ -43,11 +48,16 @@ pub struct Page {
     pub more: bool,
 }
 
-impl Journal for RecordReader {
-    fn page(&self, after: u64, filter: &Filter, limits: PageLimits) -> Result<Page, PageError> {
+impl RecordPages for RecordReader {
+    fn page(
+        &self,
+        after: u64,
+        filter: &Filter,
+        limits: PageLimits,
+    ) -> Result<RecordPage, PageError> {
         let failed = |error: ReadError| match error {
-            ReadError::Pattern { .. } => PageError::Filter(Problem::of(&error)),
-            error => PageError::Store(Problem::of(&error)),
+            ReadError::Pattern { .. } => PageError::Filter(HintedError::of(&error)),
+            error => PageError::Store(HintedError::of(&error)),
         };
         // Read first: records that arrive in the meantime are either found or left for the next
         // page.
@@ -58,7 +68,7 @@ impl Journal for RecordReader {
             order: RecordOrder::OldestFirst,
             ..filter.clone()
         };
-        let mut page = Page { examined_up_to: after, ..Page::default() };
+        let mut page = RecordPage { examined_up_to: after, ..RecordPage::default() };
         let mut bytes = 0;
         self.for_each(&filter, |stored| {
             let line = stored.to_json().to_string();
@@ -95,7 +105,7 @@ mod tests {
         let reader = audit.reader().unwrap();
         let limits = PageLimits { records: 2, bytes: 1 << 20 };
         let filter = Filter { kinds: vec![RecordKind::PolicyLoaded], ..Filter::default() };
-        let numbers = |page: &Page| page.records.iter().map(|it| it.0).collect::<Vec<_>>();
+        let numbers = |page: &RecordPage| page.records.iter().map(|it| it.0).collect::<Vec<_>>();
         let first = reader.page(0, &filter, limits).unwrap();
         assert_eq!((numbers(&first), first.examined_up_to, first.more), (vec![1, 2], 2, true));
         let second = reader.page(first.examined_up_to, &filter, limits).unwrap();

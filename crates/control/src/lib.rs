@@ -4,8 +4,8 @@
 //! and the API of the gateway. They are read-only: they record nothing, use no limit, and no answer
 //! of theirs permits a call.
 //!
-//! A [`Server`] answers for a [`Host`] on a socket that it has taken ([`OwnedSocket`]): health,
-//! `evaluate`, `explain`, the records, and a feed of them. A [`Client`] connects to it, and first
+//! An [`ApiServer`] answers for an [`ApiHost`] on a socket that it has taken ([`OwnedSocket`]): health,
+//! `evaluate`, `explain`, the records, and a feed of them. An [`ApiClient`] connects to it, and first
 //! verifies whom it talks to.
 //!
 //! The API refuses other users, has no keys and no roles, and changes nothing.
@@ -34,15 +34,15 @@ mod server;
 
 pub use call_description::{CallDefaults, CallDescription, current_dir, home_dir};
 pub use clean::clean;
-pub use client::{Client, Expected, FeedEnd, FeedEvents, FeedRecord, Untrusted};
+pub use client::{ApiClient, ExpectedGateway, FeedEnd, FeedEvents, FeedRecord, Untrusted};
 pub use digest::digest;
 pub use evaluate::{Evaluated, Rules, evaluate};
 pub use explain::{CallExplanation, Explanation, ToolExplanation, explain};
 pub use explanation_output::ExplanationOutput;
-pub use health::{Health, PolicyHealth, Status, StoreHealth, store_file};
-pub use journal::{Journal, Page, PageError, PageLimits};
+pub use health::{GatewayHealth, PolicyHealth, Status, StoreHealth, store_file};
+pub use journal::{PageError, PageLimits, RecordPage, RecordPages};
 pub use judgement_output::{CheckOutput, JudgementOutput, id, one_line};
 pub use listen::Listen;
 pub use owned_socket::{OwnedSocket, SocketError};
-pub use problem::Problem;
-pub use server::{Host, Server};
+pub use problem::HintedError;
+pub use server::{ApiHost, ApiServer};

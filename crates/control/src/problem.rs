@@ -4,12 +4,12 @@ use std::fmt;
 
 /// What went wrong, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct HintedError {
     message: String,
     hint: Option<String>,
 }
 
-impl Problem {
+impl HintedError {
     /// A problem without a hint.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None }
@@ -46,10 +46,10 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for HintedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for HintedError {}

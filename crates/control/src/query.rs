@@ -8,7 +8,7 @@ use callgate_call::Surface;
 use jiff::Timestamp;
 use url::form_urlencoded::{self, Serializer};
 
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// The known parameters.
 const KNOWN: [&str; 19] = [
@@ -18,7 +18,7 @@ const KNOWN: [&str; 19] = [
 
 /// The filter of a query, oldest records first. An unknown parameter is an error: a misspelt filter
 /// must not show everything.
-pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
+pub(crate) fn parse(query: &str) -> Result<Filter, HintedError> {
     let mut filter = Filter { order: RecordOrder::OldestFirst, ..Filter::default() };
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         let (key, value) = (key.as_ref(), value.as_ref());
@@ -43,7 +43,7 @@ pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
 }
 
 /// The field for a parameter that takes any text.
-fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>, Problem> {
+fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>, HintedError> {
     Ok(match key {
         "session" => &mut filter.session,
         "request" => &mut filter.request,
@@ -59,7 +59,7 @@ fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>,
         "key" => &mut filter.who.key,
         _ => {
             let hint = format!("there are {}", KNOWN.join(", "));
-            return Err(Problem::hinted(format!("unknown parameter `{key}`"), hint));
+            return Err(HintedError::hinted(format!("unknown parameter `{key}`"), hint));
         }
     })
 }
@@ -96,20 +96,20 @@ pub(crate) fn write(filter: &Filter) -> String {
     query.finish()
 }
 
-fn put<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), Problem> {
+fn put<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), HintedError> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Problem::new(format!("`{key}` appears twice"))),
+        Some(_) => Err(HintedError::new(format!("`{key}` appears twice"))),
     }
 }
 
-fn number<T: FromStr>(key: &str, value: &str) -> Result<T, Problem> {
+fn number<T: FromStr>(key: &str, value: &str) -> Result<T, HintedError> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let number = Some(value).filter(|_| is_number).and_then(|value| value.parse().ok());
-    number.ok_or_else(|| Problem::new(format!("`{key}` is not a number: `{value}`")))
+    number.ok_or_else(|| HintedError::new(format!("`{key}` is not a number: `{value}`")))
 }
 
-fn kind(value: &str) -> Result<RecordKind, Problem> {
+fn kind(value: &str) -> Result<RecordKind, HintedError> {
     let kind = RecordKind::ALL.iter().copied().find(|kind| kind.as_str() == value);
     kind.ok_or_else(|| unknown("kind", value, RecordKind::ALL.iter().map(|kind| kind.as_str())))
 }
@@ -119,20 +119,27 @@ fn word<T>(
     value: &str,
     read: impl Fn(&str) -> Option<T>,
     words: &[&str],
-) -> Result<T, Problem> {
+) -> Result<T, HintedError> {
     read(value).ok_or_else(|| unknown(key, value, words.iter().copied()))
 }
 
-fn time(key: &str, value: &str) -> Result<Timestamp, Problem> {
+fn time(key: &str, value: &str) -> Result<Timestamp, HintedError> {
     value.parse().map_err(|_| {
         let hint = "write a time like `2026-01-31T12:00:00Z`";
-        Problem::hinted(format!("`{key}` is not a time: `{value}`"), hint)
+        HintedError::hinted(format!("`{key}` is not a time: `{value}`"), hint)
     })
 }
 
-fn unknown<'a>(key: &str, value: impl Display, words: impl Iterator<Item = &'a str>) -> Problem {
+fn unknown<'a>(
+    key: &str,
+    value: impl Display,
+    words: impl Iterator<Item = &'a str>,
+) -> HintedError {
     let words: Vec<&str> = words.collect();
-    Problem::hinted(format!("unknown {key} `{value}`"), format!("there are {}", words.join(", ")))
+    HintedError::hinted(
+        format!("unknown {key} `{value}`"),
+        format!("there are {}", words.join(", ")),
+    )
 }
 
 #[cfg(test)]

@@ -4,18 +4,18 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::PageError;
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) fault: Fault,
-    pub(crate) problem: Problem,
+pub(crate) struct ApiRefusal {
+    pub(crate) fault: RefusalKind,
+    pub(crate) problem: HintedError,
 }
 
 /// Whose fault it is, and which kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum RefusalKind {
     /// The request is invalid.
     BadRequest,
     /// The caller is another user.
@@ -34,7 +34,7 @@ pub(crate) enum Fault {
     Store,
 }
 
-impl Fault {
+impl RefusalKind {
     /// The status, and the code for programs.
     fn row(self) -> (StatusCode, &'static str) {
         match self {
@@ -63,8 +63,8 @@ pub(crate) struct ErrorDetails {
     pub(crate) hint: Option<String>,
 }
 
-impl Refusal {
-    pub(crate) fn new(fault: Fault, problem: Problem) -> Self {
+impl ApiRefusal {
+    pub(crate) fn new(fault: RefusalKind, problem: HintedError) -> Self {
         Self { fault, problem }
     }
 
@@ -84,18 +84,18 @@ impl Refusal {
     }
 }
 
-impl From<PageError> for Refusal {
+impl From<PageError> for ApiRefusal {
     fn from(error: PageError) -> Self {
         match error {
-            PageError::Filter(problem) => Self::new(Fault::BadRequest, problem),
-            PageError::Store(problem) => Self::new(Fault::Store, problem),
+            PageError::Filter(problem) => Self::new(RefusalKind::BadRequest, problem),
+            PageError::Store(problem) => Self::new(RefusalKind::Store, problem),
         }
     }
 }
 
 /// The question cannot be answered.
-impl From<Problem> for Refusal {
-    fn from(problem: Problem) -> Self {
-        Self::new(Fault::BadRequest, problem)
+impl From<HintedError> for ApiRefusal {
+    fn from(problem: HintedError) -> Self {
+        Self::new(RefusalKind::BadRequest, problem)
     }
 }

@@ -3,9 +3,9 @@
 use callgate_audit::Filter;
 use http::Method;
 
-use crate::problem::Problem;
+use crate::problem::HintedError;
 use crate::query;
-use crate::refusal::{Fault, Refusal};
+use crate::refusal::{ApiRefusal, RefusalKind};
 
 /// What a request is for.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,26 +29,28 @@ pub(crate) fn route(
     method: &Method,
     path: &str,
     query: Option<&str>,
-) -> Result<ApiRequest, Refusal> {
+) -> Result<ApiRequest, ApiRefusal> {
     let request = match path {
         HEALTH | RECORDS | FEED => Method::GET,
         EVALUATE | EXPLAIN => Method::POST,
         _ => {
-            let problem =
-                Problem::hinted("there is no such path", format!("there are {}", PATHS.join(", ")));
-            return Err(Refusal::new(Fault::NotFound, problem));
+            let problem = HintedError::hinted(
+                "there is no such path",
+                format!("there are {}", PATHS.join(", ")),
+            );
+            return Err(ApiRefusal::new(RefusalKind::NotFound, problem));
         }
     };
     if *method != request {
         let allowed = if request == Method::GET { "GET" } else { "POST" };
-        let problem = Problem::new(format!("use {allowed} for this path"));
-        return Err(Refusal::new(Fault::Method(allowed), problem));
+        let problem = HintedError::new(format!("use {allowed} for this path"));
+        return Err(ApiRefusal::new(RefusalKind::Method(allowed), problem));
     }
     let query = query.unwrap_or_default();
     match path {
         RECORDS => Ok(ApiRequest::Records(query::parse(query)?)),
         FEED => feed(query::parse(query)?),
-        _ if !query.is_empty() => Err(Problem::new("this path takes no parameters").into()),
+        _ if !query.is_empty() => Err(HintedError::new("this path takes no parameters").into()),
         HEALTH => Ok(ApiRequest::Health),
         EVALUATE => Ok(ApiRequest::Evaluate),
         _ => Ok(ApiRequest::Explain),
@@ -56,9 +58,9 @@ pub(crate) fn route(
 }
 
 /// A feed has no limit and no end.
-fn feed(filter: Filter) -> Result<ApiRequest, Refusal> {
+fn feed(filter: Filter) -> Result<ApiRequest, ApiRefusal> {
     match filter {
-        Filter { limit: Some(_), .. } => Err(Problem::hinted(
+        Filter { limit: Some(_), .. } => Err(HintedError::hinted(
             "a feed takes no `limit`",
             "ask for /api/v1/records, or stop reading",
         )

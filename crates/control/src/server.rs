@@ -21,45 +21,45 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use self::answer::Answers;
 use crate::evaluate::Rules;
 use crate::feed::FeedTiming;
-use crate::health::Health;
-use crate::journal::Journal;
+use crate::health::GatewayHealth;
+use crate::journal::RecordPages;
 use crate::owned_socket::OwnedSocket;
-use crate::problem::Problem;
+use crate::problem::HintedError;
 
 /// The gateway behind the API.
-pub trait Host: Send + Sync + 'static {
+pub trait ApiHost: Send + Sync + 'static {
     /// Its health, without the number of feeds.
-    fn health(&self) -> Health;
+    fn health(&self) -> GatewayHealth;
 
     /// The current policies and settings.
     fn rules(&self) -> Rules;
 
     /// A reader of its records.
-    fn reader(&self) -> Result<RecordReader, Problem>;
+    fn reader(&self) -> Result<RecordReader, HintedError>;
 
     /// A reader of its records by sequence number, for feeds.
-    fn journal(&self) -> Result<Box<dyn Journal>, Problem> {
+    fn journal(&self) -> Result<Box<dyn RecordPages>, HintedError> {
         Ok(Box::new(self.reader()?))
     }
 }
 
 /// An API with its socket.
-pub struct Server {
+pub struct ApiServer {
     socket: OwnedSocket,
     answers: Arc<Answers>,
     stop: watch::Sender<bool>,
 }
 
-impl Server {
+impl ApiServer {
     /// An API for this host on this socket.
-    pub fn new(socket: OwnedSocket, host: Arc<dyn Host>) -> Self {
+    pub fn new(socket: OwnedSocket, host: Arc<dyn ApiHost>) -> Self {
         Self::with_timing(socket, host, FeedTiming::default())
     }
 
     /// The same with other timeouts.
     pub(crate) fn with_timing(
         socket: OwnedSocket,
-        host: Arc<dyn Host>,
+        host: Arc<dyn ApiHost>,
         timing: FeedTiming,
     ) -> Self {
         let (stop, stopping) = watch::channel(false);
@@ -79,7 +79,7 @@ impl Server {
                 accepted = accept(&socket, &room) => accepted,
             };
             let Some((stream, permit)) = accepted else { continue };
-            let connection = Connection { answers: Arc::clone(&answers), permit };
+            let connection = ClientConnection { answers: Arc::clone(&answers), permit };
             tokio::spawn(connection.serve(stream, graceful.watcher()));
         }
         stopping.send_replace(true);
@@ -105,13 +105,13 @@ async fn accept(
 }
 
 /// One client's connection.
-struct Connection {
+struct ClientConnection {
     answers: Arc<Answers>,
     /// Held as long as the connection lasts.
     permit: OwnedSemaphorePermit,
 }
 
-impl Connection {
+impl ClientConnection {
     async fn serve(self, stream: UnixStream, watcher: hyper_util::server::graceful::Watcher) {
         let Self { answers, permit } = self;
         let is_own = is_own_user(&stream);

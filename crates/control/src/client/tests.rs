@@ -13,10 +13,10 @@ use super::*;
 use crate::evaluate::Rules;
 use crate::feed::FeedTiming;
 use crate::health::{PolicyHealth, Status, StoreHealth};
-use crate::journal::{Journal, Page, PageError, PageLimits};
+use crate::journal::{PageError, PageLimits, RecordPage, RecordPages};
 use crate::owned_socket::OwnedSocket;
-use crate::problem::Problem;
-use crate::server::{Host, Server};
+use crate::problem::HintedError;
+use crate::server::{ApiHost, ApiServer};
 
 /// A gateway with a store in memory that reports this file as its store.
 struct Fake {
@@ -29,9 +29,9 @@ struct Fake {
 const FILE: &str = "1:2";
 const DIGEST: &str = "sha256:ab";
 
-impl Host for Fake {
-    fn health(&self) -> Health {
-        Health {
+impl ApiHost for Fake {
+    fn health(&self) -> GatewayHealth {
+        GatewayHealth {
             status: Status::Ok,
             version: "0".to_owned(),
             pid: self.pid,
@@ -58,11 +58,11 @@ impl Host for Fake {
         }
     }
 
-    fn reader(&self) -> Result<RecordReader, Problem> {
-        self.audit.reader().map_err(|error| Problem::of(&error))
+    fn reader(&self) -> Result<RecordReader, HintedError> {
+        self.audit.reader().map_err(|error| HintedError::of(&error))
     }
 
-    fn journal(&self) -> Result<Box<dyn Journal>, Problem> {
+    fn journal(&self) -> Result<Box<dyn RecordPages>, HintedError> {
         match self.endless {
             true => Ok(Box::new(Endless)),
             false => Ok(Box::new(self.reader()?)),
@@ -72,10 +72,10 @@ impl Host for Fake {
 
 struct Endless;
 
-impl Journal for Endless {
-    fn page(&self, after: u64, _: &Filter, limits: PageLimits) -> Result<Page, PageError> {
+impl RecordPages for Endless {
+    fn page(&self, after: u64, _: &Filter, limits: PageLimits) -> Result<RecordPage, PageError> {
         let (number, line) = (after.saturating_add(1), "x".repeat(limits.bytes));
-        Ok(Page { records: vec![(number, line)], examined_up_to: number, more: true })
+        Ok(RecordPage { records: vec![(number, line)], examined_up_to: number, more: true })
     }
 }
 
@@ -89,7 +89,7 @@ fn serve_with(pid: u32, endless: bool, timing: FeedTiming) -> (TempDir, PathBuf,
     let path = folder.path().join("api.sock");
     let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
     let host = Arc::new(Fake { audit: audit.clone(), pid, endless });
-    let server = Server::with_timing(OwnedSocket::take(&path).unwrap(), host, timing);
+    let server = ApiServer::with_timing(OwnedSocket::take(&path).unwrap(), host, timing);
     tokio::spawn(server.serve(std::future::pending()));
     (folder, path, audit)
 }
@@ -102,8 +102,8 @@ fn own() -> i32 {
 async fn an_expected_gateway_is_trusted() {
     let (_folder, path, audit) = serve(std::process::id());
     let (store, digest) = (Some(FILE.to_owned()), Some(DIGEST.to_owned()));
-    let expected = Expected { store, digest, agent: None };
-    let client = Client::connect(&path, &expected).await.unwrap();
+    let expected = ExpectedGateway { store, digest, agent: None };
+    let client = ApiClient::connect(&path, &expected).await.unwrap();
     assert_eq!(client.health().version, "0");
     let mut feed = client.feed(&Filter::default(), 1).await.unwrap();
     for _ in 0..3 {
@@ -119,18 +119,21 @@ async fn an_expected_gateway_is_trusted() {
 #[tokio::test]
 async fn an_unexpected_gateway_is_not_trusted() {
     let (_folder, path, _audit) = serve(std::process::id());
-    let distrust = async |expected: Expected| Client::connect(&path, &expected).await.unwrap_err();
-    let store = Expected { store: Some("3:4".to_owned()), ..Expected::default() };
+    let distrust =
+        async |expected: ExpectedGateway| ApiClient::connect(&path, &expected).await.unwrap_err();
+    let store = ExpectedGateway { store: Some("3:4".to_owned()), ..ExpectedGateway::default() };
     assert!(matches!(distrust(store).await, Untrusted::OtherStore(_)));
-    let digest = Expected { digest: Some("sha256:cd".to_owned()), ..Expected::default() };
+    let digest =
+        ExpectedGateway { digest: Some("sha256:cd".to_owned()), ..ExpectedGateway::default() };
     assert!(matches!(distrust(digest).await, Untrusted::OtherConfig(None)));
     // Processes that this process has started are refused, and the server is in this very process.
-    let agent = Expected { agent: Some(own()), ..Expected::default() };
+    let agent = ExpectedGateway { agent: Some(own()), ..ExpectedGateway::default() };
     assert!(matches!(distrust(agent).await, Untrusted::StartedByAgent(pid) if pid == own()));
     let (_folder, path, _audit) = serve(1);
-    let other = Client::connect(&path, &Expected::default()).await.unwrap_err();
+    let other = ApiClient::connect(&path, &ExpectedGateway::default()).await.unwrap_err();
     assert!(matches!(other, Untrusted::Answer(_)), "{other}");
-    let missing = Client::connect(&path.with_file_name("none"), &Expected::default()).await;
+    let missing =
+        ApiClient::connect(&path.with_file_name("none"), &ExpectedGateway::default()).await;
     assert!(matches!(missing, Err(Untrusted::NotListening(_))));
 }
 
@@ -154,14 +157,14 @@ async fn answers_that_no_gateway_sends_are_not_trusted() {
         }
     });
     for answer in answers {
-        let distrust = Client::connect(&path, &Expected::default()).await.unwrap_err();
+        let distrust = ApiClient::connect(&path, &ExpectedGateway::default()).await.unwrap_err();
         assert!(matches!(distrust, Untrusted::Answer(_)), "{answer}: {distrust}");
     }
 }
 
 /// The number of open feeds of the server.
 async fn feeds(path: &Path) -> usize {
-    Client::connect(path, &Expected::default()).await.unwrap().health().feeds
+    ApiClient::connect(path, &ExpectedGateway::default()).await.unwrap().health().feeds
 }
 
 #[tokio::test]

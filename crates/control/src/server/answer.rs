@@ -12,21 +12,21 @@ use hyper::body::Incoming;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::timeout;
 
-use super::Host;
+use super::ApiHost;
 use crate::call_description::CallDefaults;
 use crate::evaluate::evaluate;
 use crate::explain::explain;
 use crate::feed::{Feed, FeedBody, FeedTiming};
-use crate::journal::{Journal, PageLimits};
-use crate::problem::Problem;
-use crate::refusal::{Fault, Refusal};
+use crate::journal::{PageLimits, RecordPages};
+use crate::problem::HintedError;
+use crate::refusal::{ApiRefusal, RefusalKind};
 use crate::route::{ApiRequest, route};
 
-pub(super) type Body = Either<Full<Bytes>, FeedBody>;
+pub(super) type AnswerBody = Either<Full<Bytes>, FeedBody>;
 
 /// Answers for a host.
 pub(super) struct Answers {
-    host: Arc<dyn Host>,
+    host: Arc<dyn ApiHost>,
     timing: FeedTiming,
     stopping: watch::Receiver<bool>,
     /// A permit for each feed that may be open.
@@ -35,7 +35,7 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn new(
-        host: Arc<dyn Host>,
+        host: Arc<dyn ApiHost>,
         timing: FeedTiming,
         stopping: watch::Receiver<bool>,
     ) -> Self {
@@ -48,7 +48,7 @@ impl Answers {
         &self,
         request: Request<Incoming>,
         cut: Arc<Notify>,
-    ) -> Response<Body> {
+    ) -> Response<AnswerBody> {
         self.try_answer(request, cut).await.unwrap_or_else(|refusal| refused(&refusal))
     }
 
@@ -56,7 +56,7 @@ impl Answers {
         &self,
         request: Request<Incoming>,
         cut: Arc<Notify>,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<AnswerBody>, ApiRefusal> {
         let uri = request.uri();
         match route(request.method(), uri.path(), uri.query())? {
             ApiRequest::Health => self.health(),
@@ -85,12 +85,12 @@ impl Answers {
         }
     }
 
-    fn health(&self) -> Result<Response<Body>, Refusal> {
+    fn health(&self) -> Result<Response<AnswerBody>, ApiRefusal> {
         let mut health = self.host.health();
         health.feeds = MAX_FEEDS.saturating_sub(self.feeds.available_permits());
         let answer_json = serde_json::to_string(&health);
         let answer_json = answer_json
-            .map_err(|error| Problem::new(format!("cannot be written as JSON: {error}")))?;
+            .map_err(|error| HintedError::new(format!("cannot be written as JSON: {error}")))?;
         Ok(json(StatusCode::OK, answer_json))
     }
 
@@ -99,15 +99,15 @@ impl Answers {
         request: &Request<Incoming>,
         filter: Filter,
         cut: Arc<Notify>,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<AnswerBody>, ApiRefusal> {
         let after = resumed(request).or(filter.after).ok_or_else(|| {
             let hint = "`after=0` begins with the first record";
-            Problem::hinted("a feed needs to know after which record it begins", hint)
+            HintedError::hinted("a feed needs to know after which record it begins", hint)
         })?;
         let open = Arc::clone(&self.feeds).try_acquire_owned().map_err(|_| {
             let hint = "close one of them";
-            let problem = Problem::hinted(format!("{MAX_FEEDS} feeds are open already"), hint);
-            Refusal::new(Fault::Busy, problem)
+            let problem = HintedError::hinted(format!("{MAX_FEEDS} feeds are open already"), hint);
+            ApiRefusal::new(RefusalKind::Busy, problem)
         })?;
         let (host, query) = (Arc::clone(&self.host), filter.clone());
         let journal = tokio::task::spawn_blocking(move || usable(&*host, &query)).await;
@@ -128,7 +128,7 @@ fn resumed(request: &Request<Incoming>) -> Option<u64> {
 }
 
 /// A journal that accepts this filter. A bad filter is reported before a feed begins.
-fn usable(host: &dyn Host, filter: &Filter) -> Result<Box<dyn Journal>, Refusal> {
+fn usable(host: &dyn ApiHost, filter: &Filter) -> Result<Box<dyn RecordPages>, ApiRefusal> {
     let journal = host.journal().map_err(unreadable)?;
     // There is no record after the last possible number.
     journal.page(u64::MAX, filter, PageLimits { records: 1, bytes: 1 })?;
@@ -136,11 +136,11 @@ fn usable(host: &dyn Host, filter: &Filter) -> Result<Box<dyn Journal>, Refusal>
 }
 
 /// A part of the records, and where the next one begins.
-fn records(host: &dyn Host, filter: &Filter) -> Result<String, Refusal> {
+fn records(host: &dyn ApiHost, filter: &Filter) -> Result<String, ApiRefusal> {
     let limit = filter.limit.unwrap_or(DEFAULT_RECORDS);
     if limit == 0 || limit > MAX_RECORDS {
         let hint = format!("ask for 1 to {MAX_RECORDS}, and continue with `after`");
-        return Err(Problem::hinted(format!("`limit` is {limit}"), hint).into());
+        return Err(HintedError::hinted(format!("`limit` is {limit}"), hint).into());
     }
     let limits = PageLimits { records: limit, bytes: MAX_RECORD_BYTES };
     let journal = host.journal().map_err(unreadable)?;
@@ -152,59 +152,59 @@ fn records(host: &dyn Host, filter: &Filter) -> Result<String, Refusal> {
 
 /// Runs on a blocking thread: rules and stores may take a while.
 async fn blocking(
-    answer: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
-) -> Result<Response<Body>, Refusal> {
+    answer: impl FnOnce() -> Result<String, ApiRefusal> + Send + 'static,
+) -> Result<Response<AnswerBody>, ApiRefusal> {
     let answer_json = tokio::task::spawn_blocking(answer).await.map_err(|_| died())??;
     Ok(json(StatusCode::OK, answer_json))
 }
 
-async fn body(request: Request<Incoming>) -> Result<String, Refusal> {
+async fn body(request: Request<Incoming>) -> Result<String, ApiRefusal> {
     let collected = timeout(BODY, Limited::new(request.into_body(), MAX_BODY).collect()).await;
     let collected = collected.map_err(|_| {
         let problem =
-            Problem::new(format!("the request did not arrive within {} s", BODY.as_secs()));
-        Refusal::new(Fault::Slow, problem)
+            HintedError::new(format!("the request did not arrive within {} s", BODY.as_secs()));
+        ApiRefusal::new(RefusalKind::Slow, problem)
     })?;
     let bytes = collected.map_err(|error| match error.is::<LengthLimitError>() {
         true => {
-            let problem = Problem::new(format!("it is larger than {} MiB", MAX_BODY >> 20));
-            Refusal::new(Fault::TooLarge, problem)
+            let problem = HintedError::new(format!("it is larger than {} MiB", MAX_BODY >> 20));
+            ApiRefusal::new(RefusalKind::TooLarge, problem)
         }
-        false => Problem::new(format!("the request was interrupted: {error}")).into(),
+        false => HintedError::new(format!("the request was interrupted: {error}")).into(),
     })?;
     let text = String::from_utf8(bytes.to_bytes().into());
-    text.map_err(|_| Problem::new("the request is not UTF-8").into())
+    text.map_err(|_| HintedError::new("the request is not UTF-8").into())
 }
 
 /// The response to another user, which reveals nothing.
-pub(super) fn to_another_user() -> Response<Body> {
-    let problem = Problem::hinted(
+pub(super) fn to_another_user() -> Response<AnswerBody> {
+    let problem = HintedError::hinted(
         "this is another user's callgate",
         "ask as the user that runs it; other users have the gateway's address",
     );
-    refused(&Refusal::new(Fault::Forbidden, problem))
+    refused(&ApiRefusal::new(RefusalKind::Forbidden, problem))
 }
 
-fn refused(refusal: &Refusal) -> Response<Body> {
+fn refused(refusal: &ApiRefusal) -> Response<AnswerBody> {
     let mut response = json(refusal.status(), refusal.body());
-    if let Fault::Method(allowed) = refusal.fault {
+    if let RefusalKind::Method(allowed) = refusal.fault {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     }
     response
 }
 
-fn unreadable(problem: Problem) -> Refusal {
-    Refusal::new(Fault::Store, problem)
+fn unreadable(problem: HintedError) -> ApiRefusal {
+    ApiRefusal::new(RefusalKind::Store, problem)
 }
 
-fn died() -> Refusal {
-    Refusal::new(
-        Fault::Busy,
-        Problem::new("the response could not be built; see the gateway's log"),
+fn died() -> ApiRefusal {
+    ApiRefusal::new(
+        RefusalKind::Busy,
+        HintedError::new("the response could not be built; see the gateway's log"),
     )
 }
 
-fn json(status: StatusCode, body: String) -> Response<Body> {
+fn json(status: StatusCode, body: String) -> Response<AnswerBody> {
     let mut response = Response::new(Either::Left(Full::new(body.into())));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");

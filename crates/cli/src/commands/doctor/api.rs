@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callgate_config::Resolved;
-use callgate_control::{Client, Expected, Health, Listen, Untrusted, store_file};
+use callgate_control::{ApiClient, ExpectedGateway, GatewayHealth, Listen, Untrusted, store_file};
 use serde::Serialize;
 
 use super::enforcement::Policies;
@@ -30,7 +30,7 @@ pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
         Listen::NoPlace => return State::nothing("no place"),
         Listen::Usual(path) | Listen::Chosen(path) => path,
     };
-    let expected = Expected {
+    let expected = ExpectedGateway {
         store: store_file(&resolved.audit.store),
         // A gateway that has rejected the policies on disk cannot have their digest.
         digest: (policies == Policies::Valid).then(|| config_digest(&resolved.policies)),
@@ -57,10 +57,10 @@ pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
     }
 }
 
-fn ask(path: &Path, expected: &Expected) -> Result<Health, Untrusted> {
+fn ask(path: &Path, expected: &ExpectedGateway) -> Result<GatewayHealth, Untrusted> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Untrusted::Answer(error.to_string()))?;
-    runtime.block_on(async { Ok(Client::connect(path, expected).await?.health().clone()) })
+    runtime.block_on(async { Ok(ApiClient::connect(path, expected).await?.health().clone()) })
 }
 
 impl State {

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use anyhow::Result;
 use callgate_config::{PolicySet, Resolved};
 use callgate_control::{
-    Health, Host, Listen, OwnedSocket, PolicyHealth, Problem, Rules, Server, SocketError, Status,
-    StoreHealth, digest,
+    ApiHost, ApiServer, GatewayHealth, HintedError, Listen, OwnedSocket, PolicyHealth, Rules,
+    SocketError, Status, StoreHealth, digest,
 };
 use callgate_decide::{Decider, PolicyState};
 use callgate_store::{Location, RecordReader, Store, WriteHealth as AuditHealth};
@@ -64,8 +64,8 @@ pub(crate) fn config_digest(policies: &PolicySet) -> String {
     digest(policies.sources.iter().map(|source| source.text.as_str()))
 }
 
-impl Host for GatewayState {
-    fn health(&self) -> Health {
+impl ApiHost for GatewayState {
+    fn health(&self) -> GatewayHealth {
         let problem = match self.decider.audit_health() {
             AuditHealth::Ok => None,
             AuditHealth::Failing { why, .. } => Some(why),
@@ -81,7 +81,7 @@ impl Host for GatewayState {
         };
         let rules = self.rules().policies.rule_count();
         let loaded = self.loaded();
-        Health {
+        GatewayHealth {
             status,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -105,11 +105,11 @@ impl Host for GatewayState {
         }
     }
 
-    fn reader(&self) -> Result<RecordReader, Problem> {
+    fn reader(&self) -> Result<RecordReader, HintedError> {
         let unreadable = |seq, why: &str| {
             tracing::warn!(seq, why, "a record cannot be read by this version of callgate");
         };
-        let reader = self.audit.reader().map_err(|error| Problem::of(&error))?;
+        let reader = self.audit.reader().map_err(|error| HintedError::of(&error))?;
         Ok(reader.with_unreadable(unreadable))
     }
 }
@@ -136,10 +136,10 @@ impl Api {
             Ok(held) => Ok(Self::serve(held, known)),
             // The operator wants it there, and something is wrong there.
             Err(error) if is_chosen && !matches!(error, SocketError::Taken { .. }) => {
-                Err(Problem::of(&error).into())
+                Err(HintedError::of(&error).into())
             }
             Err(error) => {
-                let problem = Problem::of(&error);
+                let problem = HintedError::of(&error);
                 let hint = problem.hint().unwrap_or("the gateway runs without its API");
                 tracing::warn!(hint, "no API: {problem}");
                 Ok(Self::Without(format!("none: {problem}")))
@@ -150,7 +150,7 @@ impl Api {
     fn serve(held: OwnedSocket, known: Arc<GatewayState>) -> Self {
         let path = held.path().to_owned();
         let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(Server::new(held, known).serve(async {
+        let task = tokio::spawn(ApiServer::new(held, known).serve(async {
             // A sender that is gone asks for the same.
             let _ = stopped.await;
         }));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use callgate_audit::Filter;
-use callgate_control::{Client, Expected, FeedEnd, FeedEvents, Listen, store_file};
+use callgate_control::{ApiClient, ExpectedGateway, FeedEnd, FeedEvents, Listen, store_file};
 use callgate_store::Location;
 
 /// The gateway whose records are followed, which may come and go.
@@ -26,8 +26,9 @@ impl Gateway {
     pub(super) async fn feed(&mut self, filter: &Filter, after: u64) -> Option<FeedEvents> {
         let path = self.path.as_ref().filter(|_| Instant::now() >= self.ask)?;
         self.ask = Instant::now() + AGAIN;
-        let expected = Expected { store: Some(store_file(&self.store)?), ..Expected::default() };
-        let client = Client::connect(path, &expected).await.ok()?;
+        let expected =
+            ExpectedGateway { store: Some(store_file(&self.store)?), ..ExpectedGateway::default() };
+        let client = ApiClient::connect(path, &expected).await.ok()?;
         client.feed(filter, after).await.ok()
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
 use callgate_config::{Protect, Resolved};
-use callgate_control::{Problem, Rules};
+use callgate_control::{HintedError, Rules};
 use callgate_mcp::{About, CallResult, Host, Resource, Tool};
 use callgate_policy::Policies;
 use callgate_store::{Location, RecordReader};
@@ -92,7 +92,7 @@ impl Loaded {
     }
 
     /// The records.
-    pub(super) fn records(&self) -> Result<RecordReader, Problem> {
+    pub(super) fn records(&self) -> Result<RecordReader, HintedError> {
         let opened = RecordReader::open(&self.store);
         opened.map(records::reporting).map_err(|error| records::open_problem(&error))
     }
