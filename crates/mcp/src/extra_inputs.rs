@@ -8,7 +8,7 @@ use callgate_call::Arguments;
 use callgate_decide::mcp::ExtraInput;
 use callgate_json::{Edits, Member, Span, document, members};
 
-use crate::message::Outcome;
+use crate::message::AnswerContent;
 use crate::params::{self, CAPABILITIES, CLIENT, REVISION};
 
 /// The extra inputs of one message, with their positions.
@@ -67,10 +67,10 @@ impl ExtraInputs {
     }
 
     /// The extra inputs in an answer.
-    pub(crate) fn of_answer(outcome: Outcome, text: &str) -> Self {
+    pub(crate) fn of_answer(outcome: AnswerContent, text: &str) -> Self {
         let (place, span) = match outcome {
-            Outcome::Result(span) => ("result", span),
-            Outcome::Error(span) => ("error", span),
+            AnswerContent::Result(span) => ("result", span),
+            AnswerContent::Error(span) => ("error", span),
         };
         let mut extra_inputs = Self::default();
         match is_object(text, span) {

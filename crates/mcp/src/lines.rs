@@ -4,7 +4,7 @@ use memchr::memchr;
 
 /// Splits incoming bytes into lines.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct LineSplitter {
     buffer: Vec<u8>,
     /// There is no line end before this position.
     searched: usize,
@@ -16,14 +16,14 @@ pub(crate) struct Lines {
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum SplitLine {
     /// Including its line end.
     Whole(Vec<u8>),
     /// Longer than the limit. This is its start.
     TooLarge(Vec<u8>),
 }
 
-impl Lines {
+impl LineSplitter {
     /// How much of an oversized line is kept: enough to find the id in most.
     const HEAD: usize = 64 * 1024;
 
@@ -36,7 +36,7 @@ impl Lines {
     }
 
     /// The next complete line.
-    pub(crate) fn next_line(&mut self) -> Option<Line> {
+    pub(crate) fn next_line(&mut self) -> Option<SplitLine> {
         let unread = self.buffer.get(self.searched..).unwrap_or(&[]);
         match memchr(b'\n', unread) {
             Some(at) => Some(self.take(self.searched + at + 1)),
@@ -54,19 +54,19 @@ impl Lines {
     }
 
     /// The rest after the last line end, once no more bytes follow.
-    pub(crate) fn finish(&mut self) -> Option<Line> {
+    pub(crate) fn finish(&mut self) -> Option<SplitLine> {
         (!self.buffer.is_empty()).then(|| self.take(self.buffer.len()))
     }
 
-    fn take(&mut self, end: usize) -> Line {
+    fn take(&mut self, end: usize) -> SplitLine {
         let rest = self.buffer.split_off(end.min(self.buffer.len()));
         let mut line = std::mem::replace(&mut self.buffer, rest);
         self.searched = 0;
         if std::mem::take(&mut self.skipping) || line.len() > self.limit {
             line.truncate(Self::HEAD);
-            return Line::TooLarge(line);
+            return SplitLine::TooLarge(line);
         }
-        Line::Whole(line)
+        SplitLine::Whole(line)
     }
 }
 
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
 
     /// All lines of a text that arrives in pieces of `size`.
-    fn lines(text: &[u8], size: usize, limit: usize) -> Vec<Line> {
-        let (mut lines, mut found) = (Lines::new(limit), Vec::new());
+    fn lines(text: &[u8], size: usize, limit: usize) -> Vec<SplitLine> {
+        let (mut lines, mut found) = (LineSplitter::new(limit), Vec::new());
         for piece in text.chunks(size) {
             lines.push(piece);
             while let Some(line) = lines.next_line() {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn every_cut_gives_the_same_lines() {
         let text = b"one\n\ntwo and more\r\nlast";
-        let whole = |text: &[u8]| Line::Whole(text.to_vec());
+        let whole = |text: &[u8]| SplitLine::Whole(text.to_vec());
         let expected = [whole(b"one\n"), whole(b"\n"), whole(b"two and more\r\n"), whole(b"last")];
         for size in 1..=text.len() {
             assert_eq!(lines(text, size, 100), expected, "{size}");
@@ -104,18 +104,20 @@ mod tests {
         for size in [1, 7, 1000, text.len()] {
             let found = lines(&text, size, 100_000);
             assert_eq!(found.len(), 2, "{size}");
-            assert!(matches!(&found[0], Line::TooLarge(head) if head.len() == Lines::HEAD));
-            assert_eq!(found[1], Line::Whole(b"next\n".to_vec()));
+            assert!(
+                matches!(&found[0], SplitLine::TooLarge(head) if head.len() == LineSplitter::HEAD)
+            );
+            assert_eq!(found[1], SplitLine::Whole(b"next\n".to_vec()));
         }
     }
 
     #[test]
     fn skipped_bytes_are_not_kept() {
-        let mut lines = Lines::new(100);
+        let mut lines = LineSplitter::new(100);
         for _ in 0..1000 {
             lines.push(&[b'x'; 1000]);
             assert_eq!(lines.next_line(), None);
-            assert!(lines.buffer.capacity() < 2 * Lines::HEAD + 2000);
+            assert!(lines.buffer.capacity() < 2 * LineSplitter::HEAD + 2000);
         }
     }
 }

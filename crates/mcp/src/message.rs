@@ -16,14 +16,14 @@ pub(crate) use unfit::{Unfit, UnfitReason};
 
 /// A message that every peer reads the same way.
 #[derive(Debug)]
-pub(crate) struct Message<'a> {
+pub(crate) struct RpcMessage<'a> {
     /// Its text, without the line end.
     pub(crate) text: &'a str,
-    pub(crate) kind: Kind<'a>,
+    pub(crate) kind: RpcMessageKind<'a>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum RpcMessageKind<'a> {
     Request {
         id: Id,
         method: Cow<'a, str>,
@@ -36,13 +36,13 @@ pub(crate) enum Kind<'a> {
     /// `id` is `None` if the peer does not know which request it answers.
     Answer {
         id: Option<Id>,
-        outcome: Outcome,
+        outcome: AnswerContent,
     },
 }
 
 /// The content of an answer, with its position.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Outcome {
+pub(crate) enum AnswerContent {
     Result(Span),
     Error(Span),
 }
@@ -99,7 +99,7 @@ fn is_integer(number: &str) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_digit()) && number != "-0"
 }
 
-impl<'a> Message<'a> {
+impl<'a> RpcMessage<'a> {
     /// Reads a line. `None` if it is empty.
     pub(crate) fn read(line: &'a [u8]) -> Result<Option<Self>, Unfit> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -142,7 +142,7 @@ impl<'a> Message<'a> {
         }
         let mut members = MessageMembers::default();
         let mut fields = Fields::new(&["jsonrpc", "id", "method", "params", "result", "error"]);
-        let mut others = SeenKeys::default();
+        let mut others = KeyHashes::default();
         let mut object = reader.object()?;
         while let Some(key) = object.next(&mut reader)? {
             match fields.find(&key)? {
@@ -182,7 +182,7 @@ impl<'a> MessageMembers<'a> {
         Ok(())
     }
 
-    fn kind(self) -> Result<Kind<'a>, UnfitReason> {
+    fn kind(self) -> Result<RpcMessageKind<'a>, UnfitReason> {
         if !self.is_versioned {
             return Err(UnfitReason::Version);
         }
@@ -190,14 +190,17 @@ impl<'a> MessageMembers<'a> {
         let params = self.params.flatten();
         match (method, self.id, self.result, self.error) {
             (Some(_), Some(None), None, None) => Err(UnfitReason::Id),
-            (Some(method), Some(Some(id)), None, None) => Ok(Kind::Request { id, method, params }),
-            (Some(method), None, None, None) => Ok(Kind::Notification { method, params }),
+            (Some(method), Some(Some(id)), None, None) => {
+                Ok(RpcMessageKind::Request { id, method, params })
+            }
+            (Some(method), None, None, None) => Ok(RpcMessageKind::Notification { method, params }),
             (None, Some(Some(id)), Some(result), None) => {
-                Ok(Kind::Answer { id: Some(id), outcome: Outcome::Result(result) })
+                Ok(RpcMessageKind::Answer { id: Some(id), outcome: AnswerContent::Result(result) })
             }
-            (None, id, None, Some(error)) => {
-                Ok(Kind::Answer { id: id.flatten(), outcome: Outcome::Error(error) })
-            }
+            (None, id, None, Some(error)) => Ok(RpcMessageKind::Answer {
+                id: id.flatten(),
+                outcome: AnswerContent::Error(error),
+            }),
             _ => Err(UnfitReason::NotAMessage),
         }
     }
@@ -218,7 +221,7 @@ pub(crate) fn walk(reader: &mut Reader<'_>) -> Result<Span, Error> {
     match reader.kind()? {
         JsonKind::Object => {
             let start = reader.position();
-            let (mut object, mut keys) = (reader.object()?, SeenKeys::default());
+            let (mut object, mut keys) = (reader.object()?, KeyHashes::default());
             while let Some(key) = object.next(reader)? {
                 keys.add(&key)?;
                 walk(reader)?;
@@ -240,12 +243,12 @@ pub(crate) fn walk(reader: &mut Reader<'_>) -> Result<Span, Error> {
 /// The keys of one object, by their hashes. Two keys with the same hash count as duplicates: that
 /// does not happen by chance.
 #[derive(Default)]
-struct SeenKeys {
+struct KeyHashes {
     few: Vec<u64>,
     many: HashSet<u64>,
 }
 
-impl SeenKeys {
+impl KeyHashes {
     /// Objects of the protocol have a handful of keys, for which a list is faster than a set.
     const FEW: usize = 24;
 

@@ -12,9 +12,9 @@ use callgate_decide::{Context, Decider};
 use callgate_wire::{Framing, Splitter};
 
 use crate::http::{events, post};
-use crate::lines::{Line, Lines};
-use crate::message::{Kind, Message};
-use crate::session::{Outgoing, Session, Step};
+use crate::lines::{LineSplitter, SplitLine};
+use crate::message::{RpcMessage, RpcMessageKind};
+use crate::session::{OutgoingLine, RpcSession, SessionStep};
 
 /// The maximum size of a message: so small that inputs reach it.
 pub const MAX_MESSAGE: usize = 4096;
@@ -22,7 +22,7 @@ pub const MAX_MESSAGE: usize = 4096;
 /// A client and a server that send what the caller provides.
 pub struct Probe {
     mcp_session: Arc<McpSession>,
-    session: Session,
+    session: RpcSession,
     runtime: tokio::runtime::Runtime,
     /// The tools that the server lists when callgate asks: entries, as JSON.
     tools: String,
@@ -44,18 +44,20 @@ pub enum Side {
 impl Probe {
     /// A session on a pipe.
     pub fn on_pipe(decider: &Decider, tools: &str) -> std::io::Result<Self> {
-        Self::new(decider, tools, Session::new)
+        Self::new(decider, tools, RpcSession::new)
     }
 
     /// A session over separate requests.
     pub fn in_requests(decider: &Decider, tools: &str) -> std::io::Result<Self> {
-        Self::new(decider, tools, |mcp_session| Session::of_requests(mcp_session, Arc::default()))
+        Self::new(decider, tools, |mcp_session| {
+            RpcSession::of_requests(mcp_session, Arc::default())
+        })
     }
 
     fn new(
         decider: &Decider,
         tools: &str,
-        session: impl FnOnce(Arc<McpSession>) -> Session,
+        session: impl FnOnce(Arc<McpSession>) -> RpcSession,
     ) -> std::io::Result<Self> {
         let context = Context::new(Origin::at(Surface::Mcp));
         let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
@@ -73,7 +75,7 @@ impl Probe {
 
     /// Lines of one side, in pieces.
     pub fn lines<'a>(&mut self, side: Side, pieces: impl Iterator<Item = &'a [u8]>) {
-        let mut lines = Lines::new(MAX_MESSAGE);
+        let mut lines = LineSplitter::new(MAX_MESSAGE);
         for piece in pieces {
             lines.push(piece);
             while let Some(line) = lines.next_line() {
@@ -85,22 +87,24 @@ impl Probe {
         }
     }
 
-    fn line(&mut self, side: Side, line: &Line) {
+    fn line(&mut self, side: Side, line: &SplitLine) {
         let session = &mut self.session;
         let steps = match (side, line) {
-            (Side::Client, Line::Whole(line)) => session.client_line(line),
-            (Side::Client, Line::TooLarge(head)) => {
+            (Side::Client, SplitLine::Whole(line)) => session.client_line(line),
+            (Side::Client, SplitLine::TooLarge(head)) => {
                 vec![session.client_too_large(head, MAX_MESSAGE)]
             }
-            (Side::Server, Line::Whole(line)) => session.server_line(line),
-            (Side::Server, Line::TooLarge(head)) => session.server_too_large(head, MAX_MESSAGE),
+            (Side::Server, SplitLine::Whole(line)) => session.server_line(line),
+            (Side::Server, SplitLine::TooLarge(head)) => {
+                session.server_too_large(head, MAX_MESSAGE)
+            }
         };
         self.take(steps);
     }
 
     /// A message of the client in its own request.
     pub fn request(&mut self, body: &[u8]) {
-        if let Ok(message) = Message::of_body(body) {
+        if let Ok(message) = RpcMessage::of_body(body) {
             let steps = self.session.client_message(message);
             self.take(steps);
         }
@@ -131,31 +135,31 @@ impl Probe {
     }
 
     /// What the client sees. All other steps are carried out.
-    fn shown(&mut self, steps: Vec<Step>) -> Vec<Vec<u8>> {
+    fn shown(&mut self, steps: Vec<SessionStep>) -> Vec<Vec<u8>> {
         let before = self.to_client.len();
         self.take(steps);
         self.to_client.split_off(before).into_iter().map(post::without_line_end).collect()
     }
 
-    fn take(&mut self, mut steps: Vec<Step>) {
+    fn take(&mut self, mut steps: Vec<SessionStep>) {
         steps.reverse();
         while let Some(step) = steps.pop() {
             let more = match step {
-                Step::Send(Outgoing::ToClient(text)) => {
+                SessionStep::Send(OutgoingLine::ToClient(text)) => {
                     self.to_client.push(text);
                     Vec::new()
                 }
-                Step::Send(Outgoing::ToServer(text)) => {
+                SessionStep::Send(OutgoingLine::ToServer(text)) => {
                     let answer = self.own_list(&text);
                     self.to_server.push(text);
                     answer.map(|answer| self.session.server_line(&answer)).unwrap_or_default()
                 }
-                Step::Judge(mut question) => {
+                SessionStep::Judge(mut question) => {
                     let decision = self.runtime.block_on(question.ask(&self.mcp_session, None));
                     let messages = self.session.decided(*question, decision);
-                    messages.into_iter().map(Step::Send).collect()
+                    messages.into_iter().map(SessionStep::Send).collect()
                 }
-                Step::Listing(_) => Vec::new(),
+                SessionStep::Listing(_) => Vec::new(),
             };
             steps.extend(more.into_iter().rev());
         }
@@ -163,7 +167,9 @@ impl Probe {
 
     /// The server's answer when callgate itself requests the list.
     fn own_list(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let Kind::Request { id, .. } = Message::of_body(text).ok()?.kind else { return None };
+        let RpcMessageKind::Request { id, .. } = RpcMessage::of_body(text).ok()?.kind else {
+            return None;
+        };
         let (is_own, tools) = (self.session.is_own(&id), &self.tools);
         let id = id.json();
         is_own.then(|| {
@@ -174,13 +180,13 @@ impl Probe {
 
 /// Whether this is one message that every peer reads the same way.
 pub fn is_message(text: &[u8]) -> bool {
-    Message::of_body(text).is_ok()
+    RpcMessage::of_body(text).is_ok()
 }
 
 /// Whether this is one line, with its line end, and a message that every peer reads the same way.
 pub fn is_line(text: &[u8]) -> bool {
     let is_one = text.iter().filter(|byte| **byte == b'\n').count() == 1 && text.ends_with(b"\n");
-    is_one && matches!(Message::read(text), Ok(Some(_)))
+    is_one && matches!(RpcMessage::read(text), Ok(Some(_)))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ use self::envelope::RequestEnvelope;
 use self::handlers::RequestHandler;
 use self::subscription::Subscription;
 use self::writer::{Fault, ResponseWriter};
-use crate::message::{Id, Kind, Message, Unfit};
+use crate::message::{Id, RpcMessage, RpcMessageKind, Unfit};
 
 /// The maximum size of a message. Far above the largest arguments that are judged at all (1 MiB),
 /// which JSON escapes may inflate. A larger one is refused.
@@ -96,22 +96,22 @@ impl<H: Host> Service<H> {
 
     /// Handles a line of a client.
     fn line(&self, line: &[u8]) -> Reply {
-        match Message::read(line) {
+        match RpcMessage::read(line) {
             Ok(None) => Reply::Nothing,
             Ok(Some(message)) => self.message(message, ClientChannel::Pipe),
             Err(unfit) => unfit_reply(&unfit),
         }
     }
 
-    fn message(&self, message: Message<'_>, channel: ClientChannel<'_>) -> Reply {
+    fn message(&self, message: RpcMessage<'_>, channel: ClientChannel<'_>) -> Reply {
         let text = message.text;
         match message.kind {
-            Kind::Request { id, method, params } => {
+            RpcMessageKind::Request { id, method, params } => {
                 self.request(id, &method, text, params, channel)
             }
-            Kind::Notification { method, params } => cancelled(&method, text, params),
+            RpcMessageKind::Notification { method, params } => cancelled(&method, text, params),
             // This server never sends requests to its clients.
-            Kind::Answer { .. } => Reply::Nothing,
+            RpcMessageKind::Answer { .. } => Reply::Nothing,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A session between a client and a server, message by message.
 //!
 //! No I/O happens here: a message comes in, steps come out. A client's message is forwarded
-//! unchanged, answered in place of the server, or held until a [`Question`] is answered. A server's
+//! unchanged, answered in place of the server, or held until a [`CallToJudge`] is answered. A server's
 //! message is matched with its request, inspected, and forwarded unchanged, forwarded edited, or
 //! withheld.
 //!
@@ -35,13 +35,13 @@ use parking_lot::Mutex;
 
 use self::client_messages::edited;
 use self::listing::OwnListing;
-use self::queue::Queue;
+use self::queue::ServerQueue;
 
 pub(crate) use self::ongoing_calls::OngoingCalls;
 pub(crate) use self::task_owners::TaskOwners;
 use crate::answers::{self, Era};
 use crate::extra_inputs::ExtraInputs;
-use crate::message::{Id, Kind, Message, Unfit};
+use crate::message::{Id, RpcMessage, RpcMessageKind, Unfit};
 use crate::params::{self, NameKey, NamedParams, RequestMeta};
 
 /// Maximum number of open requests. Clients have a handful; more are refused.
@@ -52,7 +52,7 @@ const MAX_CANCELLED: usize = 256;
 
 /// The state of one session.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct RpcSession {
     mcp_session: Arc<McpSession>,
     /// Requests of the client that the server has not answered.
     open_requests: HashMap<Id, OpenRequest>,
@@ -76,7 +76,7 @@ pub(crate) struct Session {
 #[derive(Debug)]
 enum Transport {
     /// All on one pipe, in order.
-    Pipe(Queue),
+    Pipe(ServerQueue),
     /// Each in its own HTTP request. The caller lists tools before calls.
     Requests {
         /// Answered requests that are remembered, because a client that lost an answer may request
@@ -98,11 +98,11 @@ enum OpenRequest {
     Prompts,
     Resources,
     Tasks,
-    Call(Box<OpenCall>),
+    Call(Box<UnansweredCall>),
     /// A prompt, a resource, or the result of an unknown task.
     Text(Place),
     /// The later result of a call.
-    Task(Box<OpenCall>),
+    Task(Box<UnansweredCall>),
     Other,
 }
 
@@ -119,7 +119,7 @@ struct PendingServerRequest {
 
 /// A call that was forwarded.
 #[derive(Debug, Clone)]
-struct OpenCall {
+struct UnansweredCall {
     ticket: CallTicket,
     era: Era,
     /// A hash of its tool and arguments.
@@ -136,26 +136,26 @@ enum Held {
 
 /// What the caller must do next.
 #[derive(Debug)]
-pub(crate) enum Step {
-    Send(Outgoing),
-    Judge(Box<Question>),
-    /// Our own listing has started: [`Session::listing_late`] gives it up.
+pub(crate) enum SessionStep {
+    Send(OutgoingLine),
+    Judge(Box<CallToJudge>),
+    /// Our own listing has started: [`RpcSession::listing_late`] gives it up.
     Listing(u64),
 }
 
 /// A message that leaves now: a complete line.
 #[derive(Debug)]
-pub(crate) enum Outgoing {
+pub(crate) enum OutgoingLine {
     ToServer(Vec<u8>),
     ToClient(Vec<u8>),
 }
 
 /// The messages among the steps for a message of a server over HTTP. There, the caller lists the
 /// tools before a call is judged, so no call waits for an answer of the server.
-pub(crate) fn messages_over_http(steps: Vec<Step>) -> impl Iterator<Item = Outgoing> {
+pub(crate) fn messages_over_http(steps: Vec<SessionStep>) -> impl Iterator<Item = OutgoingLine> {
     steps.into_iter().filter_map(|step| match step {
-        Step::Send(message) => Some(message),
-        Step::Judge(_) | Step::Listing(_) => {
+        SessionStep::Send(message) => Some(message),
+        SessionStep::Judge(_) | SessionStep::Listing(_) => {
             tracing::error!("a call waited for a list over HTTP; it is not forwarded");
             None
         }
@@ -164,7 +164,7 @@ pub(crate) fn messages_over_http(steps: Vec<Step>) -> impl Iterator<Item = Outgo
 
 /// A call that must be judged before it is forwarded.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct CallToJudge {
     id: Id,
     tool: String,
     arguments: Arguments,
@@ -182,7 +182,7 @@ pub(crate) struct Question {
     params_end: usize,
 }
 
-impl Question {
+impl CallToJudge {
     /// Starts judging it. `request` is the HTTP request of the message, if each message has its
     /// own.
     pub(crate) fn ask(&mut self, mcp_session: &McpSession, request: Option<&str>) -> McpPending {
@@ -200,10 +200,10 @@ impl Question {
     }
 }
 
-impl Session {
+impl RpcSession {
     /// A session whose messages come in order on a pipe.
     pub(crate) fn new(mcp_session: Arc<McpSession>) -> Self {
-        Self::on(Transport::Pipe(Queue::default()), mcp_session, Arc::default())
+        Self::on(Transport::Pipe(ServerQueue::default()), mcp_session, Arc::default())
     }
 
     /// A session whose messages come in separate HTTP requests, and that may be part of a longer
@@ -239,8 +239,8 @@ impl Session {
     }
 
     /// Handles a line of the client.
-    pub(crate) fn client_line(&mut self, line: &[u8]) -> Vec<Step> {
-        match Message::read(line) {
+    pub(crate) fn client_line(&mut self, line: &[u8]) -> Vec<SessionStep> {
+        match RpcMessage::read(line) {
             Ok(None) => Vec::new(),
             Ok(Some(message)) => self.client_message(message),
             Err(unfit) => vec![self.refuse(&unfit)],
@@ -248,21 +248,23 @@ impl Session {
     }
 
     /// The refusal of a client message that cannot be forwarded.
-    pub(crate) fn refuse(&self, unfit: &Unfit) -> Step {
+    pub(crate) fn refuse(&self, unfit: &Unfit) -> SessionStep {
         self.mcp_session.withheld("the client", &unfit.why.to_string());
         let text = format!("callgate did not forward this message: {}", unfit.why);
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
 
     /// Handles a message of the client.
-    pub(crate) fn client_message(&mut self, message: Message<'_>) -> Vec<Step> {
+    pub(crate) fn client_message(&mut self, message: RpcMessage<'_>) -> Vec<SessionStep> {
         let text = message.text;
         match message.kind {
-            Kind::Request { id, method, params } => self.request(id, &method, text, params),
-            Kind::Notification { method, params } => {
+            RpcMessageKind::Request { id, method, params } => {
+                self.request(id, &method, text, params)
+            }
+            RpcMessageKind::Notification { method, params } => {
                 self.client_notification(&method, text, params)
             }
-            Kind::Answer { id, outcome } => {
+            RpcMessageKind::Answer { id, outcome } => {
                 match id.and_then(|id| self.server_requests.remove_entry(&id)) {
                     // It answers a server request, which was allowed.
                     Some((id, pending_request)) => {
@@ -280,7 +282,12 @@ impl Session {
         }
     }
 
-    fn client_notification(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+    fn client_notification(
+        &mut self,
+        method: &str,
+        text: &str,
+        params: Option<Span>,
+    ) -> Vec<SessionStep> {
         // Some servers run a request without an id, and just do not answer it.
         if !method.starts_with("notifications/") {
             self.mcp_session.withheld("the client", "a request without an id");
@@ -290,7 +297,7 @@ impl Session {
         if let Some(id) = cancels.and_then(|params| cancelled(text, params)) {
             if let Some(held) = self.held.get_mut(&id) {
                 *held = Held::Cancelled;
-                return self.resolve_held(&id, None).into_iter().map(Step::Send).collect();
+                return self.resolve_held(&id, None).into_iter().map(SessionStep::Send).collect();
             }
             // The server no longer needs to answer.
             if self.open_requests.remove(&id).is_some() {
@@ -307,7 +314,7 @@ impl Session {
     }
 
     /// Forwards a message, after the calls that came before it.
-    fn forward(&mut self, text: &str) -> Vec<Step> {
+    fn forward(&mut self, text: &str) -> Vec<SessionStep> {
         match &mut self.transport {
             Transport::Requests { .. } => vec![to_server(text)],
             Transport::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
@@ -324,15 +331,21 @@ impl Session {
     }
 
     /// A held call is decided: forwards `text` in its place, or nothing.
-    fn resolve_held(&mut self, id: &Id, text: Option<&str>) -> Vec<Outgoing> {
+    fn resolve_held(&mut self, id: &Id, text: Option<&str>) -> Vec<OutgoingLine> {
         let lines = match &mut self.transport {
             Transport::Requests { .. } => text.map(line).into_iter().collect(),
             Transport::Pipe(queue) => queue.resolve(id, text.map(line)),
         };
-        lines.into_iter().map(Outgoing::ToServer).collect()
+        lines.into_iter().map(OutgoingLine::ToServer).collect()
     }
 
-    fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+    fn request(
+        &mut self,
+        id: Id,
+        method: &str,
+        text: &str,
+        params: Option<Span>,
+    ) -> Vec<SessionStep> {
         if self.open_requests.contains_key(&id) || self.held.contains_key(&id) {
             let why = "a request with this id is still waiting for its answer";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
@@ -400,13 +413,13 @@ impl Session {
             None => OpenRequest::Text(Place::Result),
             Some(ticket) => {
                 let era = params::era(text, params::meta(text, params));
-                OpenRequest::Task(Box::new(OpenCall { ticket, era, call_key: 0 }))
+                OpenRequest::Task(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
             }
         }
     }
 
     /// Handles a request for a prompt or a resource.
-    fn read(&mut self, id: Id, method: &str, text: &str, params: Span) -> Vec<Step> {
+    fn read(&mut self, id: Id, method: &str, text: &str, params: Span) -> Vec<SessionStep> {
         let key = if method == "prompts/get" { NameKey::Name } else { NameKey::Uri };
         let named = match NamedParams::read(text, params, key) {
             Ok(named) => named,
@@ -438,7 +451,7 @@ impl Session {
     }
 
     /// Handles a call: it waits for its verdict, and before that for the list of tools.
-    fn call(&mut self, id: Id, text: &str, params: Span) -> Vec<Step> {
+    fn call(&mut self, id: Id, text: &str, params: Span) -> Vec<SessionStep> {
         let named = match NamedParams::read(text, params, NameKey::Name) {
             Ok(named) => named,
             Err(error) => return vec![invalid_params(&id, &error)],
@@ -454,7 +467,7 @@ impl Session {
         let call_key = call_key(&named.name, raw);
         let continues =
             named.continues.then(|| self.ongoing_calls.lock().take_round(call_key)).flatten();
-        let question = Question {
+        let question = CallToJudge {
             tool: named.name.to_string(),
             arguments,
             meta: RequestMeta::read(text, named.meta),
@@ -473,14 +486,18 @@ impl Session {
         }
         self.held.insert(id, Held::Waiting);
         match self.needs_list() {
-            false => vec![Step::Judge(Box::new(question))],
+            false => vec![SessionStep::Judge(Box::new(question))],
             true => self.list_first(question, params::own_meta(text, named.meta)),
         }
     }
 
     /// Applies the verdict on a question.
-    pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Outgoing> {
-        let Question { id, era, call_key, extra_inputs, text, arguments_at, params_end, .. } =
+    pub(crate) fn decided(
+        &mut self,
+        question: CallToJudge,
+        decision: McpDecision,
+    ) -> Vec<OutgoingLine> {
+        let CallToJudge { id, era, call_key, extra_inputs, text, arguments_at, params_end, .. } =
             question;
         if self.held.remove(&id) != Some(Held::Waiting) {
             return self.resolve_held(&id, None);
@@ -496,8 +513,10 @@ impl Session {
             McpDecision::Deny(denial) => return self.refuse_call(&id, era, &denial),
         };
         let rewritten = permit.rewritten().map(str::to_owned);
-        self.open_requests
-            .insert(id.clone(), OpenRequest::Call(Box::new(OpenCall { ticket, era, call_key })));
+        self.open_requests.insert(
+            id.clone(),
+            OpenRequest::Call(Box::new(UnansweredCall { ticket, era, call_key })),
+        );
         let mut edits = Edits::default();
         extra_inputs.replace(&extra_replacements, &mut edits);
         match (rewritten, arguments_at) {
@@ -512,14 +531,14 @@ impl Session {
     }
 
     /// Sends a held call to the server. Requires its recorded permit.
-    fn release(&mut self, _proof: Recorded<Permit>, id: &Id, text: &str) -> Vec<Outgoing> {
+    fn release(&mut self, _proof: Recorded<Permit>, id: &Id, text: &str) -> Vec<OutgoingLine> {
         self.resolve_held(id, Some(text))
     }
 
-    fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<Outgoing> {
+    fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<OutgoingLine> {
         let mut messages = self.resolve_held(id, None);
         let answer = answers::refused_call(id, era, &self.mcp_session.denial_text(denial));
-        messages.push(Outgoing::ToClient(line(&answer)));
+        messages.push(OutgoingLine::ToClient(line(&answer)));
         messages
     }
 
@@ -543,7 +562,7 @@ impl Session {
     }
 
     /// Handles a line of the client that is too long to read.
-    pub(crate) fn client_too_large(&self, head: &[u8], limit: usize) -> Step {
+    pub(crate) fn client_too_large(&self, head: &[u8], limit: usize) -> SessionStep {
         self.refuse(&Unfit::too_large(head, limit))
     }
 }
@@ -587,7 +606,7 @@ fn call_key(tool: &str, arguments: &str) -> u64 {
     hash.finish()
 }
 
-fn invalid_params(id: &Id, error: &callgate_json::Error) -> Step {
+fn invalid_params(id: &Id, error: &callgate_json::Error) -> SessionStep {
     let why = format!("callgate did not forward this request: its params: {error}");
     to_client(answers::error(Some(id), -32602, &why))
 }
@@ -597,12 +616,12 @@ fn cancelled(text: &str, params: Span) -> Option<Id> {
     Id::at(text, member(text, params, "requestId")?)
 }
 
-fn to_server(text: &str) -> Step {
-    Step::Send(Outgoing::ToServer(line(text)))
+fn to_server(text: &str) -> SessionStep {
+    SessionStep::Send(OutgoingLine::ToServer(line(text)))
 }
 
-fn to_client(text: impl AsRef<str>) -> Step {
-    Step::Send(Outgoing::ToClient(line(text.as_ref())))
+fn to_client(text: impl AsRef<str>) -> SessionStep {
+    SessionStep::Send(OutgoingLine::ToClient(line(text.as_ref())))
 }
 
 fn line(text: &str) -> Vec<u8> {

@@ -25,8 +25,8 @@ pub use program::{Program, ProgramError};
 use self::child::RunningServer;
 pub(crate) use self::pipe::Pipe;
 pub(crate) use self::standard_streams::own as own_ends;
-use crate::lines::{Line, Lines};
-use crate::session::{Outgoing, Question, Session, Step};
+use crate::lines::{LineSplitter, SplitLine};
+use crate::session::{CallToJudge, OutgoingLine, RpcSession, SessionStep};
 
 /// The limits and timeouts of a wrapped server.
 #[derive(Debug, Clone)]
@@ -88,7 +88,7 @@ pub async fn wrap(
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
     let (to_client, client_writes) = Pipe::start(output, settings.max_message);
     let state = Arc::new(WrapState {
-        session: Mutex::new(Session::new(Arc::clone(&mcp_session))),
+        session: Mutex::new(RpcSession::new(Arc::clone(&mcp_session))),
         mcp_session,
         settings,
         to_server,
@@ -151,7 +151,7 @@ enum Sender {
 
 /// State that both directions share.
 struct WrapState {
-    session: Mutex<Session>,
+    session: Mutex<RpcSession>,
     mcp_session: Arc<McpSession>,
     settings: Settings,
     to_server: Pipe,
@@ -162,7 +162,7 @@ struct WrapState {
 
 /// Reads one side to its end.
 async fn pump(state: Arc<WrapState>, mut from: impl AsyncRead + Unpin, side: Side) {
-    let mut lines = Lines::new(state.settings.max_message);
+    let mut lines = LineSplitter::new(state.settings.max_message);
     let mut buffer = vec![0; READ];
     loop {
         let count = match from.read(&mut buffer).await {
@@ -189,7 +189,7 @@ const READ: usize = 64 * 1024;
 impl WrapState {
     /// Handles a line of one side, then waits until the other side has read enough of what was sent
     /// before.
-    async fn line(self: &Arc<Self>, line: Line, side: Side) {
+    async fn line(self: &Arc<Self>, line: SplitLine, side: Side) {
         for question in self.read(line, side) {
             self.ask(question, side).await;
         }
@@ -201,21 +201,23 @@ impl WrapState {
 
     /// Sends what a line leads to at once. Returns the calls to judge. The messages are queued while
     /// the session is locked: whichever task comes next, its messages come after them.
-    fn read(self: &Arc<Self>, line: Line, side: Side) -> Vec<Question> {
+    fn read(self: &Arc<Self>, line: SplitLine, side: Side) -> Vec<CallToJudge> {
         let limit = self.settings.max_message;
         let mut session = self.session.lock();
         let steps = match (side, line) {
-            (Side::Client, Line::Whole(line)) => session.client_line(&line),
-            (Side::Client, Line::TooLarge(head)) => vec![session.client_too_large(&head, limit)],
-            (Side::Server, Line::Whole(line)) => session.server_line(&line),
-            (Side::Server, Line::TooLarge(head)) => session.server_too_large(&head, limit),
+            (Side::Client, SplitLine::Whole(line)) => session.client_line(&line),
+            (Side::Client, SplitLine::TooLarge(head)) => {
+                vec![session.client_too_large(&head, limit)]
+            }
+            (Side::Server, SplitLine::Whole(line)) => session.server_line(&line),
+            (Side::Server, SplitLine::TooLarge(head)) => session.server_too_large(&head, limit),
         };
         let mut questions = Vec::new();
         for step in steps {
             match step {
-                Step::Send(message) => self.put(message, Sender::Reader(side)),
-                Step::Judge(question) => questions.push(*question),
-                Step::Listing(number) => {
+                SessionStep::Send(message) => self.put(message, Sender::Reader(side)),
+                SessionStep::Judge(question) => questions.push(*question),
+                SessionStep::Listing(number) => {
                     tokio::spawn(Arc::clone(self).watch_listing(number));
                 }
             }
@@ -225,16 +227,16 @@ impl WrapState {
 
     /// Queues a message. The reader of one side must never wait for that side to read, or both would
     /// wait forever: what it answers is dropped if nobody reads.
-    fn put(&self, message: Outgoing, sender: Sender) {
+    fn put(&self, message: OutgoingLine, sender: Sender) {
         match (message, sender) {
-            (Outgoing::ToClient(line), Sender::Reader(Side::Client)) => {
+            (OutgoingLine::ToClient(line), Sender::Reader(Side::Client)) => {
                 self.to_client.put_or_drop(line);
             }
-            (Outgoing::ToServer(line), Sender::Reader(Side::Server)) => {
+            (OutgoingLine::ToServer(line), Sender::Reader(Side::Server)) => {
                 self.to_server.put_or_drop(line);
             }
-            (Outgoing::ToClient(line), _) => self.to_client.put(line),
-            (Outgoing::ToServer(line), _) => self.to_server.put(line),
+            (OutgoingLine::ToClient(line), _) => self.to_client.put(line),
+            (OutgoingLine::ToServer(line), _) => self.to_server.put(line),
         }
     }
 
@@ -242,7 +244,7 @@ impl WrapState {
     /// task, so that further messages are read. The same holds for a call that waited for the
     /// server's list, because the reader of the server's output must not wait for the server to
     /// read.
-    async fn ask(self: &Arc<Self>, mut question: Question, side: Side) {
+    async fn ask(self: &Arc<Self>, mut question: CallToJudge, side: Side) {
         let mut pending = question.ask(&self.mcp_session, None);
         if side == Side::Client
             && let Poll::Ready(decision) = poll_once(&mut pending).await
@@ -253,12 +255,12 @@ impl WrapState {
     }
 
     /// Runs in its own task. Nobody waits for it, so it need not drop an answer.
-    async fn judge(self: Arc<Self>, question: Question, pending: McpPending) {
+    async fn judge(self: Arc<Self>, question: CallToJudge, pending: McpPending) {
         let decision = pending.await;
         self.decided(question, decision, Sender::Task);
     }
 
-    fn decided(&self, question: Question, decision: McpDecision, sender: Sender) {
+    fn decided(&self, question: CallToJudge, decision: McpDecision, sender: Sender) {
         let mut session = self.session.lock();
         for message in session.decided(question, decision) {
             self.put(message, sender);

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::post::{Exchange, without_line_end};
 use super::{list, read, site};
 use crate::answers;
-use crate::session::{Outgoing, messages_over_http};
+use crate::session::{OutgoingLine, messages_over_http};
 
 /// Maximum size of an event in addition to its message: names, ids, comments.
 const EVENT_OVERHEAD: usize = 64 * 1024;
@@ -136,8 +136,8 @@ async fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
     for message in messages_over_http(exchange.server_steps(data).await) {
         match message {
-            Outgoing::ToServer(text) => send_to_server(exchange, text),
-            Outgoing::ToClient(text) => messages.push(without_line_end(text)),
+            OutgoingLine::ToServer(text) => send_to_server(exchange, text),
+            OutgoingLine::ToClient(text) => messages.push(without_line_end(text)),
         }
     }
     messages

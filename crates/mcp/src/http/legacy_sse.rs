@@ -19,7 +19,7 @@ use url::Url;
 use super::post::{ClientPost, Exchange, MessageOutcome};
 use super::site::{self, Conversation, Site};
 use super::{Body, PATH, events, hex, reply, response};
-use crate::message::{Id, Kind, Message};
+use crate::message::{Id, RpcMessage, RpcMessageKind};
 
 /// Maximum number of concurrent streams per server.
 const MAX_CHANNELS: usize = 4096;
@@ -133,7 +133,11 @@ pub(super) async fn post(
 }
 
 impl Exchange {
-    async fn post_on_channel(mut self, message: Message<'_>, channel: &Channel) -> Response<Body> {
+    async fn post_on_channel(
+        mut self,
+        message: RpcMessage<'_>,
+        channel: &Channel,
+    ) -> Response<Body> {
         match self.outcome(message).await {
             Err(response) => response,
             Ok(MessageOutcome::Nothing) => reply::status(StatusCode::ACCEPTED),
@@ -195,8 +199,8 @@ impl Channel {
             self.accept_place(site, frame, data, out);
             return true;
         }
-        let answer = Message::of_body(data).ok().map(|message| message.kind);
-        let Some(Kind::Answer { id: Some(id), .. }) = answer else { return false };
+        let answer = RpcMessage::of_body(data).ok().map(|message| message.kind);
+        let Some(RpcMessageKind::Answer { id: Some(id), .. }) = answer else { return false };
         match self.own.lock().remove(&id) {
             None => false,
             Some(waits) => {

@@ -17,7 +17,7 @@ use super::legacy_sse::{self, Channel};
 use super::post::Exchange;
 use super::site::{self, Conversation, SESSION, Site};
 use super::{ServerType, events, hex, read, response};
-use crate::message::{Id, Kind, Message, Outcome};
+use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
 use crate::params;
 use crate::session::listing;
 
@@ -170,10 +170,12 @@ impl ToolLister {
 
 /// The result in an answer with its position, or the server's error.
 fn result_of(answer: &[u8]) -> Result<(&str, Span), ListFailure> {
-    let message = Message::of_body(answer).map_err(|_| ListFailure::default())?;
+    let message = RpcMessage::of_body(answer).map_err(|_| ListFailure::default())?;
     match message.kind {
-        Kind::Answer { outcome: Outcome::Result(result), .. } => Ok((message.text, result)),
-        Kind::Answer { outcome: Outcome::Error(error), .. } => {
+        RpcMessageKind::Answer { outcome: AnswerContent::Result(result), .. } => {
+            Ok((message.text, result))
+        }
+        RpcMessageKind::Answer { outcome: AnswerContent::Error(error), .. } => {
             Err(ListFailure::of(message.text, error))
         }
         _ => Err(ListFailure::default()),
@@ -181,8 +183,8 @@ fn result_of(answer: &[u8]) -> Result<(&str, Span), ListFailure> {
 }
 
 fn answers(data: &[u8], id: &Id) -> bool {
-    let message = Message::of_body(data);
-    matches!(message, Ok(Message { kind: Kind::Answer { id: Some(of), .. }, .. }) if of == *id)
+    let message = RpcMessage::of_body(data);
+    matches!(message, Ok(RpcMessage { kind: RpcMessageKind::Answer { id: Some(of), .. }, .. }) if of == *id)
 }
 
 /// A random id that clients cannot guess.

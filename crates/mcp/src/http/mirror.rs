@@ -6,7 +6,7 @@ use base64::prelude::BASE64_STANDARD;
 use callgate_json::{Span, Value};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::message::{Kind, Message};
+use crate::message::{RpcMessage, RpcMessageKind};
 use crate::params::{self, NameKey, NamedParams};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -18,12 +18,11 @@ const PARAMETER: &str = "mcp-param-";
 const DECLARED: &str = "x-mcp-header";
 
 /// The first header that contradicts the body, if any.
-pub(super) fn disagreement(headers: &HeaderMap, message: &Message<'_>) -> Option<HeaderName> {
+pub(super) fn disagreement(headers: &HeaderMap, message: &RpcMessage<'_>) -> Option<HeaderName> {
     let (method, params) = match &message.kind {
-        Kind::Request { method, params, .. } | Kind::Notification { method, params } => {
-            (Some(method.as_ref()), *params)
-        }
-        Kind::Answer { .. } => (None, None),
+        RpcMessageKind::Request { method, params, .. }
+        | RpcMessageKind::Notification { method, params } => (Some(method.as_ref()), *params),
+        RpcMessageKind::Answer { .. } => (None, None),
     };
     let text = message.text;
     let name = method.and_then(|method| named(method, text, params?));
@@ -202,7 +201,7 @@ mod tests {
     }
 
     fn agrees(pairs: &[(&'static str, &str)], body: &str) -> bool {
-        let message = Message::of_body(body.as_bytes()).unwrap();
+        let message = RpcMessage::of_body(body.as_bytes()).unwrap();
         disagreement(&headers(pairs), &message).is_none()
     }
 

@@ -14,16 +14,16 @@ use super::mirror::{self, MirroredArguments};
 use super::site::{self, Conversation, SESSION, Site};
 use super::{Body, HttpSettings, list, read, reply, response};
 use crate::answers;
-use crate::message::{Id, Kind, Message};
+use crate::message::{Id, RpcMessage, RpcMessageKind};
 use crate::params::{self, NameKey, NamedParams};
-use crate::session::{Outgoing, Session, Step};
+use crate::session::{OutgoingLine, RpcSession, SessionStep};
 
 /// One request of a client, from its message to its answer.
 pub(super) struct Exchange {
     pub(super) site: Arc<Site>,
     pub(super) client: ClientInfo,
     pub(super) conversation: Arc<Conversation>,
-    pub(super) session: Arc<tokio::sync::Mutex<Session>>,
+    pub(super) session: Arc<tokio::sync::Mutex<RpcSession>>,
     /// The client's headers, as they are sent to the server.
     pub(super) headers: HeaderMap,
     /// The address that it is sent to.
@@ -51,10 +51,10 @@ pub(super) enum MessageOutcome {
 }
 
 impl MessageOutcome {
-    fn of(message: Outgoing) -> Self {
+    fn of(message: OutgoingLine) -> Self {
         match message {
-            Outgoing::ToServer(text) => Self::Forward(without_line_end(text)),
-            Outgoing::ToClient(text) => Self::Answer(without_line_end(text)),
+            OutgoingLine::ToServer(text) => Self::Forward(without_line_end(text)),
+            OutgoingLine::ToClient(text) => Self::Answer(without_line_end(text)),
         }
     }
 }
@@ -90,8 +90,8 @@ impl ClientPost {
     pub(super) fn message(
         &self,
         conversation: &Conversation,
-    ) -> Result<Message<'_>, Box<Response<Body>>> {
-        let message = Message::of_body(&self.body).map_err(|unfit| {
+    ) -> Result<RpcMessage<'_>, Box<Response<Body>>> {
+        let message = RpcMessage::of_body(&self.body).map_err(|unfit| {
             conversation.mcp_session.withheld("the client", &unfit.why.to_string());
             Box::new(reply::unfit(&unfit))
         })?;
@@ -156,7 +156,7 @@ impl Exchange {
         named.unwrap_or(&self.to).clone()
     }
 
-    async fn run(mut self, message: Message<'_>) -> Response<Body> {
+    async fn run(mut self, message: RpcMessage<'_>) -> Response<Body> {
         match self.outcome(message).await {
             Err(response) => response,
             Ok(MessageOutcome::Answer(answer)) => reply::message(StatusCode::OK, answer),
@@ -178,7 +178,7 @@ impl Exchange {
     /// The decision about a message, or the response to an invalid one.
     pub(super) async fn outcome(
         &mut self,
-        message: Message<'_>,
+        message: RpcMessage<'_>,
     ) -> Result<MessageOutcome, Response<Body>> {
         self.id = id_of(&message);
         if let Some(refused) = self.conversation.refused() {
@@ -192,18 +192,19 @@ impl Exchange {
             }
         }
         // If requests are independent, the server's questions in other requests are unknown.
-        let is_answer = matches!(message.kind, Kind::Answer { .. });
+        let is_answer = matches!(message.kind, RpcMessageKind::Answer { .. });
         if is_answer && !self.conversation.is_named() {
             let step = self.with_session(|session| session.judge_unmatched_answer(&message)).await;
             return Ok(self.await_verdict(step.into_iter().collect()).await);
         }
         self.listens = matches!(
             &message.kind,
-            Kind::Request { method, .. } if method == "subscriptions/listen"
+            RpcMessageKind::Request { method, .. } if method == "subscriptions/listen"
         );
         let steps = self.client_steps(message).await;
-        let is_on_its_way =
-            |step: &Step| matches!(step, Step::Send(Outgoing::ToServer(_)) | Step::Judge(_));
+        let is_on_its_way = |step: &SessionStep| {
+            matches!(step, SessionStep::Send(OutgoingLine::ToServer(_)) | SessionStep::Judge(_))
+        };
         self.waits = self.id.is_some() && steps.iter().any(is_on_its_way);
         let outcome = self.await_verdict(steps).await;
         if let (Some(called), MessageOutcome::Forward(body)) = (&called, &outcome)
@@ -216,7 +217,7 @@ impl Exchange {
 
     /// Locks the session for some work. Large messages take long, and no thread that serves others
     /// may wait for that.
-    pub(super) async fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
+    pub(super) async fn with_session<T>(&self, work: impl FnOnce(&mut RpcSession) -> T) -> T {
         work(&mut *self.session.lock().await)
     }
 
@@ -229,10 +230,10 @@ impl Exchange {
 
     /// The steps for a message of the client. Messages other than calls may need the store, so they
     /// are handled on a blocking thread. Calls wait for the store by themselves.
-    async fn client_steps(&self, message: Message<'_>) -> Vec<Step> {
+    async fn client_steps(&self, message: RpcMessage<'_>) -> Vec<SessionStep> {
         let asks_store = matches!(
             &message.kind,
-            Kind::Request { method, .. } if !FROM_MEMORY.contains(&&**method)
+            RpcMessageKind::Request { method, .. } if !FROM_MEMORY.contains(&&**method)
         );
         if !asks_store {
             return self.with_session(|session| session.client_message(message)).await;
@@ -240,7 +241,7 @@ impl Exchange {
         let (session, text) = (Arc::clone(&self.session), message.text.to_owned());
         let looked_at = tokio::task::spawn_blocking(move || {
             // It was parsed before, so parsing it again succeeds.
-            let message = Message::of_body(text.as_bytes());
+            let message = RpcMessage::of_body(text.as_bytes());
             message
                 .map(|message| session.blocking_lock().client_message(message))
                 .unwrap_or_default()
@@ -250,7 +251,7 @@ impl Exchange {
 
     /// The steps for a message of the server. Large messages, and those that write to the store,
     /// are handled on a blocking thread.
-    pub(super) async fn server_steps(&self, data: &[u8]) -> Vec<Step> {
+    pub(super) async fn server_steps(&self, data: &[u8]) -> Vec<SessionStep> {
         if data.len() < LARGE && !may_be_pinned(data) {
             return self.with_session(|session| steps_for(session, data)).await;
         }
@@ -261,21 +262,21 @@ impl Exchange {
     }
 
     /// Waits for the verdict, if there is one to wait for.
-    async fn await_verdict(&self, mut steps: Vec<Step>) -> MessageOutcome {
+    async fn await_verdict(&self, mut steps: Vec<SessionStep>) -> MessageOutcome {
         // A client message results in at most one step.
         while let Some(step) = steps.pop() {
             match step {
-                Step::Send(message) => return MessageOutcome::of(message),
-                Step::Judge(mut question) => {
+                SessionStep::Send(message) => return MessageOutcome::of(message),
+                SessionStep::Judge(mut question) => {
                     let decision = question
                         .ask(&self.conversation.mcp_session, Some(&self.client.request))
                         .await;
-                    let decided = |session: &mut Session| session.decided(*question, decision);
+                    let decided = |session: &mut RpcSession| session.decided(*question, decision);
                     let message = self.with_session(decided).await.pop();
                     return message.map_or(MessageOutcome::Nothing, MessageOutcome::of);
                 }
                 // Only sessions on a pipe list tools themselves.
-                Step::Listing(_) => {}
+                SessionStep::Listing(_) => {}
             }
         }
         MessageOutcome::Nothing
@@ -283,8 +284,8 @@ impl Exchange {
 }
 
 /// The steps for a message of the server.
-pub(crate) fn steps_for(session: &mut Session, data: &[u8]) -> Vec<Step> {
-    match Message::of_body(data) {
+pub(crate) fn steps_for(session: &mut RpcSession, data: &[u8]) -> Vec<SessionStep> {
+    match RpcMessage::of_body(data) {
         Ok(message) => session.server_message(message),
         Err(unfit) => session.withhold(&unfit, data),
     }
@@ -356,8 +357,8 @@ struct CallParams {
 }
 
 impl CallParams {
-    fn read(message: &Message<'_>) -> Option<Self> {
-        let Kind::Request { method, params, .. } = &message.kind else { return None };
+    fn read(message: &RpcMessage<'_>) -> Option<Self> {
+        let RpcMessageKind::Request { method, params, .. } = &message.kind else { return None };
         let params = (*params).filter(|_| method == "tools/call")?;
         let named = NamedParams::read(message.text, params, NameKey::Name).ok()?;
         let meta = params::own_meta(message.text, named.meta);
@@ -383,7 +384,7 @@ impl CallParams {
 
     /// Updates the headers that repeat arguments, because the arguments have changed.
     fn repeat(&self, conversation: &Conversation, headers: &mut HeaderMap, body: &[u8]) {
-        let Ok(message) = Message::of_body(body) else { return };
+        let Ok(message) = RpcMessage::of_body(body) else { return };
         let arguments = Self::read(&message).and_then(|called| called.arguments);
         let arguments = arguments.map_or("{}", |span| span.of(message.text));
         self.repeated(conversation).unwrap_or_default().rewrite(headers, arguments);
@@ -406,13 +407,13 @@ pub(super) fn has_fit_session(headers: &HeaderMap) -> bool {
 /// be stored.
 const MAX_SESSION: usize = 4096;
 
-fn begins(message: &Message<'_>) -> bool {
-    matches!(&message.kind, Kind::Request { method, .. } if method == "initialize")
+fn begins(message: &RpcMessage<'_>) -> bool {
+    matches!(&message.kind, RpcMessageKind::Request { method, .. } if method == "initialize")
 }
 
-fn id_of(message: &Message<'_>) -> Option<Id> {
+fn id_of(message: &RpcMessage<'_>) -> Option<Id> {
     match &message.kind {
-        Kind::Request { id, .. } => Some(id.clone()),
+        RpcMessageKind::Request { id, .. } => Some(id.clone()),
         _ => None,
     }
 }

@@ -15,8 +15,8 @@ use super::site::{self, SESSION, Site};
 use super::upstream::UpstreamError;
 use super::{Body, events, read, reply};
 use crate::answers;
-use crate::message::{Id, Kind, Message, Outcome};
-use crate::session::{Outgoing, Session, messages_over_http};
+use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
+use crate::session::{OutgoingLine, RpcSession, messages_over_http};
 
 /// Opens a stream for messages that the server sends by itself (`GET`), including those that a
 /// client has missed.
@@ -39,7 +39,7 @@ pub(super) async fn get(
             let mut exchange = Exchange::new(site, client, conversation, headers);
             exchange.listens = true;
             if exchange.headers.contains_key("last-event-id") {
-                exchange.with_session(Session::note_resumption).await;
+                exchange.with_session(RpcSession::note_resumption).await;
             }
             answer(exchange, response).await
         }
@@ -180,7 +180,7 @@ impl Exchange {
             // It answers no request, so nobody waits for it.
             return reply::status(status);
         }
-        let steps = match Message::of_body(body) {
+        let steps = match RpcMessage::of_body(body) {
             _ if status.is_success() => self.server_steps(body).await,
             Err(_) => return self.failure(body, status).await,
             Ok(message) => {
@@ -191,8 +191,8 @@ impl Exchange {
         let mut content = None;
         for message in messages_over_http(steps) {
             match message {
-                Outgoing::ToClient(text) => content = Some(without_line_end(text)),
-                Outgoing::ToServer(text) => events::send_to_server(self, text),
+                OutgoingLine::ToClient(text) => content = Some(without_line_end(text)),
+                OutgoingLine::ToServer(text) => events::send_to_server(self, text),
             }
         }
         if !status.is_success() {
@@ -221,17 +221,17 @@ impl Exchange {
     }
 
     /// In transport errors some servers use an id that no request has.
-    fn of_status<'a>(&self, message: Message<'a>, status: StatusCode) -> Message<'a> {
-        let Message { text, kind } = message;
+    fn of_status<'a>(&self, message: RpcMessage<'a>, status: StatusCode) -> RpcMessage<'a> {
+        let RpcMessage { text, kind } = message;
         let kind = match kind {
-            Kind::Answer { id, outcome: outcome @ Outcome::Error(_) }
+            RpcMessageKind::Answer { id, outcome: outcome @ AnswerContent::Error(_) }
                 if !status.is_success() && id != self.id =>
             {
-                Kind::Answer { id: None, outcome }
+                RpcMessageKind::Answer { id: None, outcome }
             }
             kind => kind,
         };
-        Message { text, kind }
+        RpcMessage { text, kind }
     }
 
     /// The response has no message. A request must still get an answer.

@@ -17,7 +17,7 @@ use url::Url;
 use super::legacy_sse::Channels;
 use super::upstream::Upstream;
 use super::{HttpSettings, ServerType};
-use crate::session::{OngoingCalls, Session, TaskOwners};
+use crate::session::{OngoingCalls, RpcSession, TaskOwners};
 
 /// The header with which the older revisions name a conversation.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -96,22 +96,22 @@ pub(super) struct Conversation {
     ongoing_calls: Arc<Mutex<OngoingCalls>>,
     /// Shared by all requests, if the server named the conversation: their ids are then unique in
     /// it.
-    session: Option<Arc<AsyncMutex<Session>>>,
+    session: Option<Arc<AsyncMutex<RpcSession>>>,
     /// Locked while tools are being listed. Holds the time of the last failure.
     pub(super) listing: AsyncMutex<Option<Instant>>,
 }
 
 impl Conversation {
     /// The session state for a request.
-    pub(super) fn session(&self) -> Arc<AsyncMutex<Session>> {
+    pub(super) fn session(&self) -> Arc<AsyncMutex<RpcSession>> {
         match &self.session {
             Some(session) => Arc::clone(session),
             None => Arc::new(AsyncMutex::new(self.fresh())),
         }
     }
 
-    fn fresh(&self) -> Session {
-        Session::of_requests(Arc::clone(&self.mcp_session), Arc::clone(&self.ongoing_calls))
+    fn fresh(&self) -> RpcSession {
+        RpcSession::of_requests(Arc::clone(&self.mcp_session), Arc::clone(&self.ongoing_calls))
     }
 
     /// Why the server may not be used now, if so.

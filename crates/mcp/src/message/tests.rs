@@ -1,11 +1,11 @@
 use super::*;
 
-fn read(line: &str) -> Result<Option<Message<'_>>, Unfit> {
-    Message::read(line.as_bytes())
+fn read(line: &str) -> Result<Option<RpcMessage<'_>>, Unfit> {
+    RpcMessage::read(line.as_bytes())
 }
 
 fn why(line: &[u8]) -> UnfitReason {
-    Message::read(line).unwrap_err().why
+    RpcMessage::read(line).unwrap_err().why
 }
 
 fn problem(line: &str) -> callgate_json::Problem {
@@ -18,20 +18,21 @@ fn problem(line: &str) -> callgate_json::Problem {
 #[test]
 fn the_three_kinds() {
     let request = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap().unwrap();
-    assert!(matches!(request.kind, Kind::Request { id: Id::Number(n), .. } if n == "1"));
+    assert!(matches!(request.kind, RpcMessageKind::Request { id: Id::Number(n), .. } if n == "1"));
     let notification =
         read(r#"{"method":"notifications/x","params":{},"jsonrpc":"2.0"}"#).unwrap().unwrap();
-    assert!(matches!(notification.kind, Kind::Notification { params: Some(_), .. }));
+    assert!(matches!(notification.kind, RpcMessageKind::Notification { params: Some(_), .. }));
     // TypeScript servers write the result first.
     let text = r#"{"result":{"a":1},"jsonrpc":"2.0","id":"x"}"#;
     let answer = read(text).unwrap().unwrap();
-    let Kind::Answer { id: Some(Id::Text(id)), outcome: Outcome::Result(span) } = answer.kind
+    let RpcMessageKind::Answer { id: Some(Id::Text(id)), outcome: AnswerContent::Result(span) } =
+        answer.kind
     else {
         panic!("{answer:?}")
     };
     assert_eq!((id.as_str(), span.of(text)), ("x", r#"{"a":1}"#));
     let failed = read(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#);
-    assert!(matches!(failed.unwrap().unwrap().kind, Kind::Answer { id: None, .. }));
+    assert!(matches!(failed.unwrap().unwrap().kind, RpcMessageKind::Answer { id: None, .. }));
     assert!(read("\n").unwrap().is_none());
     assert!(read(" \r\n").unwrap().is_none());
 }
@@ -167,7 +168,7 @@ mod properties {
         /// first, or that treat a carriage return as a line end.
         #[test]
         fn fit_messages_are_read_the_same_way(line in line()) {
-            let Ok(Some(message)) = Message::read(line.as_bytes()) else { return Ok(()) };
+            let Ok(Some(message)) = RpcMessage::read(line.as_bytes()) else { return Ok(()) };
             prop_assert!(!message.text.contains('\r'));
             let last: serde_json::Value = match serde_json::from_str(message.text) {
                 Ok(value) => value,
@@ -175,11 +176,11 @@ mod properties {
                 Err(_) => { prop_assert!(message.text.contains("\\ud83d")); return Ok(()) }
             };
             let method = match &message.kind {
-                Kind::Request { method, .. } | Kind::Notification { method, .. } => Some(method.as_ref()),
-                Kind::Answer { .. } => None,
+                RpcMessageKind::Request { method, .. } | RpcMessageKind::Notification { method, .. } => Some(method.as_ref()),
+                RpcMessageKind::Answer { .. } => None,
             };
             prop_assert_eq!(last.get("method").and_then(|method| method.as_str()), method);
-            if let Kind::Request { id, .. } = &message.kind {
+            if let RpcMessageKind::Request { id, .. } = &message.kind {
                 prop_assert_eq!(last["id"].to_string(), id.json());
             }
         }
@@ -187,7 +188,7 @@ mod properties {
         /// The bytes decide, never where they were split.
         #[test]
         fn nothing_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Message::read(&bytes);
+            let _ = RpcMessage::read(&bytes);
             let _ = id_of(&String::from_utf8_lossy(&bytes));
         }
     }

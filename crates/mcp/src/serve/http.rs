@@ -16,7 +16,7 @@ use super::{Changes, ClientChannel, Host, MAX_MESSAGE, Reply, Service, broken_re
 use crate::answers::{self, REFUSED};
 use crate::http::read::{self, ReadError};
 use crate::http::{Body, PATH, reply};
-use crate::message::{Kind, Message};
+use crate::message::{RpcMessage, RpcMessageKind};
 
 /// How many requests are answered at the same time; others wait. Each may read the whole store.
 const MAX_BUSY: usize = 4;
@@ -104,7 +104,7 @@ impl<H: Host> Http<H> {
 impl<H: Host> Service<H> {
     /// Handles a posted message.
     fn posted(&self, headers: &HeaderMap, body: &[u8]) -> Reply {
-        let message = match Message::read(body) {
+        let message = match RpcMessage::read(body) {
             Ok(Some(message)) => message,
             Ok(None) => {
                 let error = answers::error(None, -32700, "the body is empty; send a message");
@@ -113,15 +113,15 @@ impl<H: Host> Service<H> {
             Err(unfit) => return unfit_reply(&unfit),
         };
         match &message.kind {
-            Kind::Request { id, method, params } => {
+            RpcMessageKind::Request { id, method, params } => {
                 let repeated = headers::Body { method, text: message.text, params: *params };
                 if let Err(why) = headers::check(headers, &repeated) {
                     let error = ResponseWriter::error(id, HEADER_MISMATCH, &why, None);
                     return Reply::Answer(error, Some(Fault::Request));
                 }
             }
-            Kind::Notification { .. } => return Reply::Nothing,
-            Kind::Answer { id, .. } => {
+            RpcMessageKind::Notification { .. } => return Reply::Nothing,
+            RpcMessageKind::Answer { id, .. } => {
                 let why = "this server sends no requests, so it expects no answers";
                 let error = answers::error(id.as_ref(), -32600, why);
                 return Reply::Answer(error, Some(Fault::Request));

@@ -9,7 +9,7 @@ use tokio::io::AsyncReadExt as _;
 use super::changes::Changed;
 use super::connection::Connection;
 use super::{Changes, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
-use crate::lines::{Line, Lines};
+use crate::lines::{LineSplitter, SplitLine};
 use crate::message::Unfit;
 use crate::stdio::{Pipe, own_ends};
 
@@ -18,7 +18,7 @@ pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) ->
     let (mut input, output) = own_ends()?;
     let (to_client, writes) = Pipe::start(output, MAX_ANSWER);
     let mut change_listener = changes.listen();
-    let (mut lines, mut connection) = (Lines::new(MAX_MESSAGE), Connection::default());
+    let (mut lines, mut connection) = (LineSplitter::new(MAX_MESSAGE), Connection::default());
     let mut buffer = vec![0; READ];
     loop {
         tokio::select! {
@@ -59,10 +59,10 @@ pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) ->
 }
 
 /// Runs on a blocking thread, because reading a store waits for its disk.
-async fn reply<H: Host>(service: &Arc<Service<H>>, line: Line) -> Reply {
+async fn reply<H: Host>(service: &Arc<Service<H>>, line: SplitLine) -> Reply {
     let line = match line {
-        Line::Whole(line) => line,
-        Line::TooLarge(head) => return unfit_reply(&Unfit::too_large(&head, MAX_MESSAGE)),
+        SplitLine::Whole(line) => line,
+        SplitLine::TooLarge(head) => return unfit_reply(&Unfit::too_large(&head, MAX_MESSAGE)),
     };
     let (line, service) = (Arc::new(line), Arc::clone(service));
     let of_line = Arc::clone(&line);

@@ -6,10 +6,10 @@ use callgate_decide::mcp::{CallTicket, SentMessage, ServerRequest};
 use callgate_json::{Edits, Span, member};
 
 use super::server::server_request_kind;
-use super::{OpenRequest, PendingServerRequest, Session, Step, to_server};
+use super::{OpenRequest, PendingServerRequest, RpcSession, SessionStep, to_server};
 use crate::answers;
 use crate::extra_inputs::ExtraInputs;
-use crate::message::{Id, Kind, Message, Outcome};
+use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
 use crate::params::{self, NamedParams};
 
 /// Sent to the server in place of a withheld answer. It does not say why: the server must not learn
@@ -20,7 +20,7 @@ const NOT_ANSWERED: &str = "The gateway of this client did not forward its answe
 /// call. Beyond this, an answer is judged as part of the first ones, and by itself.
 const MAX_CALLS: usize = 64;
 
-impl Session {
+impl RpcSession {
     /// The values in parameters in addition to a name and arguments.
     pub(super) fn extra_inputs(&self, text: &str, named: &NamedParams<'_>) -> ExtraInputs {
         ExtraInputs::of_members(text, &named.other_members, |state| {
@@ -80,8 +80,8 @@ impl Session {
         id: Option<&Id>,
         pending_request: PendingServerRequest,
         text: &str,
-        outcome: Outcome,
-    ) -> Step {
+        outcome: AnswerContent,
+    ) -> SessionStep {
         let extra_inputs = ExtraInputs::of_answer(outcome, text);
         let inputs = extra_inputs.inputs(text, self.mcp_session.max_arguments());
         let PendingServerRequest { method, calls, .. } = &pending_request;
@@ -93,8 +93,8 @@ impl Session {
     }
 
     /// The client answers the server, but the request is unknown.
-    pub(crate) fn judge_unmatched_answer(&self, message: &Message<'_>) -> Option<Step> {
-        let Kind::Answer { id, outcome } = &message.kind else { return None };
+    pub(crate) fn judge_unmatched_answer(&self, message: &RpcMessage<'_>) -> Option<SessionStep> {
+        let RpcMessageKind::Answer { id, outcome } = &message.kind else { return None };
         let method = name_of(guess_request(message.text, *outcome));
         let pending_request = PendingServerRequest { number: 0, method, calls: Vec::new() };
         Some(self.client_response(id.as_ref(), pending_request, message.text, *outcome))
@@ -107,8 +107,8 @@ fn name_of(open_request: Option<ServerRequest>) -> &'static str {
 }
 
 /// Guesses the request of an answer by its content.
-fn guess_request(text: &str, outcome: Outcome) -> Option<ServerRequest> {
-    let Outcome::Result(result) = outcome else { return None };
+fn guess_request(text: &str, outcome: AnswerContent) -> Option<ServerRequest> {
+    let AnswerContent::Result(result) = outcome else { return None };
     let has = |key| member(text, result, key).is_some();
     match () {
         () if has("action") => Some(ServerRequest::Elicitation),

@@ -6,9 +6,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use callgate_decide::mcp::{ListPage, McpSession};
 use callgate_json::{Span, quote};
 
-use super::lists::{self, List};
-use super::{Question, Session, Step, Transport, to_server};
-use crate::message::{Id, Outcome};
+use super::lists::{self, ListKind};
+use super::{CallToJudge, RpcSession, SessionStep, Transport, to_server};
+use crate::message::{AnswerContent, Id};
 use crate::params;
 
 /// Maximum number of pages that are requested. Servers have one or two.
@@ -33,12 +33,16 @@ struct RunningListing {
     meta: Option<String>,
     pages: u32,
     /// Calls that wait for it.
-    waiting: Vec<Question>,
+    waiting: Vec<CallToJudge>,
 }
 
-impl Session {
+impl RpcSession {
     /// Lists the tools before the call is judged.
-    pub(super) fn list_first(&mut self, question: Question, meta: Option<String>) -> Vec<Step> {
+    pub(super) fn list_first(
+        &mut self,
+        question: CallToJudge,
+        meta: Option<String>,
+    ) -> Vec<SessionStep> {
         if let Some(running) = &mut self.listing.running {
             running.waiting.push(question);
             return Vec::new();
@@ -47,7 +51,7 @@ impl Session {
         let id = self.listing.id_of_page(1);
         let step = ask(&id, meta.as_deref(), None);
         self.listing.running = Some(RunningListing { id, meta, pages: 1, waiting: vec![question] });
-        vec![step, Step::Listing(self.listing.count)]
+        vec![step, SessionStep::Listing(self.listing.count)]
     }
 
     /// Whether this is the id of our own listing.
@@ -56,9 +60,9 @@ impl Session {
     }
 
     /// Handles a page of our own listing.
-    pub(super) fn own_page(&mut self, text: &str, outcome: Outcome) -> Vec<Step> {
+    pub(super) fn own_page(&mut self, text: &str, outcome: AnswerContent) -> Vec<SessionStep> {
         let Some(mut running) = self.listing.running.take() else { return Vec::new() };
-        let Outcome::Result(result) = outcome else {
+        let AnswerContent::Result(result) = outcome else {
             self.listing.given_up = true;
             return judged_next(running.waiting);
         };
@@ -76,7 +80,7 @@ impl Session {
     }
 
     /// Without an answer, the waiting calls are judged by what is known.
-    pub(super) fn listing_failed(&mut self) -> Vec<Question> {
+    pub(super) fn listing_failed(&mut self) -> Vec<CallToJudge> {
         self.listing.given_up = true;
         let running = self.listing.running.take();
         running.map_or_else(Vec::new, |running| running.waiting)
@@ -102,7 +106,7 @@ impl Session {
     }
 
     /// A list is late. Gives it up if it is still the current one.
-    pub(crate) fn listing_late(&mut self, number: u64) -> Vec<Question> {
+    pub(crate) fn listing_late(&mut self, number: u64) -> Vec<CallToJudge> {
         match number == self.listing.count {
             true => self.listing_failed(),
             false => Vec::new(),
@@ -110,8 +114,8 @@ impl Session {
     }
 }
 
-pub(super) fn judged_next(waiting: Vec<Question>) -> Vec<Step> {
-    waiting.into_iter().map(|question| Step::Judge(Box::new(question))).collect()
+pub(super) fn judged_next(waiting: Vec<CallToJudge>) -> Vec<SessionStep> {
+    waiting.into_iter().map(|question| SessionStep::Judge(Box::new(question))).collect()
 }
 
 impl OwnListing {
@@ -120,7 +124,7 @@ impl OwnListing {
     }
 }
 
-fn ask(id: &Id, meta: Option<&str>, cursor: Option<&str>) -> Step {
+fn ask(id: &Id, meta: Option<&str>, cursor: Option<&str>) -> SessionStep {
     to_server(&request(id, meta, cursor))
 }
 
@@ -142,7 +146,7 @@ pub(crate) fn page(
 ) -> Option<String> {
     let next = params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty());
     let page = ListPage { first: is_first, last: next.is_none() };
-    let items = lists::items(text, result, List::Tools(page))?;
+    let items = lists::items(text, result, ListKind::Tools(page))?;
     let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();
     mcp_session.tools(&raw, page);
     next

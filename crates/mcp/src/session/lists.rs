@@ -7,7 +7,7 @@ use crate::params;
 
 /// The kind of list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum ListKind {
     /// With the position of the page.
     Tools(ListPage),
     Prompts,
@@ -15,7 +15,7 @@ pub(super) enum List {
 }
 
 /// The entries of a list; `None` if there is no list, or more than one.
-pub(super) fn items(text: &str, result: Span, list: List) -> Option<Vec<Span>> {
+pub(super) fn items(text: &str, result: Span, list: ListKind) -> Option<Vec<Span>> {
     let mut reader = Reader::at(text, result);
     let mut fields = Fields::new(&["tools", "prompts", "resources", "resourcetemplates"]);
     let (mut found, mut object) = (None, reader.object().ok()?);
@@ -27,7 +27,9 @@ pub(super) fn items(text: &str, result: Span, list: List) -> Option<Vec<Span>> {
         let value = reader.skip().ok()?;
         let is_it = matches!(
             (place, list),
-            (Some(0), List::Tools(_)) | (Some(1), List::Prompts) | (Some(2 | 3), List::Resources)
+            (Some(0), ListKind::Tools(_))
+                | (Some(1), ListKind::Prompts)
+                | (Some(2 | 3), ListKind::Resources)
         );
         if is_it && found.replace(value).is_some() {
             return None;

@@ -4,7 +4,7 @@
 use callgate_call::Arguments;
 use callgate_json::{Kind, Reader, Span, elements, members};
 
-use super::{OVERSIZE_PREFIX, Session};
+use super::{OVERSIZE_PREFIX, RpcSession};
 
 /// Keys that programs use for the name of a tool, and for its arguments, in lower case and without
 /// separators.
@@ -24,7 +24,7 @@ struct Lookalike {
     arguments: Option<Span>,
 }
 
-impl Session {
+impl RpcSession {
     /// Why a request that looks like a call must not be forwarded.
     pub(super) fn against_lookalikes(
         &self,

@@ -11,7 +11,7 @@ const MAX_QUEUED: usize = 64 << 20;
 
 /// Lines that wait to be sent to the server.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct ServerQueue {
     lines: VecDeque<Queued>,
     /// The number of bytes in it.
     size: usize,
@@ -24,7 +24,7 @@ enum Queued {
     Held(Id, usize),
 }
 
-impl Queue {
+impl ServerQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -8,18 +8,19 @@ use callgate_json::{Edits, Member, Span, elements, member, members};
 use memchr::memmem;
 
 use super::listing::judged_next;
-use super::lists::{self, List};
+use super::lists::{self, ListKind};
 use super::{
-    MAX_OPEN, OpenCall, OpenRequest, Session, Step, Transport, plain, to_client, to_server,
+    MAX_OPEN, OpenRequest, RpcSession, SessionStep, Transport, UnansweredCall, plain, to_client,
+    to_server,
 };
 use crate::answers;
-use crate::message::{Id, Kind, Message, Outcome, Unfit};
+use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind, Unfit};
 use crate::params;
 
-impl Session {
+impl RpcSession {
     /// Handles a line of the server.
-    pub(crate) fn server_line(&mut self, line: &[u8]) -> Vec<Step> {
-        match Message::read(line) {
+    pub(crate) fn server_line(&mut self, line: &[u8]) -> Vec<SessionStep> {
+        match RpcMessage::read(line) {
             Ok(None) => Vec::new(),
             Ok(Some(message)) => self.server_message(message),
             Err(unfit) => self.withhold(&unfit, line),
@@ -27,12 +28,12 @@ impl Session {
     }
 
     /// Handles a line of the server that is too long to read.
-    pub(crate) fn server_too_large(&mut self, head: &[u8], limit: usize) -> Vec<Step> {
+    pub(crate) fn server_too_large(&mut self, head: &[u8], limit: usize) -> Vec<SessionStep> {
         self.withhold(&Unfit::too_large(head, limit), head)
     }
 
     /// Withholds a message, with an error for the request that waits for it.
-    pub(crate) fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<Step> {
+    pub(crate) fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<SessionStep> {
         self.mcp_session.withheld("the server", &unfit.why.to_string());
         // If exactly one request is open, this must be its answer, unless it is a greeting or a log
         // line.
@@ -52,22 +53,24 @@ impl Session {
     }
 
     /// Handles a message of the server.
-    pub(crate) fn server_message(&mut self, message: Message<'_>) -> Vec<Step> {
+    pub(crate) fn server_message(&mut self, message: RpcMessage<'_>) -> Vec<SessionStep> {
         let text = message.text;
         match message.kind {
-            Kind::Request { id, method, params } => self.server_request(id, &method, text, params),
-            Kind::Notification { method, params } => {
+            RpcMessageKind::Request { id, method, params } => {
+                self.server_request(id, &method, text, params)
+            }
+            RpcMessageKind::Notification { method, params } => {
                 self.server_notification(&method, text, params)
             }
             // It did not understand some message, but it is unknown which.
-            Kind::Answer { id: None, outcome } => {
-                let (Outcome::Error(at) | Outcome::Result(at)) = outcome;
+            RpcMessageKind::Answer { id: None, outcome } => {
+                let (AnswerContent::Error(at) | AnswerContent::Result(at)) = outcome;
                 self.forward_text(text, at, Place::Result)
             }
-            Kind::Answer { id: Some(id), outcome } if self.is_own(&id) => {
+            RpcMessageKind::Answer { id: Some(id), outcome } if self.is_own(&id) => {
                 self.own_page(text, outcome)
             }
-            Kind::Answer { id: Some(id), outcome } => match self.take_open_request(&id) {
+            RpcMessageKind::Answer { id: Some(id), outcome } => match self.take_open_request(&id) {
                 Some(open_request) => self.server_response(&id, open_request, text, outcome),
                 None if self.cancelled_ids.contains(&id) => Vec::new(),
                 None if matches!(self.transport, Transport::Requests { resumed: true, .. }) => {
@@ -115,17 +118,17 @@ impl Session {
         id: &Id,
         open_request: OpenRequest,
         text: &str,
-        outcome: Outcome,
-    ) -> Vec<Step> {
-        let (Outcome::Result(content) | Outcome::Error(content)) = outcome;
+        outcome: AnswerContent,
+    ) -> Vec<SessionStep> {
+        let (AnswerContent::Result(content) | AnswerContent::Error(content)) = outcome;
         // Read only once, because results may be large.
         let parts = members(text, content);
         if let Err(refused) = self.check_embedded_requests(text, &parts, outcome) {
             return vec![error_answer(id, &open_request, &refused)];
         }
         let result = match outcome {
-            Outcome::Result(result) => result,
-            Outcome::Error(error) => {
+            AnswerContent::Result(result) => result,
+            AnswerContent::Error(error) => {
                 return self.forward_text_or_error(text, error, Place::Result, id, &open_request);
             }
         };
@@ -134,10 +137,12 @@ impl Session {
             OpenRequest::Tools { first } => {
                 let last = member(text, result, "nextCursor").is_none();
                 let page = ListPage { first: *first, last };
-                self.list(id, text, result, List::Tools(page), &open_request)
+                self.list(id, text, result, ListKind::Tools(page), &open_request)
             }
-            OpenRequest::Prompts => self.list(id, text, result, List::Prompts, &open_request),
-            OpenRequest::Resources => self.list(id, text, result, List::Resources, &open_request),
+            OpenRequest::Prompts => self.list(id, text, result, ListKind::Prompts, &open_request),
+            OpenRequest::Resources => {
+                self.list(id, text, result, ListKind::Resources, &open_request)
+            }
             OpenRequest::Call(called) | OpenRequest::Task(called) => {
                 self.remember_call(text, &parts, called);
                 self.call_result(id, text, result, called)
@@ -162,7 +167,7 @@ impl Session {
         text: &str,
         result: Span,
         open_request: &OpenRequest,
-    ) -> Vec<Step> {
+    ) -> Vec<SessionStep> {
         let all = members(text, result);
         let mut edits = Edits::default();
         if let Some(content) = all.iter().find(|member| member.key.is("instructions")) {
@@ -207,9 +212,9 @@ impl Session {
         id: &Id,
         text: &str,
         result: Span,
-        list: List,
+        list: ListKind,
         open_request: &OpenRequest,
-    ) -> Vec<Step> {
+    ) -> Vec<SessionStep> {
         let Some(entries) = lists::items(text, result, list) else {
             let why = "callgate withheld the server's list: it cannot be read unambiguously";
             self.mcp_session.withheld("the server", "a list that cannot be read unambiguously");
@@ -222,9 +227,9 @@ impl Session {
             return vec![error_answer(id, open_request, &self.mcp_session.withheld_text(&denial))];
         }
         let mut verdicts = match list {
-            List::Tools(page) => self.mcp_session.tools(&raw, page),
-            List::Prompts => self.mcp_session.prompts(&raw),
-            List::Resources => self.mcp_session.resources(&raw),
+            ListKind::Tools(page) => self.mcp_session.tools(&raw, page),
+            ListKind::Prompts => self.mcp_session.prompts(&raw),
+            ListKind::Resources => self.mcp_session.resources(&raw),
         };
         for (verdict, raw) in verdicts.iter_mut().zip(&raw) {
             if lists::has_odd_keys(raw) {
@@ -247,7 +252,7 @@ impl Session {
         text: &str,
         result: Span,
         open_request: &OpenRequest,
-    ) -> Vec<Step> {
+    ) -> Vec<SessionStep> {
         let all = member(text, result, "tasks").map(|tasks| elements(text, tasks));
         let all = all.unwrap_or_default();
         let belongs_to_another = |task: &str| self.ongoing_calls.lock().belongs_to_another(task);
@@ -263,7 +268,13 @@ impl Session {
     }
 
     /// The result of a call, or of a task.
-    fn call_result(&mut self, id: &Id, text: &str, result: Span, called: &OpenCall) -> Vec<Step> {
+    fn call_result(
+        &mut self,
+        id: &Id,
+        text: &str,
+        result: Span,
+        called: &UnansweredCall,
+    ) -> Vec<SessionStep> {
         match self.mcp_session.result(&called.ticket, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
@@ -289,7 +300,7 @@ impl Session {
     }
 
     /// The call continues, as a task or after the client has answered: what follows belongs to it.
-    fn remember_call(&mut self, text: &str, result: &[Member<'_>], called: &OpenCall) {
+    fn remember_call(&mut self, text: &str, result: &[Member<'_>], called: &UnansweredCall) {
         let task = match part(result, "task") {
             Some(task) => member(text, task, "taskId"),
             None => part(result, "taskId"),
@@ -321,9 +332,9 @@ impl Session {
         &self,
         text: &str,
         content: &[Member<'_>],
-        outcome: Outcome,
+        outcome: AnswerContent,
     ) -> Result<(), String> {
-        if let Outcome::Error(error) = outcome
+        if let AnswerContent::Error(error) = outcome
             && part(content, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
         {
             self.check_server_request(
@@ -383,7 +394,7 @@ impl Session {
         method: &str,
         text: &str,
         params: Option<Span>,
-    ) -> Vec<Step> {
+    ) -> Vec<SessionStep> {
         self.server_request_count += 1;
         if self.server_requests.len() >= MAX_OPEN {
             // Too many are open. The client no longer answers the oldest, so forget it.
@@ -425,13 +436,22 @@ impl Session {
         }
     }
 
-    fn server_notification(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+    fn server_notification(
+        &mut self,
+        method: &str,
+        text: &str,
+        params: Option<Span>,
+    ) -> Vec<SessionStep> {
         if method == "notifications/tools/list_changed" {
             self.tools_changed();
         }
         if let Some(params) = params
             && self
-                .check_embedded_requests(text, &members(text, params), Outcome::Result(params))
+                .check_embedded_requests(
+                    text,
+                    &members(text, params),
+                    AnswerContent::Result(params),
+                )
                 .is_err()
         {
             return Vec::new();
@@ -443,7 +463,7 @@ impl Session {
     }
 
     /// Forwards a text that a person or a model will read. A blocked one is dropped.
-    fn forward_text(&mut self, text: &str, at: Span, place: Place) -> Vec<Step> {
+    fn forward_text(&mut self, text: &str, at: Span, place: Place) -> Vec<SessionStep> {
         match self.mcp_session.text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
@@ -459,7 +479,7 @@ impl Session {
         place: Place,
         id: &Id,
         open_request: &OpenRequest,
-    ) -> Vec<Step> {
+    ) -> Vec<SessionStep> {
         match self.mcp_session.text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
@@ -476,8 +496,8 @@ fn part(members: &[Member<'_>], key: &str) -> Option<Span> {
 }
 
 /// Guesses a request by its answer.
-fn guess_request(text: &str, outcome: Outcome) -> OpenRequest {
-    let Outcome::Result(result) = outcome else { return OpenRequest::Other };
+fn guess_request(text: &str, outcome: AnswerContent) -> OpenRequest {
+    let AnswerContent::Result(result) = outcome else { return OpenRequest::Other };
     let has = |key| member(text, result, key).is_some();
     match () {
         () if has("tools") => OpenRequest::Tools { first: false },
@@ -489,7 +509,7 @@ fn guess_request(text: &str, outcome: Outcome) -> OpenRequest {
 }
 
 /// The error in place of an answer that is not forwarded.
-fn error_answer(id: &Id, open_request: &OpenRequest, text: &str) -> Step {
+fn error_answer(id: &Id, open_request: &OpenRequest, text: &str) -> SessionStep {
     to_client(match open_request {
         OpenRequest::Call(called) => answers::refused_call(id, called.era, text),
         _ => answers::error(Some(id), answers::REFUSED, text),

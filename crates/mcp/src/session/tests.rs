@@ -9,7 +9,7 @@ use super::*;
 
 /// A client and a server, connected by a session alone.
 struct Between {
-    session: Session,
+    session: RpcSession,
     mcp_session: Arc<McpSession>,
     to_server: Vec<String>,
     to_client: Vec<String>,
@@ -27,7 +27,7 @@ impl Between {
         let decider = Decider::new(Some(policies), audit, settings);
         let context = Context::new(Origin::at(Surface::Mcp));
         let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
-        let session = Session::new(Arc::clone(&mcp_session));
+        let session = RpcSession::new(Arc::clone(&mcp_session));
         Self { session, mcp_session, to_server: Vec::new(), to_client: Vec::new() }
     }
 
@@ -41,17 +41,17 @@ impl Between {
         self.take(steps).await;
     }
 
-    async fn take(&mut self, mut steps: Vec<Step>) {
+    async fn take(&mut self, mut steps: Vec<SessionStep>) {
         while !steps.is_empty() {
             let text = |line: Vec<u8>| String::from_utf8(line).unwrap().trim_end().to_owned();
             match steps.remove(0) {
-                Step::Send(Outgoing::ToServer(line)) => self.to_server.push(text(line)),
-                Step::Send(Outgoing::ToClient(line)) => self.to_client.push(text(line)),
-                Step::Listing(_) => {}
-                Step::Judge(mut question) => {
+                SessionStep::Send(OutgoingLine::ToServer(line)) => self.to_server.push(text(line)),
+                SessionStep::Send(OutgoingLine::ToClient(line)) => self.to_client.push(text(line)),
+                SessionStep::Listing(_) => {}
+                SessionStep::Judge(mut question) => {
                     let decision = question.ask(&self.mcp_session, None).await;
                     let messages = self.session.decided(*question, decision);
-                    steps.extend(messages.into_iter().map(Step::Send));
+                    steps.extend(messages.into_iter().map(SessionStep::Send));
                 }
             }
         }

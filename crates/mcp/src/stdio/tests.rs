@@ -23,7 +23,7 @@ fn wrapped() -> (Arc<WrapState>, BufReader<DuplexStream>) {
     let (to_server, _) = Pipe::start(stdin, settings.max_message);
     let (to_client, _) = Pipe::start(tokio::io::sink(), settings.max_message);
     let state = WrapState {
-        session: Mutex::new(Session::new(Arc::clone(&mcp_session))),
+        session: Mutex::new(RpcSession::new(Arc::clone(&mcp_session))),
         mcp_session,
         settings,
         to_server,
@@ -33,11 +33,11 @@ fn wrapped() -> (Arc<WrapState>, BufReader<DuplexStream>) {
     (Arc::new(state), BufReader::new(server))
 }
 
-fn notification(number: usize) -> Line {
+fn notification(number: usize) -> SplitLine {
     let text = format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progress":{number}}}}}"#
     );
-    Line::Whole(text.into_bytes())
+    SplitLine::Whole(text.into_bytes())
 }
 
 async fn next_line(server: &mut BufReader<DuplexStream>) -> serde_json::Value {
@@ -53,14 +53,14 @@ async fn lines_reach_the_server_in_order() {
     const WAITING: usize = 500;
     const LATER: usize = 3000;
     let (state, mut server) = wrapped();
-    state.line(Line::Whole(CALL.into()), Side::Client).await;
+    state.line(SplitLine::Whole(CALL.into()), Side::Client).await;
     for number in 0..WAITING {
         state.line(notification(number), Side::Client).await;
     }
     let list = next_line(&mut server).await;
     assert_eq!(list["method"], "tools/list");
     let tools = serde_json::json!({ "jsonrpc": "2.0", "id": list["id"], "result": { "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] } });
-    state.line(Line::Whole(tools.to_string().into_bytes()), Side::Server).await;
+    state.line(SplitLine::Whole(tools.to_string().into_bytes()), Side::Server).await;
     for number in WAITING..LATER {
         state.line(notification(number), Side::Client).await;
         tokio::task::yield_now().await;

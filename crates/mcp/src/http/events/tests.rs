@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::message::Message;
+use crate::message::RpcMessage;
 
 #[test]
 fn characters_that_end_a_line_for_some_are_escaped() {
@@ -29,7 +29,7 @@ fn forwarded(stream: &[u8], piece: usize) -> (Vec<u8>, Vec<Value>) {
 
 /// Withholds evil messages, edits those that ask for it, and allows the rest.
 fn judge(data: &[u8], passed: &mut Vec<Value>) -> Vec<Vec<u8>> {
-    let Ok(message) = Message::of_body(data) else { return Vec::new() };
+    let Ok(message) = RpcMessage::of_body(data) else { return Vec::new() };
     let texts = match message.text {
         text if text.contains("evil") => Vec::new(),
         text if text.contains("edit") => vec![text.replace("edit", "done"), SECOND.to_owned()],
