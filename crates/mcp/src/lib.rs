@@ -26,7 +26,8 @@ mod stdio;
 
 pub use http::{Body, Door, HttpServer, HttpSettings, PATH, ServerType, refusal};
 pub use serve::{
-    About, CallResult, ChangeListener, Changes, Host, Http, Resource, Service, Tool, serve_pipe,
+    CallResult, ChangeListener, Changes, Http, Resource, ServedTool, ServerContent, ServerInfo,
+    Service, serve_pipe,
 };
 pub use stdio::{
     Ended, Program, ProgramError, ServerCommand, Settings, WrapError, environment, wrap,

@@ -1,12 +1,12 @@
 //! callgate as an MCP server, so that agents can query it.
 //!
-//! No I/O happens here: a message comes in, a [`Reply`] comes out. The [`Host`] provides the
-//! content; this is the protocol around it, in both families of revisions. A request with a
+//! No I/O happens here: a message comes in, a [`Reaction`] comes out. [`ServerContent`] is what the
+//! server offers; this is the protocol around it, in both families of revisions. A request with a
 //! revision in its metadata is answered in that revision, any other as up to 2025-11-25.
 //!
 //! ```text
-//! client ── Service::line ──► Reply ──► Connection (one channel for all), or the answer of one POST
-//! client ◄── Subscription::changed ◄── Changes ◄── Host
+//! client ── Service::line ──► Reaction ──► PipeSubscriptions (all answers), or the answer of one POST
+//! client ◄── Subscription::changed ◄── Changes ◄── ServerContent
 //! ```
 
 mod changes;
@@ -27,14 +27,14 @@ use std::sync::Arc;
 use callgate_json::Span;
 
 pub use changes::{ChangeListener, Changes};
-pub use host::{About, CallResult, Host, Resource, Tool};
+pub use host::{CallResult, Resource, ServedTool, ServerContent, ServerInfo};
 pub use http::Http;
 pub use pipe::serve_pipe;
 
 use self::envelope::RequestEnvelope;
 use self::handlers::RequestHandler;
 use self::subscription::Subscription;
-use self::writer::{Fault, ResponseWriter};
+use self::writer::{FaultyPart, ResponseWriter};
 use crate::message::{Id, RpcMessage, RpcMessageKind, Unfit};
 
 /// The maximum size of a message. Far above the largest arguments that are judged at all (1 MiB),
@@ -68,11 +68,11 @@ impl<'a> ClientChannel<'a> {
 
 /// The reaction to a message.
 #[derive(Debug)]
-pub(crate) enum Reply {
+pub(crate) enum Reaction {
     /// Nothing: it needs no answer.
     Nothing,
     /// An answer, with the fault if it is an error.
-    Answer(String, Option<Fault>),
+    Answer(String, Option<FaultyPart>),
     /// An answer, and from now on notifications about this resource (older revisions).
     Subscribe(String, &'static str),
     /// An answer, and no more notifications about it.
@@ -83,7 +83,7 @@ pub(crate) enum Reply {
     Cancelled(Id),
 }
 
-impl<H: Host> Service<H> {
+impl<H: ServerContent> Service<H> {
     /// A server that answers with the host's content.
     pub fn new(host: Arc<H>) -> Self {
         Self { host }
@@ -95,15 +95,15 @@ impl<H: Host> Service<H> {
     }
 
     /// Handles a line of a client.
-    fn line(&self, line: &[u8]) -> Reply {
+    fn line(&self, line: &[u8]) -> Reaction {
         match RpcMessage::read(line) {
-            Ok(None) => Reply::Nothing,
+            Ok(None) => Reaction::Nothing,
             Ok(Some(message)) => self.message(message, ClientChannel::Pipe),
             Err(unfit) => unfit_reply(&unfit),
         }
     }
 
-    fn message(&self, message: RpcMessage<'_>, channel: ClientChannel<'_>) -> Reply {
+    fn message(&self, message: RpcMessage<'_>, channel: ClientChannel<'_>) -> Reaction {
         let text = message.text;
         match message.kind {
             RpcMessageKind::Request { id, method, params } => {
@@ -111,7 +111,7 @@ impl<H: Host> Service<H> {
             }
             RpcMessageKind::Notification { method, params } => cancelled(&method, text, params),
             // This server never sends requests to its clients.
-            RpcMessageKind::Answer { .. } => Reply::Nothing,
+            RpcMessageKind::Answer { .. } => Reaction::Nothing,
         }
     }
 
@@ -122,35 +122,35 @@ impl<H: Host> Service<H> {
         text: &str,
         params: Option<Span>,
         channel: ClientChannel<'_>,
-    ) -> Reply {
+    ) -> Reaction {
         match RequestEnvelope::read(method, text, params, channel.revision()) {
             Ok(envelope) => {
                 let writer = ResponseWriter::new(self.host.about(), envelope.era);
                 RequestHandler { host: &*self.host, writer, id, text, params }
                     .answer(method, channel)
             }
-            Err(refused) => Reply::Answer(refused.answer(&id), Some(Fault::Request)),
+            Err(refused) => Reaction::Answer(refused.answer(&id), Some(FaultyPart::Request)),
         }
     }
 }
 
 /// The reply to a message that two peers would read differently.
-pub(crate) fn unfit_reply(unfit: &Unfit) -> Reply {
+pub(crate) fn unfit_reply(unfit: &Unfit) -> Reaction {
     let text = format!("callgate cannot read this message: {}", unfit.why);
     let answer = crate::answers::error(unfit.id.as_ref(), unfit.why.code(), &text);
-    Reply::Answer(answer, Some(Fault::Request))
+    Reaction::Answer(answer, Some(FaultyPart::Request))
 }
 
 /// The reply if answering a message failed.
-pub(crate) fn broken_reply(line: &[u8]) -> Reply {
+pub(crate) fn broken_reply(line: &[u8]) -> Reaction {
     let id = crate::message::id_of(&String::from_utf8_lossy(line));
     let text = "callgate could not answer this; see its log on standard error";
-    Reply::Answer(crate::answers::error(id.as_ref(), -32603, text), Some(Fault::Target))
+    Reaction::Answer(crate::answers::error(id.as_ref(), -32603, text), Some(FaultyPart::Target))
 }
 
 /// Handles the only notification that matters.
-fn cancelled(method: &str, text: &str, params: Option<Span>) -> Reply {
+fn cancelled(method: &str, text: &str, params: Option<Span>) -> Reaction {
     let off = params.filter(|_| method == "notifications/cancelled");
     let id = off.and_then(|params| Id::at(text, callgate_json::member(text, params, "requestId")?));
-    id.map_or(Reply::Nothing, Reply::Cancelled)
+    id.map_or(Reaction::Nothing, Reaction::Cancelled)
 }

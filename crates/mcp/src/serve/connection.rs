@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use callgate_json::quote;
 
-use super::Reply;
+use super::Reaction;
 use super::subscription::{Subscription, updated};
 use super::writer::ResponseWriter;
 use crate::answers::REFUSED;
@@ -15,28 +15,28 @@ const MAX_SUBSCRIPTIONS: usize = 32;
 
 /// The subscriptions of a client on a pipe.
 #[derive(Debug, Default)]
-pub(crate) struct Connection {
+pub(crate) struct PipeSubscriptions {
     /// Those of the older revisions.
     subscribed: BTreeSet<&'static str>,
     subscriptions: Vec<Subscription>,
 }
 
-impl Connection {
+impl PipeSubscriptions {
     /// Applies a reply, and returns the message for the client.
-    pub(crate) fn take(&mut self, reply: Reply) -> Option<String> {
+    pub(crate) fn take(&mut self, reply: Reaction) -> Option<String> {
         match reply {
-            Reply::Nothing => None,
-            Reply::Answer(answer, _) => Some(answer),
-            Reply::Subscribe(answer, uri) => {
+            Reaction::Nothing => None,
+            Reaction::Answer(answer, _) => Some(answer),
+            Reaction::Subscribe(answer, uri) => {
                 self.subscribed.insert(uri);
                 Some(answer)
             }
-            Reply::Unsubscribe(answer, uri) => {
+            Reaction::Unsubscribe(answer, uri) => {
                 self.subscribed.remove(uri);
                 Some(answer)
             }
-            Reply::Listen(subscription) => Some(self.listen(subscription)),
-            Reply::Cancelled(id) => {
+            Reaction::Listen(subscription) => Some(self.listen(subscription)),
+            Reaction::Cancelled(id) => {
                 self.subscriptions.retain(|subscription| *subscription.id() != id);
                 None
             }

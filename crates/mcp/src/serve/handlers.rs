@@ -3,10 +3,10 @@
 use callgate_json::{Kind, Reader, Span, elements, member, quote};
 
 use super::envelope::INVALID_PARAMS;
-use super::host::Host;
+use super::host::ServerContent;
 use super::subscription::Subscription;
-use super::writer::{CacheFor, Fault, LEGACY, MODERN, ResponseWriter, listed};
-use super::{ClientChannel, Reply};
+use super::writer::{CacheFor, FaultyPart, LEGACY, MODERN, ResponseWriter, listed};
+use super::{ClientChannel, Reaction};
 use crate::answers::Era;
 use crate::message::Id;
 use crate::params::{NameKey, NamedParams, text_member};
@@ -22,8 +22,8 @@ pub(crate) struct RequestHandler<'a, H> {
     pub(crate) params: Option<Span>,
 }
 
-impl<H: Host> RequestHandler<'_, H> {
-    pub(crate) fn answer(&self, method: &str, channel: ClientChannel<'_>) -> Reply {
+impl<H: ServerContent> RequestHandler<'_, H> {
+    pub(crate) fn answer(&self, method: &str, channel: ClientChannel<'_>) -> Reaction {
         match (method, self.writer.era) {
             ("tools/list", _) => self.tools(),
             ("tools/call", _) => self.call(),
@@ -39,24 +39,27 @@ impl<H: Host> RequestHandler<'_, H> {
             ("initialize", Era::Legacy) => self.initialize(channel),
             ("ping", Era::Legacy) => self.done(self.writer.result(&self.id, &[])),
             ("resources/subscribe", Era::Legacy) if channel == ClientChannel::Pipe => {
-                self.subscription(Reply::Subscribe)
+                self.subscription(Reaction::Subscribe)
             }
             ("resources/unsubscribe", Era::Legacy) if channel == ClientChannel::Pipe => {
-                self.subscription(Reply::Unsubscribe)
+                self.subscription(Reaction::Unsubscribe)
             }
             _ => self.no_method(method, channel),
         }
     }
 
-    fn done(&self, answer: String) -> Reply {
-        Reply::Answer(answer, None)
+    fn done(&self, answer: String) -> Reaction {
+        Reaction::Answer(answer, None)
     }
 
-    fn wrong(&self, code: i32, text: &str, data: Option<&str>) -> Reply {
-        Reply::Answer(ResponseWriter::error(&self.id, code, text, data), Some(Fault::Target))
+    fn wrong(&self, code: i32, text: &str, data: Option<&str>) -> Reaction {
+        Reaction::Answer(
+            ResponseWriter::error(&self.id, code, text, data),
+            Some(FaultyPart::Target),
+        )
     }
 
-    fn no_method(&self, method: &str, channel: ClientChannel<'_>) -> Reply {
+    fn no_method(&self, method: &str, channel: ClientChannel<'_>) -> Reaction {
         let shown: String = method.chars().take(MAX_ECHO).collect();
         let text = match (channel, method) {
             (ClientChannel::Http { .. }, "resources/subscribe" | "resources/unsubscribe") => {
@@ -66,13 +69,13 @@ impl<H: Host> RequestHandler<'_, H> {
             _ => format!("there is no method `{shown}` here"),
         };
         let fault = match self.writer.era {
-            Era::Legacy => Fault::Target,
-            Era::Modern => Fault::Method,
+            Era::Legacy => FaultyPart::Target,
+            Era::Modern => FaultyPart::Method,
         };
-        Reply::Answer(ResponseWriter::error(&self.id, -32601, &text, None), Some(fault))
+        Reaction::Answer(ResponseWriter::error(&self.id, -32601, &text, None), Some(fault))
     }
 
-    fn initialize(&self, channel: ClientChannel<'_>) -> Reply {
+    fn initialize(&self, channel: ClientChannel<'_>) -> Reaction {
         let requested = self.params.and_then(|at| text_member(self.text, at, "protocolVersion"));
         let Some(requested) = requested else {
             return self.wrong(INVALID_PARAMS, "`params.protocolVersion` is missing", None);
@@ -86,7 +89,7 @@ impl<H: Host> RequestHandler<'_, H> {
         self.done(self.writer.result(&self.id, &members))
     }
 
-    fn discover(&self) -> Reply {
+    fn discover(&self) -> Reaction {
         let versions = MODERN.map(quote).join(",");
         let can = capabilities(ClientChannel::Pipe, Era::Modern);
         let members = format!(
@@ -96,19 +99,19 @@ impl<H: Host> RequestHandler<'_, H> {
         self.done(self.writer.cacheable_result(&self.id, &members, CacheFor::Long))
     }
 
-    fn tools(&self) -> Reply {
+    fn tools(&self) -> Reaction {
         let tools: Vec<&str> =
             self.host.tools().iter().map(|tool| tool.definition.as_str()).collect();
         self.list("tools", &tools)
     }
 
-    fn resources(&self) -> Reply {
+    fn resources(&self) -> Reaction {
         let resources: Vec<String> = self.host.resources().iter().map(listed).collect();
         self.list("resources", &resources.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// A list with a single page.
-    fn list(&self, name: &str, items: &[&str]) -> Reply {
+    fn list(&self, name: &str, items: &[&str]) -> Reaction {
         let cursor = self.params.and_then(|at| member(self.text, at, "cursor"));
         if cursor.is_some_and(|cursor| cursor.of(self.text) != "null") {
             let text = "there is no such page: each list has one page, without a cursor";
@@ -118,11 +121,11 @@ impl<H: Host> RequestHandler<'_, H> {
         self.done(self.writer.cacheable_result(&self.id, &members, CacheFor::Long))
     }
 
-    fn no_prompt(&self) -> Reply {
+    fn no_prompt(&self) -> Reaction {
         self.wrong(INVALID_PARAMS, "there is no such prompt; callgate offers no prompts", None)
     }
 
-    fn named(&self, key: NameKey) -> Result<NamedParams<'_>, Reply> {
+    fn named(&self, key: NameKey) -> Result<NamedParams<'_>, Reaction> {
         let params = self.params.unwrap_or_default();
         NamedParams::read(self.text, params, key).map_err(|error| {
             let text = format!("the parameters cannot be read: {error}");
@@ -130,7 +133,7 @@ impl<H: Host> RequestHandler<'_, H> {
         })
     }
 
-    fn call(&self) -> Reply {
+    fn call(&self) -> Reaction {
         let named = match self.named(NameKey::Name) {
             Ok(named) => named,
             Err(reply) => return reply,
@@ -151,7 +154,7 @@ impl<H: Host> RequestHandler<'_, H> {
         self.done(self.writer.called(&self.id, &called))
     }
 
-    fn read(&self) -> Reply {
+    fn read(&self) -> Reaction {
         let resource = match self.resource() {
             Ok(resource) => resource,
             Err(reply) => return reply,
@@ -174,7 +177,7 @@ impl<H: Host> RequestHandler<'_, H> {
     }
 
     /// The resource in the parameters.
-    fn resource(&self) -> Result<super::Resource, Reply> {
+    fn resource(&self) -> Result<super::Resource, Reaction> {
         let named = self.named(NameKey::Uri)?;
         let resources = self.host.resources();
         resources.iter().find(|resource| resource.uri == named.name).copied().ok_or_else(|| {
@@ -190,14 +193,14 @@ impl<H: Host> RequestHandler<'_, H> {
         })
     }
 
-    fn subscription(&self, reply: fn(String, &'static str) -> Reply) -> Reply {
+    fn subscription(&self, reply: fn(String, &'static str) -> Reaction) -> Reaction {
         match self.resource() {
             Ok(resource) => reply(self.writer.result(&self.id, &[]), resource.uri),
             Err(refused) => refused,
         }
     }
 
-    fn listen(&self) -> Reply {
+    fn listen(&self) -> Reaction {
         let requested = self.params.and_then(|at| member(self.text, at, "notifications"));
         let is_object = |at: &Span| Reader::at(self.text, *at).kind() == Ok(Kind::Object);
         let Some(requested) = requested.filter(is_object) else {
@@ -211,7 +214,7 @@ impl<H: Host> RequestHandler<'_, H> {
         });
         let known = self.host.resources().iter().map(|resource| resource.uri);
         let subscribed = known.filter(|uri| named.iter().any(|name| name == uri)).collect();
-        Reply::Listen(Subscription::new(self.id.clone(), subscribed, uris.is_some()))
+        Reaction::Listen(Subscription::new(self.id.clone(), subscribed, uris.is_some()))
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn revision(headers: &HeaderMap) -> Option<String> {
 
 /// The parts of a request's body that headers repeat.
 #[derive(Debug)]
-pub(crate) struct Body<'a> {
+pub(crate) struct RepeatedParts<'a> {
     pub(crate) method: &'a str,
     /// The message.
     pub(crate) text: &'a str,
@@ -27,7 +27,7 @@ pub(crate) struct Body<'a> {
 
 /// Whether the headers agree with the body; otherwise which one does not. The older revisions
 /// repeat nothing.
-pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> {
+pub(crate) fn check(headers: &HeaderMap, body: &RepeatedParts<'_>) -> Result<(), String> {
     let meta = params::meta(body.text, body.params);
     let Some(revision) = meta.and_then(|meta| member(body.text, meta, REVISION)) else {
         return Ok(());
@@ -55,7 +55,7 @@ fn agrees(header: &str, value: Option<String>, body: &str) -> Result<(), String>
 }
 
 /// The value of a header that may occur only once.
-fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, String> {
+fn one(headers: &HeaderMap, name: &str, read: HeaderParser) -> Result<Option<String>, String> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     if values.next().is_some() {
@@ -65,7 +65,7 @@ fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, St
     first.map(|value| read(value).ok_or_else(unreadable)).transpose()
 }
 
-type Read = fn(&HeaderValue) -> Option<String>;
+type HeaderParser = fn(&HeaderValue) -> Option<String>;
 
 /// The value, unchanged.
 fn as_it_is(value: &HeaderValue) -> Option<String> {
@@ -83,7 +83,7 @@ mod tests {
         for (name, value) in value {
             headers.append(*name, value.parse().unwrap());
         }
-        let body = Body { method, text: params, params: Some(document(params)) };
+        let body = RepeatedParts { method, text: params, params: Some(document(params)) };
         check(&headers, &body).err()
     }
 

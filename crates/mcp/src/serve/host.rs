@@ -2,15 +2,15 @@
 
 /// Provides the content. Its methods may wait for a disk, so they are never called on a thread that
 /// others need.
-pub trait Host: Send + Sync + 'static {
+pub trait ServerContent: Send + Sync + 'static {
     /// The server's description of itself.
-    fn about(&self) -> &About;
+    fn about(&self) -> &ServerInfo;
 
     /// The resources. The list never changes.
     fn resources(&self) -> &[Resource];
 
     /// The tools. The list never changes.
-    fn tools(&self) -> &[Tool];
+    fn tools(&self) -> &[ServedTool];
 
     /// The text of a listed resource, or why it is unavailable.
     fn read(&self, uri: &str) -> Result<String, String>;
@@ -21,7 +21,7 @@ pub trait Host: Send + Sync + 'static {
 
 /// A server's description of itself.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct ServerInfo {
     /// Its name.
     pub name: &'static str,
     /// Its display name.
@@ -49,7 +49,7 @@ pub struct Resource {
 
 /// A tool that can be called.
 #[derive(Debug, Clone)]
-pub struct Tool {
+pub struct ServedTool {
     /// Its name.
     pub name: &'static str,
     /// Its complete definition, including its name: a JSON object on one line.

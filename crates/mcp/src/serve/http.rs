@@ -11,8 +11,11 @@ use tokio::sync::Semaphore;
 
 use super::headers;
 use super::subscription::Subscription;
-use super::writer::{Fault, ResponseWriter};
-use super::{Changes, ClientChannel, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
+use super::writer::{FaultyPart, ResponseWriter};
+use super::{
+    Changes, ClientChannel, MAX_MESSAGE, Reaction, ServerContent, Service, broken_reply,
+    unfit_reply,
+};
 use crate::answers::{self, REFUSED};
 use crate::http::read::{self, ReadError};
 use crate::http::{Body, PATH, reply};
@@ -36,7 +39,7 @@ pub struct Http<H> {
     streams: Arc<Semaphore>,
 }
 
-impl<H: Host> Http<H> {
+impl<H: ServerContent> Http<H> {
     /// A server that notifies its subscribers of these changes.
     pub fn new(service: Arc<Service<H>>, changes: Changes) -> Self {
         let streams = Arc::new(Semaphore::new(MAX_STREAMS));
@@ -57,18 +60,18 @@ impl<H: Host> Http<H> {
             Err(why) => return unread(&why),
         };
         match self.reply(head.headers.clone(), body.into()).await {
-            Reply::Listen(subscription) => self.listen(&head.headers, subscription),
-            Reply::Answer(text, fault) => json(status(fault), text),
+            Reaction::Listen(subscription) => self.listen(&head.headers, subscription),
+            Reaction::Answer(text, fault) => json(status(fault), text),
             // Nobody waits for an answer. Subscriptions of a pipe do not exist here.
-            Reply::Nothing
-            | Reply::Cancelled(_)
-            | Reply::Subscribe(..)
-            | Reply::Unsubscribe(..) => reply::status(StatusCode::ACCEPTED),
+            Reaction::Nothing
+            | Reaction::Cancelled(_)
+            | Reaction::Subscribe(..)
+            | Reaction::Unsubscribe(..) => reply::status(StatusCode::ACCEPTED),
         }
     }
 
     /// Runs on a blocking thread, because reading a store waits for its disk.
-    async fn reply(&self, headers: HeaderMap, body: Bytes) -> Reply {
+    async fn reply(&self, headers: HeaderMap, body: Bytes) -> Reaction {
         let permit = self.busy.acquire().await;
         let (service, posted) = (Arc::clone(&self.service), body.clone());
         let replied = tokio::task::spawn_blocking(move || service.posted(&headers, &posted)).await;
@@ -101,30 +104,31 @@ impl<H: Host> Http<H> {
     }
 }
 
-impl<H: Host> Service<H> {
+impl<H: ServerContent> Service<H> {
     /// Handles a posted message.
-    fn posted(&self, headers: &HeaderMap, body: &[u8]) -> Reply {
+    fn posted(&self, headers: &HeaderMap, body: &[u8]) -> Reaction {
         let message = match RpcMessage::read(body) {
             Ok(Some(message)) => message,
             Ok(None) => {
                 let error = answers::error(None, -32700, "the body is empty; send a message");
-                return Reply::Answer(error, Some(Fault::Request));
+                return Reaction::Answer(error, Some(FaultyPart::Request));
             }
             Err(unfit) => return unfit_reply(&unfit),
         };
         match &message.kind {
             RpcMessageKind::Request { id, method, params } => {
-                let repeated = headers::Body { method, text: message.text, params: *params };
+                let repeated =
+                    headers::RepeatedParts { method, text: message.text, params: *params };
                 if let Err(why) = headers::check(headers, &repeated) {
                     let error = ResponseWriter::error(id, HEADER_MISMATCH, &why, None);
-                    return Reply::Answer(error, Some(Fault::Request));
+                    return Reaction::Answer(error, Some(FaultyPart::Request));
                 }
             }
-            RpcMessageKind::Notification { .. } => return Reply::Nothing,
+            RpcMessageKind::Notification { .. } => return Reaction::Nothing,
             RpcMessageKind::Answer { id, .. } => {
                 let why = "this server sends no requests, so it expects no answers";
                 let error = answers::error(id.as_ref(), -32600, why);
-                return Reply::Answer(error, Some(Fault::Request));
+                return Reaction::Answer(error, Some(FaultyPart::Request));
             }
         }
         let revision = headers::revision(headers);
@@ -132,11 +136,11 @@ impl<H: Host> Service<H> {
     }
 }
 
-fn status(fault: Option<Fault>) -> StatusCode {
+fn status(fault: Option<FaultyPart>) -> StatusCode {
     match fault {
-        None | Some(Fault::Target) => StatusCode::OK,
-        Some(Fault::Request) => StatusCode::BAD_REQUEST,
-        Some(Fault::Method) => StatusCode::NOT_FOUND,
+        None | Some(FaultyPart::Target) => StatusCode::OK,
+        Some(FaultyPart::Request) => StatusCode::BAD_REQUEST,
+        Some(FaultyPart::Method) => StatusCode::NOT_FOUND,
     }
 }
 

@@ -7,18 +7,22 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 
 use super::changes::Changed;
-use super::connection::Connection;
-use super::{Changes, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
+use super::connection::PipeSubscriptions;
+use super::{Changes, MAX_MESSAGE, Reaction, ServerContent, Service, broken_reply, unfit_reply};
 use crate::lines::{LineSplitter, SplitLine};
 use crate::message::Unfit;
 use crate::stdio::{Pipe, own_ends};
 
 /// Serves one client on standard input and output, until it is gone.
-pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) -> io::Result<()> {
+pub async fn serve_pipe<H: ServerContent>(
+    service: Arc<Service<H>>,
+    changes: &Changes,
+) -> io::Result<()> {
     let (mut input, output) = own_ends()?;
     let (to_client, writes) = Pipe::start(output, MAX_ANSWER);
     let mut change_listener = changes.listen();
-    let (mut lines, mut connection) = (LineSplitter::new(MAX_MESSAGE), Connection::default());
+    let (mut lines, mut connection) =
+        (LineSplitter::new(MAX_MESSAGE), PipeSubscriptions::default());
     let mut buffer = vec![0; READ];
     loop {
         tokio::select! {
@@ -59,7 +63,7 @@ pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) ->
 }
 
 /// Runs on a blocking thread, because reading a store waits for its disk.
-async fn reply<H: Host>(service: &Arc<Service<H>>, line: SplitLine) -> Reply {
+async fn reply<H: ServerContent>(service: &Arc<Service<H>>, line: SplitLine) -> Reaction {
     let line = match line {
         SplitLine::Whole(line) => line,
         SplitLine::TooLarge(head) => return unfit_reply(&Unfit::too_large(&head, MAX_MESSAGE)),

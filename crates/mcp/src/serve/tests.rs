@@ -4,17 +4,17 @@ mod over_http;
 
 use serde_json::{Value, json};
 
-use super::connection::Connection;
+use super::connection::PipeSubscriptions;
 use super::*;
 
 /// A host with one tool and two resources.
 #[derive(Debug)]
 pub(crate) struct Small {
-    tools: Vec<Tool>,
+    tools: Vec<ServedTool>,
 }
 
-const ABOUT: About =
-    About { name: "small", title: "Small", version: "7", instructions: "Ask \"echo\"." };
+const ABOUT: ServerInfo =
+    ServerInfo { name: "small", title: "Small", version: "7", instructions: "Ask \"echo\"." };
 
 const fn resource(uri: &'static str) -> Resource {
     Resource { uri, name: "n", title: "t", description: "d", mime_type: "text/plain" }
@@ -22,8 +22,8 @@ const fn resource(uri: &'static str) -> Resource {
 
 const RESOURCES: [Resource; 2] = [resource("a://one"), resource("a://two")];
 
-impl Host for Small {
-    fn about(&self) -> &About {
+impl ServerContent for Small {
+    fn about(&self) -> &ServerInfo {
         &ABOUT
     }
 
@@ -31,7 +31,7 @@ impl Host for Small {
         &RESOURCES
     }
 
-    fn tools(&self) -> &[Tool] {
+    fn tools(&self) -> &[ServedTool] {
         &self.tools
     }
 
@@ -53,7 +53,7 @@ impl Host for Small {
 
 pub(crate) fn service() -> Service<Small> {
     let definition = r#"{"name":"echo","inputSchema":{"type":"object"}}"#.to_owned();
-    Service::new(Arc::new(Small { tools: vec![Tool { name: "echo", definition }] }))
+    Service::new(Arc::new(Small { tools: vec![ServedTool { name: "echo", definition }] }))
 }
 
 /// The metadata of every request in the newer revisions.
@@ -76,7 +76,7 @@ pub(crate) fn request(method: &str, params: &Value) -> String {
 
 /// A client on a pipe.
 #[derive(Default)]
-struct Client(Connection);
+struct Client(PipeSubscriptions);
 
 impl Client {
     fn say(&mut self, line: &str) -> Option<Value> {

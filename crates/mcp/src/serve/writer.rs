@@ -2,7 +2,7 @@
 
 use callgate_json::quote;
 
-use super::host::{About, CallResult, Resource};
+use super::host::{CallResult, Resource, ServerInfo};
 use crate::answers::Era;
 use crate::message::Id;
 
@@ -14,7 +14,7 @@ pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 
 /// The part of a request that is at fault, which determines the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum FaultyPart {
     /// The message or its metadata.
     Request,
     /// The method does not exist, in the newer revisions.
@@ -44,12 +44,12 @@ impl CacheFor {
 /// Writes the answer to one request.
 #[derive(Debug)]
 pub(crate) struct ResponseWriter<'a> {
-    about: &'a About,
+    about: &'a ServerInfo,
     pub(crate) era: Era,
 }
 
 impl<'a> ResponseWriter<'a> {
-    pub(crate) fn new(about: &'a About, era: Era) -> Self {
+    pub(crate) fn new(about: &'a ServerInfo, era: Era) -> Self {
         Self { about, era }
     }
 
@@ -96,7 +96,7 @@ impl<'a> ResponseWriter<'a> {
 
     /// The name and version of the server.
     pub(crate) fn server(&self) -> String {
-        let About { name, title, version, .. } = self.about;
+        let ServerInfo { name, title, version, .. } = self.about;
         format!(
             r#"{{"name":{},"title":{},"version":{}}}"#,
             quote(name),

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use anyhow::Result;
 use callgate_config::{Protect, Resolved};
 use callgate_control::{HintedError, Rules};
-use callgate_mcp::{About, CallResult, Host, Resource, Tool};
+use callgate_mcp::{CallResult, Resource, ServedTool, ServerContent, ServerInfo};
 use callgate_policy::Policies;
 use callgate_store::{Location, RecordReader};
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ pub(super) struct Known {
     loaded: RwLock<Arc<Loaded>>,
     /// Why a later version of the policies was rejected; none if what is loaded is the latest.
     rejected: RwLock<Option<String>>,
-    tools: Vec<Tool>,
+    tools: Vec<ServedTool>,
 }
 
 /// What was loaded last.
@@ -132,8 +132,8 @@ fn rules_text(resolved: &Resolved) -> String {
     text
 }
 
-impl Host for Known {
-    fn about(&self) -> &About {
+impl ServerContent for Known {
+    fn about(&self) -> &ServerInfo {
         &offer::ABOUT
     }
 
@@ -141,7 +141,7 @@ impl Host for Known {
         &offer::RESOURCES
     }
 
-    fn tools(&self) -> &[Tool] {
+    fn tools(&self) -> &[ServedTool] {
         &self.tools
     }
 

@@ -2,12 +2,12 @@
 
 use callgate_audit::CallOutcome;
 use callgate_call::Surface;
-use callgate_mcp::{About, Resource, Tool};
+use callgate_mcp::{Resource, ServedTool, ServerInfo};
 use serde_json::{Value, json};
 
 use super::recent::{DEFAULT, MOST};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ServerInfo = ServerInfo {
     name: "callgate",
     title: "callgate, the firewall for tool calls",
     version: env!("CARGO_PKG_VERSION"),
@@ -53,8 +53,8 @@ pub(super) const EXPLAIN: &str = "explain";
 pub(super) const RECENT_DECISIONS: &str = "recent_decisions";
 
 /// The tools, with their schemas.
-pub(super) fn tools() -> Vec<Tool> {
-    let tool = |name, title, description: &str, input: Value, output: Value| Tool {
+pub(super) fn tools() -> Vec<ServedTool> {
+    let tool = |name, title, description: &str, input: Value, output: Value| ServedTool {
         name,
         definition: json!({
             "name": name,
