@@ -3,7 +3,7 @@
 #![no_main]
 
 use callgate_fuzz::mcp::{comparable, on_pipe};
-use callgate_mcp::probe::{Probe, Side, is_line};
+use callgate_mcp::probe::{MessageSender, Probe, is_line};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -28,8 +28,8 @@ fn speak(input: &[u8], piece: usize) -> Probe {
     let mut probe = on_pipe();
     for line in input.split_inclusive(|byte| *byte == b'\n') {
         let (side, line) = match line.strip_prefix(b"<") {
-            Some(line) => (Side::Server, line),
-            None => (Side::Client, line.strip_prefix(b">").unwrap_or(line)),
+            Some(line) => (MessageSender::Server, line),
+            None => (MessageSender::Client, line.strip_prefix(b">").unwrap_or(line)),
         };
         probe.lines(side, line.chunks(piece.min(line.len().max(1))));
     }

@@ -6,7 +6,7 @@
 //! client ◄─ JSON or events ◄─ response, events ◄─ session ◄──┘
 //! ```
 //!
-//! [`Door::answer`] handles a request to `/mcp/<server>`. The listener has already checked access.
+//! [`HttpDoor::answer`] handles a request to `/mcp/<server>`. The listener has already checked access.
 //! A message is forwarded unchanged, and its headers must agree with it. The older revisions name
 //! their conversations (`Mcp-Session-Id`), and state is kept under that name. In the newer ones
 //! every request is independent.
@@ -37,10 +37,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use url::Url;
 
-pub use reply::Body;
+pub use reply::ReplyBody;
 
 use self::site::Site;
-use self::upstream::Upstream;
+use self::upstream::ServerClient;
 use crate::answers;
 
 /// The path below which servers are, each under its name.
@@ -103,12 +103,12 @@ impl Default for HttpSettings {
 }
 
 /// The door for declared servers on the network.
-pub struct Door {
+pub struct HttpDoor {
     sites: HashMap<String, Arc<Site>>,
     ending: watch::Sender<bool>,
 }
 
-impl Door {
+impl HttpDoor {
     /// Creates a door for these servers. `roots` are the certificates that the system trusts.
     pub fn new(
         decider: &Decider,
@@ -120,7 +120,7 @@ impl Door {
         let site = |server: HttpServer| {
             let waits = (settings.connect, settings.head);
             let pin = server.tls_fingerprint.as_deref();
-            let upstream = Upstream::new(roots, pin, server.bearer, waits)?;
+            let upstream = ServerClient::new(roots, pin, server.bearer, waits)?;
             let named = (server.id.clone(), server.kind, server.url);
             let site = Site::new(named, upstream, decider.clone(), settings.clone(), ends.clone());
             Ok::<_, rustls::Error>((server.id, Arc::new(site)))
@@ -146,7 +146,11 @@ impl Door {
     }
 
     /// Answers any request.
-    pub async fn answer(&self, client: ClientInfo, request: Request<Incoming>) -> Response<Body> {
+    pub async fn answer(
+        &self,
+        client: ClientInfo,
+        request: Request<Incoming>,
+    ) -> Response<ReplyBody> {
         let path = request.uri().path().to_owned();
         let (id, rest) = split(&path);
         let Some(site) = self.sites.get(id).map(Arc::clone) else {
@@ -197,7 +201,7 @@ pub fn refusal(text: &str) -> String {
 /// The code for an unknown server.
 const NO_SERVER: i32 = 1404;
 
-fn not_allowed(methods: &'static str) -> Response<Body> {
+fn not_allowed(methods: &'static str) -> Response<ReplyBody> {
     let mut response = reply::status(StatusCode::METHOD_NOT_ALLOWED);
     response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
     response

@@ -5,7 +5,7 @@
 //! agent ◄──────────────── session (pairs, looks, edits) ◄── message ◄── server
 //! ```
 //!
-//! [`wrap`] runs a server behind our own standard input and output; a [`Door`] serves servers on
+//! [`wrap`] runs a server behind our own standard input and output; an [`HttpDoor`] serves servers on
 //! the network. A message that every peer reads the same way is forwarded unchanged. A call waits
 //! for its verdict and its record. A definition that may not be used is hidden. A message that two
 //! peers would read differently is never forwarded.
@@ -24,11 +24,11 @@ mod serve;
 mod session;
 mod stdio;
 
-pub use http::{Body, Door, HttpServer, HttpSettings, PATH, ServerType, refusal};
+pub use http::{HttpDoor, HttpServer, HttpSettings, PATH, ReplyBody, ServerType, refusal};
 pub use serve::{
     CallResult, ChangeListener, Changes, Http, Resource, ServedTool, ServerContent, ServerInfo,
     Service, serve_pipe,
 };
 pub use stdio::{
-    Ended, Program, ProgramError, ServerCommand, Settings, WrapError, environment, wrap,
+    Ended, Program, ProgramError, ServerCommand, StdioSettings, WrapError, environment, wrap,
 };

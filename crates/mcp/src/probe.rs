@@ -34,7 +34,7 @@ pub struct Probe {
 
 /// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum MessageSender {
     /// The client.
     Client,
     /// The server.
@@ -74,7 +74,7 @@ impl Probe {
     }
 
     /// Lines of one side, in pieces.
-    pub fn lines<'a>(&mut self, side: Side, pieces: impl Iterator<Item = &'a [u8]>) {
+    pub fn lines<'a>(&mut self, side: MessageSender, pieces: impl Iterator<Item = &'a [u8]>) {
         let mut lines = LineSplitter::new(MAX_MESSAGE);
         for piece in pieces {
             lines.push(piece);
@@ -87,15 +87,15 @@ impl Probe {
         }
     }
 
-    fn line(&mut self, side: Side, line: &SplitLine) {
+    fn line(&mut self, side: MessageSender, line: &SplitLine) {
         let session = &mut self.session;
         let steps = match (side, line) {
-            (Side::Client, SplitLine::Whole(line)) => session.client_line(line),
-            (Side::Client, SplitLine::TooLarge(head)) => {
+            (MessageSender::Client, SplitLine::Whole(line)) => session.client_line(line),
+            (MessageSender::Client, SplitLine::TooLarge(head)) => {
                 vec![session.client_too_large(head, MAX_MESSAGE)]
             }
-            (Side::Server, SplitLine::Whole(line)) => session.server_line(line),
-            (Side::Server, SplitLine::TooLarge(head)) => {
+            (MessageSender::Server, SplitLine::Whole(line)) => session.server_line(line),
+            (MessageSender::Server, SplitLine::TooLarge(head)) => {
                 session.server_too_large(head, MAX_MESSAGE)
             }
         };
@@ -215,11 +215,11 @@ mod tests {
         let mut probe = Probe::on_pipe(&decider(), TOOLS).unwrap();
         let denied = String::from_utf8_lossy(CALL).replace("echo", "rm").replace("1,\"m", "2,\"m");
         let received = [CALL, b"\n", denied.as_bytes(), b"\n"].concat();
-        probe.lines(Side::Client, received.chunks(7));
+        probe.lines(MessageSender::Client, received.chunks(7));
         assert_eq!(probe.to_server.len(), 2, "the list, and the call that is allowed");
         assert_eq!(probe.to_server[1], [CALL, b"\n"].concat());
         assert!(is_line(&probe.to_client[0]) && probe.to_client.len() == 1);
-        probe.lines(Side::Server, DONE.chunks(5));
+        probe.lines(MessageSender::Server, DONE.chunks(5));
         assert_eq!(probe.to_client[1], [DONE, b"\n"].concat());
     }
 

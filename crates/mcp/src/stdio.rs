@@ -30,7 +30,7 @@ use crate::session::{CallToJudge, OutgoingLine, RpcSession, SessionStep};
 
 /// The limits and timeouts of a wrapped server.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct StdioSettings {
     /// The maximum size of a message.
     pub max_message: usize,
     /// How long a server may take to list its tools before a call.
@@ -40,7 +40,7 @@ pub struct Settings {
     pub grace: Duration,
 }
 
-impl Default for Settings {
+impl Default for StdioSettings {
     fn default() -> Self {
         Self {
             max_message: 64 << 20,
@@ -73,7 +73,7 @@ pub enum WrapError {
 pub async fn wrap(
     mcp_session: Arc<McpSession>,
     command: ServerCommand,
-    settings: Settings,
+    settings: StdioSettings,
 ) -> Result<Ended, WrapError> {
     let (input, output) = standard_streams::own().map_err(WrapError::Ends)?;
     let grace = settings.grace;
@@ -95,9 +95,9 @@ pub async fn wrap(
         to_client,
         call_decided: Notify::new(),
     });
-    let mut server_task = tokio::spawn(pump(Arc::clone(&state), stdout, Side::Server));
+    let mut server_task = tokio::spawn(pump(Arc::clone(&state), stdout, Peer::Server));
     // In its own task, so that its reads do not wake everything that is awaited below.
-    let mut client_task = tokio::spawn(pump(Arc::clone(&state), input, Side::Client));
+    let mut client_task = tokio::spawn(pump(Arc::clone(&state), input, Peer::Client));
     let ended = tokio::select! {
         ended = running.wait(grace) => ended,
         _ = &mut client_task => {
@@ -135,7 +135,7 @@ const FINAL_OUTPUT: Duration = Duration::from_secs(2);
 
 /// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Peer {
     Client,
     Server,
 }
@@ -144,7 +144,7 @@ enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sender {
     /// The reader of this side.
-    Reader(Side),
+    Reader(Peer),
     /// The task of one call.
     Task,
 }
@@ -153,7 +153,7 @@ enum Sender {
 struct WrapState {
     session: Mutex<RpcSession>,
     mcp_session: Arc<McpSession>,
-    settings: Settings,
+    settings: StdioSettings,
     to_server: Pipe,
     to_client: Pipe,
     /// Notified when a call was decided.
@@ -161,7 +161,7 @@ struct WrapState {
 }
 
 /// Reads one side to its end.
-async fn pump(state: Arc<WrapState>, mut from: impl AsyncRead + Unpin, side: Side) {
+async fn pump(state: Arc<WrapState>, mut from: impl AsyncRead + Unpin, side: Peer) {
     let mut lines = LineSplitter::new(state.settings.max_message);
     let mut buffer = vec![0; READ];
     loop {
@@ -189,28 +189,28 @@ const READ: usize = 64 * 1024;
 impl WrapState {
     /// Handles a line of one side, then waits until the other side has read enough of what was sent
     /// before.
-    async fn line(self: &Arc<Self>, line: SplitLine, side: Side) {
+    async fn line(self: &Arc<Self>, line: SplitLine, side: Peer) {
         for question in self.read(line, side) {
             self.ask(question, side).await;
         }
         match side {
-            Side::Client => self.to_server.room().await,
-            Side::Server => self.to_client.room().await,
+            Peer::Client => self.to_server.room().await,
+            Peer::Server => self.to_client.room().await,
         }
     }
 
     /// Sends what a line leads to at once. Returns the calls to judge. The messages are queued while
     /// the session is locked: whichever task comes next, its messages come after them.
-    fn read(self: &Arc<Self>, line: SplitLine, side: Side) -> Vec<CallToJudge> {
+    fn read(self: &Arc<Self>, line: SplitLine, side: Peer) -> Vec<CallToJudge> {
         let limit = self.settings.max_message;
         let mut session = self.session.lock();
         let steps = match (side, line) {
-            (Side::Client, SplitLine::Whole(line)) => session.client_line(&line),
-            (Side::Client, SplitLine::TooLarge(head)) => {
+            (Peer::Client, SplitLine::Whole(line)) => session.client_line(&line),
+            (Peer::Client, SplitLine::TooLarge(head)) => {
                 vec![session.client_too_large(&head, limit)]
             }
-            (Side::Server, SplitLine::Whole(line)) => session.server_line(&line),
-            (Side::Server, SplitLine::TooLarge(head)) => session.server_too_large(&head, limit),
+            (Peer::Server, SplitLine::Whole(line)) => session.server_line(&line),
+            (Peer::Server, SplitLine::TooLarge(head)) => session.server_too_large(&head, limit),
         };
         let mut questions = Vec::new();
         for step in steps {
@@ -229,10 +229,10 @@ impl WrapState {
     /// wait forever: what it answers is dropped if nobody reads.
     fn put(&self, message: OutgoingLine, sender: Sender) {
         match (message, sender) {
-            (OutgoingLine::ToClient(line), Sender::Reader(Side::Client)) => {
+            (OutgoingLine::ToClient(line), Sender::Reader(Peer::Client)) => {
                 self.to_client.put_or_drop(line);
             }
-            (OutgoingLine::ToServer(line), Sender::Reader(Side::Server)) => {
+            (OutgoingLine::ToServer(line), Sender::Reader(Peer::Server)) => {
                 self.to_server.put_or_drop(line);
             }
             (OutgoingLine::ToClient(line), _) => self.to_client.put(line),
@@ -244,9 +244,9 @@ impl WrapState {
     /// task, so that further messages are read. The same holds for a call that waited for the
     /// server's list, because the reader of the server's output must not wait for the server to
     /// read.
-    async fn ask(self: &Arc<Self>, mut question: CallToJudge, side: Side) {
+    async fn ask(self: &Arc<Self>, mut question: CallToJudge, side: Peer) {
         let mut pending = question.ask(&self.mcp_session, None);
-        if side == Side::Client
+        if side == Peer::Client
             && let Poll::Ready(decision) = poll_once(&mut pending).await
         {
             return self.decided(question, decision, Sender::Reader(side));
@@ -274,7 +274,7 @@ impl WrapState {
         tokio::time::sleep(self.settings.list_timeout).await;
         let questions = self.session.lock().listing_late(number);
         for question in questions {
-            self.ask(question, Side::Server).await;
+            self.ask(question, Peer::Server).await;
         }
     }
 

@@ -10,7 +10,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
-use super::post::{Exchange, without_line_end};
+use super::post::{ClientRequest, without_line_end};
 use super::{list, read, site};
 use crate::answers;
 use crate::session::{OutgoingLine, messages_over_http};
@@ -20,7 +20,7 @@ const EVENT_OVERHEAD: usize = 64 * 1024;
 
 /// Forwards a stream to a client in its own task, inspecting each event.
 pub(super) fn carry(
-    exchange: Exchange,
+    exchange: ClientRequest,
     headers: &HeaderMap,
     body: Incoming,
     sender: mpsc::Sender<Bytes>,
@@ -42,7 +42,7 @@ pub(super) fn carry(
 
 /// Forwards events until either side ends. Returns why the rest cannot be forwarded, if so.
 async fn pump(
-    exchange: &Exchange,
+    exchange: &ClientRequest,
     mut decoder: callgate_wire::Decoder,
     mut body: Incoming,
     sender: &mpsc::Sender<Bytes>,
@@ -80,7 +80,7 @@ async fn pump(
 }
 
 /// Ends the stream early, with an error for the waiting client.
-async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
+async fn cut(exchange: &ClientRequest, why: &str, sender: &mpsc::Sender<Bytes>) {
     exchange.conversation.mcp_session.withheld("the server", why);
     let Some(id) = &exchange.id else { return };
     exchange.forget().await;
@@ -91,7 +91,7 @@ async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
 }
 
 /// Forwards one event.
-async fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
+async fn event(exchange: &ClientRequest, frame: &Frame<'_>, out: &mut Vec<u8>) {
     if let (Some(channel), Some(data)) = (&exchange.channel, frame.data())
         && !data.is_empty()
         && channel.takes(&exchange.site, frame, data, out)
@@ -132,7 +132,7 @@ pub(crate) fn pass(
 }
 
 /// The messages that the client sees of a server message.
-async fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
+async fn messages(exchange: &ClientRequest, data: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
     for message in messages_over_http(exchange.server_steps(data).await) {
         match message {
@@ -179,7 +179,7 @@ pub(super) fn without_separators(text: &[u8]) -> String {
 }
 
 /// Sends a message to the server in place of the client.
-pub(super) fn send_to_server(exchange: &Exchange, text: Vec<u8>) {
+pub(super) fn send_to_server(exchange: &ClientRequest, text: Vec<u8>) {
     let (site, headers) = (Arc::clone(&exchange.site), site::own(&exchange.headers));
     let Ok(permit) = Arc::clone(&site.refusals_in_flight).try_acquire_owned() else {
         let why = "it sends requests faster than it reads the answers";

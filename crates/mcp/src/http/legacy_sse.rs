@@ -16,9 +16,9 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-use super::post::{ClientPost, Exchange, MessageOutcome};
-use super::site::{self, Conversation, Site};
-use super::{Body, PATH, events, hex, reply, response};
+use super::post::{ClientPost, ClientRequest, MessageOutcome};
+use super::site::{self, HttpConversation, Site};
+use super::{PATH, ReplyBody, events, hex, reply, response};
 use crate::message::{Id, RpcMessage, RpcMessageKind};
 
 /// Maximum number of concurrent streams per server.
@@ -26,13 +26,13 @@ const MAX_CHANNELS: usize = 4096;
 
 /// The streams of one server, by random names that cannot be guessed.
 #[derive(Default)]
-pub(super) struct Channels(Mutex<HashMap<String, Arc<Channel>>>);
+pub(super) struct LegacyStreams(Mutex<HashMap<String, Arc<LegacyStream>>>);
 
 /// One stream.
-pub(super) struct Channel {
+pub(super) struct LegacyStream {
     token: String,
     client: ClientInfo,
-    conversation: Arc<Conversation>,
+    conversation: Arc<HttpConversation>,
     /// The address for messages to the server, once the server has named it.
     place: OnceLock<Url>,
     to_client: mpsc::Sender<Bytes>,
@@ -40,13 +40,13 @@ pub(super) struct Channel {
     own: Mutex<HashMap<Id, oneshot::Sender<Vec<u8>>>>,
 }
 
-impl Channels {
-    pub(super) fn close(&self, channel: &Channel) {
+impl LegacyStreams {
+    pub(super) fn close(&self, channel: &LegacyStream) {
         self.0.lock().remove(&channel.token);
     }
 
     /// Adds a stream. Returns `false` if there are too many.
-    fn open(&self, channel: Arc<Channel>) -> bool {
+    fn open(&self, channel: Arc<LegacyStream>) -> bool {
         let mut all = self.0.lock();
         let has_room = all.len() < MAX_CHANNELS;
         if has_room {
@@ -61,7 +61,7 @@ pub(super) async fn open(
     site: Arc<Site>,
     client: ClientInfo,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Response<ReplyBody> {
     let headers = site::forwarded_headers(request.into_parts().0.headers);
     match connect(site, client, headers).await {
         Ok((_, stream)) | Err(stream) => stream,
@@ -74,7 +74,7 @@ pub(super) async fn connect(
     site: Arc<Site>,
     client: ClientInfo,
     headers: HeaderMap,
-) -> Result<(Arc<Channel>, Response<Body>), Response<Body>> {
+) -> Result<(Arc<LegacyStream>, Response<ReplyBody>), Response<ReplyBody>> {
     let conversation = site.begin(&client, true);
     if conversation.refused().is_some() {
         return Err(reply::status(StatusCode::FORBIDDEN));
@@ -86,7 +86,7 @@ pub(super) async fn connect(
     let response = site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await;
     let response = response.map_err(|error| response::unreachable(&site, None, &error))?;
     let (to_client, stream) = reply::stream();
-    let channel = Arc::new(Channel {
+    let channel = Arc::new(LegacyStream {
         token: hex(&random),
         client: client.clone(),
         conversation: Arc::clone(&conversation),
@@ -97,7 +97,7 @@ pub(super) async fn connect(
     if !site.channels.open(Arc::clone(&channel)) {
         return Err(reply::status(StatusCode::SERVICE_UNAVAILABLE));
     }
-    let mut exchange = Exchange::new(site, client, conversation, headers);
+    let mut exchange = ClientRequest::new(site, client, conversation, headers);
     exchange.listens = true;
     exchange.channel = Some(Arc::clone(&channel));
     Ok((channel, response::channel(exchange, response, stream).await))
@@ -109,7 +109,7 @@ pub(super) async fn post(
     client: ClientInfo,
     token: &str,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Response<ReplyBody> {
     let channel = site.channels.0.lock().get(token).map(Arc::clone);
     let channel = channel.filter(|channel| channel.client.who == client.who);
     let Some((channel, place)) =
@@ -126,18 +126,18 @@ pub(super) async fn post(
         Err(response) => return *response,
     };
     let (conversation, headers) = (Arc::clone(&channel.conversation), post.headers.clone());
-    let mut exchange = Exchange::new(site, client, conversation, headers);
+    let mut exchange = ClientRequest::new(site, client, conversation, headers);
     exchange.to = place;
     exchange.channel = Some(Arc::clone(&channel));
     exchange.post_on_channel(message, &channel).await
 }
 
-impl Exchange {
+impl ClientRequest {
     async fn post_on_channel(
         mut self,
         message: RpcMessage<'_>,
-        channel: &Channel,
-    ) -> Response<Body> {
+        channel: &LegacyStream,
+    ) -> Response<ReplyBody> {
         match self.outcome(message).await {
             Err(response) => response,
             Ok(MessageOutcome::Nothing) => reply::status(StatusCode::ACCEPTED),
@@ -159,7 +159,7 @@ impl Exchange {
     }
 }
 
-impl Channel {
+impl LegacyStream {
     async fn send_text(&self, text: &str) {
         let event = format!("event: message\ndata: {text}\n\n");
         self.to_client.send(event.into()).await.ok();

@@ -13,9 +13,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;
 use url::Url;
 
-use super::legacy_sse::{self, Channel};
-use super::post::Exchange;
-use super::site::{self, Conversation, SESSION, Site};
+use super::legacy_sse::{self, LegacyStream};
+use super::post::ClientRequest;
+use super::site::{self, HttpConversation, SESSION, Site};
 use super::{ServerType, events, hex, read, response};
 use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
 use crate::params;
@@ -58,12 +58,12 @@ impl ListFailure {
 
 /// Lists the tools before a call: they must be known by then, and a client may have listed them in
 /// an earlier session. `meta` is the client metadata of a request in the newer revisions.
-pub(super) async fn before_call(exchange: &Exchange, meta: Option<String>) {
+pub(super) async fn before_call(exchange: &ClientRequest, meta: Option<String>) {
     ToolLister::by(exchange, meta).list_once(&exchange.conversation).await;
 }
 
 /// Lists the tools again after the server announced a change, before a client does.
-pub(super) fn again(exchange: &Exchange) {
+pub(super) fn again(exchange: &ClientRequest) {
     let lister = ToolLister::by(exchange, is_modern(&exchange.headers).then(|| META.to_owned()));
     let conversation = Arc::clone(&exchange.conversation);
     tokio::spawn(async move { lister.list_once(&conversation).await });
@@ -79,7 +79,7 @@ struct ToolLister {
     site: Arc<Site>,
     to: Url,
     /// The stream for answers, if they do not come with the request.
-    channel: Option<Arc<Channel>>,
+    channel: Option<Arc<LegacyStream>>,
     headers: HeaderMap,
     /// The client metadata that the newer revisions require.
     meta: Option<String>,
@@ -87,7 +87,7 @@ struct ToolLister {
 
 impl ToolLister {
     /// In a client's conversation.
-    fn by(exchange: &Exchange, meta: Option<String>) -> Self {
+    fn by(exchange: &ClientRequest, meta: Option<String>) -> Self {
         Self {
             site: Arc::clone(&exchange.site),
             to: exchange.place(),
@@ -97,7 +97,7 @@ impl ToolLister {
         }
     }
 
-    async fn list_once(&self, conversation: &Conversation) {
+    async fn list_once(&self, conversation: &HttpConversation) {
         if conversation.mcp_session.knows_tools() {
             return;
         }

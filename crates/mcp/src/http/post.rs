@@ -9,20 +9,20 @@ use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use url::Url;
 
-use super::legacy_sse::Channel;
+use super::legacy_sse::LegacyStream;
 use super::mirror::{self, MirroredArguments};
-use super::site::{self, Conversation, SESSION, Site};
-use super::{Body, HttpSettings, list, read, reply, response};
+use super::site::{self, HttpConversation, SESSION, Site};
+use super::{HttpSettings, ReplyBody, list, read, reply, response};
 use crate::answers;
 use crate::message::{Id, RpcMessage, RpcMessageKind};
 use crate::params::{self, NameKey, NamedParams};
 use crate::session::{OutgoingLine, RpcSession, SessionStep};
 
 /// One request of a client, from its message to its answer.
-pub(super) struct Exchange {
+pub(super) struct ClientRequest {
     pub(super) site: Arc<Site>,
     pub(super) client: ClientInfo,
-    pub(super) conversation: Arc<Conversation>,
+    pub(super) conversation: Arc<HttpConversation>,
     pub(super) session: Arc<tokio::sync::Mutex<RpcSession>>,
     /// The client's headers, as they are sent to the server.
     pub(super) headers: HeaderMap,
@@ -37,7 +37,7 @@ pub(super) struct Exchange {
     /// Its answer is a stream that only ends when one side ends it.
     pub(super) listens: bool,
     /// The stream for all answers, on the oldest transport.
-    pub(super) channel: Option<Arc<Channel>>,
+    pub(super) channel: Option<Arc<LegacyStream>>,
 }
 
 /// The decision about a message.
@@ -69,9 +69,9 @@ impl ClientPost {
     /// Reads it, or returns why it cannot be forwarded.
     pub(super) async fn read(
         site: &Site,
-        conversation: &Conversation,
+        conversation: &HttpConversation,
         request: Request<Incoming>,
-    ) -> Result<Self, Response<Body>> {
+    ) -> Result<Self, Response<ReplyBody>> {
         let (head, body) = request.into_parts();
         if !is_json(&head.headers) {
             return Err(reply::status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
@@ -89,8 +89,8 @@ impl ClientPost {
     /// Parses the message, or returns why it cannot be forwarded.
     pub(super) fn message(
         &self,
-        conversation: &Conversation,
-    ) -> Result<RpcMessage<'_>, Box<Response<Body>>> {
+        conversation: &HttpConversation,
+    ) -> Result<RpcMessage<'_>, Box<Response<ReplyBody>>> {
         let message = RpcMessage::of_body(&self.body).map_err(|unfit| {
             conversation.mcp_session.withheld("the client", &unfit.why.to_string());
             Box::new(reply::unfit(&unfit))
@@ -107,7 +107,7 @@ pub(super) async fn answer(
     site: Arc<Site>,
     client: ClientInfo,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Response<ReplyBody> {
     let named = session_of(request.headers());
     let Some(conversation) = site.conversation(&client, named.as_deref()) else {
         return reply::status(StatusCode::NOT_FOUND);
@@ -122,17 +122,17 @@ pub(super) async fn answer(
     };
     let begins = begins(&message);
     let conversation = if begins { site.begin(&client, true) } else { conversation };
-    let mut exchange = Exchange::new(site, client, conversation, post.headers.clone());
+    let mut exchange = ClientRequest::new(site, client, conversation, post.headers.clone());
     exchange.begins = begins;
     exchange.run(message).await
 }
 
-impl Exchange {
+impl ClientRequest {
     /// A request whose message has not been read yet.
     pub(super) fn new(
         site: Arc<Site>,
         client: ClientInfo,
-        conversation: Arc<Conversation>,
+        conversation: Arc<HttpConversation>,
         headers: HeaderMap,
     ) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl Exchange {
         named.unwrap_or(&self.to).clone()
     }
 
-    async fn run(mut self, message: RpcMessage<'_>) -> Response<Body> {
+    async fn run(mut self, message: RpcMessage<'_>) -> Response<ReplyBody> {
         match self.outcome(message).await {
             Err(response) => response,
             Ok(MessageOutcome::Answer(answer)) => reply::message(StatusCode::OK, answer),
@@ -179,7 +179,7 @@ impl Exchange {
     pub(super) async fn outcome(
         &mut self,
         message: RpcMessage<'_>,
-    ) -> Result<MessageOutcome, Response<Body>> {
+    ) -> Result<MessageOutcome, Response<ReplyBody>> {
         self.id = id_of(&message);
         if let Some(refused) = self.conversation.refused() {
             return Err(refused_server(self.id.as_ref(), &refused));
@@ -322,7 +322,7 @@ const FROM_MEMORY: [&str; 15] = [
 const LARGE: usize = 32 * 1024;
 
 /// However it ends, also when the client disconnects: nothing waits forever.
-impl Drop for Exchange {
+impl Drop for ClientRequest {
     fn drop(&mut self) {
         // On the oldest transport the answer comes later, on the stream.
         let Some(id) = self.id.take().filter(|_| self.waits && self.channel.is_none()) else {
@@ -341,7 +341,7 @@ impl Drop for Exchange {
 }
 
 /// The server may not be used. A request gets an error; a notification gets nothing.
-fn refused_server(id: Option<&Id>, text: &str) -> Response<Body> {
+fn refused_server(id: Option<&Id>, text: &str) -> Response<ReplyBody> {
     match id {
         Some(_) => reply::error(StatusCode::OK, id, answers::REFUSED, text),
         None => reply::status(StatusCode::ACCEPTED),
@@ -365,13 +365,13 @@ impl CallParams {
         Some(Self { tool: named.name.into_owned(), arguments: named.arguments, meta })
     }
 
-    fn repeated(&self, conversation: &Conversation) -> Option<MirroredArguments> {
+    fn repeated(&self, conversation: &HttpConversation) -> Option<MirroredArguments> {
         Some(MirroredArguments::of(&conversation.mcp_session.definition(&self.tool)?))
     }
 
     fn disagreement(
         &self,
-        conversation: &Conversation,
+        conversation: &HttpConversation,
         headers: &HeaderMap,
         text: &str,
     ) -> Option<HeaderName> {
@@ -383,7 +383,7 @@ impl CallParams {
     }
 
     /// Updates the headers that repeat arguments, because the arguments have changed.
-    fn repeat(&self, conversation: &Conversation, headers: &mut HeaderMap, body: &[u8]) {
+    fn repeat(&self, conversation: &HttpConversation, headers: &mut HeaderMap, body: &[u8]) {
         let Ok(message) = RpcMessage::of_body(body) else { return };
         let arguments = Self::read(&message).and_then(|called| called.arguments);
         let arguments = arguments.map_or("{}", |span| span.of(message.text));

@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 
 /// Why a body cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadError {
+pub(crate) enum BodyReadError {
     #[error("it is larger than the limit of {0} bytes")]
     TooLarge(usize),
     #[error("it was cut off")]
@@ -22,7 +22,7 @@ pub(crate) enum ReadError {
     Coding(String),
 }
 
-impl ReadError {
+impl BodyReadError {
     /// The status for the client who sent the body.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
@@ -35,15 +35,15 @@ impl ReadError {
 }
 
 /// The decoder for the body's content encoding.
-pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
+pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, BodyReadError> {
     let values = headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::to_str);
     let coding = values.collect::<Result<Vec<_>, _>>();
-    let coding = coding.map_err(|error| ReadError::Coding(error.to_string()))?.join(",");
+    let coding = coding.map_err(|error| BodyReadError::Coding(error.to_string()))?.join(",");
     // Streams of a conversation last for days, so the total is unlimited. Suspicious compression
     // ratios are still refused.
     let limits = Limits { decoded_total: u64::MAX, ..Limits::default() };
     Decoder::for_header(Some(&coding), &limits)
-        .map_err(|error| ReadError::Coding(error.to_string()))
+        .map_err(|error| BodyReadError::Coding(error.to_string()))
 }
 
 /// How long a client may pause within a message by default.
@@ -58,21 +58,21 @@ pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
     mut body: B,
     limit: usize,
     timeout: Duration,
-) -> Result<Vec<u8>, ReadError> {
+) -> Result<Vec<u8>, BodyReadError> {
     let (mut decoder, mut read) = (decoder(headers)?, Vec::new());
     let end = Instant::now().checked_add(timeout.saturating_mul(PAUSES));
     let next = async |body: &mut B| {
         let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
         tokio::time::timeout(timeout.min(left), body.frame()).await
     };
-    while let Some(frame) = next(&mut body).await.map_err(|_| ReadError::Late)? {
-        let frame = frame.map_err(|_| ReadError::Broken)?;
+    while let Some(frame) = next(&mut body).await.map_err(|_| BodyReadError::Late)? {
+        let frame = frame.map_err(|_| BodyReadError::Broken)?;
         let Ok(data) = frame.into_data() else { continue };
-        decoder.push(&data, &mut read).map_err(|error| ReadError::Coding(error.to_string()))?;
+        decoder.push(&data, &mut read).map_err(|error| BodyReadError::Coding(error.to_string()))?;
         if read.len() > limit {
-            return Err(ReadError::TooLarge(limit));
+            return Err(BodyReadError::TooLarge(limit));
         }
     }
-    decoder.finish(&mut read).map_err(|error| ReadError::Coding(error.to_string()))?;
+    decoder.finish(&mut read).map_err(|error| BodyReadError::Coding(error.to_string()))?;
     Ok(read)
 }

@@ -17,10 +17,10 @@ use crate::answers;
 use crate::message::{Id, Unfit};
 
 /// The body of a response to a client.
-pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+pub type ReplyBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
 /// A complete message.
-pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
+pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<ReplyBody> {
     let mut response = Response::new(whole(text.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -28,7 +28,7 @@ pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Bo
 }
 
 /// A response without a body.
-pub(crate) fn status(status: StatusCode) -> Response<Body> {
+pub(crate) fn status(status: StatusCode) -> Response<ReplyBody> {
     let body = Empty::new().map_err(|never: Infallible| match never {}).boxed_unsync();
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -36,7 +36,12 @@ pub(crate) fn status(status: StatusCode) -> Response<Body> {
 }
 
 /// An error for a request, or for none in particular.
-pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) -> Response<Body> {
+pub(super) fn error(
+    status: StatusCode,
+    id: Option<&Id>,
+    code: i32,
+    text: &str,
+) -> Response<ReplyBody> {
     let body = match id {
         Some(_) => answers::error(id, code, text),
         None => answers::transport_error(code, text),
@@ -45,13 +50,13 @@ pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) 
 }
 
 /// An error for a message that cannot be forwarded.
-pub(super) fn unfit(unfit: &Unfit) -> Response<Body> {
+pub(super) fn unfit(unfit: &Unfit) -> Response<ReplyBody> {
     let text = format!("callgate did not forward this message: {}", unfit.why);
     error(StatusCode::BAD_REQUEST, unfit.id.as_ref(), unfit.why.code(), &text)
 }
 
 /// An error for a header that contradicts the body.
-pub(super) fn mismatch(id: Option<&Id>, header: &HeaderName) -> Response<Body> {
+pub(super) fn mismatch(id: Option<&Id>, header: &HeaderName) -> Response<ReplyBody> {
     let text = format!(
         "callgate did not forward this request: the header `{header}` contradicts the body"
     );
@@ -60,7 +65,7 @@ pub(super) fn mismatch(id: Option<&Id>, header: &HeaderName) -> Response<Body> {
 }
 
 /// A response with a stream of events, and the sender for them.
-pub(crate) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
+pub(crate) fn stream() -> (mpsc::Sender<Bytes>, Response<ReplyBody>) {
     let (sender, receiver) = mpsc::channel(MAX_WAITING_CHUNKS);
     let mut response = Response::new(ChannelBody(receiver).boxed_unsync());
     let headers = response.headers_mut();
@@ -72,7 +77,7 @@ pub(crate) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
 /// How many chunks of a stream may wait for a slow client. Beyond that the server waits too.
 const MAX_WAITING_CHUNKS: usize = 16;
 
-pub(crate) fn whole(bytes: Bytes) -> Body {
+pub(crate) fn whole(bytes: Bytes) -> ReplyBody {
     Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 

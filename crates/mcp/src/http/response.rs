@@ -10,10 +10,10 @@ use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 
-use super::post::{Exchange, session_of, without_line_end};
+use super::post::{ClientRequest, session_of, without_line_end};
 use super::site::{self, SESSION, Site};
-use super::upstream::UpstreamError;
-use super::{Body, events, read, reply};
+use super::upstream::ServerClientError;
+use super::{ReplyBody, events, read, reply};
 use crate::answers;
 use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
 use crate::session::{OutgoingLine, RpcSession, messages_over_http};
@@ -24,7 +24,7 @@ pub(super) async fn get(
     site: Arc<Site>,
     client: ClientInfo,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Response<ReplyBody> {
     let headers = site::forwarded_headers(request.into_parts().0.headers);
     let named = session_of(&headers);
     let Some(conversation) = site.conversation(&client, named.as_deref()) else {
@@ -36,7 +36,7 @@ pub(super) async fn get(
     match site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await {
         Err(error) => unreachable(&site, None, &error),
         Ok(response) => {
-            let mut exchange = Exchange::new(site, client, conversation, headers);
+            let mut exchange = ClientRequest::new(site, client, conversation, headers);
             exchange.listens = true;
             if exchange.headers.contains_key("last-event-id") {
                 exchange.with_session(RpcSession::note_resumption).await;
@@ -51,7 +51,7 @@ pub(super) async fn delete(
     site: Arc<Site>,
     client: ClientInfo,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Response<ReplyBody> {
     let headers = site::forwarded_headers(request.into_parts().0.headers);
     match site.conversation(&client, session_of(&headers).as_deref()) {
         None => return reply::status(StatusCode::NOT_FOUND),
@@ -74,7 +74,10 @@ pub(super) async fn delete(
 }
 
 /// Forwards the server's response, as far as it is allowed.
-pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> Response<Body> {
+pub(super) async fn answer(
+    exchange: ClientRequest,
+    response: Response<Incoming>,
+) -> Response<ReplyBody> {
     let (head, body) = response.into_parts();
     if exchange.begins
         && let Some(named) = session_of(&head.headers)
@@ -114,7 +117,10 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
 }
 
 /// Forwards whether the server accepted a message. The answer comes on the stream.
-pub(super) async fn taken(exchange: Exchange, response: Response<Incoming>) -> Response<Body> {
+pub(super) async fn taken(
+    exchange: ClientRequest,
+    response: Response<Incoming>,
+) -> Response<ReplyBody> {
     match response.status().is_success() {
         true => reply::status(response.status()),
         false => answer(exchange, response).await,
@@ -123,10 +129,10 @@ pub(super) async fn taken(exchange: Exchange, response: Response<Incoming>) -> R
 
 /// Opens the stream of the oldest transport, if the server does.
 pub(super) async fn channel(
-    mut exchange: Exchange,
+    mut exchange: ClientRequest,
     response: Response<Incoming>,
-    mut stream: Response<Body>,
-) -> Response<Body> {
+    mut stream: Response<ReplyBody>,
+) -> Response<ReplyBody> {
     let (head, body) = response.into_parts();
     let channel = exchange.channel.clone();
     match (channel, kind(&head.headers)) {
@@ -165,7 +171,7 @@ fn kind(headers: &HeaderMap) -> Option<BodyKind> {
     }
 }
 
-impl Exchange {
+impl ClientRequest {
     /// Notes that the server accepted a request of a conversation.
     fn note_accepted(&self, status: StatusCode) {
         let named = session_of(&self.headers).filter(|_| !self.begins && self.channel.is_none());
@@ -175,7 +181,7 @@ impl Exchange {
     }
 
     /// Forwards a complete message.
-    async fn message(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    async fn message(&self, body: &[u8], status: StatusCode) -> Response<ReplyBody> {
         if self.id.is_none() && status.is_success() {
             // It answers no request, so nobody waits for it.
             return reply::status(status);
@@ -235,7 +241,7 @@ impl Exchange {
     }
 
     /// The response has no message. A request must still get an answer.
-    async fn no_message(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    async fn no_message(&self, body: &[u8], status: StatusCode) -> Response<ReplyBody> {
         match (&self.id, body.is_empty()) {
             (None, _) => reply::status(status),
             (Some(_), true) => reply::status(status),
@@ -244,7 +250,7 @@ impl Exchange {
     }
 
     /// Forwards a transport error. Clients show its text to the model.
-    async fn failure(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    async fn failure(&self, body: &[u8], status: StatusCode) -> Response<ReplyBody> {
         let text = String::from_utf8_lossy(body.get(..MAX_FAILURE).unwrap_or(body));
         self.forget().await;
         let shown = match self.conversation.mcp_session.text(Place::Result, &quote(&text)) {
@@ -269,7 +275,7 @@ const MAX_FAILURE: usize = 64 * 1024;
 
 /// The server requires a login. A client would look for the login page here, where there is none:
 /// the server's metadata would name another origin. So the response explains what works instead.
-async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body> {
+async fn unauthorized(exchange: &ClientRequest, headers: &HeaderMap) -> Response<ReplyBody> {
     let wants = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
     let by_oauth = wants.is_some_and(|wants| wants.contains("resource_metadata"));
     let server = &exchange.site.id;
@@ -294,7 +300,11 @@ const UNAUTHORIZED: i32 = 1401;
 const UNREACHABLE: i32 = 1502;
 
 /// The server did not respond.
-pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -> Response<Body> {
+pub(super) fn unreachable(
+    site: &Site,
+    id: Option<&Id>,
+    error: &ServerClientError,
+) -> Response<ReplyBody> {
     let server = &site.id;
     tracing::warn!(server, %error, "the server did not answer");
     let text = format!("callgate: the server `{server}` did not answer: {error}");
@@ -302,7 +312,7 @@ pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -
 }
 
 /// The response cannot be forwarded.
-async fn unreadable(exchange: &Exchange, why: &str) -> Response<Body> {
+async fn unreadable(exchange: &ClientRequest, why: &str) -> Response<ReplyBody> {
     exchange.conversation.mcp_session.withheld("the server", why);
     let text = format!("callgate withheld the server's response: {why}");
     exchange.forget().await;

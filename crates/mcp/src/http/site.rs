@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, watch};
 use url::Url;
 
-use super::legacy_sse::Channels;
-use super::upstream::Upstream;
+use super::legacy_sse::LegacyStreams;
+use super::upstream::ServerClient;
 use super::{HttpSettings, ServerType};
 use crate::session::{OngoingCalls, RpcSession, TaskOwners};
 
@@ -31,10 +31,10 @@ pub(super) struct Site {
     pub(super) id: String,
     pub(super) kind: ServerType,
     pub(super) url: Url,
-    pub(super) upstream: Upstream,
+    pub(super) upstream: ServerClient,
     pub(super) settings: HttpSettings,
     /// Conversations of the oldest transport.
-    pub(super) channels: Channels,
+    pub(super) channels: LegacyStreams,
     /// Limits the messages that are being sent to the server in place of clients.
     pub(super) refusals_in_flight: Arc<Semaphore>,
     /// True once callgate is stopping.
@@ -78,7 +78,7 @@ impl ConversationKey {
 }
 
 struct KnownConversation {
-    conversation: Arc<Conversation>,
+    conversation: Arc<HttpConversation>,
     used: Instant,
 }
 
@@ -91,7 +91,7 @@ enum OnConflict {
 }
 
 /// A client and a server, over many requests.
-pub(super) struct Conversation {
+pub(super) struct HttpConversation {
     pub(super) mcp_session: Arc<McpSession>,
     ongoing_calls: Arc<Mutex<OngoingCalls>>,
     /// Shared by all requests, if the server named the conversation: their ids are then unique in
@@ -101,7 +101,7 @@ pub(super) struct Conversation {
     pub(super) listing: AsyncMutex<Option<Instant>>,
 }
 
-impl Conversation {
+impl HttpConversation {
     /// The session state for a request.
     pub(super) fn session(&self) -> Arc<AsyncMutex<RpcSession>> {
         match &self.session {
@@ -128,7 +128,7 @@ impl Conversation {
 impl Site {
     pub(super) fn new(
         (id, kind, url): (String, ServerType, Url),
-        upstream: Upstream,
+        upstream: ServerClient,
         decider: Decider,
         settings: HttpSettings,
         stopping: watch::Receiver<bool>,
@@ -140,7 +140,7 @@ impl Site {
             url,
             upstream,
             settings,
-            channels: Channels::default(),
+            channels: LegacyStreams::default(),
             stopping,
             refusals_in_flight: Arc::new(Semaphore::new(MAX_REFUSALS_IN_FLIGHT)),
             launch,
@@ -158,7 +158,7 @@ impl Site {
         &self,
         client: &ClientInfo,
         named: Option<&str>,
-    ) -> Option<Arc<Conversation>> {
+    ) -> Option<Arc<HttpConversation>> {
         let key = ConversationKey::of(client, named);
         let mut all = self.conversations.lock();
         if let Some(known) = all.get_mut(&key) {
@@ -178,13 +178,23 @@ impl Site {
     }
 
     /// Remembers a conversation that the server continues and that was unknown here.
-    pub(super) fn adopt(&self, client: &ClientInfo, named: &str, conversation: &Arc<Conversation>) {
+    pub(super) fn adopt(
+        &self,
+        client: &ClientInfo,
+        named: &str,
+        conversation: &Arc<HttpConversation>,
+    ) {
         let key = ConversationKey::named(client, named);
         self.remember(key, Arc::clone(conversation), OnConflict::Keep);
     }
 
     /// Remembers a new conversation under the name that the server gave it.
-    pub(super) fn name(&self, client: &ClientInfo, named: &str, conversation: Arc<Conversation>) {
+    pub(super) fn name(
+        &self,
+        client: &ClientInfo,
+        named: &str,
+        conversation: Arc<HttpConversation>,
+    ) {
         let key = ConversationKey::named(client, named);
         self.remember(key, conversation, OnConflict::Replace);
     }
@@ -198,9 +208,9 @@ impl Site {
     fn remember(
         &self,
         key: ConversationKey,
-        conversation: Arc<Conversation>,
+        conversation: Arc<HttpConversation>,
         meanwhile: OnConflict,
-    ) -> Arc<Conversation> {
+    ) -> Arc<HttpConversation> {
         let mut all = self.conversations.lock();
         if let (OnConflict::Keep, Some(known)) = (meanwhile, all.get(&key)) {
             return Arc::clone(&known.conversation);
@@ -218,10 +228,10 @@ impl Site {
     }
 
     /// A conversation that is not remembered.
-    pub(super) fn begin(&self, client: &ClientInfo, is_named: bool) -> Arc<Conversation> {
+    pub(super) fn begin(&self, client: &ClientInfo, is_named: bool) -> Arc<HttpConversation> {
         let mcp_session = self.mcp_session(client);
         let ongoing_calls = OngoingCalls::of(principal(client), Arc::clone(&self.tasks));
-        let mut conversation = Conversation {
+        let mut conversation = HttpConversation {
             mcp_session,
             ongoing_calls: Arc::new(Mutex::new(ongoing_calls)),
             session: None,

@@ -26,7 +26,7 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// An HTTP client for one server.
 #[derive(Debug, Clone)]
-pub(super) struct Upstream {
+pub(super) struct ServerClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     bearer: Option<HeaderValue>,
     /// How long the server may take to start its response.
@@ -35,7 +35,7 @@ pub(super) struct Upstream {
 
 /// Why a server gave no response.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum UpstreamError {
+pub(super) enum ServerClientError {
     #[error("it cannot be reached: {0}")]
     Reach(String),
     #[error("it did not answer within {} s", .0.as_secs())]
@@ -49,7 +49,7 @@ pub(super) enum UpstreamError {
     Address,
 }
 
-impl Upstream {
+impl ServerClient {
     pub(super) fn new(
         roots: &RootCertStore,
         pin: Option<&str>,
@@ -80,7 +80,7 @@ impl Upstream {
         url: &Url,
         headers: &HeaderMap,
         body: Bytes,
-    ) -> Result<Response<Incoming>, UpstreamError> {
+    ) -> Result<Response<Incoming>, ServerClientError> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.once(&method, &url, headers, body.clone()).await?;
@@ -89,7 +89,7 @@ impl Upstream {
                 Some(next) => url = next,
             }
         }
-        Err(UpstreamError::Elsewhere(url.origin().ascii_serialization()))
+        Err(ServerClientError::Elsewhere(url.origin().ascii_serialization()))
     }
 
     async fn once(
@@ -98,8 +98,8 @@ impl Upstream {
         url: &Url,
         headers: &HeaderMap,
         body: Bytes,
-    ) -> Result<Response<Incoming>, UpstreamError> {
-        let uri: Uri = url.as_str().parse().map_err(|_| UpstreamError::Address)?;
+    ) -> Result<Response<Incoming>, ServerClientError> {
+        let uri: Uri = url.as_str().parse().map_err(|_| ServerClientError::Address)?;
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method.clone();
         *request.uri_mut() = uri;
@@ -109,14 +109,14 @@ impl Upstream {
         }
         let answer = tokio::time::timeout(self.head, self.client.request(request)).await;
         answer
-            .map_err(|_| UpstreamError::Late(self.head))?
-            .map_err(|error| UpstreamError::Reach(reason(&error)))
+            .map_err(|_| ServerClientError::Late(self.head))?
+            .map_err(|error| ServerClientError::Reach(reason(&error)))
     }
 }
 
 /// The target of a redirect, if it is on the same server. The client must not follow it, because
 /// that would bypass callgate.
-fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, UpstreamError> {
+fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, ServerClientError> {
     if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
         return Ok(None);
     }
@@ -129,7 +129,7 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
         to => {
             tracing::warn!(location, "the server redirects to another address");
             let origin = to.map(|url| url.origin().ascii_serialization());
-            Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
+            Err(ServerClientError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
         }
     }
 }

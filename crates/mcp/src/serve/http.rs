@@ -17,8 +17,8 @@ use super::{
     unfit_reply,
 };
 use crate::answers::{self, REFUSED};
-use crate::http::read::{self, ReadError};
-use crate::http::{Body, PATH, reply};
+use crate::http::read::{self, BodyReadError};
+use crate::http::{PATH, ReplyBody, reply};
 use crate::message::{RpcMessage, RpcMessageKind};
 
 /// How many requests are answered at the same time; others wait. Each may read the whole store.
@@ -47,7 +47,7 @@ impl<H: ServerContent> Http<H> {
     }
 
     /// Answers any request. Access was checked before.
-    pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<ReplyBody>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send,
     {
@@ -83,7 +83,7 @@ impl<H: ServerContent> Http<H> {
     }
 
     /// A stream that lasts until either side ends it.
-    fn listen(&self, headers: &HeaderMap, subscription: Subscription) -> Response<Body> {
+    fn listen(&self, headers: &HeaderMap, subscription: Subscription) -> Response<ReplyBody> {
         if !accepts(headers, "text/event-stream") {
             return plain(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream");
         }
@@ -166,7 +166,7 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
 }
 
 /// A short text for clients that do not speak the protocol.
-fn plain(status: StatusCode, text: &str) -> Response<Body> {
+fn plain(status: StatusCode, text: &str) -> Response<ReplyBody> {
     let mut response = Response::new(reply::whole(format!("callgate: {text}\n").into()));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -175,14 +175,14 @@ fn plain(status: StatusCode, text: &str) -> Response<Body> {
 }
 
 /// A message.
-fn json(status: StatusCode, text: String) -> Response<Body> {
+fn json(status: StatusCode, text: String) -> Response<ReplyBody> {
     let mut response = reply::message(status, text);
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
 /// The refusal of a request whose headers are wrong.
-fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
+fn refused(head: &http::request::Parts) -> Option<Response<ReplyBody>> {
     if head.uri.path() != PATH {
         let text = format!("there is nothing at this path; the MCP server is at {PATH}");
         return Some(plain(StatusCode::NOT_FOUND, &text));
@@ -201,7 +201,7 @@ fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
 }
 
 /// The refusal of an unreadable body.
-fn unread(why: &ReadError) -> Response<Body> {
+fn unread(why: &BodyReadError) -> Response<ReplyBody> {
     let status = why.status();
     json(status, answers::error(None, -32600, &format!("callgate cannot read this body: {why}")))
 }

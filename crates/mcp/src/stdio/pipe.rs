@@ -30,7 +30,7 @@ impl Pipe {
     ) -> (Self, JoinHandle<()>) {
         let (queue, mut lines) = mpsc::unbounded_channel::<Vec<u8>>();
         let waiting = Arc::new(watch::Sender::new(0));
-        let written = Written(Arc::clone(&waiting));
+        let written = UnwrittenBytes(Arc::clone(&waiting));
         let writing = tokio::spawn(async move {
             while let Some(line) = lines.recv().await {
                 if let Err(error) = writer.write_all(&line).await {
@@ -82,15 +82,15 @@ impl Pipe {
 }
 
 /// Counts what is written. Once the writer has ended, nothing waits any more.
-struct Written(Arc<watch::Sender<usize>>);
+struct UnwrittenBytes(Arc<watch::Sender<usize>>);
 
-impl Written {
+impl UnwrittenBytes {
     fn less(&self, bytes: usize) {
         self.0.send_modify(|waiting| *waiting = waiting.saturating_sub(bytes));
     }
 }
 
-impl Drop for Written {
+impl Drop for UnwrittenBytes {
     fn drop(&mut self) {
         self.0.send_replace(0);
     }

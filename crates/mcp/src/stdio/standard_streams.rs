@@ -10,21 +10,21 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
-pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(crate) type InputStream = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type OutputStream = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Both streams. Agents use pipes or sockets (Node does). A terminal or a file is read by a thread:
 /// making those non-blocking would affect other processes that have them open.
-pub(crate) fn own() -> io::Result<(Input, Output)> {
+pub(crate) fn own() -> io::Result<(InputStream, OutputStream)> {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
-    let output: Output = match kind(stdout.as_fd())? {
+    let output: OutputStream = match kind(stdout.as_fd())? {
         // The server writes to the same file, and may not expect it to be non-blocking.
         _ if is_same(stdout.as_fd(), stderr.as_fd())? => Box::new(tokio::io::stdout()),
         FileType::Fifo => Box::new(Sender::from_owned_fd(stdout.as_fd().try_clone_to_owned()?)?),
         FileType::Socket => Box::new(socket(stdout.as_fd())?),
         _ => Box::new(tokio::io::stdout()),
     };
-    let input: Input = match kind(stdin.as_fd())? {
+    let input: InputStream = match kind(stdin.as_fd())? {
         _ if is_same(stdin.as_fd(), stderr.as_fd())? => Box::new(tokio::io::stdin()),
         FileType::Fifo => Box::new(Receiver::from_owned_fd(stdin.as_fd().try_clone_to_owned()?)?),
         FileType::Socket => Box::new(socket(stdin.as_fd())?),

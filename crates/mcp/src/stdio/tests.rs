@@ -18,7 +18,7 @@ fn wrapped() -> (Arc<WrapState>, BufReader<DuplexStream>) {
     let decider = Decider::new(Some(policies), audit, callgate_decide::Settings::default());
     let context = Context::new(Origin::at(Surface::Mcp));
     let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
-    let settings = Settings::default();
+    let settings = StdioSettings::default();
     let (server, stdin) = tokio::io::duplex(16 << 20);
     let (to_server, _) = Pipe::start(stdin, settings.max_message);
     let (to_client, _) = Pipe::start(tokio::io::sink(), settings.max_message);
@@ -53,16 +53,16 @@ async fn lines_reach_the_server_in_order() {
     const WAITING: usize = 500;
     const LATER: usize = 3000;
     let (state, mut server) = wrapped();
-    state.line(SplitLine::Whole(CALL.into()), Side::Client).await;
+    state.line(SplitLine::Whole(CALL.into()), Peer::Client).await;
     for number in 0..WAITING {
-        state.line(notification(number), Side::Client).await;
+        state.line(notification(number), Peer::Client).await;
     }
     let list = next_line(&mut server).await;
     assert_eq!(list["method"], "tools/list");
     let tools = serde_json::json!({ "jsonrpc": "2.0", "id": list["id"], "result": { "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] } });
-    state.line(SplitLine::Whole(tools.to_string().into_bytes()), Side::Server).await;
+    state.line(SplitLine::Whole(tools.to_string().into_bytes()), Peer::Server).await;
     for number in WAITING..LATER {
-        state.line(notification(number), Side::Client).await;
+        state.line(notification(number), Peer::Client).await;
         tokio::task::yield_now().await;
     }
     assert_eq!(next_line(&mut server).await["method"], "tools/call");

@@ -8,7 +8,7 @@ use callgate_call::{Origin, OriginFields, Surface, Who};
 use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider, login};
-use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
+use callgate_mcp::{Program, ProgramError, ServerCommand, StdioSettings, environment};
 use callgate_store::Store;
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -52,7 +52,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
         args: rest.iter().map(Into::into).collect(),
         env: environment(std::env::vars_os(), &named),
     };
-    let settings = Settings {
+    let settings = StdioSettings {
         max_message: resolved.mcp_message_limit,
         list_timeout: resolved.mcp_list_timeout,
         grace: args.grace,

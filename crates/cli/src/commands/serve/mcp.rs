@@ -9,7 +9,7 @@ use callgate_call::ClientInfo;
 use callgate_config::{McpServer, Resolved};
 use callgate_decide::Decider;
 use callgate_decide::mcp::ServerKind;
-use callgate_mcp::{Door, HttpServer, HttpSettings, PATH, ServerType};
+use callgate_mcp::{HttpDoor, HttpServer, HttpSettings, PATH, ServerType};
 use callgate_proxy::{Mount, MountBody, Mounts, system_roots};
 use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use crate::render::hinted;
 
 /// The door of MCP servers, as the gateway sees it.
-struct Mounted(Arc<Door>);
+struct Mounted(Arc<HttpDoor>);
 
 impl Mount for Mounted {
     fn answer(
@@ -35,7 +35,7 @@ impl Mount for Mounted {
 }
 
 /// The door to the servers on the network, if any are declared. Must be called inside a runtime.
-pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<Door>>> {
+pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<HttpDoor>>> {
     let servers = resolved.mcp_servers.iter().filter_map(|server| network(server).transpose());
     let servers: Vec<HttpServer> = servers.collect::<Result<_>>()?;
     if servers.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
         head: resolved.proxy.timeouts.head,
         client_body: resolved.proxy.timeouts.client_body,
     };
-    let door = Door::new(decider, servers, &system_roots(), &settings);
+    let door = HttpDoor::new(decider, servers, &system_roots(), &settings);
     let door = Arc::new(door.context("TLS cannot be set up")?);
     let listing = Arc::clone(&door);
     tokio::spawn(async move { listing.list().await });
@@ -57,7 +57,7 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
 }
 
 /// The door, where clients find it.
-pub(super) fn mounts(door: Option<&Arc<Door>>) -> Mounts {
+pub(super) fn mounts(door: Option<&Arc<HttpDoor>>) -> Mounts {
     door.map_or_else(Mounts::default, |door| {
         Mounts::default().at(PATH, Arc::new(Mounted(Arc::clone(door))))
     })

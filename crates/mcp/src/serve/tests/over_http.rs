@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Small;
 use super::{modern, request, service};
-use crate::http::Body;
+use crate::http::ReplyBody;
 use crate::serve::{Changes, Http};
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn plain(body: &str) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-async fn whole(response: http::Response<Body>) -> (u16, String) {
+async fn whole(response: http::Response<ReplyBody>) -> (u16, String) {
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
