@@ -115,7 +115,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        let wire = callgate_wire::Limits::default();
+        let wire = callgate_wire::ReadLimits::default();
         Self {
             frame: wire.frame,
             body: wire.body,

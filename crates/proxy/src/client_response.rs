@@ -207,8 +207,8 @@ fn with_earlier(body: Outgoing, shown: &str) -> Result<Outgoing, Refusal> {
 }
 
 /// The limits of a response.
-pub(crate) fn wire_limits(inner: &Inner) -> callgate_wire::Limits {
-    callgate_wire::Limits {
+pub(crate) fn wire_limits(inner: &Inner) -> callgate_wire::ReadLimits {
+    callgate_wire::ReadLimits {
         frame: inner.settings.limits.frame,
         body: inner.settings.limits.body,
         ..Default::default()
@@ -217,7 +217,7 @@ pub(crate) fn wire_limits(inner: &Inner) -> callgate_wire::Limits {
 
 pub(crate) fn decoder(
     response: &Response<UpstreamBody>,
-    limits: &callgate_wire::Limits,
+    limits: &callgate_wire::ReadLimits,
 ) -> Result<Decoder, Refusal> {
     let named = headers::content_encoding(response.headers()).map_err(|_| {
         Refusal::Answer("the `Content-Encoding` header is not valid text".to_owned())
@@ -232,7 +232,8 @@ async fn error_status(
     exchange: &Exchange,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
-    let limits = callgate_wire::Limits { decoded_total: MAX_ERROR as u64, ..Default::default() };
+    let limits =
+        callgate_wire::ReadLimits { decoded_total: MAX_ERROR as u64, ..Default::default() };
     let mut decoder = decoder(&response, &limits)?;
     headers::body_changes(response.headers_mut());
     let (parts, body) = response.into_parts();

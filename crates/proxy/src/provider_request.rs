@@ -251,8 +251,11 @@ pub(crate) fn decoder(headers: &HeaderMap, limit: usize) -> Result<Decoder, Refu
     let coding = headers::content_encoding(headers).map_err(|_| {
         Refusal::BadRequest("the `Content-Encoding` header is not valid text".to_owned())
     })?;
-    let limits =
-        callgate_wire::Limits { body: limit, decoded_total: limit as u64, ..Default::default() };
+    let limits = callgate_wire::ReadLimits {
+        body: limit,
+        decoded_total: limit as u64,
+        ..Default::default()
+    };
     Decoder::for_header(Some(&coding), &limits).map_err(|_| Refusal::RequestCoding(coding))
 }
 

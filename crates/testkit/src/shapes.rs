@@ -1,7 +1,7 @@
 //! Other bodies that say the same: every response of the corpus can be made harder to read.
 
 use callgate_dialect::Dialect;
-use callgate_wire::{Frame, Framing, Limits, Sniffer, Splitter};
+use callgate_wire::{Frame, Framing, ReadLimits, Sniffer, Splitter};
 
 /// How a body is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(crate) fn each_frame(
     body: &[u8],
     mut see: impl FnMut(&Frame<'_>),
 ) -> Option<()> {
-    let mut splitter = Splitter::new(framing, Limits::default().frame);
+    let mut splitter = Splitter::new(framing, ReadLimits::default().frame);
     splitter.push(body);
     while let Some(frame) = splitter.next_frame().ok()? {
         see(&frame);

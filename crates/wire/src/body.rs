@@ -220,7 +220,7 @@ impl BodyBuffer {
     }
 }
 
-/// A body is longer than [`Limits::body`](crate::Limits::body).
+/// A body is longer than [`ReadLimits::body`](crate::ReadLimits::body).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the response body is longer than {limit} bytes")]
 pub struct BodyTooLarge {

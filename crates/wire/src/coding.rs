@@ -17,7 +17,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::limits::Limits;
+use crate::limits::ReadLimits;
 
 /// Decodes the codings in a `Content-Encoding` header.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Decoder {
     /// Knows `gzip`, `x-gzip`, `deflate`, `br`, `zstd` and `identity`, in any case and stacked.
     pub fn for_header(
         content_encoding: Option<&str>,
-        limits: &Limits,
+        limits: &ReadLimits,
     ) -> Result<Self, UnknownCoding> {
         let mut layers = Vec::new();
         let names = content_encoding.unwrap_or_default().split(',').map(str::trim);
@@ -152,13 +152,13 @@ pub enum CodingError {
     /// Bytes after the end of the coded data, which clients handle in different ways.
     #[error("the {0} body has bytes after its end")]
     Trailing(Coding),
-    /// More than [`Limits::decoded_total`].
+    /// More than [`ReadLimits::decoded_total`].
     #[error("the body decodes to more than {limit} bytes")]
     TooMuch {
         /// The limit that was exceeded.
         limit: u64,
     },
-    /// Denser than [`Limits::decoded_ratio`].
+    /// Denser than [`ReadLimits::decoded_ratio`].
     #[error("the body decodes to more than {ratio} times its size")]
     TooDense {
         /// The limit that was exceeded.
@@ -242,7 +242,7 @@ impl Codec {
     ///
     /// Called again with the rest of the input until it does neither. With input left, doing
     /// neither is an error.
-    fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<CodingStep, CodingError> {
         match self {
             Self::Gzip(it) => it.step(input, out),
             Self::Deflate(it) => it.step(input, out),
@@ -264,7 +264,7 @@ impl Codec {
 
 /// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
+struct CodingStep {
     consumed: usize,
     produced: usize,
 }
@@ -279,7 +279,7 @@ struct OutputLimits {
 }
 
 impl OutputLimits {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &ReadLimits) -> Self {
         Self {
             received: 0,
             total: limits.decoded_total,

@@ -4,20 +4,20 @@
 //! rewritten, by [`Frame::rewrite`], in the one form that every client reads the same way.
 
 use crate::body::Framing;
-use crate::line::{Field, Line, has_stray_separator, split_lines};
-use crate::message::{self, Message};
+use crate::line::{SseField, SseLine, has_stray_separator, split_lines};
+use crate::message::{self, AwsMessage};
 use crate::style::{Style, write_line};
 
 /// A byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ByteRange {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
 }
 
-impl Span {
+impl ByteRange {
     /// The bytes it covers; `None` if it exceeds this text.
     pub fn get<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         bytes.get(self.start..self.end)
@@ -38,13 +38,13 @@ impl Span {
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     bytes: &'a [u8],
-    /// The joined or decoded value, meaningful only if `parts.data` is [`Data::Many`].
+    /// The joined or decoded value, meaningful only if `parts.data` is [`FrameData::Many`].
     joined: &'a [u8],
-    parts: Parts,
+    parts: FrameParts,
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(bytes: &'a [u8], joined: &'a [u8], parts: Parts) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], joined: &'a [u8], parts: FrameParts) -> Self {
         Self { bytes, joined, parts }
     }
 
@@ -64,18 +64,18 @@ impl<'a> Frame<'a> {
     /// element, the payload of a message, or the content of a chunk.
     pub fn data(&self) -> Option<&'a [u8]> {
         match self.parts.data {
-            Data::None => None,
-            Data::One(span) => span.get(self.bytes),
-            Data::Many => Some(self.joined),
+            FrameData::None => None,
+            FrameData::One(span) => span.get(self.bytes),
+            FrameData::Many => Some(self.joined),
         }
     }
 
     /// The span of [`Self::data`] in [`Self::bytes`], for edits in place. Only known if the data is
     /// there unencoded and in one piece.
-    pub fn data_span(&self) -> Option<Span> {
+    pub fn data_span(&self) -> Option<ByteRange> {
         match self.parts.data {
-            Data::One(span) => Some(span),
-            Data::None | Data::Many => None,
+            FrameData::One(span) => Some(span),
+            FrameData::None | FrameData::Many => None,
         }
     }
 
@@ -102,8 +102,8 @@ impl<'a> Frame<'a> {
     /// A copy that outlives the splitter's buffer, for held frames.
     pub fn to_owned(&self) -> OwnedFrame {
         let joined = match self.parts.data {
-            Data::Many => self.joined.to_vec(),
-            Data::None | Data::One(_) => Vec::new(),
+            FrameData::Many => self.joined.to_vec(),
+            FrameData::None | FrameData::One(_) => Vec::new(),
         };
         OwnedFrame { bytes: self.bytes.to_vec(), joined, parts: self.parts }
     }
@@ -112,8 +112,8 @@ impl<'a> Frame<'a> {
     /// same way.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        let Parts { clean, terminated, bare, data, .. } = self.parts;
-        clean && terminated && !bare && matches!(data, Data::One(_))
+        let FrameParts { clean, terminated, bare, data, .. } = self.parts;
+        clean && terminated && !bare && matches!(data, FrameData::One(_))
     }
 
     /// Everything known about the frame except its bytes, for a frame whose bytes are stored
@@ -121,14 +121,16 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn outline(&self) -> Option<Outline> {
         match self.parts.data {
-            Data::Many => None,
-            Data::None | Data::One(_) => Some(Outline(Parts { bare: false, ..self.parts })),
+            FrameData::Many => None,
+            FrameData::None | FrameData::One(_) => {
+                Some(Outline(FrameParts { bare: false, ..self.parts }))
+            }
         }
     }
 
     /// Appends the frame with `new` in place of a part of its data. Everything else is copied
     /// unchanged, so the frame must be [clean](Self::clean), and `new` must fit on one line.
-    pub fn splice(&self, part: Span, new: &[u8], out: &mut Vec<u8>) {
+    pub fn splice(&self, part: ByteRange, new: &[u8], out: &mut Vec<u8>) {
         let Some(data) = self.data_span() else { return self.keep(out) };
         let (start, end) = (data.start + part.start, data.start + part.end);
         let before = self.bytes.get(..start).unwrap_or_default();
@@ -241,17 +243,18 @@ impl<'a> Frame<'a> {
 
     fn rewrite_event(&self, event: Option<&[u8]>, data: &[u8], out: &mut Vec<u8>) {
         let event = event.or_else(|| self.event()).filter(|name| is_one_line(name));
-        let mut writer = Writer { event, data: Some(data), end: self.line_end(), out };
+        let mut writer = FrameWriter { event, data: Some(data), end: self.line_end(), out };
         for line in split_lines(self.bytes).filter(|line| !line.is_empty()) {
-            let read = Line::read(line);
+            let read = SseLine::read(line);
             match read.field {
-                Field::Event => writer.event(),
+                SseField::Event => writer.event(),
                 // If the event line is still to come, it keeps its place after the data.
-                Field::Data if self.parts.event.is_some() => writer.data(),
-                Field::Data => writer.event_and_data(),
-                Field::Unknown => {}
-                Field::Id | Field::Retry | Field::Comment if has_stray_separator(line) => {}
-                Field::Id | Field::Retry | Field::Comment => {
+                SseField::Data if self.parts.event.is_some() => writer.data(),
+                SseField::Data => writer.event_and_data(),
+                SseField::Unknown => {}
+                SseField::Id | SseField::Retry | SseField::Comment if has_stray_separator(line) => {
+                }
+                SseField::Id | SseField::Retry | SseField::Comment => {
                     writer.line(line.get(read.mark..).unwrap_or_default());
                 }
             }
@@ -263,7 +266,7 @@ impl<'a> Frame<'a> {
 
 /// Everything known about a frame except its bytes. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
-pub struct Outline(Parts);
+pub struct Outline(FrameParts);
 
 impl Outline {
     /// The frame again, over the bytes it was taken from. They do not include a separator that the
@@ -278,7 +281,7 @@ impl Outline {
 pub struct OwnedFrame {
     bytes: Vec<u8>,
     joined: Vec<u8>,
-    parts: Parts,
+    parts: FrameParts,
 }
 
 impl OwnedFrame {
@@ -319,7 +322,7 @@ impl OwnedFrame {
     }
 
     /// See [`Frame::data_span`].
-    pub fn data_span(&self) -> Option<Span> {
+    pub fn data_span(&self) -> Option<ByteRange> {
         self.as_frame().data_span()
     }
 
@@ -347,9 +350,9 @@ impl OwnedFrame {
 /// Everything known about a frame except its bytes, filled line by line. Spans count from its
 /// start.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts {
-    event: Option<Span>,
-    data: Data,
+pub(crate) struct FrameParts {
+    event: Option<ByteRange>,
+    data: FrameData,
     line_end: Option<LineEnd>,
     framing: Framing,
     clean: bool,
@@ -358,11 +361,11 @@ pub(crate) struct Parts {
     bare: bool,
 }
 
-impl Parts {
+impl FrameParts {
     pub(crate) const fn new(framing: Framing) -> Self {
         Self {
             event: None,
-            data: Data::None,
+            data: FrameData::None,
             line_end: None,
             framing,
             clean: true,
@@ -371,16 +374,16 @@ impl Parts {
         }
     }
 
-    pub(crate) fn data(&mut self, span: Span) {
-        self.data = Data::One(span);
+    pub(crate) fn data(&mut self, span: ByteRange) {
+        self.data = FrameData::One(span);
     }
 
-    pub(crate) fn message(&mut self, message: &Message) {
+    pub(crate) fn message(&mut self, message: &AwsMessage) {
         self.event = Some(message.name);
         self.data = match message.is_chunk {
-            true => Data::Many,
-            false if message.payload.is_empty() => Data::None,
-            false => Data::One(message.payload),
+            true => FrameData::Many,
+            false if message.payload.is_empty() => FrameData::None,
+            false => FrameData::One(message.payload),
         };
     }
 
@@ -394,29 +397,31 @@ impl Parts {
 
     fn data_start(&self) -> Option<usize> {
         match self.data {
-            Data::One(span) => Some(span.start),
-            Data::None | Data::Many => None,
+            FrameData::One(span) => Some(span.start),
+            FrameData::None | FrameData::Many => None,
         }
     }
 
     /// Adds the line that `span` covers in `frame`, without its line end. `joined` collects the
     /// value if there are several data lines.
-    pub(crate) fn line(&mut self, frame: &[u8], span: Span, joined: &mut Vec<u8>) {
+    pub(crate) fn line(&mut self, frame: &[u8], span: ByteRange, joined: &mut Vec<u8>) {
         let text = span.get(frame).unwrap_or_default();
-        let line = Line::read(text);
+        let line = SseLine::read(text);
         self.clean &= !line.is_ambiguous(text);
-        let value = Span { start: span.start + line.value, end: span.end };
+        let value = ByteRange { start: span.start + line.value, end: span.end };
         match line.field {
-            Field::Data if matches!(self.data, Data::None) => self.data = Data::One(value),
-            Field::Data => self.join(frame, value, joined),
-            Field::Event => self.event = Some(value),
-            Field::Id | Field::Retry | Field::Comment | Field::Unknown => {}
+            SseField::Data if matches!(self.data, FrameData::None) => {
+                self.data = FrameData::One(value)
+            }
+            SseField::Data => self.join(frame, value, joined),
+            SseField::Event => self.event = Some(value),
+            SseField::Id | SseField::Retry | SseField::Comment | SseField::Unknown => {}
         }
     }
 
     /// Whether the lines so far have only named the event.
     pub(crate) fn is_only_name(&self) -> bool {
-        self.event.is_some() && matches!(self.data, Data::None)
+        self.event.is_some() && matches!(self.data, FrameData::None)
     }
 
     pub(crate) fn line_end(&mut self, end: LineEnd) {
@@ -429,26 +434,26 @@ impl Parts {
 
     /// Whether the buffer for joined data is in use.
     pub(crate) fn joins(&self) -> bool {
-        matches!(self.data, Data::Many)
+        matches!(self.data, FrameData::Many)
     }
 
     /// Several data lines are allowed, but no provider sends them.
     #[cold]
-    fn join(&mut self, frame: &[u8], value: Span, joined: &mut Vec<u8>) {
-        if let Data::One(first) = self.data {
+    fn join(&mut self, frame: &[u8], value: ByteRange, joined: &mut Vec<u8>) {
+        if let FrameData::One(first) = self.data {
             joined.clear();
             joined.extend_from_slice(first.get(frame).unwrap_or_default());
         }
         joined.push(b'\n');
         joined.extend_from_slice(value.get(frame).unwrap_or_default());
-        self.data = Data::Many;
+        self.data = FrameData::Many;
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Data {
+enum FrameData {
     None,
-    One(Span),
+    One(ByteRange),
     /// It had to be joined from several lines, or decoded.
     Many,
 }
@@ -478,14 +483,14 @@ impl LineEnd {
 }
 
 /// Writes each of event and data once, whichever is requested first.
-struct Writer<'w> {
+struct FrameWriter<'w> {
     event: Option<&'w [u8]>,
     data: Option<&'w [u8]>,
     end: &'static [u8],
     out: &'w mut Vec<u8>,
 }
 
-impl Writer<'_> {
+impl FrameWriter<'_> {
     fn event(&mut self) {
         if let Some(name) = self.event.take() {
             self.out.extend_from_slice(b"event: ");

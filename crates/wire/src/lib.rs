@@ -14,9 +14,9 @@
 //! ```
 //!
 //! ```
-//! use callgate_wire::{Decoder, Framing, Framings, Limits, Sniffer, Splitter};
+//! use callgate_wire::{Decoder, Framing, Framings, ReadLimits, Sniffer, Splitter};
 //!
-//! let limits = Limits::default();
+//! let limits = ReadLimits::default();
 //! let mut decoder = Decoder::for_header(None, &limits)?;
 //! let mut sniffer = Sniffer::new(Framings::Events);
 //! let mut splitter = Splitter::new(Framing::Sse, limits.frame);
@@ -58,7 +58,7 @@ mod style;
 
 pub use body::{BodyBuffer, BodyTooLarge, Framing, Framings, Sniffer};
 pub use coding::{Coding, CodingError, Decoder, UnknownCoding};
-pub use frame::{Frame, Outline, OwnedFrame, Span};
-pub use limits::Limits;
+pub use frame::{ByteRange, Frame, Outline, OwnedFrame};
+pub use limits::ReadLimits;
 pub use splitter::{FrameError, Splitter};
 pub use style::Style;

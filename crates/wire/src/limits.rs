@@ -4,7 +4,7 @@
 
 /// The limits for reading one response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReadLimits {
     /// Longest single event, in bytes. Recorded events reach 100 KB and inline images some
     /// megabytes; a frame has to be complete in memory before it can be judged. Beyond it:
     /// [`FrameError::TooLarge`](crate::FrameError::TooLarge), permanently.
@@ -30,7 +30,7 @@ pub struct Limits {
     pub decoded_free: u64,
 }
 
-impl Default for Limits {
+impl Default for ReadLimits {
     fn default() -> Self {
         Self {
             frame: 16 * MIB,

@@ -4,7 +4,7 @@ use memchr::memchr2;
 
 /// The field of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum SseField {
     Data,
     Event,
     Id,
@@ -16,8 +16,8 @@ pub(crate) enum Field {
 
 /// A parsed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) field: Field,
+pub(crate) struct SseLine {
+    pub(crate) field: SseField,
     /// The length of the byte order marks before the field name. Node clients drop them and read
     /// on.
     pub(crate) mark: usize,
@@ -25,18 +25,18 @@ pub(crate) struct Line {
     pub(crate) value: usize,
 }
 
-impl Line {
+impl SseLine {
     /// Parses a line without its line end. The line must not be empty.
     pub(crate) fn read(line: &[u8]) -> Self {
         let rest = if line.first() == BOM.first() { after_marks(line) } else { line };
         let mark = line.len() - rest.len();
         let (field, value) = match rest {
-            [b'd', b'a', b't', b'a', rest @ ..] => split(Field::Data, 4, rest),
-            [b'e', b'v', b'e', b'n', b't', rest @ ..] => split(Field::Event, 5, rest),
-            [b':', ..] => (Field::Comment, 1),
-            [b'i', b'd', rest @ ..] => split(Field::Id, 2, rest),
-            [b'r', b'e', b't', b'r', b'y', rest @ ..] => split(Field::Retry, 5, rest),
-            _ => (Field::Unknown, 0),
+            [b'd', b'a', b't', b'a', rest @ ..] => split(SseField::Data, 4, rest),
+            [b'e', b'v', b'e', b'n', b't', rest @ ..] => split(SseField::Event, 5, rest),
+            [b':', ..] => (SseField::Comment, 1),
+            [b'i', b'd', rest @ ..] => split(SseField::Id, 2, rest),
+            [b'r', b'e', b't', b'r', b'y', rest @ ..] => split(SseField::Retry, 5, rest),
+            _ => (SseField::Unknown, 0),
         };
         Self { field, mark, value: mark + value }
     }
@@ -47,8 +47,8 @@ impl Line {
     pub(crate) fn is_ambiguous(&self, line: &[u8]) -> bool {
         self.mark > 0
             || match self.field {
-                Field::Data => false,
-                Field::Unknown => true,
+                SseField::Data => false,
+                SseField::Unknown => true,
                 _ => has_stray_separator(line),
             }
     }
@@ -121,12 +121,12 @@ fn after_marks(mut line: &[u8]) -> &[u8] {
 /// U+FEFF in UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-fn split(field: Field, name: usize, rest: &[u8]) -> (Field, usize) {
+fn split(field: SseField, name: usize, rest: &[u8]) -> (SseField, usize) {
     match rest {
         [] => (field, name),
         [b':', b' ', ..] => (field, name + 2),
         [b':', ..] => (field, name + 1),
-        _ => (Field::Unknown, 0),
+        _ => (SseField::Unknown, 0),
     }
 }
 
@@ -136,31 +136,31 @@ mod tests {
 
     #[test]
     fn fields() {
-        let table: &[(&str, Field, &str)] = &[
-            ("data: x", Field::Data, "x"),
-            ("data:x", Field::Data, "x"),
-            ("data:  x", Field::Data, " x"),
-            ("data:", Field::Data, ""),
-            ("data: ", Field::Data, ""),
-            ("data", Field::Data, ""),
-            ("data:\tx", Field::Data, "\tx"),
-            ("event: ping", Field::Event, "ping"),
-            ("event", Field::Event, ""),
-            ("id: 1", Field::Id, "1"),
-            ("retry:10", Field::Retry, "10"),
-            (": hello", Field::Comment, " hello"),
-            (":", Field::Comment, ""),
-            ("\u{feff}data: x", Field::Data, "x"),
-            ("\u{feff}\u{feff}event:x", Field::Event, "x"),
-            ("Data: x", Field::Unknown, "Data: x"),
-            ("data : x", Field::Unknown, "data : x"),
-            (" data: x", Field::Unknown, " data: x"),
-            ("database: x", Field::Unknown, "database: x"),
-            ("events", Field::Unknown, "events"),
-            ("{\"a\":1}", Field::Unknown, "{\"a\":1}"),
+        let table: &[(&str, SseField, &str)] = &[
+            ("data: x", SseField::Data, "x"),
+            ("data:x", SseField::Data, "x"),
+            ("data:  x", SseField::Data, " x"),
+            ("data:", SseField::Data, ""),
+            ("data: ", SseField::Data, ""),
+            ("data", SseField::Data, ""),
+            ("data:\tx", SseField::Data, "\tx"),
+            ("event: ping", SseField::Event, "ping"),
+            ("event", SseField::Event, ""),
+            ("id: 1", SseField::Id, "1"),
+            ("retry:10", SseField::Retry, "10"),
+            (": hello", SseField::Comment, " hello"),
+            (":", SseField::Comment, ""),
+            ("\u{feff}data: x", SseField::Data, "x"),
+            ("\u{feff}\u{feff}event:x", SseField::Event, "x"),
+            ("Data: x", SseField::Unknown, "Data: x"),
+            ("data : x", SseField::Unknown, "data : x"),
+            (" data: x", SseField::Unknown, " data: x"),
+            ("database: x", SseField::Unknown, "database: x"),
+            ("events", SseField::Unknown, "events"),
+            ("{\"a\":1}", SseField::Unknown, "{\"a\":1}"),
         ];
         for (text, field, value) in table {
-            let line = Line::read(text.as_bytes());
+            let line = SseLine::read(text.as_bytes());
             assert_eq!((line.field, &text[line.value..]), (*field, *value), "{text:?}");
         }
     }
@@ -179,10 +179,10 @@ mod tests {
             "event: a\u{c}data: x",
             "id: a\u{1e}data: x",
         ] {
-            assert!(Line::read(text.as_bytes()).is_ambiguous(text.as_bytes()), "{text:?}");
+            assert!(SseLine::read(text.as_bytes()).is_ambiguous(text.as_bytes()), "{text:?}");
         }
         for text in ["data: a\u{2028}b", ": grüße", "event: ping", "id:1", "retry"] {
-            assert!(!Line::read(text.as_bytes()).is_ambiguous(text.as_bytes()), "{text:?}");
+            assert!(!SseLine::read(text.as_bytes()).is_ambiguous(text.as_bytes()), "{text:?}");
         }
     }
 

@@ -7,7 +7,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::frame::Span;
+use crate::frame::ByteRange;
 
 /// The length of the prelude, which comes before the headers.
 pub(crate) const PRELUDE: usize = 12;
@@ -23,11 +23,11 @@ const TEXT: u8 = 7;
 
 /// The parts of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Message {
+pub(crate) struct AwsMessage {
     /// The name of its event, exception or error.
-    pub(crate) name: Span,
+    pub(crate) name: ByteRange,
     /// Its payload.
-    pub(crate) payload: Span,
+    pub(crate) payload: ByteRange,
     /// It is a chunk, and its content was decoded.
     pub(crate) is_chunk: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) fn total(prelude: &[u8; PRELUDE]) -> Result<usize, &'static str> {
 }
 
 /// Parses a complete message. The content of a chunk is decoded into `inside`.
-pub(crate) fn read(message: &[u8], inside: &mut Vec<u8>) -> Result<Message, &'static str> {
+pub(crate) fn read(message: &[u8], inside: &mut Vec<u8>) -> Result<AwsMessage, &'static str> {
     const SHORT: &str = "a message is shorter than its declared length";
     let (all, sum) = message.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
     if crc32fast::hash(all) != u32::from_be_bytes(*sum) {
@@ -70,19 +70,19 @@ pub(crate) fn read(message: &[u8], inside: &mut Vec<u8>) -> Result<Message, &'st
             .and_then(|bytes| STANDARD.decode_vec(bytes, inside).ok())
             .ok_or("a chunk does not contain base64")?;
     }
-    Ok(Message { name, payload, is_chunk })
+    Ok(AwsMessage { name, payload, is_chunk })
 }
 
 /// The span of the headers of a complete message.
-pub(crate) fn headers_span(message: &[u8]) -> Option<Span> {
+pub(crate) fn headers_span(message: &[u8]) -> Option<ByteRange> {
     let headers = usize::try_from(u32::from_be_bytes(*message.get(4..)?.first_chunk()?)).ok()?;
-    Some(Span { start: PRELUDE, end: PRELUDE.checked_add(headers)? })
+    Some(ByteRange { start: PRELUDE, end: PRELUDE.checked_add(headers)? })
 }
 
 /// The span of the payload of a complete message.
-pub(crate) fn payload_span(message: &[u8]) -> Option<Span> {
+pub(crate) fn payload_span(message: &[u8]) -> Option<ByteRange> {
     let end = message.len().checked_sub(CHECKSUM)?;
-    Some(Span { start: headers_span(message)?.end, end })
+    Some(ByteRange { start: headers_span(message)?.end, end })
 }
 
 /// Appends a message with these headers.
@@ -99,10 +99,10 @@ pub(crate) fn write(headers: &[u8], payload: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a message of the gate itself.
-pub(crate) fn write_own(kind: Kind, name: &str, payload: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write_own(kind: AwsMessageKind, name: &str, payload: &[u8], out: &mut Vec<u8>) {
     let (key, kind) = match kind {
-        Kind::Event => (":event-type", "event"),
-        Kind::Exception => (":exception-type", "exception"),
+        AwsMessageKind::Event => (":event-type", "event"),
+        AwsMessageKind::Exception => (":exception-type", "exception"),
     };
     let mut headers = Vec::new();
     for (key, value) in
@@ -116,7 +116,7 @@ pub(crate) fn write_own(kind: Kind, name: &str, payload: &[u8], out: &mut Vec<u8
 /// Appends a chunk of the gate itself with this content.
 pub(crate) fn write_own_chunk(data: &[u8], out: &mut Vec<u8>) {
     let payload = format!("{{\"bytes\":\"{}\"}}", STANDARD.encode(data));
-    write_own(Kind::Event, "chunk", payload.as_bytes(), out);
+    write_own(AwsMessageKind::Event, "chunk", payload.as_bytes(), out);
 }
 
 /// The payload of a chunk with other content; its other members stay.
@@ -128,7 +128,7 @@ pub(crate) fn chunk_with(payload: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 /// The headers of a message with another event name.
-pub(crate) fn headers_with(message: &[u8], name: Span, event: &[u8]) -> Vec<u8> {
+pub(crate) fn headers_with(message: &[u8], name: ByteRange, event: &[u8]) -> Vec<u8> {
     let Some(headers) = headers_span(message) else { return Vec::new() };
     let length = name.start.saturating_sub(2);
     let before = message.get(headers.start..length).unwrap_or_default();
@@ -140,7 +140,7 @@ pub(crate) fn headers_with(message: &[u8], name: Span, event: &[u8]) -> Vec<u8> 
 
 /// The two kinds of messages that the gate writes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum AwsMessageKind {
     Event,
     Exception,
 }
@@ -148,19 +148,19 @@ pub(crate) enum Kind {
 /// The values of the headers that define what a message is.
 #[derive(Default)]
 struct TypeHeaders {
-    kind: Option<Span>,
-    event: Option<Span>,
-    exception: Option<Span>,
-    error: Option<Span>,
+    kind: Option<ByteRange>,
+    event: Option<ByteRange>,
+    exception: Option<ByteRange>,
+    error: Option<ByteRange>,
 }
 
 impl TypeHeaders {
-    fn read(message: &[u8], headers: Span) -> Result<Self, &'static str> {
+    fn read(message: &[u8], headers: ByteRange) -> Result<Self, &'static str> {
         let mut known = Self::default();
         let mut at = headers.start;
         while at < headers.end {
             let all = message.get(at..headers.end).unwrap_or_default();
-            let header = Header::read(all).ok_or("a message has an invalid header")?;
+            let header = AwsHeader::read(all).ok_or("a message has an invalid header")?;
             let slot = match header.name {
                 b":message-type" => Some(&mut known.kind),
                 b":event-type" => Some(&mut known.event),
@@ -170,7 +170,7 @@ impl TypeHeaders {
             };
             if let Some(slot) = slot {
                 let text = header.text.ok_or("the type of a message is not text")?;
-                let span = Span { start: at + text.start, end: at + text.end };
+                let span = ByteRange { start: at + text.start, end: at + text.end };
                 if slot.replace(span).is_some() {
                     return Err("a message has a duplicate header");
                 }
@@ -181,7 +181,7 @@ impl TypeHeaders {
     }
 
     /// The name of the message. Clients differ if it could be two things.
-    fn name(&self, message: &[u8]) -> Result<Span, &'static str> {
+    fn name(&self, message: &[u8]) -> Result<ByteRange, &'static str> {
         let kind = self.kind.and_then(|kind| kind.get(message));
         let (name, others) = match kind {
             Some(b"event") => (self.event, [self.exception, self.error]),
@@ -196,14 +196,14 @@ impl TypeHeaders {
     }
 }
 
-struct Header<'h> {
+struct AwsHeader<'h> {
     name: &'h [u8],
     /// The span of its value, if that is text.
-    text: Option<Span>,
+    text: Option<ByteRange>,
     len: usize,
 }
 
-impl<'h> Header<'h> {
+impl<'h> AwsHeader<'h> {
     fn read(bytes: &'h [u8]) -> Option<Self> {
         let (count, rest) = bytes.split_first()?;
         let name = rest.get(..usize::from(*count))?;
@@ -222,14 +222,14 @@ impl<'h> Header<'h> {
         };
         value.get(..len)?;
         let end = start + len;
-        let text = (kind == TEXT).then_some(Span { start: start + 2, end });
+        let text = (kind == TEXT).then_some(ByteRange { start: start + 2, end });
         (!name.is_empty()).then_some(Self { name, text, len: end })
     }
 }
 
 /// The span of the base64 text in a chunk's payload: an object of plain strings, one of which is
 /// `bytes`. A chunk is never anything else, so any other payload is refused.
-fn chunk_bytes(payload: &[u8]) -> Option<Span> {
+fn chunk_bytes(payload: &[u8]) -> Option<ByteRange> {
     let mut found = None;
     let mut at = skip(payload, 0, b'{')?;
     loop {
@@ -256,11 +256,11 @@ fn skip(text: &[u8], at: usize, byte: u8) -> Option<usize> {
 }
 
 /// The inside of a string without escapes.
-fn plain_string(text: &[u8], at: usize) -> Option<Span> {
+fn plain_string(text: &[u8], at: usize) -> Option<ByteRange> {
     let start = skip(text, at, b'"')?;
     let rest = text.get(start..)?;
     let len = memchr::memchr2(b'"', b'\\', rest)?;
-    (rest.get(len) == Some(&b'"')).then_some(Span { start, end: start + len })
+    (rest.get(len) == Some(&b'"')).then_some(ByteRange { start, end: start + len })
 }
 
 fn is_blank(text: &[u8]) -> bool {

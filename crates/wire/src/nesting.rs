@@ -7,11 +7,11 @@ use memchr::memchr2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nesting {
     depth: usize,
-    inside: Inside,
+    inside: LexState,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Inside {
+enum LexState {
     #[default]
     Value,
     Text,
@@ -27,24 +27,24 @@ impl Nesting {
         loop {
             let rest = text.get(at..)?;
             match self.inside {
-                Inside::Text => at += memchr2(b'"', b'\\', rest)?,
-                Inside::Escape | Inside::Value => {}
+                LexState::Text => at += memchr2(b'"', b'\\', rest)?,
+                LexState::Escape | LexState::Value => {}
             }
             let byte = *text.get(at)?;
             at += 1;
             match (self.inside, byte) {
-                (Inside::Escape, _) => self.inside = Inside::Text,
-                (Inside::Text, b'\\') => self.inside = Inside::Escape,
-                (Inside::Text, _) => self.inside = Inside::Value,
-                (Inside::Value, b'"') => self.inside = Inside::Text,
-                (Inside::Value, b'{' | b'[') => self.depth += 1,
-                (Inside::Value, b'}' | b']') => {
+                (LexState::Escape, _) => self.inside = LexState::Text,
+                (LexState::Text, b'\\') => self.inside = LexState::Escape,
+                (LexState::Text, _) => self.inside = LexState::Value,
+                (LexState::Value, b'"') => self.inside = LexState::Text,
+                (LexState::Value, b'{' | b'[') => self.depth += 1,
+                (LexState::Value, b'}' | b']') => {
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
                         return Some(at);
                     }
                 }
-                (Inside::Value, _) => {}
+                (LexState::Value, _) => {}
             }
         }
     }

@@ -15,7 +15,7 @@ use memchr::memchr2;
 use thiserror::Error;
 
 use crate::body::Framing;
-use crate::frame::{Frame, LineEnd, Parts, Span};
+use crate::frame::{ByteRange, Frame, FrameParts, LineEnd};
 use crate::line::BOM;
 use crate::nesting::Nesting;
 
@@ -35,7 +35,7 @@ pub struct Splitter {
     /// that arrives byte by byte from being searched over and over.
     scanned: usize,
     /// What is known from the lines before `line`.
-    parts: Parts,
+    parts: FrameParts,
     /// How the frame before began. Nearly all frames of a stream have the same name.
     opening: Box<Opening>,
     /// The data of a frame that has several data lines, or that is encoded. Kept for reuse.
@@ -45,7 +45,7 @@ pub struct Splitter {
     place: array::ArrayPosition,
     nesting: Nesting,
     max_frame: usize,
-    stage: Stage,
+    stage: SplitterState,
     had_bom: bool,
     /// Whether no message was truncated.
     whole: bool,
@@ -61,14 +61,14 @@ impl Splitter {
             start: 0,
             line: 0,
             scanned: 0,
-            parts: Parts::new(framing),
+            parts: FrameParts::new(framing),
             opening: Box::default(),
             joined: Vec::new(),
             framing,
             place: array::ArrayPosition::default(),
             nesting: Nesting::default(),
             max_frame,
-            stage: Stage::Start,
+            stage: SplitterState::Start,
             had_bom: false,
             whole: true,
         }
@@ -76,7 +76,7 @@ impl Splitter {
 
     /// Adds input. After a [`FrameError`], it is dropped.
     pub fn push(&mut self, bytes: &[u8]) {
-        if matches!(self.stage, Stage::Failed(_)) {
+        if matches!(self.stage, SplitterState::Failed(_)) {
             return;
         }
         // Moves the rest to the front only when at least as much was spent, so that each byte is
@@ -93,12 +93,12 @@ impl Splitter {
     /// resumed after a frame that was not checked.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let found = match self.stage {
-            Stage::Failed(error) => return Err(error),
-            Stage::Start => match self.skip_bom(Rest::MayCome) {
-                true => self.scan(Rest::MayCome),
+            SplitterState::Failed(error) => return Err(error),
+            SplitterState::Start => match self.skip_bom(MoreInput::MayCome) {
+                true => self.scan(MoreInput::MayCome),
                 false => Ok(None),
             },
-            Stage::Running => self.scan(Rest::MayCome),
+            SplitterState::Running => self.scan(MoreInput::MayCome),
         };
         let found = match found {
             Ok(found) => found,
@@ -119,10 +119,10 @@ impl Splitter {
     /// At the end of the stream: the rest. Usually that is one frame without its blank line; call
     /// it until it returns `None`. After a [`FrameError`] there is no rest.
     pub fn finish(&mut self) -> Option<Frame<'_>> {
-        if self.stage == Stage::Start {
-            self.skip_bom(Rest::None);
+        if self.stage == SplitterState::Start {
+            self.skip_bom(MoreInput::None);
         }
-        match self.scan(Rest::None) {
+        match self.scan(MoreInput::None) {
             Ok(Some(len)) => return Some(self.take(len)),
             Ok(None) => {}
             Err(error) => {
@@ -143,7 +143,7 @@ impl Splitter {
             }
             Framing::Sse | Framing::Body | Framing::Unreadable if self.line < left => {
                 let frame = self.buf.get(self.start..).unwrap_or_default();
-                self.parts.line(frame, Span { start: self.line, end: left }, &mut self.joined);
+                self.parts.line(frame, ByteRange { start: self.line, end: left }, &mut self.joined);
             }
             Framing::Sse | Framing::Body | Framing::Unreadable => {}
         }
@@ -172,7 +172,7 @@ impl Splitter {
 
     /// Searches for the end of the current frame; returns its length.
     #[inline]
-    fn scan(&mut self, rest: Rest) -> Result<Option<usize>, FrameError> {
+    fn scan(&mut self, rest: MoreInput) -> Result<Option<usize>, FrameError> {
         match self.framing {
             Framing::Sse | Framing::Body | Framing::Unreadable => Ok(self.scan_events(rest)),
             Framing::Lines => Ok(self.scan_lines()),
@@ -181,7 +181,7 @@ impl Splitter {
         }
     }
 
-    fn scan_events(&mut self, rest: Rest) -> Option<usize> {
+    fn scan_events(&mut self, rest: MoreInput) -> Option<usize> {
         let frame = self.buf.get(self.start..)?;
         if self.scanned == 0 && self.opening.begins(frame) {
             (self.parts, self.line) = (self.opening.parts, self.opening.line.len());
@@ -199,11 +199,11 @@ impl Splitter {
                 self.scanned = frame.len();
                 return None;
             };
-            let line = Span { start: self.line, end: seek + at };
+            let line = ByteRange { start: self.line, end: seek + at };
             let end = match unseen.get(at..)? {
                 [b'\n', ..] => LineEnd::Lf,
                 [b'\r', b'\n', ..] => LineEnd::CrLf,
-                [b'\r'] if rest == Rest::MayCome => {
+                [b'\r'] if rest == MoreInput::MayCome => {
                     self.scanned = line.end;
                     return None;
                 }
@@ -225,7 +225,7 @@ impl Splitter {
 
     /// Returns the first `len` bytes and prepares for the next frame.
     fn take(&mut self, len: usize) -> Frame<'_> {
-        let parts = std::mem::replace(&mut self.parts, Parts::new(self.framing));
+        let parts = std::mem::replace(&mut self.parts, FrameParts::new(self.framing));
         let start = self.start;
         self.start += len;
         self.line = 0;
@@ -234,16 +234,16 @@ impl Splitter {
     }
 
     /// Determines whether there is a byte order mark; `false` while that is unknown.
-    fn skip_bom(&mut self, rest: Rest) -> bool {
+    fn skip_bom(&mut self, rest: MoreInput) -> bool {
         if self.framing == Framing::EventStream {
             // Its first bytes are numbers.
         } else if self.buf.starts_with(BOM) {
             self.had_bom = true;
             self.start = BOM.len();
-        } else if rest == Rest::MayCome && BOM.starts_with(&self.buf) {
+        } else if rest == MoreInput::MayCome && BOM.starts_with(&self.buf) {
             return false;
         }
-        self.stage = Stage::Running;
+        self.stage = SplitterState::Running;
         true
     }
 
@@ -273,7 +273,7 @@ impl Splitter {
 
     #[cold]
     fn fail(&mut self, error: FrameError) -> FrameError {
-        self.stage = Stage::Failed(error);
+        self.stage = SplitterState::Failed(error);
         self.buf = Vec::new();
         self.joined = Vec::new();
         self.start = 0;
@@ -289,12 +289,12 @@ impl Splitter {
 struct Opening {
     /// Empty until a frame begins with a short name.
     line: Vec<u8>,
-    parts: Parts,
+    parts: FrameParts,
 }
 
 impl Default for Opening {
     fn default() -> Self {
-        Self { line: Vec::new(), parts: Parts::new(Framing::Sse) }
+        Self { line: Vec::new(), parts: FrameParts::new(Framing::Sse) }
     }
 }
 
@@ -303,7 +303,7 @@ impl Opening {
         !self.line.is_empty() && frame.starts_with(&self.line)
     }
 
-    fn remember(&mut self, line: &[u8], parts: Parts) {
+    fn remember(&mut self, line: &[u8], parts: FrameParts) {
         if line.len() <= MAX_OPENING && line.ends_with(b"\n") {
             self.line.clear();
             self.line.extend_from_slice(line);
@@ -318,7 +318,7 @@ const MAX_OPENING: usize = 64;
 /// A stream that cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FrameError {
-    /// An event is longer than [`Limits::frame`](crate::Limits::frame).
+    /// An event is longer than [`ReadLimits::frame`](crate::ReadLimits::frame).
     #[error("an event of the stream is longer than {limit} bytes")]
     TooLarge {
         /// The limit that was exceeded.
@@ -330,7 +330,7 @@ pub enum FrameError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum SplitterState {
     /// A byte order mark may still come.
     Start,
     Running,
@@ -339,7 +339,7 @@ enum Stage {
 
 /// Whether more input may follow what is buffered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum MoreInput {
     MayCome,
     None,
 }

@@ -63,7 +63,7 @@ impl Style {
             }
             Framing::EventStream => {
                 let name = name.unwrap_or("event");
-                message::write_own(message::Kind::Event, name, data.as_bytes(), out);
+                message::write_own(message::AwsMessageKind::Event, name, data.as_bytes(), out);
             }
             Framing::Sse | Framing::Body | Framing::Unreadable => {
                 let end = self.line_end.bytes();
@@ -97,7 +97,7 @@ impl Style {
         match self.framing {
             Framing::EventStream => {
                 let name = name.unwrap_or("internalServerException");
-                message::write_own(message::Kind::Exception, name, data.as_bytes(), out);
+                message::write_own(message::AwsMessageKind::Exception, name, data.as_bytes(), out);
             }
             _ => {
                 self.event(name, data, out);

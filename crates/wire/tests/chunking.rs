@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use callgate_wire::{Frame, FrameError, Framing, OwnedFrame, Span, Splitter, Style};
+use callgate_wire::{ByteRange, Frame, FrameError, Framing, OwnedFrame, Splitter, Style};
 use proptest::prelude::*;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ struct Seen {
     bytes: Vec<u8>,
     event: Option<Vec<u8>>,
     data: Option<Vec<u8>>,
-    data_span: Option<Span>,
+    data_span: Option<ByteRange>,
     terminated: bool,
     clean: bool,
     line_end: &'static [u8],

@@ -13,7 +13,7 @@ use callgate_gate::{
     Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
 };
 use callgate_policy::{Judgement, NameJudgement, TextHit};
-use callgate_wire::{CodingError, Decoder, Limits};
+use callgate_wire::{CodingError, Decoder, ReadLimits};
 use serde::Serialize;
 
 use crate::args::{self, OnDeny};
@@ -25,7 +25,7 @@ use crate::sources;
 use crate::surroundings::response_origin;
 
 pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
-    let decoder = Decoder::for_header(args.content_encoding.as_deref(), &Limits::default())
+    let decoder = Decoder::for_header(args.content_encoding.as_deref(), &ReadLimits::default())
         .map_err(|error| hinted(error.to_string(), "callgate reads gzip, deflate, br and zstd"))?;
     let judge = Judge::new(sources::load(&args.policies.files, config)?);
     let mut settings = Settings::new(response_origin(&args.context));

@@ -544,7 +544,7 @@ impl PieceWriter<'_> {
 /// Writes a frame with another text, and without fields that repeat the old text as tokens.
 fn write(frame: &Frame<'_>, data: &str, text: Span, new: &str, out: &mut Vec<u8>) {
     if !may_echo(data, text) {
-        let text = callgate_wire::Span { start: text.start, end: text.end };
+        let text = callgate_wire::ByteRange { start: text.start, end: text.end };
         return frame.splice(text, new.as_bytes(), out);
     }
     let mut masks = echoes(data);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use callgate_wire::{Decoder, Limits};
+use callgate_wire::{Decoder, ReadLimits};
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::Body;
@@ -41,7 +41,7 @@ pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, BodyReadError> {
     let coding = coding.map_err(|error| BodyReadError::Coding(error.to_string()))?.join(",");
     // Streams of a conversation last for days, so the total is unlimited. Suspicious compression
     // ratios are still refused.
-    let limits = Limits { decoded_total: u64::MAX, ..Limits::default() };
+    let limits = ReadLimits { decoded_total: u64::MAX, ..ReadLimits::default() };
     Decoder::for_header(Some(&coding), &limits)
         .map_err(|error| BodyReadError::Coding(error.to_string()))
 }

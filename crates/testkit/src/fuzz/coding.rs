@@ -1,7 +1,7 @@
 //! Content codings: no input panics, none decodes past the limits, and what comes out does not
 //! depend on how the input was cut.
 
-use callgate_wire::{CodingError, Decoder, Limits};
+use callgate_wire::{CodingError, Decoder, ReadLimits};
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
@@ -19,11 +19,11 @@ pub fn check(data: &[u8]) {
 }
 
 fn decode(header: &str, input: &[u8], piece: usize) -> (Vec<u8>, Result<(), CodingError>) {
-    let limits = Limits {
+    let limits = ReadLimits {
         decoded_total: 1 << 18,
         decoded_ratio: 50,
         decoded_free: 1 << 12,
-        ..Limits::default()
+        ..ReadLimits::default()
     };
     let mut out = Vec::new();
     let mut decoder = Decoder::for_header(Some(header), &limits).expect("a known coding");

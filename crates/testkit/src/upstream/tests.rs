@@ -54,7 +54,7 @@ fn codings_can_be_undone() {
         let upstream = Upstream::always(Answer::stream(TEXT).encoded(codings));
         let reply = Ask::get("/").send(upstream.address());
         let header = reply.header("content-encoding").unwrap();
-        let limits = callgate_wire::Limits::default();
+        let limits = callgate_wire::ReadLimits::default();
         let mut decoder = callgate_wire::Decoder::for_header(Some(header), &limits).unwrap();
         let mut out = Vec::new();
         decoder.push(&reply.body, &mut out).unwrap();

@@ -3,7 +3,7 @@
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
-use super::{Coding, CodingError, Step};
+use super::{Coding, CodingError, CodingStep};
 
 pub(super) struct Brotli {
     state: Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>,
@@ -20,9 +20,9 @@ impl Brotli {
         self.ended
     }
 
-    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<CodingStep, CodingError> {
         let (mut left, mut room) = (input.len(), out.len());
-        let mut step = Step { consumed: 0, produced: 0 };
+        let mut step = CodingStep { consumed: 0, produced: 0 };
         let mut total = 0;
         // If it is called again after its end, it reports success again and consumes nothing.
         let result = BrotliDecompressStream(

@@ -3,13 +3,13 @@
 
 use flate2::{Decompress, DecompressError, FlushDecompress, Status};
 
-use super::{Coding, CodingError, Step};
+use super::{Coding, CodingError, CodingStep};
 
 pub(super) struct Deflate {
-    state: State,
+    state: DeflateState,
 }
 
-enum State {
+enum DeflateState {
     /// Two bytes distinguish the formats; this is the first of them, if it has arrived.
     Unsure(Option<u8>),
     Body {
@@ -24,30 +24,30 @@ enum State {
 
 impl Deflate {
     pub(super) fn new() -> Self {
-        Self { state: State::Unsure(None) }
+        Self { state: DeflateState::Unsure(None) }
     }
 
     pub(super) fn at_end(&self) -> bool {
-        matches!(self.state, State::Ended)
+        matches!(self.state, DeflateState::Ended)
     }
 
-    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<CodingStep, CodingError> {
         match &mut self.state {
-            State::Unsure(first) => {
+            DeflateState::Unsure(first) => {
                 let Some(&byte) = input.first() else {
-                    return Ok(Step { consumed: 0, produced: 0 });
+                    return Ok(CodingStep { consumed: 0, produced: 0 });
                 };
                 self.state = match *first {
-                    None => State::Unsure(Some(byte)),
+                    None => DeflateState::Unsure(Some(byte)),
                     Some(first) => {
                         let head = [first, byte];
                         let inflate = Decompress::new(is_zlib(head));
-                        State::Body { head, fed: 0, inflate }
+                        DeflateState::Body { head, fed: 0, inflate }
                     }
                 };
-                Ok(Step { consumed: 1, produced: 0 })
+                Ok(CodingStep { consumed: 1, produced: 0 })
             }
-            State::Body { head, fed, inflate: decompress } => {
+            DeflateState::Body { head, fed, inflate: decompress } => {
                 let corrupt = |_| CodingError::Corrupt(Coding::Deflate);
                 while let Some(left) = head.get(*fed..).filter(|left| !left.is_empty()) {
                     let (step, ended) = inflate(decompress, left, out).map_err(corrupt)?;
@@ -55,7 +55,7 @@ impl Deflate {
                         return Err(CodingError::Corrupt(Coding::Deflate));
                     }
                     *fed += step.consumed;
-                    let step = Step { consumed: 0, ..step };
+                    let step = CodingStep { consumed: 0, ..step };
                     if ended {
                         return self.end(step, input);
                     }
@@ -66,14 +66,14 @@ impl Deflate {
                 let (step, ended) = inflate(decompress, input, out).map_err(corrupt)?;
                 if ended { self.end(step, input) } else { Ok(step) }
             }
-            State::Ended => self.end(Step { consumed: 0, produced: 0 }, input),
+            DeflateState::Ended => self.end(CodingStep { consumed: 0, produced: 0 }, input),
         }
     }
 
     /// The stream has ended; `step` was its last step.
-    fn end(&mut self, step: Step, input: &[u8]) -> Result<Step, CodingError> {
-        self.state = State::Ended;
-        if step == (Step { consumed: 0, produced: 0 }) && !input.is_empty() {
+    fn end(&mut self, step: CodingStep, input: &[u8]) -> Result<CodingStep, CodingError> {
+        self.state = DeflateState::Ended;
+        if step == (CodingStep { consumed: 0, produced: 0 }) && !input.is_empty() {
             return Err(CodingError::Trailing(Coding::Deflate));
         }
         Ok(step)
@@ -85,10 +85,10 @@ pub(super) fn inflate(
     stream: &mut Decompress,
     input: &[u8],
     out: &mut [u8],
-) -> Result<(Step, bool), DecompressError> {
+) -> Result<(CodingStep, bool), DecompressError> {
     let (consumed, produced) = (stream.total_in(), stream.total_out());
     let status = stream.decompress(input, out, FlushDecompress::None)?;
-    let step = Step {
+    let step = CodingStep {
         consumed: difference(consumed, stream.total_in()),
         produced: difference(produced, stream.total_out()),
     };

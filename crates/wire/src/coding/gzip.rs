@@ -4,16 +4,16 @@
 use flate2::{Crc, Decompress};
 
 use super::deflate::inflate;
-use super::{Coding, CodingError, Step};
+use super::{Coding, CodingError, CodingStep};
 
 pub(super) struct Gzip {
-    state: State,
+    state: GzipState,
     inflate: Decompress,
     crc: Crc,
 }
 
-enum State {
-    Header(Header),
+enum GzipState {
+    Header(MemberHeader),
     Body,
     Trailer {
         bytes: [u8; 8],
@@ -28,23 +28,23 @@ enum State {
 impl Gzip {
     pub(super) fn new() -> Self {
         Self {
-            state: State::Header(Header::new()),
+            state: GzipState::Header(MemberHeader::new()),
             inflate: Decompress::new(false),
             crc: Crc::new(),
         }
     }
 
     pub(super) fn at_end(&self) -> bool {
-        matches!(self.state, State::Between | State::Padding)
+        matches!(self.state, GzipState::Between | GzipState::Padding)
     }
 
-    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
-        if let State::Body = self.state {
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<CodingStep, CodingError> {
+        if let GzipState::Body = self.state {
             let (step, ended) = inflate(&mut self.inflate, input, out)
                 .map_err(|_| CodingError::Corrupt(Coding::Gzip))?;
             self.crc.update(out.get(..step.produced).unwrap_or_default());
             if ended {
-                self.state = State::Trailer { bytes: [0; 8], filled: 0 };
+                self.state = GzipState::Trailer { bytes: [0; 8], filled: 0 };
             }
             if !ended || step.consumed > 0 || step.produced > 0 {
                 return Ok(step);
@@ -54,25 +54,25 @@ impl Gzip {
         for &byte in input {
             self.byte(byte)?;
             consumed += 1;
-            if let State::Body = self.state {
+            if let GzipState::Body = self.state {
                 break;
             }
         }
-        Ok(Step { consumed, produced: 0 })
+        Ok(CodingStep { consumed, produced: 0 })
     }
 
     /// Consumes a byte from outside the compressed part.
     fn byte(&mut self, byte: u8) -> Result<(), CodingError> {
         match &mut self.state {
-            State::Header(header) => {
+            GzipState::Header(header) => {
                 header.byte(byte)?;
                 if header.is_complete() {
                     self.inflate.reset(false);
                     self.crc.reset();
-                    self.state = State::Body;
+                    self.state = GzipState::Body;
                 }
             }
-            State::Trailer { bytes, filled } => {
+            GzipState::Trailer { bytes, filled } => {
                 if let Some(slot) = bytes.get_mut(*filled) {
                     *slot = byte;
                 }
@@ -84,32 +84,34 @@ impl Gzip {
                     if !fits {
                         return Err(CodingError::Corrupt(Coding::Gzip));
                     }
-                    self.state = State::Between;
+                    self.state = GzipState::Between;
                 }
             }
-            State::Between if byte == MAGIC[0] => {
-                let mut header = Header::new();
+            GzipState::Between if byte == MAGIC[0] => {
+                let mut header = MemberHeader::new();
                 header.byte(byte)?;
-                self.state = State::Header(header);
+                self.state = GzipState::Header(header);
             }
-            State::Between | State::Padding if byte == 0 => self.state = State::Padding,
-            State::Between | State::Padding => return Err(CodingError::Trailing(Coding::Gzip)),
+            GzipState::Between | GzipState::Padding if byte == 0 => self.state = GzipState::Padding,
+            GzipState::Between | GzipState::Padding => {
+                return Err(CodingError::Trailing(Coding::Gzip));
+            }
             // Not reached: the caller stops at the compressed part.
-            State::Body => return Err(CodingError::Corrupt(Coding::Gzip)),
+            GzipState::Body => return Err(CodingError::Corrupt(Coding::Gzip)),
         }
         Ok(())
     }
 }
 
 /// The header of a member, RFC 1952 section 2.3. Only its length matters here, and its checksum.
-struct Header {
-    at: Part,
+struct MemberHeader {
+    at: HeaderPart,
     flags: u8,
     crc: Crc,
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum HeaderPart {
     /// The ten bytes that every header has; how many have arrived.
     Fixed(u8),
     ExtraLength(Option<u8>),
@@ -121,21 +123,21 @@ enum Part {
     Complete,
 }
 
-impl Header {
+impl MemberHeader {
     fn new() -> Self {
-        Self { at: Part::Fixed(0), flags: 0, crc: Crc::new() }
+        Self { at: HeaderPart::Fixed(0), flags: 0, crc: Crc::new() }
     }
 
     fn is_complete(&self) -> bool {
-        matches!(self.at, Part::Complete)
+        matches!(self.at, HeaderPart::Complete)
     }
 
     fn byte(&mut self, byte: u8) -> Result<(), CodingError> {
-        if !matches!(self.at, Part::Check(_)) {
+        if !matches!(self.at, HeaderPart::Check(_)) {
             self.crc.update(&[byte]);
         }
         self.at = match self.at {
-            Part::Fixed(at) => {
+            HeaderPart::Fixed(at) => {
                 let fits = match at {
                     0 | 1 => MAGIC.get(usize::from(at)) == Some(&byte),
                     2 => byte == METHOD_DEFLATE,
@@ -148,48 +150,48 @@ impl Header {
                 if at == 3 {
                     self.flags = byte;
                 }
-                if at == 9 { self.extra() } else { Part::Fixed(at + 1) }
+                if at == 9 { self.extra() } else { HeaderPart::Fixed(at + 1) }
             }
-            Part::ExtraLength(None) => Part::ExtraLength(Some(byte)),
-            Part::ExtraLength(Some(low)) => match u16::from_le_bytes([low, byte]) {
+            HeaderPart::ExtraLength(None) => HeaderPart::ExtraLength(Some(byte)),
+            HeaderPart::ExtraLength(Some(low)) => match u16::from_le_bytes([low, byte]) {
                 0 => self.name(),
-                len => Part::Extra(len),
+                len => HeaderPart::Extra(len),
             },
-            Part::Extra(0 | 1) => self.name(),
-            Part::Extra(left) => Part::Extra(left - 1),
-            Part::Name if byte == 0 => self.comment(),
-            Part::Name => Part::Name,
-            Part::Comment if byte == 0 => self.check(),
-            Part::Comment => Part::Comment,
-            Part::Check(None) => Part::Check(Some(byte)),
-            Part::Check(Some(low)) => {
+            HeaderPart::Extra(0 | 1) => self.name(),
+            HeaderPart::Extra(left) => HeaderPart::Extra(left - 1),
+            HeaderPart::Name if byte == 0 => self.comment(),
+            HeaderPart::Name => HeaderPart::Name,
+            HeaderPart::Comment if byte == 0 => self.check(),
+            HeaderPart::Comment => HeaderPart::Comment,
+            HeaderPart::Check(None) => HeaderPart::Check(Some(byte)),
+            HeaderPart::Check(Some(low)) => {
                 let sum = u32::from(u16::from_le_bytes([low, byte]));
                 if sum != self.crc.sum() & 0xffff {
                     return Err(CodingError::Corrupt(Coding::Gzip));
                 }
-                Part::Complete
+                HeaderPart::Complete
             }
-            Part::Complete => Part::Complete,
+            HeaderPart::Complete => HeaderPart::Complete,
         };
         Ok(())
     }
 
     // Each part exists if its flag is set; otherwise the next part follows.
 
-    fn extra(&self) -> Part {
-        if self.flags & FLAG_EXTRA != 0 { Part::ExtraLength(None) } else { self.name() }
+    fn extra(&self) -> HeaderPart {
+        if self.flags & FLAG_EXTRA != 0 { HeaderPart::ExtraLength(None) } else { self.name() }
     }
 
-    fn name(&self) -> Part {
-        if self.flags & FLAG_NAME != 0 { Part::Name } else { self.comment() }
+    fn name(&self) -> HeaderPart {
+        if self.flags & FLAG_NAME != 0 { HeaderPart::Name } else { self.comment() }
     }
 
-    fn comment(&self) -> Part {
-        if self.flags & FLAG_COMMENT != 0 { Part::Comment } else { self.check() }
+    fn comment(&self) -> HeaderPart {
+        if self.flags & FLAG_COMMENT != 0 { HeaderPart::Comment } else { self.check() }
     }
 
-    fn check(&self) -> Part {
-        if self.flags & FLAG_CHECK != 0 { Part::Check(None) } else { Part::Complete }
+    fn check(&self) -> HeaderPart {
+        if self.flags & FLAG_CHECK != 0 { HeaderPart::Check(None) } else { HeaderPart::Complete }
     }
 }
 

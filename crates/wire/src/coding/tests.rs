@@ -111,20 +111,20 @@ fn zstd_flushed(parts: &[&[u8]]) -> Vec<Vec<u8>> {
 }
 
 fn decoder(header: &str) -> Decoder {
-    Decoder::for_header(Some(header), &Limits::default()).unwrap()
+    Decoder::for_header(Some(header), &ReadLimits::default()).unwrap()
 }
 
 fn decode<'p>(
     header: &str,
     pieces: impl IntoIterator<Item = &'p [u8]>,
 ) -> Result<Vec<u8>, CodingError> {
-    decode_within(header, &Limits::default(), pieces).1
+    decode_within(header, &ReadLimits::default(), pieces).1
 }
 
 /// Also returns how much came out before an error.
 fn decode_within<'p>(
     header: &str,
-    limits: &Limits,
+    limits: &ReadLimits,
     pieces: impl IntoIterator<Item = &'p [u8]>,
 ) -> (usize, Result<Vec<u8>, CodingError>) {
     let mut decoder = Decoder::for_header(Some(header), limits).unwrap();
@@ -155,7 +155,7 @@ fn sample(len: usize) -> Vec<u8> {
 
 #[test]
 fn headers() {
-    let limits = Limits::default();
+    let limits = ReadLimits::default();
     let layers = |header: Option<&str>| {
         Decoder::for_header(header, &limits)
             .map(|it| it.layers.iter().map(|layer| layer.coding).collect::<Vec<_>>())
@@ -177,7 +177,7 @@ fn headers() {
 #[test]
 fn identity_copies() {
     let mut out = b"a".to_vec();
-    let mut decoder = Decoder::for_header(None, &Limits::default()).unwrap();
+    let mut decoder = Decoder::for_header(None, &ReadLimits::default()).unwrap();
     decoder.push(b"bc", &mut out).unwrap();
     decoder.finish(&mut out).unwrap();
     assert_eq!(out, b"abc");
@@ -423,7 +423,7 @@ fn zstd_window_is_bounded() {
 
 #[test]
 fn bombs() {
-    let limits = Limits::default();
+    let limits = ReadLimits::default();
     let body = vec![0; 64 << 20];
     for kind in CODINGS {
         let coded = kind.encode(&body);
@@ -445,7 +445,7 @@ fn bombs() {
 
 #[test]
 fn total_is_bounded() {
-    let limits = Limits { decoded_total: 1000, ..Limits::default() };
+    let limits = ReadLimits { decoded_total: 1000, ..ReadLimits::default() };
     let fits = Kind::Gzip.encode(&sample(1000));
     let long = Kind::Gzip.encode(&sample(1001));
     assert!(decode_within("gzip", &limits, [fits.as_slice()]).1.is_ok());

@@ -2,7 +2,7 @@
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
-use super::{Coding, CodingError, Step};
+use super::{Coding, CodingError, CodingStep};
 
 pub(super) struct Zstd {
     /// `None` if it could not be set up because of missing memory; then nothing can be decoded.
@@ -24,10 +24,10 @@ impl Zstd {
         self.between
     }
 
-    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<CodingStep, CodingError> {
         // If it were called here, the library would report the next frame as begun.
         if self.between && input.is_empty() {
-            return Ok(Step { consumed: 0, produced: 0 });
+            return Ok(CodingStep { consumed: 0, produced: 0 });
         }
         let corrupt = CodingError::Corrupt(Coding::Zstd);
         let context = self.context.as_mut().ok_or(corrupt)?;
@@ -35,7 +35,7 @@ impl Zstd {
         let mut target = OutBuffer::around(out);
         let hint = context.decompress_stream(&mut target, &mut source).map_err(|_| corrupt)?;
         self.between = hint == 0;
-        Ok(Step { consumed: source.pos(), produced: target.pos() })
+        Ok(CodingStep { consumed: source.pos(), produced: target.pos() })
     }
 }
 

@@ -5,7 +5,7 @@
 //! separate them: anything else breaks the stream.
 
 use super::{FrameError, Splitter};
-use crate::frame::Span;
+use crate::frame::ByteRange;
 use crate::nesting::Nesting;
 
 /// Where in the array the splitter is.
@@ -39,7 +39,7 @@ impl Splitter {
                 };
                 let end = self.scanned + end;
                 self.place = ArrayPosition::AfterElement;
-                self.parts.data(Span { start: self.line, end });
+                self.parts.data(ByteRange { start: self.line, end });
                 self.parts.terminate();
                 return Ok(Some(end));
             }
@@ -81,7 +81,7 @@ impl Splitter {
     /// Sets the data of what is left at the end of the stream.
     pub(super) fn note_rest_of_array(&mut self, left: usize) {
         match self.place {
-            ArrayPosition::Element => self.parts.data(Span { start: self.line, end: left }),
+            ArrayPosition::Element => self.parts.data(ByteRange { start: self.line, end: left }),
             ArrayPosition::Closed => {}
             _ => self.parts.not_clean(),
         }

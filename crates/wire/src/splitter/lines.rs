@@ -7,7 +7,7 @@
 use memchr::memchr;
 
 use super::Splitter;
-use crate::frame::{LineEnd, Span};
+use crate::frame::{ByteRange, LineEnd};
 use crate::line::has_stray_separator;
 
 impl Splitter {
@@ -35,7 +35,7 @@ impl Splitter {
         let text = text.unwrap_or_default();
         let blank = text.trim_ascii().is_empty();
         if !blank {
-            self.parts.data(Span { start: 0, end });
+            self.parts.data(ByteRange { start: 0, end });
         }
         if blank || memchr(b'\r', text).is_some() || has_stray_separator(text) {
             self.parts.not_clean();
