@@ -443,7 +443,7 @@ impl Place {
 #[test]
 fn the_limits_are_those_of_the_code() {
     let page = page("docs/reference/limits.md");
-    let (wire, gate) = (callgate_wire::ReadLimits::default(), callgate_gate::Limits::default());
+    let (wire, gate) = (callgate_wire::ReadLimits::default(), callgate_gate::GateLimits::default());
     for (what, number) in [
         ("one event", size(gate.frame as u64)),
         ("a whole body", size(gate.body as u64)),

@@ -7,9 +7,9 @@ use callgate_dialect::{
 use callgate_json::Value;
 use callgate_policy::Denial;
 
-use crate::core::{Core, Turn};
-use crate::gate::{Answer, NameAnswer, NameQuestion, Note, Question, Step};
-use crate::slot::{CallSlot, LanePosition, State};
+use crate::core::{Core, TurnState};
+use crate::gate::{CallAnswer, CallQuestion, NameAnswer, NameQuestion, Note, Step};
+use crate::slot::{CallSlot, CallState, LanePosition};
 
 impl Core {
     pub(super) fn is_second_lane(&self, part: &Part) -> bool {
@@ -71,9 +71,10 @@ impl Core {
         }
         if reading.after == After::Failure {
             self.drop_unfinished();
-            let is_cut = |call: &CallSlot| !call.has_ended() && matches!(call.state(), State::Live);
+            let is_cut =
+                |call: &CallSlot| !call.has_ended() && matches!(call.state(), CallState::Live);
             if self.calls.iter().any(is_cut) {
-                self.turn = Turn::FailedInsideCall;
+                self.turn = TurnState::FailedInsideCall;
             }
             // Calls that stream end with the error.
             self.end_all();
@@ -93,13 +94,13 @@ impl Core {
         let grows = self.api().name_may_grow();
         let by_arguments = self.api().arguments_end_a_call();
         let Some(call) = self.call_mut(piece.slot) else { return false };
-        let denied = matches!(call.state(), State::Denied(_));
-        let grown_up = !matches!(call.state(), State::Naming);
+        let denied = matches!(call.state(), CallState::Denied(_));
+        let grown_up = !matches!(call.state(), CallState::Naming);
         let conflict = match call.assembly.conflict(piece) {
             None if grown_up && call.assembly.renames(piece) => Some("its name changes"),
             conflict => conflict,
         };
-        let provider = matches!(call.state(), State::Provider);
+        let provider = matches!(call.state(), CallState::Provider);
         if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
             // With its first piece the whole call is refused, and leaves as a denied call does.
@@ -107,7 +108,8 @@ impl Core {
         }
         // If a call has its own end, nothing of it leaves after that.
         let over = call.has_ended() && !piece.opens() && !denied;
-        if over && (!by_arguments || matches!(call.state(), State::Provider | State::Live)) {
+        if over && (!by_arguments || matches!(call.state(), CallState::Provider | CallState::Live))
+        {
             if Assembly::brings_arguments(piece) {
                 self.refuse_piece(piece.slot, "text follows its end");
             }
@@ -116,7 +118,7 @@ impl Core {
         // A judged call must not change.
         if matches!(
             call.state(),
-            State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
+            CallState::Asked(_) | CallState::Permitted | CallState::Allowed | CallState::Dropped
         ) {
             let brings = Assembly::brings_arguments(piece);
             if brings {
@@ -138,11 +140,11 @@ impl Core {
         // needs all of its frames.
         let early = complete && (by_arguments || !call.leaves_whole());
         match call.state() {
-            State::Naming if complete && by_arguments => self.ask(piece.slot),
-            State::Naming if named => self.ask_name(piece.slot),
-            State::NameAsked if complete && by_arguments => self.ask(piece.slot),
-            State::Held if early => self.ask(piece.slot),
-            State::Live if complete => self.ask(piece.slot),
+            CallState::Naming if complete && by_arguments => self.ask(piece.slot),
+            CallState::Naming if named => self.ask_name(piece.slot),
+            CallState::NameAsked if complete && by_arguments => self.ask(piece.slot),
+            CallState::Held if early => self.ask(piece.slot),
+            CallState::Live if complete => self.ask(piece.slot),
             _ => {}
         }
         self.calls.store(grown);
@@ -159,10 +161,10 @@ impl Core {
         let call = self.call(piece.slot)?;
         let judged = matches!(
             call.state(),
-            State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
+            CallState::Asked(_) | CallState::Permitted | CallState::Allowed | CallState::Dropped
         );
         let first = !judged && !call.has_ended() && !call.assembly.arguments_begun();
-        if matches!(call.state(), State::Denied(_) | State::Provider | State::Dropped) {
+        if matches!(call.state(), CallState::Denied(_) | CallState::Provider | CallState::Dropped) {
             return (!first).then_some(true);
         }
         let why = match piece.refuse {
@@ -185,7 +187,7 @@ impl Core {
     /// and only an error can stop the client from using it.
     fn refuse_judged(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call(slot) else { return };
-        if !matches!(call.state(), State::Allowed) {
+        if !matches!(call.state(), CallState::Allowed) {
             return self.refuse(slot, why);
         }
         let tool = call.assembly.name().to_owned();
@@ -220,7 +222,7 @@ impl Core {
         let Some(call) = self.call_mut(slot) else { return };
         if call.streams() {
             self.refuse(slot, "a piece of it is in a frame that some clients skip");
-        } else if !matches!(call.state(), State::Allowed) {
+        } else if !matches!(call.state(), CallState::Allowed) {
             call.skip_for_some_clients();
         }
     }
@@ -229,7 +231,7 @@ impl Core {
     /// complete.
     fn refuse_end(&mut self, slot: Slot, why: &'static str) {
         match self.call(slot).map(|call| call.state()) {
-            Some(State::Asked(_) | State::Permitted) => self.refuse(slot, why),
+            Some(CallState::Asked(_) | CallState::Permitted) => self.refuse(slot, why),
             _ => self.refuse_piece(slot, why),
         }
     }
@@ -238,7 +240,9 @@ impl Core {
     pub(super) fn refuse_piece(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call_mut(slot) else { return };
         match call.state() {
-            State::Naming | State::NameAsked | State::Held | State::Live => self.refuse(slot, why),
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
+                self.refuse(slot, why)
+            }
             _ => {
                 let tool = call.assembly.name().to_owned();
                 self.outbox.note(Note::Refused { tool, why: why.to_owned() });
@@ -254,11 +258,13 @@ impl Core {
         }
         call.end();
         match call.state() {
-            State::Naming | State::NameAsked | State::Held | State::Live => self.ask(slot),
-            State::Provider => self.observe(slot),
-            State::Denied(_) => self.report_completed(slot),
-            State::Permitted => self.release(slot),
-            State::Asked(_) | State::Allowed | State::Dropped => {}
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
+                self.ask(slot)
+            }
+            CallState::Provider => self.observe(slot),
+            CallState::Denied(_) => self.report_completed(slot),
+            CallState::Permitted => self.release(slot),
+            CallState::Asked(_) | CallState::Allowed | CallState::Dropped => {}
         }
         if !self.queue.is_empty() {
             self.queue.mark_dirty();
@@ -340,7 +346,7 @@ impl Core {
             Ok(whole) => {
                 call.ask(whole.clone());
                 self.queue.allow_overtaking();
-                let question = Question { slot, call: whole, streaming };
+                let question = CallQuestion { slot, call: whole, streaming };
                 self.outbox.push(Step::Judge(question));
             }
             Err(why) => self.refuse(slot, &why.to_string()),
@@ -373,7 +379,7 @@ impl Core {
         let several_lanes = self.calls.are_in_several_lanes();
         let origin = self.origin();
         let Some(call) = self.call_mut(slot) else { return };
-        if !matches!(call.state(), State::NameAsked) {
+        if !matches!(call.state(), CallState::NameAsked) {
             return;
         }
         match answer {
@@ -403,26 +409,26 @@ impl Core {
         }
     }
 
-    pub(crate) fn answer(&mut self, slot: Slot, answer: Answer) {
+    pub(crate) fn answer(&mut self, slot: Slot, answer: CallAnswer) {
         let Some(call) = self.call_mut(slot) else { return };
-        let State::Asked(asked) = call.state() else { return };
+        let CallState::Asked(asked) = call.state() else { return };
         let streaming = asked.streaming;
         let tool = call.assembly.name().to_owned();
         match answer {
-            Answer::Allow(permit) if permit.covers(&asked.call) => {
+            CallAnswer::Allow(permit) if permit.covers(&asked.call) => {
                 let rewritten = permit.rewritten().map(str::to_owned);
                 if let Some(arguments) = rewritten {
                     return self.rewrite(slot, arguments);
                 }
                 self.permit(slot);
             }
-            Answer::Allow(_) => self.refuse(slot, "the permit is for another call"),
-            Answer::Deny(denial) if streaming => {
+            CallAnswer::Allow(_) => self.refuse(slot, "the permit is for another call"),
+            CallAnswer::Deny(denial) if streaming => {
                 let why = format!("`{tool}` was refused after it had begun: {}", denial.reason);
                 self.deny(slot, denial);
                 self.fail(Blame::Refused, &why);
             }
-            Answer::Deny(denial) => self.deny(slot, denial),
+            CallAnswer::Deny(denial) => self.deny(slot, denial),
         }
     }
 
@@ -466,7 +472,7 @@ impl Core {
     /// Releases a call with other arguments: all of it is still held.
     fn rewrite(&mut self, slot: Slot, arguments: String) {
         let Some(call) = self.call_mut(slot) else { return };
-        if matches!(call.state(), State::Asked(asked) if asked.streaming) {
+        if matches!(call.state(), CallState::Asked(asked) if asked.streaming) {
             return self.refuse(slot, "a part that must be removed was already sent");
         }
         let readable = call.assembly.is_free_text() || Value::parse(&arguments).is_ok();
@@ -500,11 +506,15 @@ impl Core {
     /// Whether a call is held and incomplete.
     pub(crate) fn is_unfinished(&self, call: &CallSlot) -> bool {
         match call.state() {
-            State::Naming | State::NameAsked | State::Held | State::Permitted => true,
-            State::Asked(_) => self.lacks_its_end(call),
-            State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
-                false
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Permitted => {
+                true
             }
+            CallState::Asked(_) => self.lacks_its_end(call),
+            CallState::Live
+            | CallState::Allowed
+            | CallState::Denied(_)
+            | CallState::Dropped
+            | CallState::Provider => false,
         }
     }
 

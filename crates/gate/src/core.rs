@@ -10,10 +10,10 @@ use crate::call_table::CallTable;
 use crate::draft::{Draft, Output};
 use crate::gate::{Note, Outbox, Step, Usage};
 use crate::lanes::Lanes;
-use crate::queue::{Pace, Queue, QueuedFrame, Waiting};
+use crate::queue::{FrameQueue, QueuedBytes, QueuedFrame, ReleaseOrder};
 use crate::rounds::{Rounds, Shown};
-use crate::settings::Limits;
-use crate::slot::{CallSlot, State};
+use crate::settings::GateLimits;
+use crate::slot::{CallSlot, CallState};
 use crate::text::TextRules;
 use crate::{Malformed, OnDeny, Settings};
 
@@ -26,9 +26,9 @@ pub(crate) struct Core {
     pub(crate) writer: Writer,
     pub(crate) calls: CallTable,
     pub(crate) lanes: Lanes,
-    pub(crate) queue: Queue,
+    pub(crate) queue: FrameQueue,
     pub(crate) outbox: Outbox,
-    pub(crate) turn: Turn,
+    pub(crate) turn: TurnState,
     /// A call was dropped at the end of the response, while the verdict on another is pending.
     pub(crate) truncated: bool,
     /// Something other than white space has arrived.
@@ -42,7 +42,7 @@ pub(crate) struct Core {
     /// The text rules for the response.
     pub(crate) texts: TextRules,
     pub(crate) output: Output,
-    pub(crate) stream: Stream,
+    pub(crate) stream: ResponseState,
     /// The answers of the turn, if it may continue after a denial.
     pub(crate) rounds: Option<Box<Rounds>>,
     /// Where denied calls are shown.
@@ -53,7 +53,7 @@ pub(crate) struct Core {
 
 /// The state of the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum TurnState {
     Open,
     /// A turn or the response has ended: no more ends of blocks are expected.
     Over,
@@ -61,7 +61,7 @@ pub(crate) enum Turn {
     FailedInsideCall,
 }
 
-impl Turn {
+impl TurnState {
     pub(crate) fn end(&mut self) {
         if *self == Self::Open {
             *self = Self::Over;
@@ -78,7 +78,7 @@ impl Turn {
 
 /// The state of the whole response.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub(crate) enum ResponseState {
     /// Frames are read.
     Passing,
     /// An error ends it: the error is written next, and nothing more is read.
@@ -105,16 +105,16 @@ impl Core {
             settings,
             calls: CallTable::default(),
             lanes: Lanes::default(),
-            queue: Queue::default(),
+            queue: FrameQueue::default(),
             outbox: Outbox::default(),
-            turn: Turn::Open,
+            turn: TurnState::Open,
             truncated: false,
             received_any: false,
             tally: Tally::default(),
             model: None,
             reported: Vec::new(),
             output: Output::new(usual_framing(dialect)),
-            stream: Stream::Passing,
+            stream: ResponseState::Passing,
             rounds: continues.then(Box::default),
             shown: Shown::Events,
             announced: Vec::new(),
@@ -141,34 +141,35 @@ impl Core {
         self.reader.api().unwrap_or(self.dialect)
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &GateLimits {
         &self.settings.limits
     }
 
     /// The step that the driver must take before anything else is read.
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Draft) -> Option<Step> {
-        if !self.queue.is_dirty() && self.outbox.is_empty() && self.stream == Stream::Passing {
+        if !self.queue.is_dirty() && self.outbox.is_empty() && self.stream == ResponseState::Passing
+        {
             return None;
         }
         // The step hands out what was written.
         self.scan_pending(out);
         // After an error has ended the stream, no held frame leaves before it.
-        if self.queue.is_dirty() && self.stream == Stream::Passing {
-            self.flush(Pace::InOrder, out);
+        if self.queue.is_dirty() && self.stream == ResponseState::Passing {
+            self.flush(ReleaseOrder::InOrder, out);
         }
         if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
         match self.stream {
-            Stream::Passing => None,
+            ResponseState::Passing => None,
             _ => self.ending(out),
         }
     }
 
     /// Takes one frame.
     pub(crate) fn handle_frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
-        if self.stream != Stream::Passing {
+        if self.stream != ResponseState::Passing {
             return;
         }
         self.output.follow(frame);
@@ -228,7 +229,7 @@ impl Core {
             return;
         }
         let reading = Reading { order: Order::Stream, ..Reading::default() };
-        let bytes = Waiting::Frame(frame.to_owned());
+        let bytes = QueuedBytes::Frame(frame.to_owned());
         let entry = QueuedFrame::new(bytes, reading);
         match self.queue.is_empty() {
             true => self.emit(entry, out),
@@ -248,7 +249,7 @@ impl Core {
                 self.absorb_metadata(&mut reading, &body);
                 let Some(departure) = self.guard_body(&body, &reading, out) else { return };
                 let refused = self.update_calls(&reading);
-                let entry = QueuedFrame::new(Waiting::Body(body), reading);
+                let entry = QueuedFrame::new(QueuedBytes::Body(body), reading);
                 let entry = QueuedFrame { departure, refused, ..entry };
                 if self.calls.is_empty() {
                     // There is nothing to wait for.
@@ -318,7 +319,7 @@ impl Core {
         departure: Departure,
         out: &mut Draft,
     ) {
-        if self.turn == Turn::FailedInsideCall && reading.may_end_call() {
+        if self.turn == TurnState::FailedInsideCall && reading.may_end_call() {
             return self.withhold_after_failure(frame, out);
         }
         if departure.masks.is_empty() && self.leaves_at_once(frame, data, &reading) {
@@ -335,12 +336,12 @@ impl Core {
         if !self.queue.is_empty() && reading.ends_turn() {
             // A part of a block that has begun to leave must leave before the end of the turn
             // closes the block.
-            self.flush(Pace::InOrder, out);
+            self.flush(ReleaseOrder::InOrder, out);
         }
         let refused = self.update_calls(&reading);
         let is_mixed = self.calls.are_in_several_lanes()
             && reading.parts.iter().any(|part| self.is_second_lane(part));
-        let entry = QueuedFrame::new(Waiting::Frame(frame.to_owned()), reading);
+        let entry = QueuedFrame::new(QueuedBytes::Frame(frame.to_owned()), reading);
         // For clients that do not distinguish choices, the order of their calls matters.
         let order = if is_mixed { Order::Stream } else { entry.order };
         let entry = QueuedFrame { departure, order, refused, ..entry };
@@ -378,7 +379,7 @@ impl Core {
 
     /// The usage of the response so far.
     pub(crate) fn usage(&self) -> Usage {
-        let of_client = |call: &&CallSlot| !matches!(call.state(), State::Provider);
+        let of_client = |call: &&CallSlot| !matches!(call.state(), CallState::Provider);
         let calls = self.calls.iter().filter(of_client).count();
         Usage {
             input: self.tally.whole_input(),

@@ -56,14 +56,14 @@ pub(crate) struct Output {
     /// How the upstream formats its events, for the events that the gate adds.
     style: Style,
     last_event: LastEvent,
-    extent: Extent,
+    extent: Emitted,
     /// Some bytes have left that no reader has read.
     passed_any: bool,
 }
 
 /// How much has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum Emitted {
     Nothing,
     /// One error in JSON, and nothing else.
     OnlyAnError,
@@ -81,7 +81,7 @@ pub(crate) enum LastEvent {
 impl Output {
     pub(crate) fn new(framing: Framing) -> Self {
         let style = Style::default_of(framing);
-        Self { style, last_event: LastEvent::Ended, extent: Extent::Nothing, passed_any: false }
+        Self { style, last_event: LastEvent::Ended, extent: Emitted::Nothing, passed_any: false }
     }
 
     /// Formats added events as this framing does.
@@ -99,14 +99,14 @@ impl Output {
 
     /// An error in JSON is written next, at the end of this draft.
     pub(crate) fn writes_error(&mut self, before: &Draft) {
-        if self.extent == Extent::Nothing && before.bytes.is_empty() {
-            self.extent = Extent::OnlyAnError;
+        if self.extent == Emitted::Nothing && before.bytes.is_empty() {
+            self.extent = Emitted::OnlyAnError;
         }
     }
 
     /// Whether one error in JSON is all that has left.
     pub(crate) fn is_only_an_error(&self) -> bool {
-        self.extent == Extent::OnlyAnError
+        self.extent == Emitted::OnlyAnError
     }
 
     /// Bytes leave that no reader has read.
@@ -149,8 +149,8 @@ impl Core {
     #[inline]
     pub(crate) fn hand_out(&mut self, mut draft: Draft) -> Vec<u8> {
         let scanned = self.scan_all(&mut draft);
-        if self.output.extent == Extent::Nothing && !draft.bytes.is_empty() {
-            self.output.extent = Extent::More;
+        if self.output.extent == Emitted::Nothing && !draft.bytes.is_empty() {
+            self.output.extent = Emitted::More;
         }
         draft.into_bytes(scanned, &mut self.output.style)
     }

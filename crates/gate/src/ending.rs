@@ -3,11 +3,11 @@
 use callgate_dialect::{AddedEvent, Blame};
 use callgate_wire::FrameError;
 
-use crate::core::{Core, Stream};
+use crate::core::{Core, ResponseState};
 use crate::draft::Draft;
 use crate::gate::{Close, Ending, Step};
-use crate::queue::Pace;
-use crate::slot::{CallSlot, State};
+use crate::queue::ReleaseOrder;
+use crate::slot::{CallSlot, CallState};
 use crate::{Malformed, RequestedForm};
 
 /// The error if the stream ended inside a call.
@@ -16,27 +16,27 @@ const ENDED_INSIDE_CALL: &str = "the response ended inside a tool call";
 impl Core {
     /// The upstream has ended and all its input was read. Called until the stream is closed.
     pub(crate) fn end(&mut self, how: Close, out: &mut Draft) {
-        if self.stream != Stream::Passing {
+        if self.stream != ResponseState::Passing {
             return;
         }
         if how == Close::End && !self.reader.has_read_any() && !self.has_passed_unread() {
             return self.refuse_missing_response();
         }
         self.write_all_held_back(out);
-        if self.stream != Stream::Passing {
+        if self.stream != ResponseState::Passing {
             return;
         }
         let open = |call: &&CallSlot| !call.has_ended();
-        if self.calls.iter().filter(open).any(|call| matches!(call.state(), State::Live)) {
+        if self.calls.iter().filter(open).any(|call| matches!(call.state(), CallState::Live)) {
             // A part of it has left. Nothing may follow that a client could take for its end.
             return self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         }
         let truncated = self.calls.iter().filter(open).any(|call| self.is_unfinished(call));
-        self.flush(Pace::InOrder, out);
+        self.flush(ReleaseOrder::InOrder, out);
         self.drop_unfinished();
         // Frames that waited for the end of another block wait no longer.
         self.end_all();
-        self.flush(Pace::InOrder, out);
+        self.flush(ReleaseOrder::InOrder, out);
         if self.awaits_verdict() {
             self.truncated |= truncated;
             return;
@@ -54,7 +54,7 @@ impl Core {
         } else if how == Close::Failed {
             self.report_broken_upstream();
         } else {
-            self.stream = Stream::Closed(Ending::Clean);
+            self.stream = ResponseState::Closed(Ending::Clean);
         }
     }
 
@@ -64,14 +64,14 @@ impl Core {
     }
 
     fn awaits_verdict(&self) -> bool {
-        self.calls.iter().any(|call| matches!(call.state(), State::Asked(_)))
+        self.calls.iter().any(|call| matches!(call.state(), CallState::Asked(_)))
     }
 
     /// Ends the stream with an error and drops everything that is held.
     pub(crate) fn fail(&mut self, blame: Blame, message: &str) {
-        if self.stream == Stream::Passing {
+        if self.stream == ResponseState::Passing {
             let message = message.to_owned();
-            self.stream = Stream::Failing { blame, message, as_body: false };
+            self.stream = ResponseState::Failing { blame, message, as_body: false };
         }
     }
 
@@ -98,7 +98,7 @@ impl Core {
             true => "it is neither an event stream of this API nor JSON",
             false => "it is empty",
         };
-        self.stream = Stream::Failing {
+        self.stream = ResponseState::Failing {
             blame: Blame::Upstream,
             message: format!("callgate withheld this response: {why}"),
             as_body: self.may_answer_with_body(),
@@ -117,8 +117,8 @@ impl Core {
         let whole = self.lanes.have_all_finished();
         let message = "the provider ended its response early".to_owned();
         self.stream = match whole {
-            true => Stream::Closed(Ending::Error(message)),
-            false => Stream::Failing {
+            true => ResponseState::Closed(Ending::Error(message)),
+            false => ResponseState::Failing {
                 blame: Blame::Upstream,
                 message,
                 as_body: self.may_answer_with_body(),
@@ -128,9 +128,9 @@ impl Core {
 
     /// Replaces a body that may not leave with an error.
     pub(crate) fn refuse_body(&mut self, why: &str) {
-        if self.stream == Stream::Passing {
+        if self.stream == ResponseState::Passing {
             let message = format!("callgate withheld this response: {why}");
-            self.stream = Stream::Failing { blame: Blame::Refused, message, as_body: true };
+            self.stream = ResponseState::Failing { blame: Blame::Refused, message, as_body: true };
         }
     }
 
@@ -157,12 +157,12 @@ impl Core {
 
     /// Writes the last bytes, then gives the driver the ending.
     pub(crate) fn ending(&mut self, out: &mut Draft) -> Option<Step> {
-        if let Stream::Failing { message, .. } = &self.stream {
+        if let ResponseState::Failing { message, .. } = &self.stream {
             let message = message.clone();
             self.write_held_end(out);
             self.give_up_answer(&message, out);
         }
-        if let Stream::Failing { blame, message, as_body } = &self.stream {
+        if let ResponseState::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
             self.end_dangling(out);
             self.drop_queued("the response ended before it could be sent");
@@ -180,14 +180,14 @@ impl Core {
                 false => self.write_events(&self.dialect.error_events(blame, &message), out),
             }
             self.hand_out_all_removed();
-            self.stream = Stream::Closed(Ending::Error(message));
+            self.stream = ResponseState::Closed(Ending::Error(message));
         }
         if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
-        if let Stream::Closed(ending) | Stream::Ended(ending) = &self.stream {
+        if let ResponseState::Closed(ending) | ResponseState::Ended(ending) = &self.stream {
             let ending = ending.clone();
-            self.stream = Stream::Ended(ending.clone());
+            self.stream = ResponseState::Ended(ending.clone());
             return Some(Step::Ended(ending));
         }
         None

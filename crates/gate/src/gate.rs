@@ -15,7 +15,7 @@ use crate::{Notice, Settings};
 /// A response on its way from the provider to the client.
 #[derive(Debug)]
 pub struct Gate {
-    input: Input,
+    input: InputBuffer,
     core: Core,
     closing: Option<Close>,
 }
@@ -27,7 +27,7 @@ pub enum Step {
     Name(NameQuestion),
     /// Judge the whole call, and answer with [`Gate::answer`], now or later. Steps that are taken
     /// before the answer let frames pass that may overtake the call.
-    Judge(Question),
+    Judge(CallQuestion),
     /// Every call of the answer was denied, and the turn may continue: call [`Gate::conclude`] or
     /// [`Gate::next_answer`], now or later. Only with [`OnDeny::Continue`](crate::OnDeny::Continue).
     OnlyDenied(OnlyDenied),
@@ -52,7 +52,7 @@ pub struct NameQuestion {
 
 /// A whole call.
 #[derive(Debug)]
-pub struct Question {
+pub struct CallQuestion {
     /// The call to answer for.
     pub slot: Slot,
     /// The call.
@@ -97,26 +97,26 @@ pub enum NameAnswer {
 /// without its record:
 ///
 /// ```compile_fail
-/// fn forgets_to_judge(denial: callgate_policy::Denial) -> callgate_gate::Answer {
-///     callgate_gate::Answer::Allow(denial)
+/// fn forgets_to_judge(denial: callgate_policy::Denial) -> callgate_gate::CallAnswer {
+///     callgate_gate::CallAnswer::Allow(denial)
 /// }
 /// ```
 ///
 /// ```compile_fail
-/// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_gate::Answer {
-///     callgate_gate::Answer::Allow(permit)
+/// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_gate::CallAnswer {
+///     callgate_gate::CallAnswer::Allow(permit)
 /// }
 /// ```
 ///
 /// ```
 /// use callgate_policy::{Permit, Recorded};
 ///
-/// fn records(permit: Recorded<Permit>) -> callgate_gate::Answer {
-///     callgate_gate::Answer::Allow(permit)
+/// fn records(permit: Recorded<Permit>) -> callgate_gate::CallAnswer {
+///     callgate_gate::CallAnswer::Allow(permit)
 /// }
 /// ```
 #[derive(Debug)]
-pub enum Answer {
+pub enum CallAnswer {
     /// It may leave: it was judged, and its record is written.
     Allow(Recorded<Permit>),
     /// It may not.
@@ -217,7 +217,7 @@ pub enum Ending {
 
 /// Input that was received and not read yet.
 #[derive(Debug)]
-enum Input {
+enum InputBuffer {
     Sniffing(Sniffer, Vec<u8>),
     Frames(Splitter),
     Body(BodyBuffer),
@@ -228,7 +228,7 @@ enum Input {
 impl Gate {
     /// A gate for one response.
     pub fn new(dialect: Dialect, settings: Settings) -> Self {
-        let input = Input::Sniffing(Sniffer::new(dialect.framings()), Vec::new());
+        let input = InputBuffer::Sniffing(Sniffer::new(dialect.framings()), Vec::new());
         Self { input, core: Core::new(dialect, settings), closing: None }
     }
 
@@ -238,30 +238,30 @@ impl Gate {
             return;
         }
         match &mut self.input {
-            Input::Frames(splitter) => splitter.push(bytes),
-            Input::Body(body) => {
+            InputBuffer::Frames(splitter) => splitter.push(bytes),
+            InputBuffer::Body(body) => {
                 if body.push(bytes).is_err() {
                     self.core.refuse_body("the response is larger than the limit");
-                    self.input = Input::Over;
+                    self.input = InputBuffer::Over;
                 }
             }
-            Input::Sniffing(sniffer, seen) => {
+            InputBuffer::Sniffing(sniffer, seen) => {
                 seen.extend_from_slice(bytes);
                 if seen.len() > self.core.limits().body {
                     self.core.refuse_body("the response is larger than the limit");
-                    self.input = Input::Over;
+                    self.input = InputBuffer::Over;
                 } else if let Some(framing) = sniffer.push(bytes) {
                     let seen = std::mem::take(seen);
                     self.sniffed(framing, seen);
                 }
             }
-            Input::Over => {}
+            InputBuffer::Over => {}
         }
     }
 
     /// Whether frames leave while others arrive. Nothing of a whole body leaves before its end.
     pub fn is_streaming(&self) -> bool {
-        matches!(self.input, Input::Frames(_))
+        matches!(self.input, InputBuffer::Frames(_))
     }
 
     /// The upstream has ended.
@@ -283,19 +283,19 @@ impl Gate {
                 return step;
             }
             match &mut self.input {
-                Input::Frames(splitter) => match splitter.next_frame() {
+                InputBuffer::Frames(splitter) => match splitter.next_frame() {
                     Ok(Some(frame)) => {
                         self.core.handle_frame(&frame, out);
                         continue;
                     }
                     Ok(None) => {}
                     Err(error) => {
-                        self.input = Input::Over;
+                        self.input = InputBuffer::Over;
                         self.core.fail_to_read(error);
                         continue;
                     }
                 },
-                Input::Sniffing(..) | Input::Body(_) | Input::Over => {}
+                InputBuffer::Sniffing(..) | InputBuffer::Body(_) | InputBuffer::Over => {}
             }
             // No more input is available: decides everything that waits for more.
             self.core.scan_pending(out);
@@ -326,7 +326,7 @@ impl Gate {
     }
 
     /// Answers a question about a whole call.
-    pub fn answer(&mut self, slot: Slot, answer: Answer) {
+    pub fn answer(&mut self, slot: Slot, answer: CallAnswer) {
         self.core.answer(slot, answer);
     }
 
@@ -340,7 +340,8 @@ impl Gate {
     pub fn next_answer(&mut self, spent: &str, notice: Notice) {
         if self.core.is_offered() {
             self.core.next_answer(spent, notice);
-            self.input = Input::Sniffing(Sniffer::new(self.core.dialect.framings()), Vec::new());
+            self.input =
+                InputBuffer::Sniffing(Sniffer::new(self.core.dialect.framings()), Vec::new());
             self.closing = None;
         }
     }
@@ -375,7 +376,7 @@ impl Gate {
         if !self.core.accepts(framing) {
             self.core
                 .fail(Blame::Upstream, "the next answer has a different format from the first");
-            self.input = Input::Over;
+            self.input = InputBuffer::Over;
             return;
         }
         self.input = match framing {
@@ -385,38 +386,42 @@ impl Gate {
                 }
                 let mut splitter = Splitter::new(framing, self.core.limits().frame);
                 splitter.push(&seen);
-                Input::Frames(splitter)
+                InputBuffer::Frames(splitter)
             }
-            Framing::Body => Input::Body(BodyBuffer::starting_with(seen, self.core.limits().body)),
+            Framing::Body => {
+                InputBuffer::Body(BodyBuffer::starting_with(seen, self.core.limits().body))
+            }
             Framing::Unreadable => {
                 self.core.refuse_body("the response is not UTF-8");
-                Input::Over
+                InputBuffer::Over
             }
         };
     }
 
     /// Reads what is left at the end, one piece at a time: each may raise a question.
     fn finish(&mut self, how: Close, out: &mut Draft) {
-        if let Input::Frames(splitter) = &mut self.input {
+        if let InputBuffer::Frames(splitter) = &mut self.input {
             match splitter.finish() {
                 Some(frame) => self.core.handle_frame(&frame, out),
                 None => {
                     if !splitter.is_whole() {
                         self.core.fail(Blame::Upstream, "the response was cut off");
                     }
-                    self.input = Input::Over;
+                    self.input = InputBuffer::Over;
                 }
             }
             return;
         }
-        match std::mem::replace(&mut self.input, Input::Over) {
-            Input::Sniffing(sniffer, seen) => {
+        match std::mem::replace(&mut self.input, InputBuffer::Over) {
+            InputBuffer::Sniffing(sniffer, seen) => {
                 let usual = self.core.usual_framing();
                 self.sniffed(sniffer.finish().unwrap_or(usual), seen);
             }
-            Input::Body(body) if how == Close::End => self.core.handle_body(body.into_bytes(), out),
-            Input::Body(_) => self.core.refuse_body("the response was cut off"),
-            Input::Frames(_) | Input::Over => self.core.end(how, out),
+            InputBuffer::Body(body) if how == Close::End => {
+                self.core.handle_body(body.into_bytes(), out)
+            }
+            InputBuffer::Body(_) => self.core.refuse_body("the response was cut off"),
+            InputBuffer::Frames(_) | InputBuffer::Over => self.core.end(how, out),
         }
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //! use callgate_call::{Origin, Surface};
 //! use callgate_dialect::Dialect;
-//! use callgate_gate::{Answer, Close, Gate, NameAnswer, Settings, Step};
+//! use callgate_gate::{CallAnswer, Close, Gate, NameAnswer, Settings, Step};
 //! use callgate_policy::Denial;
 //!
 //! let mut gate = Gate::new(Dialect::OpenAiChat, Settings::new(Origin::at(Surface::Response)));
@@ -22,7 +22,7 @@
 //!     match gate.step(&mut out) {
 //!         Step::Name(question) => gate.answer_name(question.slot, NameAnswer::NeedArguments),
 //!         Step::Judge(question) => {
-//!             gate.answer(question.slot, Answer::Deny(Denial::refused("Bash", "not today")))
+//!             gate.answer(question.slot, CallAnswer::Deny(Denial::refused("Bash", "not today")))
 //!         }
 //!         Step::OnlyDenied(_) => gate.conclude(),
 //!         Step::Note(_) => {}
@@ -53,7 +53,7 @@ mod text;
 
 pub use callgate_dialect::request::{RemovedCall, RemovedTurn};
 pub use gate::{
-    Answer, Close, DeniedCall, Ending, Gate, NameAnswer, NameQuestion, Note, OnlyDenied, Question,
-    Step, Usage,
+    CallAnswer, CallQuestion, Close, DeniedCall, Ending, Gate, NameAnswer, NameQuestion, Note,
+    OnlyDenied, Step, Usage,
 };
-pub use settings::{Announce, Limits, Malformed, Notice, OnDeny, RequestedForm, Settings};
+pub use settings::{Announce, GateLimits, Malformed, Notice, OnDeny, RequestedForm, Settings};

@@ -8,16 +8,16 @@ use callgate_dialect::{
 use callgate_json::Span;
 use callgate_wire::OwnedFrame;
 
-use crate::core::{Core, Turn};
+use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::release::text_of;
-use crate::run::Run;
-use crate::slot::{CallSlot, State};
+use crate::run::FrameRun;
+use crate::slot::{CallSlot, CallState};
 
 /// A waiting frame with its content.
 #[derive(Debug)]
 pub(crate) struct QueuedFrame {
-    pub(crate) bytes: Waiting,
+    pub(crate) bytes: QueuedBytes,
     pub(crate) reading: Reading,
     pub(crate) departure: Departure,
     /// What it may overtake: less than the reader found, if calls of several lanes are mixed.
@@ -27,16 +27,16 @@ pub(crate) struct QueuedFrame {
 }
 
 #[derive(Debug)]
-pub(crate) enum Waiting {
+pub(crate) enum QueuedBytes {
     Frame(OwnedFrame),
     /// Several frames that belong to the same call and mean the same, except for their arguments.
-    Run(Run),
+    Run(FrameRun),
     Body(String),
 }
 
 impl QueuedFrame {
     /// A frame that leaves as it came, as long as nothing else is ordered.
-    pub(crate) fn new(bytes: Waiting, reading: Reading) -> Self {
+    pub(crate) fn new(bytes: QueuedBytes, reading: Reading) -> Self {
         let order = reading.order;
         Self { bytes, reading, departure: Departure::default(), order, refused: Vec::new() }
     }
@@ -55,24 +55,24 @@ impl QueuedFrame {
     /// Its data, if it is text.
     pub(crate) fn data(&self) -> &str {
         match &self.bytes {
-            Waiting::Body(body) => body,
-            Waiting::Frame(frame) => text_of(&frame.as_frame()),
-            Waiting::Run(run) => run.first_data(),
+            QueuedBytes::Body(body) => body,
+            QueuedBytes::Frame(frame) => text_of(&frame.as_frame()),
+            QueuedBytes::Run(run) => run.first_data(),
         }
     }
 
     pub(crate) fn size(&self) -> usize {
         match &self.bytes {
-            Waiting::Frame(frame) => frame.bytes().len(),
-            Waiting::Run(run) => run.size(),
-            Waiting::Body(body) => body.len(),
+            QueuedBytes::Frame(frame) => frame.bytes().len(),
+            QueuedBytes::Run(run) => run.size(),
+            QueuedBytes::Body(body) => body.len(),
         }
     }
 }
 
 /// The waiting frames.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct FrameQueue {
     /// In order of arrival.
     frames: Vec<QueuedFrame>,
     /// How many bytes they have.
@@ -87,7 +87,7 @@ pub(crate) struct Queue {
     dirty: bool,
 }
 
-impl Queue {
+impl FrameQueue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.frames.is_empty()
@@ -124,11 +124,11 @@ impl Queue {
     }
 
     /// The run of frames at its end that belong to this block.
-    pub(crate) fn last_run(&mut self, block: Option<Slot>) -> Option<&mut Run> {
+    pub(crate) fn last_run(&mut self, block: Option<Slot>) -> Option<&mut FrameRun> {
         let last = self.frames.last_mut()?;
         let own = last.reading.block.map(|block| block.slot);
         match &mut last.bytes {
-            Waiting::Run(run) if own.is_some() && own == block => Some(run),
+            QueuedBytes::Run(run) if own.is_some() && own == block => Some(run),
             _ => None,
         }
     }
@@ -146,7 +146,7 @@ impl Queue {
 
 /// Which frames may overtake a held call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub(crate) enum ReleaseOrder {
     /// None: frames that came together leave in the order they came, byte for byte.
     InOrder,
     /// Those that the dialect allows: no more input is available, and no frame should wait without
@@ -163,7 +163,7 @@ impl Core {
         }
         self.overtake(out);
         if self.queue.dirty {
-            self.flush(Pace::InOrder, out);
+            self.flush(ReleaseOrder::InOrder, out);
         }
         // The text of a later answer follows its notices, which leave with a frame.
         if self.is_waiting() && !self.is_later_answer() {
@@ -174,7 +174,7 @@ impl Core {
     fn text_ahead(&mut self, out: &mut Draft) {
         let mut ahead = Vec::new();
         for entry in &mut self.queue.frames {
-            let Waiting::Frame(frame) = &entry.bytes else { continue };
+            let QueuedBytes::Frame(frame) = &entry.bytes else { continue };
             let Some(text) = entry.text() else { continue };
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
             let Some(data) = data else { continue };
@@ -234,14 +234,14 @@ impl Core {
     /// Whether a block may begin: the previous call has ended and, if this block is a call itself,
     /// so has every other block. Ends those whose own end will no longer come.
     fn blocks_before_have_ended(&mut self, entry: &QueuedFrame, out: &mut Draft) -> bool {
-        let Waiting::Frame(frame) = &entry.bytes else { return true };
+        let QueuedBytes::Frame(frame) = &entry.bytes else { return true };
         let call_before = self.writer.open_call();
         let waits = |call: &CallSlot| !call.has_ended() || call.waiting > 0;
         if call_before.and_then(|slot| self.call(slot)).is_some_and(waits) {
             return false;
         }
         let meets_open_block = self.writer.has_open_block() && begins_call(entry);
-        if meets_open_block && self.turn == Turn::Open {
+        if meets_open_block && self.turn == TurnState::Open {
             return false;
         }
         if call_before.is_some() {
@@ -256,7 +256,7 @@ impl Core {
     }
 
     /// Releases every frame that may leave.
-    pub(crate) fn flush(&mut self, pace: Pace, out: &mut Draft) {
+    pub(crate) fn flush(&mut self, pace: ReleaseOrder, out: &mut Draft) {
         self.queue.dirty = true;
         while std::mem::take(&mut self.queue.dirty) {
             let frames = std::mem::take(&mut self.queue.frames);
@@ -273,7 +273,7 @@ impl Core {
     pub(crate) fn overtake(&mut self, out: &mut Draft) {
         let blocked = std::mem::take(&mut self.queue.blocked);
         let new = self.queue.split_unchecked();
-        self.queue.blocked = self.walk(new, Pace::Overtake, blocked, out);
+        self.queue.blocked = self.walk(new, ReleaseOrder::Overtake, blocked, out);
         self.queue.checked = self.queue.frames.len();
     }
 
@@ -282,7 +282,7 @@ impl Core {
     fn walk(
         &mut self,
         frames: Vec<QueuedFrame>,
-        pace: Pace,
+        pace: ReleaseOrder,
         mut blocked: Blocked,
         out: &mut Draft,
     ) -> Blocked {
@@ -354,9 +354,9 @@ impl Core {
     fn unit(&self, slot: Slot) -> Unit {
         let Some(call) = self.call(slot) else { return Unit::Frame };
         match call.state() {
-            State::Allowed if !call.leaves_whole() => Unit::Call,
+            CallState::Allowed if !call.leaves_whole() => Unit::Call,
             // Some clients take an interrupted call for one without arguments.
-            State::Live if self.api().arguments_end_a_call() => Unit::Beginning,
+            CallState::Live if self.api().arguments_end_a_call() => Unit::Beginning,
             _ => Unit::Frame,
         }
     }
@@ -366,7 +366,7 @@ impl Core {
         let opened = self.queue.frames.iter().flat_map(calls_of);
         let opened = opened.filter(|(_, piece)| opens_call(*piece)).map(|(slot, _)| slot);
         let allowed = |slot: &Slot| {
-            self.call(*slot).is_some_and(|call| matches!(call.state(), State::Allowed))
+            self.call(*slot).is_some_and(|call| matches!(call.state(), CallState::Allowed))
         };
         for slot in opened.filter(allowed).collect::<Vec<_>>() {
             self.drop_call(slot, why);
@@ -460,12 +460,14 @@ pub(crate) struct Blocked {
 }
 
 impl Blocked {
-    pub(crate) fn holds(&self, order: Order, pace: Pace) -> bool {
+    pub(crate) fn holds(&self, order: Order, pace: ReleaseOrder) -> bool {
         let any = self.stream || !self.lanes.is_empty();
         match (pace, order) {
-            (Pace::InOrder, _) | (_, Order::Stream) => any,
-            (Pace::Overtake, Order::Free) => false,
-            (Pace::Overtake, Order::Lane(lane)) => self.stream || self.lanes.contains(&lane),
+            (ReleaseOrder::InOrder, _) | (_, Order::Stream) => any,
+            (ReleaseOrder::Overtake, Order::Free) => false,
+            (ReleaseOrder::Overtake, Order::Lane(lane)) => {
+                self.stream || self.lanes.contains(&lane)
+            }
         }
     }
 

@@ -13,9 +13,9 @@ use callgate_wire::Frame;
 use crate::core::Core;
 use crate::draft::{Draft, LastEvent};
 use crate::gate::Note;
-use crate::queue::{QueuedFrame, Waiting};
+use crate::queue::{QueuedBytes, QueuedFrame};
 use crate::rounds::Shown;
-use crate::slot::State;
+use crate::slot::CallState;
 use crate::{Announce, OnDeny, RemovedTurn};
 
 /// The text of a turn that would otherwise be empty: agents repeat the request after an empty turn.
@@ -58,15 +58,15 @@ impl Core {
     fn write_frame(&mut self, entry: QueuedFrame, out: &mut Draft) {
         self.end_dangling(out);
         match &entry.bytes {
-            Waiting::Frame(_) => {
+            QueuedBytes::Frame(_) => {
                 self.shown = self.shown_in(&entry);
                 self.write_event(&entry, out);
             }
-            Waiting::Run(run) => {
+            QueuedBytes::Run(run) => {
                 self.shown = self.shown_in(&entry);
                 self.write_run(run, &entry, out);
             }
-            Waiting::Body(_) => return self.write_body(entry, out),
+            QueuedBytes::Body(_) => return self.write_body(entry, out),
         }
         self.finish_lanes(&entry);
     }
@@ -84,14 +84,14 @@ impl Core {
         };
         self.finish_lanes(&entry);
         match (edited, entry.bytes) {
-            (Some(body), _) | (None, Waiting::Body(body)) => out.append(body.into_bytes()),
-            (None, Waiting::Frame(_) | Waiting::Run(_)) => {}
+            (Some(body), _) | (None, QueuedBytes::Body(body)) => out.append(body.into_bytes()),
+            (None, QueuedBytes::Frame(_) | QueuedBytes::Run(_)) => {}
         }
     }
 
     /// Writes an event. If its end is held back, writes everything else.
     pub(crate) fn write_event(&mut self, entry: &QueuedFrame, out: &mut Draft) {
-        let Waiting::Frame(frame) = &entry.bytes else { return };
+        let QueuedBytes::Frame(frame) = &entry.bytes else { return };
         let frame = frame.as_frame();
         let data = text_of(&frame);
         if let Some(text) = entry.text() {
@@ -130,7 +130,8 @@ impl Core {
     /// Notes a denied call for a comment in the stream.
     fn announce(&mut self, slot: Slot) {
         let wanted = self.settings.announce == Announce::Denials && self.shown.is_event();
-        if let (true, Some(State::Denied(denial))) = (wanted, self.call(slot).map(|it| it.state()))
+        if let (true, Some(CallState::Denied(denial))) =
+            (wanted, self.call(slot).map(|it| it.state()))
         {
             let record = denial.record.clone();
             self.announced.extend(record);
@@ -164,7 +165,7 @@ impl Core {
 
     /// A body as it leaves; `None` if no part of it may.
     pub(crate) fn body_text<'e>(&mut self, entry: &'e QueuedFrame) -> Option<Cow<'e, str>> {
-        let Waiting::Body(body) = &entry.bytes else { return None };
+        let QueuedBytes::Body(body) = &entry.bytes else { return None };
         if let Some(text) = entry.reading.text {
             self.note_text(entry.reading.text_lane, entry.departure.leaving(text, body));
         }
@@ -237,7 +238,7 @@ impl Core {
         match &part.what {
             What::Piece(piece) => self.piece_fate(part.lane, piece),
             What::End(slot) => match self.call(*slot).map(|call| call.state()) {
-                Some(State::Denied(_) | State::Dropped) | None => Fate::Drop,
+                Some(CallState::Denied(_) | CallState::Dropped) | None => Fate::Drop,
                 Some(_) => Fate::Keep,
             },
             What::Finish(finish) => self.finish_fate(part.lane, *finish),
@@ -261,7 +262,7 @@ impl Core {
         let Some(call) = self.call(piece.slot) else { return Fate::Drop };
         let whole = call.leaves_whole();
         match call.state() {
-            State::Denied(denial) => {
+            CallState::Denied(denial) => {
                 let notice = self.settings.denial.notice(denial);
                 match (piece.opens(), &call.notice) {
                     (true, _) => self.take_out(lane, piece, notice),
@@ -270,26 +271,28 @@ impl Core {
                     (false, _) => Fate::Drop,
                 }
             }
-            State::Dropped => {
+            CallState::Dropped => {
                 if piece.opens() {
                     self.lane(lane).removed += 1;
                 }
                 Fate::Drop
             }
-            State::Allowed | State::Live if piece.opens() => {
+            CallState::Allowed | CallState::Live if piece.opens() => {
                 let canonical = call.canonical();
                 if piece.host == Host::Client && piece.carrier == Carrier::Listed {
                     self.lane(lane).survivors.push(piece.slot);
                 }
                 if whole { Fate::Whole(canonical) } else { Fate::Keep }
             }
-            State::Allowed if whole && piece.is_copy() => Fate::Whole(call.canonical()),
-            State::Allowed if whole => Fate::Drop,
-            State::Allowed | State::Live | State::Provider => Fate::Keep,
+            CallState::Allowed if whole && piece.is_copy() => Fate::Whole(call.canonical()),
+            CallState::Allowed if whole => Fate::Drop,
+            CallState::Allowed | CallState::Live | CallState::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
-                Fate::Drop
-            }
+            CallState::Naming
+            | CallState::NameAsked
+            | CallState::Held
+            | CallState::Asked(_)
+            | CallState::Permitted => Fate::Drop,
         }
     }
 

@@ -22,13 +22,13 @@ use callgate_dialect::{
 };
 use callgate_wire::{Framing, OwnedFrame};
 
-use crate::core::{Core, Stream, Turn};
+use crate::core::{Core, ResponseState, TurnState};
 use crate::draft::Draft;
 use crate::gate::{Close, Note, Step};
 use crate::lanes::Lanes;
-use crate::queue::{QueuedFrame, Waiting};
+use crate::queue::{QueuedBytes, QueuedFrame};
 use crate::release::UNKNOWN_FORM;
-use crate::slot::State;
+use crate::slot::CallState;
 use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
 
 /// The lane of the turn. Only APIs with one turn per response continue it.
@@ -42,7 +42,7 @@ pub(crate) struct Rounds {
     /// turn continues.
     deferred: Vec<DeferredNotice>,
     /// What happens if the current answer fails; `None` in the first one.
-    fallback: Option<Fallback>,
+    fallback: Option<LastAnswerEnd>,
     /// The earlier answers, if they were bodies.
     bodies: Vec<String>,
     /// The framing of the first answer.
@@ -71,7 +71,7 @@ enum RoundState {
 
 /// The end of the last complete answer.
 #[derive(Debug)]
-enum Fallback {
+enum LastAnswerEnd {
     Events(Vec<QueuedFrame>),
     /// The last body, as if it were the only one, and the lanes after it.
     Body(String, Lanes),
@@ -117,7 +117,7 @@ impl Core {
             What::Finish(_) => true,
             What::Piece(piece) => {
                 let state = self.call(piece.slot).map(|call| call.state());
-                matches!(state, Some(State::Allowed | State::Live))
+                matches!(state, Some(CallState::Allowed | CallState::Live))
             }
             What::End(_) | What::Text | What::Signature => false,
         };
@@ -154,7 +154,7 @@ impl Core {
     /// Returns what is left of it.
     fn write_before_end(&mut self, entry: QueuedFrame, out: &mut Draft) -> QueuedFrame {
         let has_content = self.dialect.continuing().is_some_and(|it| it.end_has_content());
-        if !has_content || !matches!(entry.bytes, Waiting::Frame(_)) {
+        if !has_content || !matches!(entry.bytes, QueuedBytes::Frame(_)) {
             return entry;
         }
         self.end_dangling(out);
@@ -173,7 +173,7 @@ impl Core {
         };
         let parts = &entry.reading.parts;
         let opens = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.opens());
-        let is_first = matches!(entry.bytes, Waiting::Frame(_)) && parts.iter().any(opens);
+        let is_first = matches!(entry.bytes, QueuedBytes::Frame(_)) && parts.iter().any(opens);
         if is_first && !self.dialect.continuing().is_some_and(|it| it.end_has_content()) {
             // Nothing that the client has stands for this call.
             return false;
@@ -189,11 +189,14 @@ impl Core {
         if lane.finished || !all_known || !lane.survivors.is_empty() {
             return false;
         }
-        let mut of_client =
-            self.calls.iter().filter(|call| !matches!(call.state(), State::Provider)).peekable();
+        let mut of_client = self
+            .calls
+            .iter()
+            .filter(|call| !matches!(call.state(), CallState::Provider))
+            .peekable();
         of_client.peek().is_some()
             && of_client.all(|call| {
-                let denied = matches!(call.state(), State::Denied(_));
+                let denied = matches!(call.state(), CallState::Denied(_));
                 denied && call.carrier == Carrier::Listed && !call.is_irregular()
             })
     }
@@ -209,7 +212,7 @@ impl Core {
     /// known which one it is.
     pub(crate) fn notice_in_place(&mut self, slot: Slot, full: String) -> Option<String> {
         let line = match (&self.rounds, self.call(slot).map(|call| call.state())) {
-            (Some(_), Some(State::Denied(denial))) => self.settings.denial.line(denial),
+            (Some(_), Some(CallState::Denied(denial))) => self.settings.denial.line(denial),
             _ => return Some(full),
         };
         match (self.shown, &mut self.rounds) {
@@ -226,7 +229,7 @@ impl Core {
     /// Writes the deferred notices if the frame begins another block or ends the turn.
     pub(crate) fn write_deferred(&mut self, entry: &QueuedFrame, out: &mut Draft) {
         let Some(rounds) = &self.rounds else { return };
-        let Waiting::Frame(frame) = &entry.bytes else { return };
+        let QueuedBytes::Frame(frame) = &entry.bytes else { return };
         if rounds.deferred.is_empty() || !self.follows_notices(entry) {
             return;
         }
@@ -237,7 +240,7 @@ impl Core {
     fn follows_notices(&self, entry: &QueuedFrame) -> bool {
         let is_removed = |slot: Slot| {
             let state = self.call(slot).map(|call| call.state());
-            matches!(state, Some(State::Denied(_) | State::Dropped))
+            matches!(state, Some(CallState::Denied(_) | CallState::Dropped))
         };
         let follows = |part: &Part| match &part.what {
             What::Finish(_) => true,
@@ -339,8 +342,8 @@ impl Core {
         // It repeats texts, and a text rule may have masked some of them.
         let end = first.departure.masked(first.data()).into_owned();
         let fallback = match &first.bytes {
-            Waiting::Body(_) => self.keep_body(first, notice),
-            Waiting::Frame(_) | Waiting::Run(_) => Some(Fallback::Events(frames)),
+            QueuedBytes::Body(_) => self.keep_body(first, notice),
+            QueuedBytes::Frame(_) | QueuedBytes::Run(_) => Some(LastAnswerEnd::Events(frames)),
         };
         let Some(fallback) = fallback else { return self.refuse_body(UNKNOWN_FORM) };
         if let Some(rounds) = &mut self.rounds {
@@ -361,7 +364,7 @@ impl Core {
 
     /// Keeps two versions of a body: one to use if another answer follows, one to use if it fails.
     /// `None` if a denied call in it has an unknown form.
-    fn keep_body(&mut self, entry: &QueuedFrame, notice: Notice) -> Option<Fallback> {
+    fn keep_body(&mut self, entry: &QueuedFrame, notice: Notice) -> Option<LastAnswerEnd> {
         let before = self.lanes.clone();
         self.shown = Shown::Body;
         let alone = self.body_text(entry)?.into_owned();
@@ -370,7 +373,7 @@ impl Core {
         let body = self.body_text(entry)?.into_owned();
         self.shown = Shown::Body;
         self.rounds.as_mut()?.bodies.push(body);
-        Some(Fallback::Body(alone, behind))
+        Some(LastAnswerEnd::Body(alone, behind))
     }
 
     /// All answers as one body, if there were several.
@@ -393,7 +396,7 @@ impl Core {
     /// failed: it is the first answer, a part of a call has left, or the earlier answers cannot be
     /// joined.
     pub(crate) fn give_up_answer(&mut self, why: &str, out: &mut Draft) {
-        let streams = self.a_call_streams() || self.turn == Turn::FailedInsideCall;
+        let streams = self.a_call_streams() || self.turn == TurnState::FailedInsideCall;
         let Some(rounds) = &mut self.rounds else { return };
         if streams || matches!(rounds.state, RoundState::Concluded) {
             return;
@@ -407,16 +410,16 @@ impl Core {
         self.end_all();
         self.queue.mark_clean();
         match fallback {
-            Fallback::Events(frames) => {
+            LastAnswerEnd::Events(frames) => {
                 self.end_without_answer(why);
                 self.writer.give_up_answer();
-                if let Some(QueuedFrame { bytes: Waiting::Frame(frame), .. }) = frames.first() {
+                if let Some(QueuedFrame { bytes: QueuedBytes::Frame(frame), .. }) = frames.first() {
                     self.writer.close_call(&frame.as_frame(), out.buffer());
                     self.writer.close_blocks(&frame.as_frame(), out.buffer());
                 }
                 self.write_rest_of_end(frames, |_| true, out);
             }
-            Fallback::Body(alone, lanes) => {
+            LastAnswerEnd::Body(alone, lanes) => {
                 self.rounds.iter_mut().for_each(|rounds| drop(rounds.bodies.pop()));
                 let Some(body) = self.join_bodies(alone.into()) else { return };
                 self.end_without_answer(why);
@@ -430,7 +433,7 @@ impl Core {
     /// The response ends well, without the answer that failed.
     fn end_without_answer(&mut self, why: &str) {
         self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
-        self.stream = Stream::Closed(crate::Ending::Clean);
+        self.stream = ResponseState::Closed(crate::Ending::Clean);
     }
 
     /// Whether a later answer has no end: an earlier one's end must take its place.
@@ -448,7 +451,7 @@ impl Core {
     /// Completes the end of a later answer that was cut off between the events that end it.
     pub(crate) fn complete_end(&mut self, out: &mut Draft) {
         let Some(rounds) = &mut self.rounds else { return };
-        if let Some(Fallback::Events(frames)) = rounds.fallback.take() {
+        if let Some(LastAnswerEnd::Events(frames)) = rounds.fallback.take() {
             rounds.state = RoundState::Concluded;
             self.writer.give_up_answer();
             self.write_rest_of_end(frames, is_end, out);
@@ -497,7 +500,7 @@ impl Core {
     fn denied_calls(&self) -> Vec<DeniedCall> {
         let denied = |slot: Slot| {
             let call = self.call(slot)?;
-            let State::Denied(denial) = call.state() else { return None };
+            let CallState::Denied(denial) = call.state() else { return None };
             let canonical = call.assembly.canonical();
             Some(DeniedCall {
                 call: self.removed_call(slot)?,
@@ -512,7 +515,7 @@ impl Core {
     /// A denied call as it is put back later.
     pub(crate) fn removed_call(&self, slot: Slot) -> Option<RemovedCall> {
         let call = self.call(slot)?;
-        let State::Denied(denial) = call.state() else { return None };
+        let CallState::Denied(denial) = call.state() else { return None };
         let canonical = call.assembly.canonical();
         Some(RemovedCall {
             id: call.assembly.id().to_owned(),
@@ -593,7 +596,7 @@ mod tests {
         let mut core = core();
         let rounds = core.rounds.as_mut().unwrap();
         rounds.bodies = vec!["not JSON".to_owned(), "not JSON".to_owned()];
-        rounds.fallback = Some(Fallback::Body("{}".to_owned(), Lanes::default()));
+        rounds.fallback = Some(LastAnswerEnd::Body("{}".to_owned(), Lanes::default()));
         core.refuse_body("the next answer is broken");
         let (ending, out) = end_of(core);
         assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
@@ -610,7 +613,7 @@ mod tests {
         let part =
             Part { lane: LANE, at: callgate_json::Span::default(), what: What::Piece(piece) };
         let reading = Reading { parts: vec![part], ..Reading::default() };
-        let entry = QueuedFrame::new(Waiting::Body("not JSON".to_owned()), reading);
+        let entry = QueuedFrame::new(QueuedBytes::Body("not JSON".to_owned()), reading);
         core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
         core.next_answer("{}", Notice::Line);
         let (ending, out) = end_of(core);

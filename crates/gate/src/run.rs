@@ -7,15 +7,15 @@
 use callgate_dialect::{Added, Blame, Fate, PieceFrame, Reading};
 use callgate_wire::{Frame, Outline};
 
-use crate::core::{Core, Turn};
+use crate::core::{Core, TurnState};
 use crate::draft::Draft;
-use crate::queue::{QueuedFrame, Waiting};
+use crate::queue::{QueuedBytes, QueuedFrame};
 use crate::release::text_of;
-use crate::slot::State;
+use crate::slot::CallState;
 
 /// Frames in a row that differ only in their piece of one call's arguments.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct FrameRun {
     /// The bytes of all frames.
     bytes: Vec<u8>,
     /// Where each frame ends, and what is known about it. A run that leaves changed is written
@@ -23,7 +23,7 @@ pub(crate) struct Run {
     frames: Vec<(usize, Outline)>,
 }
 
-impl Run {
+impl FrameRun {
     fn push(&mut self, frame: &Frame<'_>, outline: Outline) {
         self.bytes.extend_from_slice(frame.bytes());
         self.frames.push((self.bytes.len(), outline));
@@ -68,15 +68,15 @@ impl Core {
         let plain = frame.is_plain() && self.dialect.reads_alike(frame);
         let usual = self.texts.are_absent()
             && !self.calls.are_in_several_lanes()
-            && self.turn != Turn::FailedInsideCall;
+            && self.turn != TurnState::FailedInsideCall;
         let Some(outline) = frame.outline().filter(|_| plain && usual) else { return false };
         let Some(call) = self.call(slot) else { return false };
         if call.has_ended() || !call.assembly.takes_fragments() {
             return false;
         }
         match call.state() {
-            State::Live if !self.streams_as_it_came(piece, data) => return false,
-            State::Live | State::Held => {}
+            CallState::Live if !self.streams_as_it_came(piece, data) => return false,
+            CallState::Live | CallState::Held => {}
             _ => return false,
         }
         if !self.add_fragment(piece) {
@@ -108,7 +108,7 @@ impl Core {
         let kept = call.assembly.kept();
         let complete = call.assembly.add_fragment(piece.raw, limit) == Added::Completes;
         let grown = call.assembly.kept().saturating_sub(kept);
-        let streams = matches!(call.state(), State::Live);
+        let streams = matches!(call.state(), CallState::Live);
         // A call that leaves in another form needs all of its frames.
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
@@ -135,11 +135,11 @@ impl Core {
             self.queue.grew(frame.bytes().len());
             return;
         }
-        let mut run = Run::default();
+        let mut run = FrameRun::default();
         run.push(frame, outline);
         match self.reader.read(frame.event(), data) {
             Ok(reading) => {
-                self.hold(QueuedFrame::new(Waiting::Run(run), reading));
+                self.hold(QueuedFrame::new(QueuedBytes::Run(run), reading));
             }
             // It was read a moment ago. If that is not so, nothing of the call may leave.
             Err(why) => self.fail(Blame::Refused, &why.to_string()),
@@ -147,7 +147,7 @@ impl Core {
     }
 
     /// Writes the frames of a run. They are parts of the same call, so all have the same fate.
-    pub(crate) fn write_run(&mut self, run: &Run, entry: &QueuedFrame, out: &mut Draft) {
+    pub(crate) fn write_run(&mut self, run: &FrameRun, entry: &QueuedFrame, out: &mut Draft) {
         let Some(first) = run.frames().next() else { return };
         let fates = self.fates(entry, text_of(&first));
         self.write_announced(out);

@@ -23,7 +23,7 @@ pub struct Settings {
     /// Whether a stream says which calls were denied, to programs that read its comments.
     pub announce: Announce,
     /// Every bound.
-    pub limits: Limits,
+    pub limits: GateLimits,
     /// Where the response comes from; the gate adds the model if it is unknown.
     pub origin: Origin,
 }
@@ -38,7 +38,7 @@ impl Settings {
             requested_form: RequestedForm::Unknown,
             text: None,
             announce: Announce::Nothing,
-            limits: Limits::default(),
+            limits: GateLimits::default(),
             origin,
         }
     }
@@ -99,7 +99,7 @@ pub enum Malformed {
 /// Every bound of a gate. At each of them the call is denied and the stream ends in the dialect's
 /// error form, except `arguments`: those calls are judged by name, every argument unknown.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct GateLimits {
     /// One frame. Recorded ones reach 100 KB; images in events are larger.
     pub frame: usize,
     /// A whole body.
@@ -113,7 +113,7 @@ pub struct Limits {
     pub calls: usize,
 }
 
-impl Default for Limits {
+impl Default for GateLimits {
     fn default() -> Self {
         let wire = callgate_wire::ReadLimits::default();
         Self {

@@ -30,10 +30,10 @@ pub(crate) struct CallSlot {
     pub(crate) lane: Lane,
     pub(crate) carrier: Carrier,
     pub(crate) assembly: Assembly,
-    state: State,
+    state: CallState,
     /// How many frames of it are waiting.
     pub(crate) waiting: usize,
-    arrival: Arrival,
+    arrival: CallArrival,
     /// Its index in the turn: among the blocks, or among the calls of the choice.
     pub(crate) place: usize,
     position: LanePosition,
@@ -52,7 +52,7 @@ pub(crate) struct CallSlot {
 
 /// Whether more of a call is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
+enum CallArrival {
     /// More pieces, or its end.
     Open,
     /// Nothing: its own end or the turn's has arrived.
@@ -80,7 +80,7 @@ enum ReadBy {
 
 /// What a call waits for.
 #[derive(Debug)]
-pub(crate) enum State {
+pub(crate) enum CallState {
     /// Its name may still grow.
     Naming,
     /// The question by name was handed out.
@@ -126,11 +126,11 @@ impl CallSlot {
             carrier: piece.carrier,
             assembly: Assembly::new(kind),
             state: match piece.host {
-                Host::Client => State::Naming,
-                Host::Provider => State::Provider,
+                Host::Client => CallState::Naming,
+                Host::Provider => CallState::Provider,
             },
             waiting: 0,
-            arrival: Arrival::Open,
+            arrival: CallArrival::Open,
             place,
             position,
             read_by: ReadBy::All,
@@ -142,84 +142,88 @@ impl CallSlot {
     }
 
     #[inline]
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &CallState {
         &self.state
     }
 
     /// The question by name is handed out.
     pub(crate) fn ask_by_name(&mut self) {
-        self.state = State::NameAsked;
+        self.state = CallState::NameAsked;
     }
 
     /// A rule needs its arguments.
     pub(crate) fn hold(&mut self) {
-        self.state = State::Held;
+        self.state = CallState::Held;
     }
 
     /// Allowed by name: its pieces leave from now on.
     pub(crate) fn stream(&mut self) {
-        self.state = State::Live;
+        self.state = CallState::Live;
     }
 
     /// It is complete: the question about the whole call is handed out.
     pub(crate) fn ask(&mut self, call: ToolCall) {
         let streaming = self.streams();
-        self.state = State::Asked(PendingVerdict { call, streaming });
+        self.state = CallState::Asked(PendingVerdict { call, streaming });
     }
 
     /// A permit was given, and its end is still to come.
     pub(crate) fn permit(&mut self) {
-        if matches!(self.state, State::Asked(_)) {
-            self.state = State::Permitted;
+        if matches!(self.state, CallState::Asked(_)) {
+            self.state = CallState::Permitted;
         }
     }
 
     /// A permit was given and the call is complete. No other state leads here: whatever else happens
     /// to a call, it stays where it is, and does not leave.
     pub(crate) fn allow(&mut self) {
-        if matches!(self.state, State::Asked(_) | State::Permitted) {
-            self.state = State::Allowed;
+        if matches!(self.state, CallState::Asked(_) | CallState::Permitted) {
+            self.state = CallState::Allowed;
         }
     }
 
     /// It is removed.
     pub(crate) fn deny(&mut self, denial: Denial) {
-        self.state = State::Denied(denial);
+        self.state = CallState::Denied(denial);
     }
 
     /// It is removed, because the stream has ended or failed inside it.
     pub(crate) fn drop_out(&mut self) {
-        self.state = State::Dropped;
+        self.state = CallState::Dropped;
         self.end();
     }
 
     /// Whether its verdict is known, so that a frame with a piece of it may leave.
     pub(crate) fn is_settled(&self) -> bool {
         match self.state {
-            State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
-                true
-            }
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
-                false
-            }
+            CallState::Live
+            | CallState::Allowed
+            | CallState::Denied(_)
+            | CallState::Dropped
+            | CallState::Provider => true,
+            CallState::Naming
+            | CallState::NameAsked
+            | CallState::Held
+            | CallState::Asked(_)
+            | CallState::Permitted => false,
         }
     }
 
     /// Whether no more pieces of it are expected.
     pub(crate) fn has_ended(&self) -> bool {
-        self.arrival == Arrival::Ended
+        self.arrival == CallArrival::Ended
     }
 
     /// Its own end or the turn's has arrived.
     pub(crate) fn end(&mut self) {
-        self.arrival = Arrival::Ended;
+        self.arrival = CallArrival::Ended;
     }
 
     /// Whether some of it has left, and its verdict is pending.
     pub(crate) fn streams(&self) -> bool {
         match &self.state {
-            State::Asked(asked) => asked.streaming,
-            state => matches!(state, State::Live),
+            CallState::Asked(asked) => asked.streaming,
+            state => matches!(state, CallState::Live),
         }
     }
 

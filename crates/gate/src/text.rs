@@ -19,12 +19,12 @@ use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
 
-use crate::core::{Core, Stream};
+use crate::core::{Core, ResponseState};
 use crate::draft::Draft;
 use crate::gate::{Ending, Note};
-use crate::slot::{CallSlot, State};
+use crate::slot::{CallSlot, CallState};
 use masks::Masks;
-use pending::Pending;
+use pending::PendingText;
 
 pub(crate) use pending::Scanned;
 
@@ -33,12 +33,12 @@ const MAX_REPORTED: usize = 64;
 
 /// The text rules of one response.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct TextScanner {
     guard: TextGuard,
     flows: Vec<StreamingText>,
     /// The flows of the model's thinking, which is never changed.
     thinking: Vec<StreamingText>,
-    pending: Pending,
+    pending: PendingText,
     /// Policy, rule and kind of the reported hits.
     reported: Vec<(String, String, String)>,
 }
@@ -47,22 +47,22 @@ pub(crate) struct Texts {
 #[derive(Debug)]
 pub(crate) enum TextRules {
     None,
-    Here(Box<Texts>),
+    Here(Box<TextScanner>),
     /// Taken out while a frame is scanned. Nothing may leave meanwhile.
     Scanning,
 }
 
 /// The text rules, taken out of the core.
-enum Taken {
+enum TakenRules {
     None,
-    Texts(Box<Texts>),
+    Texts(Box<TextScanner>),
     /// They are taken out already.
     Nothing,
 }
 
 impl TextRules {
     pub(crate) fn new(guard: Option<TextGuard>) -> Self {
-        guard.map_or(Self::None, |guard| Self::Here(Box::new(Texts::new(guard))))
+        guard.map_or(Self::None, |guard| Self::Here(Box::new(TextScanner::new(guard))))
     }
 
     #[inline]
@@ -71,23 +71,23 @@ impl TextRules {
     }
 
     #[inline]
-    fn take(&mut self) -> Taken {
+    fn take(&mut self) -> TakenRules {
         match std::mem::replace(self, Self::Scanning) {
             Self::None => {
                 *self = Self::None;
-                Taken::None
+                TakenRules::None
             }
-            Self::Here(texts) => Taken::Texts(texts),
-            Self::Scanning => Taken::Nothing,
+            Self::Here(texts) => TakenRules::Texts(texts),
+            Self::Scanning => TakenRules::Nothing,
         }
     }
 
-    fn put_back(&mut self, texts: Box<Texts>) {
+    fn put_back(&mut self, texts: Box<TextScanner>) {
         *self = Self::Here(texts);
     }
 
     #[inline]
-    fn here(&self) -> Option<&Texts> {
+    fn here(&self) -> Option<&TextScanner> {
         match self {
             Self::Here(texts) => Some(texts),
             Self::None | Self::Scanning => None,
@@ -95,7 +95,7 @@ impl TextRules {
     }
 
     #[inline]
-    fn here_mut(&mut self) -> Option<&mut Texts> {
+    fn here_mut(&mut self) -> Option<&mut TextScanner> {
         match self {
             Self::Here(texts) => Some(texts),
             Self::None | Self::Scanning => None,
@@ -150,10 +150,10 @@ struct PieceResult {
     blocked: bool,
 }
 
-impl Texts {
+impl TextScanner {
     pub(crate) fn new(guard: TextGuard) -> Self {
         let (flows, thinking, reported) = (Vec::new(), Vec::new(), Vec::new());
-        Self { guard, flows, thinking, pending: Pending::default(), reported }
+        Self { guard, flows, thinking, pending: PendingText::default(), reported }
     }
 
     /// Sends a piece through its flow. `None` if there are more flows than `max`.
@@ -196,7 +196,11 @@ impl Texts {
     }
 
     /// Removes the flows that end with this frame. Those with text in it end there.
-    fn take_ended(&mut self, ends: &Ends, last: &HashMap<TextPlace, usize>) -> Vec<StreamingText> {
+    fn take_ended(
+        &mut self,
+        ends: &FrameEnds,
+        last: &HashMap<TextPlace, usize>,
+    ) -> Vec<StreamingText> {
         let is_over = |flowing: &mut StreamingText| {
             !last.contains_key(&flowing.place) && ends.with(flowing.place)
         };
@@ -267,7 +271,7 @@ impl StreamingText {
 }
 
 /// What ends with a frame.
-struct Ends {
+struct FrameEnds {
     /// Everything ends.
     all: bool,
     /// The block of the frame.
@@ -282,7 +286,7 @@ struct Ends {
     calls: HashSet<Lane>,
 }
 
-impl Ends {
+impl FrameEnds {
     fn of(reading: &Reading) -> Self {
         let is_over = |block: Block| block.does == BlockStep::Close || reading.repeats_texts;
         let whole =
@@ -348,9 +352,9 @@ impl Core {
         out: &mut Draft,
     ) -> Option<Departure> {
         let mut texts = match self.texts.take() {
-            Taken::None => return Some(Departure::default()),
-            Taken::Texts(texts) => texts,
-            Taken::Nothing => return self.refuse_unscanned(),
+            TakenRules::None => return Some(Departure::default()),
+            TakenRules::Texts(texts) => texts,
+            TakenRules::Nothing => return self.refuse_unscanned(),
         };
         let departure = self.guard_texts(&mut texts, frame, data, reading, out);
         self.texts.put_back(texts);
@@ -359,7 +363,7 @@ impl Core {
 
     fn guard_texts(
         &mut self,
-        texts: &mut Texts,
+        texts: &mut TextScanner,
         frame: &Frame<'_>,
         data: &str,
         reading: &Reading,
@@ -367,7 +371,7 @@ impl Core {
     ) -> Option<Departure> {
         self.scan_thinking(texts, data, reading);
         let (pieces, wholes) = self.find_texts(data, reading);
-        let ends = Ends::of(reading);
+        let ends = FrameEnds::of(reading);
         let last: HashMap<TextPlace, usize> =
             pieces.iter().enumerate().map(|(at, (place, _))| (*place, at)).collect();
         for flowing in texts.take_ended(&ends, &last) {
@@ -458,7 +462,7 @@ impl Core {
     /// Writes the text that was held back, in one more copy of its last frame.
     fn write_held_back(
         &mut self,
-        texts: &mut Texts,
+        texts: &mut TextScanner,
         mut flowing: StreamingText,
         (behind, reading): (&Frame<'_>, Option<&Reading>),
         out: &mut Draft,
@@ -503,9 +507,9 @@ impl Core {
     /// Writes everything that was held back of any text: the response ends.
     pub(crate) fn write_all_held_back(&mut self, out: &mut Draft) {
         let mut texts = match self.texts.take() {
-            Taken::None => return,
-            Taken::Texts(texts) => texts,
-            Taken::Nothing => return drop(self.refuse_unscanned()),
+            TakenRules::None => return,
+            TakenRules::Texts(texts) => texts,
+            TakenRules::Nothing => return drop(self.refuse_unscanned()),
         };
         self.end_thinking(&mut texts);
         for flowing in std::mem::take(&mut texts.flows) {
@@ -528,9 +532,9 @@ impl Core {
         out: &mut Draft,
     ) -> Option<Departure> {
         let mut texts = match self.texts.take() {
-            Taken::None => return Some(Departure::default()),
-            Taken::Texts(texts) => texts,
-            Taken::Nothing => return self.refuse_unscanned(),
+            TakenRules::None => return Some(Departure::default()),
+            TakenRules::Texts(texts) => texts,
+            TakenRules::Nothing => return self.refuse_unscanned(),
         };
         let departure = self.guard_whole(&mut texts, body, reading, out);
         self.texts.put_back(texts);
@@ -546,7 +550,7 @@ impl Core {
 
     fn guard_whole(
         &mut self,
-        texts: &mut Texts,
+        texts: &mut TextScanner,
         body: &str,
         reading: &Reading,
         out: &mut Draft,
@@ -566,7 +570,7 @@ impl Core {
                 self.drop_parts(reading);
                 let body = self.dialect.blocked_body(self.settings.denial.content());
                 out.buffer().extend_from_slice(body.as_bytes());
-                self.stream = Stream::Closed(Ending::Blocked);
+                self.stream = ResponseState::Closed(Ending::Blocked);
                 return None;
             }
             if let Some(raw) = passed.raw {
@@ -577,7 +581,7 @@ impl Core {
     }
 
     /// Reports hits; those in a repeated text only if they were not reported before.
-    fn report_hits(&mut self, texts: &mut Texts, hits: Vec<TextHit>, again: bool) {
+    fn report_hits(&mut self, texts: &mut TextScanner, hits: Vec<TextHit>, again: bool) {
         for hit in hits {
             let known = texts.was_reported(&hit);
             if !(again && known) {
@@ -618,7 +622,7 @@ impl Core {
         self.output.style().end_stream(out.buffer());
         self.note_text(lane, message);
         self.hand_out_all_removed();
-        self.stream = Stream::Closed(Ending::Blocked);
+        self.stream = ResponseState::Closed(Ending::Blocked);
         false
     }
 
@@ -626,12 +630,16 @@ impl Core {
     fn drop_held(&mut self) {
         self.drop_queued(STOPPED);
         let held = |call: &CallSlot| match call.state() {
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
-                true
-            }
-            State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
-                false
-            }
+            CallState::Naming
+            | CallState::NameAsked
+            | CallState::Held
+            | CallState::Asked(_)
+            | CallState::Permitted => true,
+            CallState::Live
+            | CallState::Allowed
+            | CallState::Denied(_)
+            | CallState::Dropped
+            | CallState::Provider => false,
         };
         for slot in self.calls.slots_where(held) {
             self.drop_call(slot, STOPPED);

@@ -24,7 +24,8 @@ use callgate_decide::{
 };
 use callgate_dialect::Slot;
 use callgate_gate::{
-    Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Step,
+    CallAnswer, CallQuestion, Close, Ending, Gate, NameAnswer, NameQuestion, Note, RemovedTurn,
+    Step,
 };
 use callgate_wire::Decoder;
 
@@ -259,8 +260,8 @@ impl JudgedResponse {
     }
 
     /// Only this call waits for its record.
-    fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
-        let Question { slot, call, .. } = question;
+    fn ask(&mut self, question: CallQuestion, cx: &mut Context<'_>) {
+        let CallQuestion { slot, call, .. } = question;
         let Some(response_decider) = &mut self.response_decider else { return };
         let mut pending = response_decider.decide(call);
         match Pin::new(&mut pending).poll(cx) {
@@ -285,10 +286,10 @@ impl JudgedResponse {
 
     fn answer(&mut self, slot: Slot, decision: Decision) {
         let (answer, verdict) = match decision {
-            Decision::Allow(permit) => (Answer::Allow(permit), Verdict::Allowed),
+            Decision::Allow(permit) => (CallAnswer::Allow(permit), Verdict::Allowed),
             Decision::Deny(denial) => {
                 self.denied.extend(denial.record.clone());
-                (Answer::Deny(denial), Verdict::Denied)
+                (CallAnswer::Deny(denial), Verdict::Denied)
             }
         };
         self.response_context.metrics.count_call(verdict);

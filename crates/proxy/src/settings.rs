@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use callgate_dialect::Dialect;
-use callgate_gate::{Limits, Malformed, Notice, OnDeny};
+use callgate_gate::{GateLimits, Malformed, Notice, OnDeny};
 use url::Url;
 
 /// The settings of the gateway.
@@ -25,7 +25,7 @@ pub struct Settings {
     /// What to do with unreadable frames.
     pub malformed: Malformed,
     /// The limits of each response.
-    pub limits: Limits,
+    pub limits: GateLimits,
     /// The maximum size of a request that is read to restore calls.
     pub request_body: usize,
     /// Paths that are forwarded although callgate does not know them.
@@ -51,7 +51,7 @@ impl Default for Settings {
             on_deny: OnDeny::Continue,
             continuing: ContinueSettings::default(),
             malformed: Malformed::Withhold,
-            limits: Limits::default(),
+            limits: GateLimits::default(),
             // Providers themselves take at most about this much.
             request_body: 32 << 20,
             passthrough: Vec::new(),

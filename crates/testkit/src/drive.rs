@@ -4,7 +4,7 @@ use callgate_call::{Origin, Surface, ToolCall};
 use callgate_dialect::Dialect;
 use callgate_document::Source;
 use callgate_effects::Catalogue;
-use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
+use callgate_gate::{CallAnswer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
 use callgate_policy::{
     Judgement, Moment, NameJudgement, Policies, Recorded, Settled, SpentLimits, Weekday,
 };
@@ -101,11 +101,11 @@ pub fn run<'a>(
 }
 
 /// What a gate is answered where nothing is recorded.
-pub fn answer(judgement: Judgement, call: &ToolCall) -> Answer {
+pub fn answer(judgement: Judgement, call: &ToolCall) -> CallAnswer {
     match judgement.settle(call) {
-        Settled::Pass(permit) => Answer::Allow(Recorded::without_a_store(permit)),
-        Settled::Wait(ticket) => Answer::Deny(ticket.refuse("Nobody is asked.")),
-        Settled::Stop(denial) => Answer::Deny(denial),
+        Settled::Pass(permit) => CallAnswer::Allow(Recorded::without_a_store(permit)),
+        Settled::Wait(ticket) => CallAnswer::Deny(ticket.refuse("Nobody is asked.")),
+        Settled::Stop(denial) => CallAnswer::Deny(denial),
     }
 }
 
@@ -129,7 +129,7 @@ pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
             Step::Judge(question) => {
                 let call = &question.call;
                 let answer = answer(policies.judge(call, &moment, &limits), call);
-                let allowed = matches!(answer, Answer::Allow(_));
+                let allowed = matches!(answer, CallAnswer::Allow(_));
                 let arguments = call.arguments.raw().to_owned();
                 run.judged.push((call.name.raw().to_owned(), arguments, allowed));
                 gate.answer(question.slot, answer);

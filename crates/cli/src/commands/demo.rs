@@ -16,7 +16,7 @@ use callgate_decide::Decider;
 use callgate_dialect::Dialect;
 use callgate_document::Source;
 use callgate_effects::Catalogue;
-use callgate_gate::{Limits, Malformed, OnDeny};
+use callgate_gate::{GateLimits, Malformed, OnDeny};
 use callgate_policy::Policies;
 use callgate_proxy::{
     ContinueSettings, Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts,
@@ -111,7 +111,7 @@ fn settings(model: &model::Model) -> Result<Settings> {
         on_deny: OnDeny::Explain,
         continuing: ContinueSettings::default(),
         malformed: Malformed::Withhold,
-        limits: Limits::default(),
+        limits: GateLimits::default(),
         request_body: 1 << 20,
         passthrough: Vec::new(),
         workers: 1,

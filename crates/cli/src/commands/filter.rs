@@ -10,7 +10,7 @@ use anyhow::Result;
 use callgate_call::ToolCall;
 use callgate_control::JudgementOutput;
 use callgate_gate::{
-    Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
+    CallQuestion, Close, Ending, Gate, NameAnswer, NameQuestion, Note, RemovedTurn, Settings, Step,
 };
 use callgate_policy::{Judgement, NameJudgement, TextHit};
 use callgate_wire::{CodingError, Decoder, ReadLimits};
@@ -166,8 +166,8 @@ impl Filter {
         self.gate.answer_name(slot, answer);
     }
 
-    fn answer(&mut self, question: Question) {
-        let Question { slot, call, .. } = question;
+    fn answer(&mut self, question: CallQuestion) {
+        let CallQuestion { slot, call, .. } = question;
         let judgement = self.judge.whole(&call);
         self.reporter.judged(&call, &judgement);
         self.gate.answer(slot, judge::unrecorded(judgement, &call));

@@ -15,7 +15,9 @@ use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
 
-use super::{Ends, LastFrame, StreamingText, Taken, TextPlace, Texts, UNSCANNED, side_texts};
+use super::{
+    FrameEnds, LastFrame, StreamingText, TakenRules, TextPlace, TextScanner, UNSCANNED, side_texts,
+};
 use crate::core::Core;
 use crate::draft::{Draft, LastEvent};
 
@@ -34,7 +36,7 @@ const KEPT: usize = 1024;
 
 /// Frames of one text that were written but not decided yet.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingText {
     place: TextPlace,
     /// The index of the flow.
     flow: usize,
@@ -93,7 +95,7 @@ fn part(out: &[u8], span: Range<usize>, base: usize) -> Result<&[u8], Misplaced>
 pub(crate) use proof::Scanned;
 
 mod proof {
-    use super::{Blame, Core, Draft, Pending, UNSCANNED};
+    use super::{Blame, Core, Draft, PendingText, UNSCANNED};
 
     /// The proof that the text rules have seen everything in a draft: what they could not see was
     /// taken out again.
@@ -115,7 +117,7 @@ mod proof {
         }
     }
 
-    impl Pending {
+    impl PendingText {
         /// If no frame waits, everything was seen.
         #[inline]
         pub(super) fn nothing_waits(&self) -> Option<Scanned> {
@@ -134,7 +136,7 @@ mod proof {
         pub(super) fn decided(
             &mut self,
             decided: Result<bool, super::Misplaced>,
-            pending: &Pending,
+            pending: &PendingText,
             out: &mut Draft,
         ) -> Scanned {
             match decided {
@@ -158,7 +160,7 @@ mod proof {
     }
 }
 
-impl Pending {
+impl PendingText {
     pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
@@ -182,7 +184,7 @@ impl Pending {
     }
 }
 
-impl Texts {
+impl TextScanner {
     /// Adds a piece to the text of a place. Returns its range in that text; `None` if it is unknown
     /// (half a surrogate pair, too many texts).
     #[inline]
@@ -321,7 +323,7 @@ impl Core {
         let pending = self.texts.here().map(|texts| &texts.pending);
         pending.filter(|pending| !pending.is_empty()).is_some_and(|pending| {
             let is_silent = reading.text.is_none() && reading.side_texts.is_empty() && !has_text();
-            is_silent && Ends::of(reading).with(pending.place)
+            is_silent && FrameEnds::of(reading).with(pending.place)
         })
     }
 
@@ -330,7 +332,9 @@ impl Core {
         scan_pending: fn(&mut TextFlow) -> TextSettled,
         out: &mut Draft,
     ) -> Scanned {
-        let Taken::Texts(mut texts) = self.texts.take() else { return self.take_back(None, out) };
+        let TakenRules::Texts(mut texts) = self.texts.take() else {
+            return self.take_back(None, out);
+        };
         let mut pending = std::mem::take(&mut texts.pending);
         let decided = match flow_at(&mut texts.flows, pending.flow, pending.place) {
             Some(flowing) => {
@@ -348,9 +352,9 @@ impl Core {
 
     fn decide(
         &mut self,
-        texts: &mut Texts,
+        texts: &mut TextScanner,
         mut settled: TextSettled,
-        pending: &mut Pending,
+        pending: &mut PendingText,
         out: &mut Draft,
     ) -> Result<bool, Misplaced> {
         let flowing = flow_at(&mut texts.flows, pending.flow, pending.place).ok_or(Misplaced)?;
@@ -391,11 +395,11 @@ impl Core {
         &mut self,
         flowing: &mut StreamingText,
         settled: &TextSettled,
-        pending: &mut Pending,
+        pending: &mut PendingText,
         first: usize,
         out: &mut Draft,
     ) -> Result<Option<usize>, Misplaced> {
-        let Pending { place, frames, from, written, .. } = pending;
+        let PendingText { place, frames, from, written, .. } = pending;
         let Some(base) = frames.get(first).map(|frame| frame.start) else { return Ok(None) };
         let out = out.buffer();
         written.extend_from_slice(out.get(base..).ok_or(Misplaced)?);
@@ -565,7 +569,7 @@ mod tests {
 
     use super::*;
     use crate::Settings;
-    use crate::core::Stream;
+    use crate::core::ResponseState;
 
     const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -579,7 +583,7 @@ mod tests {
     }
 
     /// What leaves of a stream with a secret, if the scan meets a state that cannot occur.
-    fn what_leaves(spoil: fn(&mut Pending)) -> (String, Stream) {
+    fn what_leaves(spoil: fn(&mut PendingText)) -> (String, ResponseState) {
         let mut core = core();
         let mut draft = Draft::continuing(&mut Vec::new());
         let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
@@ -602,8 +606,8 @@ mod tests {
     fn text_that_cannot_be_scanned_does_not_leave() {
         let (out, stream) = what_leaves(|_| {});
         assert!(out.contains("Hello") && !out.contains(SECRET), "{out}");
-        assert_eq!(stream, Stream::Passing);
-        let spoils: [fn(&mut Pending); 4] = [
+        assert_eq!(stream, ResponseState::Passing);
+        let spoils: [fn(&mut PendingText); 4] = [
             |pending| pending.flow = 7,
             |pending| pending.place.lane = Lane(3),
             |pending| pending.frames.iter_mut().for_each(|frame| frame.end += 100_000),
@@ -612,7 +616,7 @@ mod tests {
         for (number, spoil) in spoils.into_iter().enumerate() {
             let (out, stream) = what_leaves(spoil);
             assert!(!out.contains("ghp_"), "{number}: {out}");
-            assert!(matches!(stream, Stream::Failing { .. }), "{number}: {stream:?}");
+            assert!(matches!(stream, ResponseState::Failing { .. }), "{number}: {stream:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use callgate_dialect::{Channel, Delivery, Reading, SideText, Slot, What};
 use callgate_json::Span;
 
-use super::{Ends, StreamingText, TextPlace, Texts};
+use super::{FrameEnds, StreamingText, TextPlace, TextScanner};
 use crate::core::Core;
 
 /// The channel of a text of the answer.
@@ -46,7 +46,7 @@ fn place_of(text: &SideText, block: Option<Slot>) -> TextPlace {
 
 impl Core {
     /// Reports what audit rules match in the model's thinking.
-    pub(super) fn scan_thinking(&mut self, texts: &mut Texts, data: &str, reading: &Reading) {
+    pub(super) fn scan_thinking(&mut self, texts: &mut TextScanner, data: &str, reading: &Reading) {
         let block = reading.block.map(|block| block.slot);
         for side_text in reading.side_texts.iter().filter(|side_text| side_text.is_thinking) {
             let hits = match side_text.delivery {
@@ -61,7 +61,7 @@ impl Core {
         if texts.thinking.is_empty() {
             return;
         }
-        let (ends, mut ended) = (Ends::of(reading), Vec::new());
+        let (ends, mut ended) = (FrameEnds::of(reading), Vec::new());
         texts.thinking.retain_mut(|flowing| {
             let is_over = ends.with(flowing.place);
             if is_over {
@@ -73,7 +73,7 @@ impl Core {
     }
 
     /// The model's thinking has ended.
-    pub(super) fn end_thinking(&mut self, texts: &mut Texts) {
+    pub(super) fn end_thinking(&mut self, texts: &mut TextScanner) {
         for mut flowing in std::mem::take(&mut texts.thinking) {
             let hits = flowing.finish().hits;
             self.report_hits(texts, hits, false);
@@ -81,7 +81,7 @@ impl Core {
     }
 
     /// The texts of a whole body that are not part of the answer; scans the thinking in it.
-    pub(super) fn side_texts_in_body(&mut self, texts: &mut Texts, body: &str) -> Vec<Span> {
+    pub(super) fn side_texts_in_body(&mut self, texts: &mut TextScanner, body: &str) -> Vec<Span> {
         let (thought, shown): (Vec<_>, Vec<_>) =
             self.reader.side_texts(body).into_iter().partition(|side_text| side_text.is_thinking);
         for side_text in thought {
@@ -92,7 +92,7 @@ impl Core {
     }
 }
 
-impl Texts {
+impl TextScanner {
     /// Scans a piece of thinking. If there are more than `max` at once, the piece is scanned on its
     /// own.
     fn thinking_piece(

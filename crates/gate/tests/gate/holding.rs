@@ -2,7 +2,8 @@
 
 use callgate_dialect::Dialect;
 use callgate_gate::{
-    Answer, Close, Ending, Gate, Malformed, NameAnswer, Note, OnDeny, Question, Settings, Step,
+    CallAnswer, CallQuestion, Close, Ending, Gate, Malformed, NameAnswer, Note, OnDeny, Settings,
+    Step,
 };
 use callgate_policy::{Denial, Policies, SpentLimits};
 use callgate_testkit::{clients, drive};
@@ -78,7 +79,7 @@ struct Slow {
     gate: Gate,
     policies: Policies,
     out: Vec<u8>,
-    questions: Vec<Question>,
+    questions: Vec<CallQuestion>,
     ending: Option<Ending>,
 }
 
@@ -132,7 +133,7 @@ impl Slow {
     fn deny(&mut self) -> String {
         let question = self.questions.remove(0);
         let denial = Denial::refused(question.call.name.raw(), "a person said no");
-        self.gate.answer(question.slot, Answer::Deny(denial));
+        self.gate.answer(question.slot, CallAnswer::Deny(denial));
         self.steps()
     }
 }
@@ -358,7 +359,7 @@ fn an_unreadable_frame_is_contained() {
 
 #[test]
 fn limits_end_the_stream_and_keep_the_call() {
-    let limited = |change: fn(&mut callgate_gate::Limits), stream: &str| {
+    let limited = |change: fn(&mut callgate_gate::GateLimits), stream: &str| {
         let mut settings = settings();
         change(&mut settings.limits);
         drive::run(CHAT, settings, &drive::allow_all_held(), [stream.as_bytes()]).text()

@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use callgate_dialect::Dialect;
-use callgate_gate::{Close, Gate, NameAnswer, OnDeny, Question, Step};
+use callgate_gate::{CallQuestion, Close, Gate, NameAnswer, OnDeny, Step};
 use callgate_policy::{NameJudgement, Policies, SpentLimits};
 use callgate_testkit::{drive, made};
 use callgate_wire::{Framing, Style};
@@ -287,7 +287,7 @@ struct Driven<'a> {
     gate: Gate,
     policies: &'a Policies,
     out: Vec<u8>,
-    questions: Vec<(usize, Question)>,
+    questions: Vec<(usize, CallQuestion)>,
     /// The calls that were allowed as a whole.
     allowed: [bool; 2],
     /// The calls that stream, because no rule needs their arguments.

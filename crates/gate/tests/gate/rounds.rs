@@ -4,7 +4,8 @@
 use callgate_dialect::Dialect;
 use callgate_dialect::request::TextDigest;
 use callgate_gate::{
-    Answer, Close, Ending, Gate, NameAnswer, Note, Notice, OnDeny, OnlyDenied, RemovedTurn, Step,
+    CallAnswer, Close, Ending, Gate, NameAnswer, Note, Notice, OnDeny, OnlyDenied, RemovedTurn,
+    Step,
 };
 use callgate_policy::{NameJudgement, Policies, SpentLimits};
 use callgate_testkit::drive;
@@ -242,7 +243,7 @@ fn steps(gate: &mut Gate, policies: &Policies, seen: &mut Seen) -> Option<OnlyDe
             Step::Judge(question) => {
                 let call = &question.call;
                 let mut answer = drive::answer(policies.judge(call, &moment, &limits), call);
-                if let Answer::Deny(denial) = &mut answer {
+                if let CallAnswer::Deny(denial) = &mut answer {
                     denial.record = Some(format!("r-{}", call.id.as_str()));
                 }
                 gate.answer(question.slot, answer);

@@ -1,7 +1,7 @@
 //! The usage that a response reports, and the arguments of calls that were denied by name.
 
 use callgate_dialect::Dialect;
-use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Step, Usage};
+use callgate_gate::{CallAnswer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Step, Usage};
 use callgate_policy::{Denial, Policies};
 use callgate_testkit::corpus;
 use callgate_testkit::drive::{self, Run};
@@ -300,7 +300,7 @@ fn each_denied_name_is_completed_once() {
                 }
                 Step::Judge(question) => {
                     let denial = Denial::refused(question.call.name.raw(), "no");
-                    gate.answer(question.slot, Answer::Deny(denial));
+                    gate.answer(question.slot, CallAnswer::Deny(denial));
                 }
                 Step::Note(Note::Completed { slot, call }) => {
                     told.push((slot, call.name.raw().to_owned()));

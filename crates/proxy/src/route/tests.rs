@@ -1,4 +1,4 @@
-use callgate_gate::{Limits, Malformed, OnDeny};
+use callgate_gate::{GateLimits, Malformed, OnDeny};
 
 use super::*;
 use crate::settings::{ContinueSettings, Inbound, Mode, Timeouts};
@@ -30,7 +30,7 @@ fn routes_of(providers: Vec<Provider>, passthrough: &[&str]) -> Routes {
         on_deny: OnDeny::Explain,
         continuing: ContinueSettings::default(),
         malformed: Malformed::Withhold,
-        limits: Limits::default(),
+        limits: GateLimits::default(),
         request_body: 1,
         passthrough: passthrough.iter().map(|&path| path.to_owned()).collect(),
         workers: 1,

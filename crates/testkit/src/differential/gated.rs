@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_dialect::Slot;
-use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Step};
+use callgate_gate::{CallAnswer, Close, Gate, NameAnswer, OnDeny, Step};
 use callgate_policy::{NameJudgement, Policies, SpentLimits};
 
 use super::body::Body;
@@ -79,7 +79,7 @@ struct Driver<'a> {
     /// How many frames were pushed.
     frame: usize,
     /// Answers, and the frame at which each is given.
-    waiting: VecDeque<(usize, Slot, Answer)>,
+    waiting: VecDeque<(usize, Slot, CallAnswer)>,
     gated: Gated,
 }
 
@@ -123,11 +123,11 @@ impl Driver<'_> {
         }
     }
 
-    fn whole(&mut self, call: &ToolCall) -> Answer {
+    fn whole(&mut self, call: &ToolCall) -> CallAnswer {
         let judgement = self.policies.judge(call, &drive::moment(), &SpentLimits::default());
         let arguments = judgement.rewritten().unwrap_or(call.arguments.raw()).to_owned();
         let answer = drive::answer(judgement, call);
-        let allowed = matches!(answer, Answer::Allow(_));
+        let allowed = matches!(answer, CallAnswer::Allow(_));
         debug_assert!(
             !matches!(call.arguments.form(), ArgumentsForm::Pending),
             "judged without arguments"
