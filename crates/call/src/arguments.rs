@@ -10,7 +10,7 @@ use callgate_json::Value;
 #[derive(Debug, Clone)]
 pub struct Arguments {
     form: ArgumentsForm,
-    view: OnceLock<Result<Value, Unreadable>>,
+    view: OnceLock<Result<Value, UnreadableArguments>>,
     embedded: OnceLock<EmbeddedArguments>,
 }
 
@@ -30,7 +30,7 @@ pub enum ArgumentsForm {
 /// Why the arguments have no value that every client agrees on. Every condition on arguments is
 /// then unknown, which counts against the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum UnreadableArguments {
     /// Not one strict JSON document: truncated, two documents, a duplicate key, `NaN`.
     #[error("the arguments are not one strict JSON document: {0}")]
     NotJson(callgate_json::Error),
@@ -86,7 +86,7 @@ impl Arguments {
     }
 
     /// The value that all clients agree on: an object, or the text of a custom tool as a string.
-    pub fn value(&self) -> Result<&Value, &Unreadable> {
+    pub fn value(&self) -> Result<&Value, &UnreadableArguments> {
         self.view.get_or_init(|| self.read()).as_ref()
     }
 
@@ -98,19 +98,19 @@ impl Arguments {
         self.embedded.get_or_init(|| EmbeddedArguments::of(root)).find(root, argument)
     }
 
-    fn read(&self) -> Result<Value, Unreadable> {
+    fn read(&self) -> Result<Value, UnreadableArguments> {
         match &self.form {
             ArgumentsForm::Json(text) if text.trim_ascii().is_empty() => {
                 Ok(Value::Object(Vec::new()))
             }
             ArgumentsForm::Json(text) => match Value::parse(text) {
                 Ok(object @ Value::Object(_)) => Ok(object),
-                Ok(_) => Err(Unreadable::NotAnObject),
-                Err(error) => Err(Unreadable::NotJson(error)),
+                Ok(_) => Err(UnreadableArguments::NotAnObject),
+                Err(error) => Err(UnreadableArguments::NotJson(error)),
             },
             ArgumentsForm::Text(text) => Ok(Value::String(text.clone())),
-            ArgumentsForm::Oversize(_) => Err(Unreadable::Oversize),
-            ArgumentsForm::Pending => Err(Unreadable::Pending),
+            ArgumentsForm::Oversize(_) => Err(UnreadableArguments::Oversize),
+            ArgumentsForm::Pending => Err(UnreadableArguments::Pending),
         }
     }
 }
@@ -137,10 +137,13 @@ mod tests {
         for text in
             [r#"{"a":1}{"b":2}"#, r#"{"a":1,"a":2}"#, r#"{"a":NaN}"#, r#"{"a":1,}"#, r#"{"a":"#]
         {
-            assert!(matches!(Arguments::json(text).value(), Err(Unreadable::NotJson(_))), "{text}");
+            assert!(
+                matches!(Arguments::json(text).value(), Err(UnreadableArguments::NotJson(_))),
+                "{text}"
+            );
         }
-        assert_eq!(Arguments::json("[1]").value(), Err(&Unreadable::NotAnObject));
-        assert_eq!(Arguments::oversize("{").value(), Err(&Unreadable::Oversize));
+        assert_eq!(Arguments::json("[1]").value(), Err(&UnreadableArguments::NotAnObject));
+        assert_eq!(Arguments::oversize("{").value(), Err(&UnreadableArguments::Oversize));
     }
 
     #[test]

@@ -45,14 +45,14 @@ impl PartialEq for ValueOrigins {
 impl Eq for ValueOrigins {}
 
 /// The conversation before a call. It is read when a rule first asks about it.
-pub struct Conversation(LazyLock<Read, Reader>);
+pub struct Conversation(LazyLock<ConversationRead, ConversationReader>);
 
-type Read = Result<Passages, HiddenConversation>;
-type Reader = Box<dyn FnOnce() -> Read + Send>;
+type ConversationRead = Result<Passages, HiddenConversation>;
+type ConversationReader = Box<dyn FnOnce() -> ConversationRead + Send>;
 
 impl Conversation {
     /// A conversation that this function reads.
-    pub fn new(read: impl FnOnce() -> Read + Send + 'static) -> Self {
+    pub fn new(read: impl FnOnce() -> ConversationRead + Send + 'static) -> Self {
         Self(LazyLock::new(Box::new(read)))
     }
 

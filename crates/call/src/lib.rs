@@ -29,7 +29,7 @@ mod past;
 mod session_files;
 pub mod spell;
 
-pub use arguments::{Arguments, ArgumentsForm, Unreadable};
+pub use arguments::{Arguments, ArgumentsForm, UnreadableArguments};
 pub use call::{CallId, Caller, ToolCall};
 pub use conversation::{
     Conversation, FoundOrigin, HiddenConversation, PassageSource, Passages, ValueOrigins,

@@ -8,12 +8,12 @@ pub struct ToolName {
     raw: String,
     folded: String,
     /// The server and the tool, if they are known and not just read from the name.
-    known: Option<Box<Meaning>>,
+    known: Option<Box<KnownMeaning>>,
 }
 
 /// The server and tool that a name is known to mean, folded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Meaning {
+struct KnownMeaning {
     server: String,
     tool: String,
     certainty: Certainty,
@@ -76,7 +76,7 @@ impl ToolName {
             return Err(NameError::TooLong);
         }
         let folded = format!("{MCP}{known}{BETWEEN}{on_it}");
-        let known = Meaning { server: known, tool: on_it, certainty: Certainty::Certain };
+        let known = KnownMeaning { server: known, tool: on_it, certainty: Certainty::Certain };
         Ok(Self { raw, folded, known: Some(Box::new(known)) })
     }
 
@@ -89,7 +89,7 @@ impl ToolName {
         certainty: Certainty,
     ) -> Result<Self, NameError> {
         let (server, tool) = (fold(comparable(server)?), fold(comparable(tool)?));
-        Ok(Self { known: Some(Box::new(Meaning { server, tool, certainty })), ..self })
+        Ok(Self { known: Some(Box::new(KnownMeaning { server, tool, certainty })), ..self })
     }
 
     /// How certain it is which server's tool this is; `None` if that is just read from the name.
@@ -113,7 +113,7 @@ impl ToolName {
     /// ambiguous: a rule that restricts tries them all, a rule that allows trusts none.
     pub fn readings(&self) -> Vec<NameReading<'_>> {
         match self.known.as_deref() {
-            Some(Meaning { server, tool, .. }) => vec![NameReading { server, tool }],
+            Some(KnownMeaning { server, tool, .. }) => vec![NameReading { server, tool }],
             None => split(&self.folded),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use callgate_config::{Error, PolicySet, Protect, Resolved, StartSettings, Watch, Watched};
 use callgate_decide::mcp::McpSettings;
-use callgate_decide::{Decider, InForce, PolicyFile, PolicySource, login};
+use callgate_decide::{Decider, InForce, PolicyFile, PolicyProvenance, login};
 use callgate_document::Source;
 
 /// A command that takes changes over while it runs.
@@ -165,7 +165,7 @@ pub(crate) fn warn_of_exposed(policies: &PolicySet) {
 }
 
 /// Which policies, and whose files they are, for the record.
-pub(crate) fn source(resolved: &Resolved) -> PolicySource {
+pub(crate) fn source(resolved: &Resolved) -> PolicyProvenance {
     let policies = &resolved.policies;
     let named = |source: &&Source| !source.name.starts_with("builtin:");
     let files = policies.sources.iter().filter(named).map(|source| file(&source.name)).collect();
@@ -176,7 +176,7 @@ pub(crate) fn source(resolved: &Resolved) -> PolicySource {
     if resolved.protect == Protect::Off {
         detail.push_str("; self-protection is off");
     }
-    PolicySource { detail, files }
+    PolicyProvenance { detail, files }
 }
 
 fn file(path: &str) -> PolicyFile {

@@ -17,7 +17,7 @@ use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
 use crate::mcp::{KeyedStep, Launch, McpSession, McpSettings, McpState};
-use crate::observer::{Decisions, Observer};
+use crate::observer::{ObservedDecisions, Observer};
 use crate::offer::RecentlyRecorded;
 use crate::record;
 use crate::response_decider::ResponseDecider;
@@ -44,7 +44,7 @@ pub(crate) struct Inner {
 
 /// What is known about a response before its first byte.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub struct RequestContext {
     /// Who sent the request, and to whom.
     pub origin: Origin,
     /// The id of the request, which all its records carry.
@@ -53,7 +53,7 @@ pub struct Context {
     pub dialect: Option<&'static str>,
 }
 
-impl Context {
+impl RequestContext {
     /// A context with only the origin.
     pub fn new(origin: Origin) -> Self {
         Self { origin, request: None, dialect: None }
@@ -119,12 +119,16 @@ impl Decider {
     /// Shows these decisions to `observe`, with their records: calls that pass without their input.
     /// It is called on threads that carry streams, so it must not wait. Only the first observer
     /// counts.
-    pub fn observe(&self, decisions: Decisions, observe: impl Fn(&Record) + Send + Sync + 'static) {
+    pub fn observe(
+        &self,
+        decisions: ObservedDecisions,
+        observe: impl Fn(&Record) + Send + Sync + 'static,
+    ) {
         self.0.observer.set(decisions, observe);
     }
 
     /// A decider for one response, with the policies in force now; `None` if nothing is judged.
-    pub fn response_decider(&self, context: Context) -> Option<ResponseDecider> {
+    pub fn response_decider(&self, context: RequestContext) -> Option<ResponseDecider> {
         let in_force = self.0.in_force();
         if !in_force.judges() {
             return None;
@@ -152,7 +156,7 @@ impl Decider {
 
     /// A session with an MCP server, given its name in the configuration and how it was started or
     /// reached.
-    pub fn mcp(&self, server: &str, launch: &Launch, context: Context) -> McpSession {
+    pub fn mcp(&self, server: &str, launch: &Launch, context: RequestContext) -> McpSession {
         McpSession::new(Arc::clone(&self.0), server, launch, context)
     }
 
@@ -189,7 +193,7 @@ impl Decider {
     }
 
     /// Records a response that was not judged.
-    pub fn record_unjudged(&self, context: &Context, why: &str) {
+    pub fn record_unjudged(&self, context: &RequestContext, why: &str) {
         let mut record = record::begin(RecordKind::Turn, context, &context.origin);
         record.verdict =
             Some(record::without_rule(CallOutcome::Unjudged, ReasonCode::Unjudged, why));
@@ -208,7 +212,7 @@ impl Decider {
     }
 
     /// Records the matches of text rules in a request, each with how often it matched.
-    pub fn record_request_hits(&self, context: &Context, hits: &[(TextHit, usize)]) {
+    pub fn record_request_hits(&self, context: &RequestContext, hits: &[(TextHit, usize)]) {
         for (hit, times) in hits {
             let mut record = record::guardrail(context, Direction::Request, hit);
             if *times > 1 {
@@ -219,7 +223,7 @@ impl Decider {
     }
 
     /// Records that calls that were removed from a response could not be put back into a request.
-    pub fn record_not_restored(&self, context: &Context, why: &str) {
+    pub fn record_not_restored(&self, context: &RequestContext, why: &str) {
         let mut record = record::begin(RecordKind::ToolCallWarning, context, &context.origin);
         record.detail = Some(format!("not restored: {why}"));
         self.0.write(record);

@@ -2,14 +2,14 @@
 //!
 //! A door asks a [`Decider`] for a [`ResponseDecider`] per response. It keeps the policies that
 //! were in force at its start, judges each call by name and then with its arguments, counts limits,
-//! and writes the record. The answer to a complete call is a [`Pending`]: it becomes a permit only
+//! and writes the record. The answer to a complete call is a [`PendingDecision`]: it becomes a permit only
 //! once the record is durable, or a denial if that failed and the operator did not choose
 //! otherwise.
 //!
 //! ```
 //! use callgate_store::{Durability, Location, Store};
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-//! use callgate_decide::{Context, Decider, Decision, Settings};
+//! use callgate_decide::{Decider, Decision, RequestContext, Settings};
 //! use callgate_effects::Catalogue;
 //! use callgate_policy::{Policies, Source};
 //!
@@ -24,7 +24,7 @@
 //! let decider = Decider::new(Some(policies), audit, Settings::default());
 //!
 //! let origin = Origin::at(Surface::Response);
-//! let mut response = decider.response_decider(Context::new(origin.clone())).unwrap();
+//! let mut response = decider.response_decider(RequestContext::new(origin.clone())).unwrap();
 //! let call = ToolCall {
 //!     id: CallId::from("call_1"),
 //!     name: ToolName::parse("rm").unwrap(),
@@ -71,16 +71,16 @@ pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };
 pub use callgate_store::{
-    KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery, WriteHealth as AuditHealth,
+    KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery, WriteHealth,
 };
 pub use clock::{moment_of, now};
-pub use decider::{Context, Decider};
+pub use decider::{Decider, RequestContext};
 pub use in_force::InForce;
 pub use limits::Buckets;
-pub use loading::{PolicySource, PolicyState};
-pub use observer::Decisions;
+pub use loading::{PolicyProvenance, PolicyState};
+pub use observer::ObservedDecisions;
 pub use offer::Offer;
-pub use pending::{Decision, Pending};
+pub use pending::{Decision, PendingDecision};
 pub use pipeline::NO_APPROVER;
 pub use response_decider::{CallNumber, NameDecision, Oddity, ResponseDecider, TurnEnd};
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};

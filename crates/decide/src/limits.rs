@@ -11,10 +11,10 @@ use crate::clock::now;
 
 /// The buckets of all limits.
 #[derive(Debug, Default)]
-pub struct Buckets(HashMap<LimitKey, Bucket>);
+pub struct Buckets(HashMap<LimitKey, ProcessBucket>);
 
 #[derive(Debug, Clone, Copy)]
-struct Bucket {
+struct ProcessBucket {
     tokens: f64,
     at: Instant,
 }
@@ -73,11 +73,11 @@ impl Buckets {
         bucket.tokens = (bucket.tokens - 1.0).max(0.0);
     }
 
-    fn filled(&mut self, key: &LimitKey, at: Instant) -> &mut Bucket {
+    fn filled(&mut self, key: &LimitKey, at: Instant) -> &mut ProcessBucket {
         if self.0.len() >= MAX_BUCKETS && !self.0.contains_key(key) {
             self.make_room(at);
         }
-        let full = Bucket { tokens: f64::from(key.rate.burst), at };
+        let full = ProcessBucket { tokens: f64::from(key.rate.burst), at };
         let bucket = self.0.entry(key.clone()).or_insert(full);
         *bucket = bucket.refill(key, at);
         bucket
@@ -119,7 +119,7 @@ fn family(key: &LimitKey) -> u64 {
     hasher.finish()
 }
 
-impl Bucket {
+impl ProcessBucket {
     fn refill(self, key: &LimitKey, at: Instant) -> Self {
         let (burst, rate) = (f64::from(key.rate.burst), key.rate);
         let elapsed = at.saturating_duration_since(self.at).as_secs_f64();

@@ -23,7 +23,7 @@ pub enum PolicyState {
 
 /// Where policies come from, for the record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PolicySource {
+pub struct PolicyProvenance {
     /// How the operator refers to them: files and built-in policies.
     pub detail: String,
     /// The files.
@@ -36,7 +36,7 @@ fn digest(policies: &Policies) -> String {
 
 impl Decider {
     /// Records the policies in force at the start.
-    pub fn loaded(&self, source: &PolicySource) {
+    pub fn loaded(&self, source: &PolicyProvenance) {
         let digest = self.inner().in_force().policies.as_deref().map(digest);
         self.write_loaded(source, PolicyFacts { digest, ..PolicyFacts::default() });
     }
@@ -44,7 +44,12 @@ impl Decider {
     /// Replaces policies and settings, for responses and calls that begin from now on. Returns what
     /// the new ones no longer stop, or may not; the caller shows that to the operator. `also` lists
     /// other settings that became weaker, for the same record.
-    pub fn swap(&self, in_force: InForce, source: &PolicySource, also: Vec<String>) -> Vec<String> {
+    pub fn swap(
+        &self,
+        in_force: InForce,
+        source: &PolicyProvenance,
+        also: Vec<String>,
+    ) -> Vec<String> {
         let now = Arc::new(in_force);
         let before = self.inner().in_force.swap(Arc::clone(&now));
         *self.inner().state.lock() = PolicyState::Current;
@@ -66,14 +71,14 @@ impl Decider {
         weakened
     }
 
-    fn write_loaded(&self, source: &PolicySource, facts: PolicyFacts) {
+    fn write_loaded(&self, source: &PolicyProvenance, facts: PolicyFacts) {
         let mut record = Record::new(RecordKind::PolicyLoaded);
         record.detail = Some(source.detail.clone());
         record.policies = Some(PolicyFacts { files: source.files.clone(), ..facts });
         self.write(record);
     }
 
-    fn write_weakened(&self, source: &PolicySource, weakened: &[String]) {
+    fn write_weakened(&self, source: &PolicyProvenance, weakened: &[String]) {
         let mut record = Record::new(RecordKind::Weakened);
         record.detail = Some(source.detail.clone());
         record.policies = Some(PolicyFacts {

@@ -63,4 +63,4 @@ pub(crate) use named_tool::ResolvedTool;
 pub(crate) use readable::unreadable_note;
 pub(crate) use record::facts as finding_facts;
 pub(crate) use resolve::{TargetTool, too_many};
-pub(crate) use state::{KnownTool, McpState, now_micros};
+pub(crate) use state::{McpState, ToolSnapshot, now_micros};

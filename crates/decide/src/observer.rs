@@ -7,7 +7,7 @@ use callgate_audit::{CallOutcome, ReasonCode, Record, RecordedTool};
 
 /// Which decisions an observer sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decisions {
+pub enum ObservedDecisions {
     /// Every decision.
     All,
     /// Calls that are denied. A call that is denied because its record could not be written is
@@ -20,7 +20,7 @@ type Observe = Box<dyn Fn(&Record) + Send + Sync>;
 
 /// At most one observer, set once.
 #[derive(Default)]
-pub(crate) struct Observer(OnceLock<(Decisions, Observe)>);
+pub(crate) struct Observer(OnceLock<(ObservedDecisions, Observe)>);
 
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,7 +32,7 @@ impl Observer {
     /// Sets the observer. A second one is ignored.
     pub(crate) fn set(
         &self,
-        decisions: Decisions,
+        decisions: ObservedDecisions,
         observe: impl Fn(&Record) + Send + Sync + 'static,
     ) {
         let _ = self.0.set((decisions, Box::new(observe)));
@@ -43,7 +43,7 @@ impl Observer {
         let (Some((decisions, observe)), Some(verdict)) = (self.0.get(), &record.verdict) else {
             return;
         };
-        let is_wanted = *decisions == Decisions::All || verdict.action == CallOutcome::Deny;
+        let is_wanted = *decisions == ObservedDecisions::All || verdict.action == CallOutcome::Deny;
         // A record that completes another one brings only the input.
         if is_wanted && record.completes.is_none() {
             observe(record);
@@ -54,7 +54,7 @@ impl Observer {
     /// input, which may be large and which an observer of calls that pass does not need. `None` if
     /// the observer does not see calls that pass.
     pub(crate) fn copy(&self, record: &Record) -> Option<Record> {
-        self.0.get().filter(|(decisions, _)| *decisions == Decisions::All)?;
+        self.0.get().filter(|(decisions, _)| *decisions == ObservedDecisions::All)?;
         let tool = record.tool.as_ref().map(|tool| RecordedTool {
             name: tool.name.clone(),
             server: tool.server.clone(),

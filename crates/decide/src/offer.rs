@@ -10,7 +10,7 @@ use callgate_call::{
 use callgate_policy::{Denial, Judgement, Policies};
 
 use crate::clock::now;
-use crate::decider::{Context, Decider};
+use crate::decider::{Decider, RequestContext};
 use crate::record;
 
 /// A tool that a request offers.
@@ -60,7 +60,11 @@ impl Decider {
     /// Judges the tools of a request and returns the denied ones with their positions. A rule's
     /// verdict about a tool is recorded the first time, and again for another client, session or
     /// rule.
-    pub fn judge_offers(&self, context: &Context, offers: &[Offer<'_>]) -> Vec<(usize, Denial)> {
+    pub fn judge_offers(
+        &self,
+        context: &RequestContext,
+        offers: &[Offer<'_>],
+    ) -> Vec<(usize, Denial)> {
         let Some(policies) = self.policies() else { return Vec::new() };
         let origin =
             Origin::new(OriginFields { surface: Surface::Inbound, ..(*context.origin).clone() });
@@ -76,7 +80,7 @@ impl Decider {
     fn judge_offer(
         &self,
         policies: &Policies,
-        context: &Context,
+        context: &RequestContext,
         origin: &Origin,
         offer: &Offer<'_>,
     ) -> Option<Denial> {
@@ -112,7 +116,7 @@ impl Decider {
     /// Records the verdict about a tool. Returns the id of the record, if it wrote one.
     fn record_offer(
         &self,
-        context: &Context,
+        context: &RequestContext,
         call: &ToolCall,
         judgement: &Judgement,
         offer: &Offer<'_>,

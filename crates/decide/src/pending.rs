@@ -11,21 +11,21 @@ pub use crate::pipeline::Decision;
 
 /// A decision that resolves once its record is durable. Poll it inside a Tokio runtime.
 #[must_use = "nothing is decided before it is awaited"]
-pub struct Pending(Detached<Decision>);
+pub struct PendingDecision(Detached<Decision>);
 
-impl Pending {
+impl PendingDecision {
     pub(crate) fn new(decision: impl Future<Output = Decision> + Send + 'static) -> Self {
         Self(Detached::new(decision))
     }
 }
 
-impl std::fmt::Debug for Pending {
+impl std::fmt::Debug for PendingDecision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Pending")
+        f.write_str("PendingDecision")
     }
 }
 
-impl Future for Pending {
+impl Future for PendingDecision {
     type Output = Decision;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Decision> {

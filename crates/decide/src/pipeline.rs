@@ -35,7 +35,7 @@ pub(crate) use self::judge::Judged;
 pub(crate) use self::meter::Metered;
 pub use self::record::Decision;
 pub(crate) use self::record::{Decided, STORE, durable};
-pub(crate) use self::resolve::{Resolved, Target, unfit_extra_input};
+pub(crate) use self::resolve::{CallTarget, Resolved, unfit_extra_input};
 pub(crate) use self::subject::{CallSource, ServerCall, Subject};
 pub use self::wait::NO_APPROVER;
 use crate::decider::Inner;

@@ -6,17 +6,22 @@ use callgate_audit::{
 };
 use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
-    Course, Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict as Judged,
+    Course, Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict,
 };
 
-use crate::decider::Context;
+use crate::decider::RequestContext;
 
 /// Starts a record with the context of the request.
-pub(crate) fn begin(kind: RecordKind, context: &Context, facts: &OriginFields) -> Record {
+pub(crate) fn begin(kind: RecordKind, context: &RequestContext, facts: &OriginFields) -> Record {
     begin_as(RecordId::new(), kind, context, facts)
 }
 
-fn begin_as(id: RecordId, kind: RecordKind, context: &Context, facts: &OriginFields) -> Record {
+fn begin_as(
+    id: RecordId,
+    kind: RecordKind,
+    context: &RequestContext,
+    facts: &OriginFields,
+) -> Record {
     let mut record = Record::of(id, kind);
     record.surface = Some(facts.surface);
     record.who = principal(facts);
@@ -41,8 +46,13 @@ pub(crate) fn principal(facts: &OriginFields) -> Principal {
     }
 }
 
-/// The record of a call. With [`Input::Pending`] only its name is known so far.
-pub(crate) fn call(kind: RecordKind, context: &Context, call: &ToolCall, input: Input) -> Record {
+/// The record of a call. With [`ArgumentsState::Pending`] only its name is known so far.
+pub(crate) fn call(
+    kind: RecordKind,
+    context: &RequestContext,
+    call: &ToolCall,
+    input: ArgumentsState,
+) -> Record {
     call_as(RecordId::new(), kind, context, call, input)
 }
 
@@ -50,9 +60,9 @@ pub(crate) fn call(kind: RecordKind, context: &Context, call: &ToolCall, input: 
 pub(crate) fn call_as(
     id: RecordId,
     kind: RecordKind,
-    context: &Context,
+    context: &RequestContext,
     call: &ToolCall,
-    input: Input,
+    input: ArgumentsState,
 ) -> Record {
     let mut record = begin_as(id, kind, context, &call.origin);
     record.tool = Some(RecordedTool {
@@ -60,8 +70,8 @@ pub(crate) fn call_as(
         server: server(call),
         call_id: call.id.as_str().to_owned(),
         input: match input {
-            Input::Known => Some(call.arguments.raw().to_owned()),
-            Input::Pending => None,
+            ArgumentsState::Known => Some(call.arguments.raw().to_owned()),
+            ArgumentsState::Pending => None,
         },
         rpc_id: None,
         caller: call.caller.as_ref().map(caller),
@@ -81,7 +91,7 @@ pub(crate) fn origin(found: &FoundOrigin) -> OriginFact {
 
 /// Whether the arguments have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Input {
+pub(crate) enum ArgumentsState {
     Known,
     Pending,
 }
@@ -91,7 +101,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> RecordedVerdict {
     RecordedVerdict {
         // By the course of the verdict, which also decides whether there is a permit.
         action: match (judgement.verdict.course(), judgement.verdict) {
-            (Course::Passes, Judged::Audit) => CallOutcome::Audit,
+            (Course::Passes, Verdict::Audit) => CallOutcome::Audit,
             (Course::Passes, _) => CallOutcome::Allow,
             (Course::Waits | Course::Stops, _) => CallOutcome::Deny,
         },
@@ -131,7 +141,7 @@ fn sanitized(judgement: &Judgement) -> &[RuleHit] {
 }
 
 /// The record of a match of a text rule.
-pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) -> Record {
+pub(crate) fn guardrail(context: &RequestContext, direction: Direction, hit: &TextHit) -> Record {
     let mut record = begin(RecordKind::Guardrail, context, &context.origin);
     let action = match hit.action {
         TextAction::Block => CallOutcome::Deny,

@@ -13,13 +13,13 @@ use callgate_store::TurnCount;
 use tokio::sync::oneshot;
 
 use crate::clock::now;
-use crate::decider::{Context, Inner};
+use crate::decider::{Inner, RequestContext};
 use crate::in_force::InForce;
 use crate::mcp::{KeyedStep, ResolvedTool, now_micros};
 use crate::past;
-use crate::pending::Pending;
+use crate::pending::PendingDecision;
 use crate::pipeline::{self, CallSource, Subject};
-use crate::record::{self, Input};
+use crate::record::{self, ArgumentsState};
 
 /// Decides the calls of one response by the policies and settings that were in force when it began.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct ResponseDecider {
     inner: Arc<Inner>,
     in_force: Arc<InForce>,
     policies: Arc<Policies>,
-    context: Context,
+    context: RequestContext,
     begun: Instant,
     /// Calls that were denied by name, with their records. Their input arrives later.
     denied: Vec<(CallNumber, RecordId)>,
@@ -119,7 +119,7 @@ pub struct TurnEnd {
 }
 
 impl ResponseDecider {
-    pub(crate) fn new(inner: Arc<Inner>, in_force: Arc<InForce>, context: Context) -> Self {
+    pub(crate) fn new(inner: Arc<Inner>, in_force: Arc<InForce>, context: RequestContext) -> Self {
         Self {
             inner,
             policies: in_force.rules(),
@@ -184,7 +184,8 @@ impl ResponseDecider {
         begun: Instant,
     ) -> NameDecision {
         let Some(mut denial) = denial else { return NameDecision::NeedArguments };
-        let mut record = record::call(resolved_tool.kind(), &self.context, call, Input::Pending);
+        let mut record =
+            record::call(resolved_tool.kind(), &self.context, call, ArgumentsState::Pending);
         resolved_tool.add_server_facts(&mut record);
         let digest = Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty());
         record.verdict = Some(callgate_audit::RecordedVerdict { policy_digest: digest, ..verdict });
@@ -217,14 +218,14 @@ impl ResponseDecider {
         };
         let (_, completes) = self.denied.swap_remove(place);
         let kind = self.inner.resolve_tool(&self.in_force.mcp, &call.name).kind();
-        let mut record = record::call(kind, &self.context, call, Input::Known);
+        let mut record = record::call(kind, &self.context, call, ArgumentsState::Known);
         record.completes = Some(completes);
         self.inner.write(record);
     }
 
     /// Judges a complete call, counts it and records it. The future resolves when the record is
     /// durable. A call that may depend on an earlier one of the response waits for that.
-    pub fn decide(&mut self, call: ToolCall) -> Pending {
+    pub fn decide(&mut self, call: ToolCall) -> PendingDecision {
         self.recorded += 1;
         let (turn, next) = oneshot::channel();
         let before = self.before.replace(next);
@@ -241,7 +242,7 @@ impl ResponseDecider {
             call,
         };
         let inner = Arc::clone(&self.inner);
-        Pending::new(async move {
+        PendingDecision::new(async move {
             if let Some(before) = before {
                 // An error only means that the other call has ended.
                 before.await.ok();
@@ -253,7 +254,8 @@ impl ResponseDecider {
 
     /// Records a call that the provider ran itself.
     pub fn record_provider_call(&mut self, call: &ToolCall) {
-        let mut record = record::call(RecordKind::ToolCall, &self.context, call, Input::Known);
+        let mut record =
+            record::call(RecordKind::ToolCall, &self.context, call, ArgumentsState::Known);
         record.verdict = Some(record::without_rule(
             CallOutcome::Unjudged,
             ReasonCode::Unjudged,

@@ -28,7 +28,7 @@ fn policies(text: &str) -> Policies {
 pub(crate) fn swap_policies(decider: &Decider, policies: Policies) {
     let settings = (*decider.inner().in_force()).clone();
     let in_force = InForce { policies: Some(policies.into()), ..settings };
-    decider.swap(in_force, &PolicySource::default(), Vec::new());
+    decider.swap(in_force, &PolicyProvenance::default(), Vec::new());
 }
 
 fn audit(store: Location) -> Store {
@@ -57,7 +57,7 @@ fn call(name: &str, arguments: Arguments) -> ToolCall {
 }
 
 fn response_decider(decider: &Decider) -> ResponseDecider {
-    let mut context = Context::new(Origin::at(Surface::Response));
+    let mut context = RequestContext::new(Origin::at(Surface::Response));
     context.request = Some("request".into());
     decider.response_decider(context).unwrap()
 }
@@ -67,7 +67,7 @@ pub(crate) fn nth(call: u32) -> CallNumber {
     CallNumber { answer: 0, call }
 }
 
-fn decide(pending: Pending) -> Result<Recorded<Permit>, Box<Denial>> {
+fn decide(pending: PendingDecision) -> Result<Recorded<Permit>, Box<Denial>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     match runtime.block_on(pending) {
         Decision::Allow(permit) => Ok(permit),
@@ -263,7 +263,7 @@ fn a_store_that_hangs_holds_up_removed_calls_no_longer_than_a_record() {
 fn without_a_policy_there_is_no_response_decider() {
     let audit = audit(Location::Memory);
     let decider = Decider::new(None, audit.clone(), Settings::default());
-    let context = Context::new(Origin::at(Surface::Response));
+    let context = RequestContext::new(Origin::at(Surface::Response));
     assert!(decider.response_decider(context.clone()).is_none());
     decider.record_unjudged(&context, "there is no policy");
     let records = records(&audit);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use callgate_call::{Origin, Surface};
 use callgate_decide::mcp::{Launch, McpSession};
-use callgate_decide::{Context, Decider};
+use callgate_decide::{Decider, RequestContext};
 use callgate_wire::{Framing, Splitter};
 
 use crate::http::{events, post};
@@ -59,7 +59,7 @@ impl Probe {
         tools: &str,
         session: impl FnOnce(Arc<McpSession>) -> RpcSession,
     ) -> std::io::Result<Self> {
-        let context = Context::new(Origin::at(Surface::Mcp));
+        let context = RequestContext::new(Origin::at(Surface::Mcp));
         let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (session, tools) = (session(Arc::clone(&mcp_session)), tools.to_owned());

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use callgate_call::{ClientInfo, Conversation, Origin, OriginFields, Surface};
-use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
+use callgate_decide::{Decider, PolicyState, RemovedEntry, RequestContext, WriteHealth};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -55,7 +55,7 @@ pub(crate) struct Exchange {
     pub(crate) route: ProviderRoute,
     pub(crate) method: Method,
     pub(crate) binding: Binding,
-    pub(crate) context: Context,
+    pub(crate) context: RequestContext,
     /// The calls that the request answers, to be stored once the response is complete.
     pub(crate) answered: OnceLock<RemovedEntry>,
     /// The conversation in the request, if a rule asks about it.
@@ -189,7 +189,7 @@ impl Inner {
         let in_query = access::query_credentials(parts.uri.query());
         let binding = binding(&parts.headers, &in_query, &principal, &provider.name);
         let origin = origin(&parts.headers, &principal, &route);
-        let context = Context {
+        let context = RequestContext {
             origin,
             request: Some(Arc::clone(id)),
             dialect: Some(route.dialect.as_str()),
@@ -253,8 +253,8 @@ impl Inner {
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
         let decider = &self.decider;
         let failing = match decider.audit_health() {
-            AuditHealth::Ok => None,
-            AuditHealth::Failing { why, .. } => Some(why),
+            WriteHealth::Ok => None,
+            WriteHealth::Failing { why, .. } => Some(why),
         };
         let policy = match decider.policy_state() {
             PolicyState::Current => None,

@@ -19,8 +19,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    CallNumber, Decider, Decision, NameDecision, Oddity, Pending, RemovedEntry, ResponseDecider,
-    Storing, Tokens, TurnEnd,
+    CallNumber, Decider, Decision, NameDecision, Oddity, PendingDecision, RemovedEntry,
+    ResponseDecider, Storing, Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
 use callgate_gate::{
@@ -43,7 +43,7 @@ pub(crate) struct JudgedResponse {
     /// `None` once the end is recorded.
     response_decider: Option<ResponseDecider>,
     /// Calls that wait for their record.
-    pending: Vec<(Slot, Pending)>,
+    pending: Vec<(Slot, PendingDecision)>,
     /// Turns with removed calls that are being stored. Until then no further byte leaves.
     keeping: Vec<Storing>,
     out: Vec<u8>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_decide::{AuditHealth, Decider, PolicyState, TextHit};
+use callgate_decide::{Decider, PolicyState, TextHit, WriteHealth};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -136,7 +136,7 @@ impl Metrics {
 
     /// The page that Prometheus scrapes.
     pub(crate) fn page(&self, decider: &Decider) -> String {
-        let failing = !matches!(decider.audit_health(), AuditHealth::Ok);
+        let failing = !matches!(decider.audit_health(), WriteHealth::Ok);
         self.0.records_fail.set(failing.into());
         let rejected = decider.policy_state() != PolicyState::Current;
         self.0.policy_rejected.set(rejected.into());

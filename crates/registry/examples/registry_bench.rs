@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use callgate_registry::{
-    Definition, FirstUse, ItemIdentity, ItemKind, Launch, NameLookup, Registry, diff,
+    Definition, FirstUse, ItemIdentity, ItemKind, Launch, NameLookup, PinRegistry, diff,
 };
 
 const MANY: usize = 1000;
@@ -23,7 +23,7 @@ fn main() {
     println!("{MANY} definitions, {} bytes each", bytes / MANY);
     report("hash all", || read(&tools));
     let definitions = read(&tools);
-    let mut registry = Registry::default();
+    let mut registry = PinRegistry::default();
     report("see all as they were", || see(&mut registry, &definitions));
     let names: Vec<String> = (0..MANY).map(|n| format!("mcp__files__read_file_{n}")).collect();
     report("find all by name", || {
@@ -53,7 +53,7 @@ fn read_one(raw: &str) -> Definition {
     Definition::read(ItemKind::Tool, raw).unwrap()
 }
 
-fn see(registry: &mut Registry, definitions: &[Definition]) -> usize {
+fn see(registry: &mut PinRegistry, definitions: &[Definition]) -> usize {
     let launch = Launch::command("files", &["/srv"], None);
     let seen = definitions.iter().map(|definition| {
         let identity = ItemIdentity::of("files", definition);

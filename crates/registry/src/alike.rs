@@ -4,7 +4,7 @@ use callgate_scan::inspect::{Similarity, similar};
 
 use crate::definition::ItemKind;
 use crate::pin::{ItemIdentity, Pin};
-use crate::registry::Registry;
+use crate::registry::PinRegistry;
 
 /// An item whose name is easily confused with another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Likeness {
     Server(Similarity),
 }
 
-impl Registry {
+impl PinRegistry {
     /// The most similar items reported for one name. More would not add anything.
     pub const MAX_ALIKE: usize = 20;
     /// The most tools of other servers that a name is compared with, which takes a few

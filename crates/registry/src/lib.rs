@@ -4,14 +4,16 @@
 //! that two clients could read differently is [`Unpinnable`]. Its [`PinHash`] covers everything
 //! that a model may see or a client acts on, in the canonical form of RFC 8785, so that neither the
 //! order of keys nor white space changes it. A [`Pin`] ties a server to the definition that was
-//! trusted, and to the [`Launch`] it came from. The [`Registry`] has the pins of all servers, and
+//! trusted, and to the [`Launch`] it came from. The [`PinRegistry`] has the pins of all servers, and
 //! its [`NameMap`] every name that agents use for their tools.
 //!
 //! ```
-//! use callgate_registry::{Definition, FirstUse, ItemIdentity, ItemKind, Launch, Registry, PinStatus};
+//! use callgate_registry::{
+//!     Definition, FirstUse, ItemIdentity, ItemKind, Launch, PinRegistry, PinStatus,
+//! };
 //!
 //! let launch = Launch::command("mcp-server-time", &["--local-timezone", "UTC"], None);
-//! let mut registry = Registry::default();
+//! let mut registry = PinRegistry::default();
 //! let mut see = |raw: &str| {
 //!     let definition = Definition::read(ItemKind::Tool, raw).unwrap();
 //!     let identity = ItemIdentity::of("time", &definition);
@@ -51,4 +53,4 @@ pub use pin::{
     ChangedSinceReview, FirstUse, ItemIdentity, Observation, Observed, Pin, PinChange, PinState,
     PinStatus, Version,
 };
-pub use registry::{Registry, RegistryFull, TrustError};
+pub use registry::{PinRegistry, RegistryFull, TrustError};

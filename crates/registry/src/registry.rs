@@ -12,7 +12,7 @@ use crate::pin::{
 /// The servers, their items and the pins of these. The caller loads the pins from the store, and
 /// saves changes there.
 #[derive(Debug, Default)]
-pub struct Registry {
+pub struct PinRegistry {
     servers: BTreeMap<String, ServerPins>,
     names: NameMap,
 }
@@ -28,8 +28,8 @@ struct ServerPins {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the server `{server}` offers more than can be pinned: {} definitions, {} bytes",
-    Registry::MAX_PINS,
-    Registry::MAX_BYTES
+    PinRegistry::MAX_PINS,
+    PinRegistry::MAX_BYTES
 )]
 pub struct RegistryFull {
     /// The server.
@@ -49,7 +49,7 @@ pub enum TrustError {
     ChangedSinceReview(#[from] ChangedSinceReview),
 }
 
-impl Registry {
+impl PinRegistry {
     /// The most definitions of one server. No model can choose among that many; a server that
     /// offers more is trying to fill memory.
     pub const MAX_PINS: usize = 10_000;

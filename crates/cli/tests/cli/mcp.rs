@@ -9,7 +9,7 @@ use std::path::Path;
 
 use callgate_call::{Arguments, Origin, OriginFields, Surface};
 use callgate_decide::mcp::{Launch, ListPage, McpCall, McpDecision, McpSession};
-use callgate_decide::{Context, Decider};
+use callgate_decide::{Decider, RequestContext};
 use callgate_store::{Location, Settings, Store};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ impl World {
         };
         let facts =
             OriginFields { session: Some(session.to_owned()), ..OriginFields::at(Surface::Mcp) };
-        self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
+        self.decider.mcp(server, &launch, RequestContext::new(Origin::new(facts)))
     }
 
     /// A server lists these tools.

@@ -9,7 +9,7 @@ use super::join::{self, KeyedStep};
 use super::resolve::{TargetTool, unread_flows};
 use super::settings::CheckAction;
 use crate::decider::Inner;
-use crate::pipeline::{Resolved, ServerCall, Subject, Target};
+use crate::pipeline::{CallTarget, Resolved, ServerCall, Subject};
 
 /// Whether a call was added to the history of its session before it was allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,12 +58,12 @@ impl Resolved {
     ) -> Vec<KeyedStep> {
         let Subject { call, record, .. } = &*self.subject;
         match &self.target {
-            Target::Named(resolved_tool) => {
+            CallTarget::Named(resolved_tool) => {
                 let rewritten = judgement.rewritten().map(Arguments::json);
                 let arguments = rewritten.as_ref().unwrap_or(&call.arguments);
                 resolved_tool.intended(inner, call, arguments, *record)
             }
-            Target::Server(_) => match self.server_call() {
+            CallTarget::Server(_) => match self.server_call() {
                 Some((subject, at, tool)) => steps(subject, at, tool, history_entry),
                 None => Vec::new(),
             },

@@ -15,7 +15,7 @@ use super::observe::{DefinitionChange, ObservedDefinition};
 use super::session::McpSession;
 use super::settings::McpSettings;
 use super::shown_lists::ShownItems;
-use super::state::{KnownTool, RegistryCache};
+use super::state::{RegistryCache, ToolSnapshot};
 use super::{admission, pins, record as records};
 use crate::clock::now;
 use crate::record;
@@ -50,7 +50,7 @@ impl ListPage {
 
 /// The tools and prompts that this session has seen, and how complete they are.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct SessionLists {
     /// The first page has been seen.
     begun: bool,
     /// All pages have been seen, in order.
@@ -71,7 +71,7 @@ fn read(raw: &str, names: &mut HashSet<String>) -> Result<Definition, String> {
     }
 }
 
-impl Listing {
+impl SessionLists {
     /// Notes a page. The list is complete only if the first page came first: a client may ask for
     /// the last page alone.
     fn add_page(&mut self, page: ListPage) {
@@ -102,7 +102,7 @@ impl Listing {
 
 impl McpSession {
     /// A tool as the server of this session shows it, otherwise as it was last seen.
-    pub(crate) fn known_tool(&self, cache: &mut RegistryCache, tool: &str) -> Option<KnownTool> {
+    pub(crate) fn known_tool(&self, cache: &mut RegistryCache, tool: &str) -> Option<ToolSnapshot> {
         let shown = self.listing.lock().tools.get(tool);
         match shown {
             Some(version) => cache.tool_as(&self.server, tool, &version),
@@ -269,7 +269,7 @@ impl McpSession {
         &self,
         settings: &McpSettings,
         tool: &str,
-        known: Option<&KnownTool>,
+        known: Option<&ToolSnapshot>,
         failures: &mut CheckFailures,
     ) {
         let hash = known.map(|known| known.hash.as_str());

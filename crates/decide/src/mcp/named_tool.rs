@@ -14,9 +14,9 @@ use super::join::{self, Intent, KeyedStep};
 use super::pins;
 use super::resolve::rate_key;
 use super::settings::{McpSettings, ServerKind};
-use super::state::{KnownTool, now_micros};
+use super::state::{ToolSnapshot, now_micros};
 use crate::decider::{Decider, Inner};
-use crate::pipeline::{CallSource, Resolved, Subject, Target};
+use crate::pipeline::{CallSource, CallTarget, Resolved, Subject};
 use crate::store_query::StoreUnavailable;
 
 /// The tool of a server that a name refers to.
@@ -33,7 +33,7 @@ pub struct NamedTool {
     /// The hash of the tool's definition.
     pub hash: Option<String>,
     /// The tool, if its definition has been seen.
-    known: Option<KnownTool>,
+    known: Option<ToolSnapshot>,
     /// Whether the name may also refer to an unknown tool.
     certainty: Certainty,
 }
@@ -137,7 +137,7 @@ impl Inner {
             rate.extend(key.filter(|key| !rate.contains(key)));
         }
         let enforce = settings.enforce;
-        let target = Target::Named(resolved_tool);
+        let target = CallTarget::Named(resolved_tool);
         Ok(Resolved { subject, target, failures, rate, enforce, waived: false })
     }
 

@@ -1,7 +1,7 @@
 //! Makes arguments with lone surrogates readable for rules, and explains arguments that are
 //! unreadable.
 
-use callgate_call::{Arguments, ArgumentsForm, Unreadable};
+use callgate_call::{Arguments, ArgumentsForm, UnreadableArguments};
 use callgate_json::{Edits, Span};
 use callgate_policy::Judgement;
 
@@ -80,7 +80,7 @@ pub(crate) fn unreadable_note(arguments: &Arguments, judgement: &Judgement) -> O
     }
     let why = match arguments.value() {
         Ok(_) => return None,
-        Err(Unreadable::Oversize) => "its arguments are larger than the limit".to_owned(),
+        Err(UnreadableArguments::Oversize) => "its arguments are larger than the limit".to_owned(),
         Err(why) => why.to_string(),
     };
     Some(format!("The rule could not be evaluated, which counts as a match: {why}."))

@@ -12,14 +12,14 @@ use super::flows::{self, NextCall, ToolRole};
 use super::join::{self, Execution, MatchedIntent};
 use super::session::McpSession;
 use super::settings::{CheckAction, FlowSettings, McpSettings};
-use super::state::KnownTool;
-use crate::pipeline::{Resolved, ServerCall, Subject, Target};
+use super::state::ToolSnapshot;
+use crate::pipeline::{CallTarget, Resolved, ServerCall, Subject};
 
 /// The tool that a call to a server is for.
 #[derive(Debug)]
 pub(crate) struct TargetTool {
     pub(crate) settings: Arc<McpSettings>,
-    pub(crate) known: Option<KnownTool>,
+    pub(crate) known: Option<ToolSnapshot>,
     pub(crate) role: ToolRole,
     /// The server that offered this tool name first, if it is a different one.
     pub(crate) first_owner: Option<String>,
@@ -104,7 +104,7 @@ impl McpSession {
         let rate = rate.map(|rate| rate_key(&self.context.origin.who, &self.server, rate));
         Resolved {
             subject: with_hints(subject, tool.known.as_ref()),
-            target: Target::Server(Box::new(tool)),
+            target: CallTarget::Server(Box::new(tool)),
             failures,
             rate: rate.into_iter().collect(),
             enforce: settings.enforce,
@@ -128,7 +128,7 @@ impl McpSession {
         &self,
         settings: &McpSettings,
         tool: &str,
-        known: Option<&KnownTool>,
+        known: Option<&ToolSnapshot>,
     ) -> ToolRole {
         let hints = known.map(|known| known.inspection.hints).unwrap_or_default();
         ToolRole::of(settings.server(&self.server), tool, hints)
@@ -136,7 +136,7 @@ impl McpSession {
 }
 
 /// The call, with what its server says about the tool.
-fn with_hints(subject: &Arc<Subject>, known: Option<&KnownTool>) -> Arc<Subject> {
+fn with_hints(subject: &Arc<Subject>, known: Option<&ToolSnapshot>) -> Arc<Subject> {
     let hints = known.map(|known| known.inspection.effects).unwrap_or_default();
     if hints == subject.call.origin.effect_hints {
         return Arc::clone(subject);

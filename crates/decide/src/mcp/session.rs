@@ -13,10 +13,10 @@ use parking_lot::{Mutex, MutexGuard};
 use super::admission;
 use super::budget::RecordBudgets;
 use super::check::CheckFailures;
-use super::list::Listing;
+use super::list::SessionLists;
 use super::settings::McpSettings;
 use super::state::RegistryCache;
-use crate::decider::{Context, Inner};
+use crate::decider::{Inner, RequestContext};
 use crate::record;
 
 /// A session between a client and an MCP server. Its calls and texts are judged by the policies and
@@ -30,12 +30,12 @@ pub struct McpSessionState {
     pub(crate) inner: Arc<Inner>,
     pub(crate) server: String,
     pub(crate) launch: Launch,
-    pub(crate) context: Context,
+    pub(crate) context: RequestContext,
     /// Who chose the session name in the context.
     named_by: NamedBy,
     /// The last decision about whether the server may be used.
     admission: Mutex<Option<Admission>>,
-    pub(crate) listing: Mutex<Listing>,
+    pub(crate) listing: Mutex<SessionLists>,
     /// How many more records of each kind the session may cause.
     pub(crate) budgets: RecordBudgets,
 }
@@ -63,13 +63,18 @@ impl std::ops::Deref for McpSession {
 }
 
 impl McpSession {
-    pub(crate) fn new(inner: Arc<Inner>, server: &str, launch: &Launch, context: Context) -> Self {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        server: &str,
+        launch: &Launch,
+        context: RequestContext,
+    ) -> Self {
         let facts = OriginFields { surface: Surface::Mcp, ..(*context.origin).clone() };
         Self(Arc::new(McpSessionState {
             inner,
             server: server.to_owned(),
             launch: launch.clone(),
-            context: Context { origin: Origin::new(facts), ..context },
+            context: RequestContext { origin: Origin::new(facts), ..context },
             named_by: NamedBy::Agent,
             admission: Mutex::default(),
             listing: Mutex::default(),

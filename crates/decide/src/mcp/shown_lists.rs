@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 256 << 20;
 const ITEM_OVERHEAD: usize = 512;
 
 /// Definitions as a server shows them, by name.
-type Items = HashMap<Arc<str>, Arc<Version>>;
+type ShownDefinitions = HashMap<Arc<str>, Arc<Version>>;
 
 /// What the server of one session has shown of one kind. Another process may use another instance
 /// of the server, which may show something else.
@@ -31,7 +31,7 @@ pub(crate) struct ShownItems(Arc<SharedList>);
 
 #[derive(Debug, Default)]
 struct SharedList {
-    items: Items,
+    items: ShownDefinitions,
     _reserved: Option<ReservedBytes>,
 }
 
@@ -111,7 +111,7 @@ impl ShownLists {
 }
 
 /// Equal for equal items in any order.
-fn hash(items: &Items) -> u64 {
+fn hash(items: &ShownDefinitions) -> u64 {
     items.iter().fold(0, |sum, (name, version)| {
         let mut hash = DefaultHasher::new();
         (name, &version.launch, &version.hash, &version.whole).hash(&mut hash);
@@ -119,7 +119,7 @@ fn hash(items: &Items) -> u64 {
     })
 }
 
-fn size(items: &Items) -> usize {
+fn size(items: &ShownDefinitions) -> usize {
     items.iter().map(|(name, version)| name.len() + version.definition.len() + ITEM_OVERHEAD).sum()
 }
 

@@ -10,7 +10,7 @@ use callgate_call::{EffectHints, fold};
 use callgate_effects::Catalogue;
 use callgate_json::Value;
 use callgate_policy::NameReader;
-use callgate_registry::{ItemIdentity, ItemKind, Pin, PinStatus, Registry, Version};
+use callgate_registry::{ItemIdentity, ItemKind, Pin, PinRegistry, PinStatus, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
 use callgate_store::Glance;
 use parking_lot::Mutex;
@@ -73,7 +73,7 @@ impl ClaimedIntents {
 /// The registry as last read from the store, and what is computed from it.
 #[derive(Debug, Default)]
 pub(crate) struct RegistryCache {
-    pub(crate) registry: Registry,
+    pub(crate) registry: PinRegistry,
     /// The version of the store that the registry was read from.
     version: Option<u64>,
     /// When the store was last checked for changes.
@@ -105,7 +105,7 @@ pub(crate) struct Inspection {
 
 /// A tool as it is known at the time of a call.
 #[derive(Debug, Clone)]
-pub(crate) struct KnownTool {
+pub(crate) struct ToolSnapshot {
     pub(crate) state: PinStatus,
     /// The hash of the definition that the server offers now.
     pub(crate) hash: String,
@@ -166,7 +166,7 @@ impl Inner {
 
 impl RegistryCache {
     /// Replaces the registry with the one from the store.
-    fn replace_registry(&mut self, version: u64, registry: Registry, began: Instant) {
+    fn replace_registry(&mut self, version: u64, registry: PinRegistry, began: Instant) {
         self.registry = registry;
         self.version = Some(version);
         self.refreshed = Some(began);
@@ -179,18 +179,18 @@ impl RegistryCache {
     }
 
     /// A tool of a server, if it has been seen.
-    pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<KnownTool> {
+    pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<ToolSnapshot> {
         let pin = self.registry.get(&ItemIdentity::tool(server, tool))?;
         let (state, hash) = (pin.state(), pin.seen().hash.as_str().to_owned());
         let key = key(server, pin.seen().whole.as_str());
         if let Some(inspection) = self.inspected.get(&key) {
-            return Some(KnownTool { state, hash, inspection: Arc::clone(inspection) });
+            return Some(ToolSnapshot { state, hash, inspection: Arc::clone(inspection) });
         }
         // Another process listed it. Only the pinned parts of the definition are known, and they
         // suffice.
         let definition = pin.seen().definition.clone();
         let inspection = self.inspect(server, key, &definition);
-        Some(KnownTool { state, hash, inspection })
+        Some(ToolSnapshot { state, hash, inspection })
     }
 
     /// The same, for the definition that this server shows, even if another instance has shown a
@@ -200,7 +200,7 @@ impl RegistryCache {
         server: &str,
         tool: &str,
         shown: &Version,
-    ) -> Option<KnownTool> {
+    ) -> Option<ToolSnapshot> {
         let state = self.state_as(&ItemIdentity::tool(server, tool), shown);
         if state == PinStatus::Unseen {
             return None;
@@ -208,7 +208,7 @@ impl RegistryCache {
         let (hash, key) = (shown.hash.as_str().to_owned(), key(server, shown.whole.as_str()));
         let known = self.inspected.get(&key).map(Arc::clone);
         let inspection = known.unwrap_or_else(|| self.inspect(server, key, &shown.definition));
-        Some(KnownTool { state, hash, inspection })
+        Some(ToolSnapshot { state, hash, inspection })
     }
 
     /// The pin status of the definition that this server shows.
@@ -307,7 +307,7 @@ impl RegistryCache {
 }
 
 impl FirstOwners {
-    fn of(registry: &Registry) -> Self {
+    fn of(registry: &PinRegistry) -> Self {
         let mut owners: HashMap<String, (i64, String)> = HashMap::new();
         for pin in registry.pins().filter(|pin| pin.identity.kind == ItemKind::Tool) {
             let first = (pin.first_seen, pin.identity.server.clone());

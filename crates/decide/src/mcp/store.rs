@@ -1,7 +1,7 @@
 //! Converts pins between the registry in memory and the store that all processes share.
 
 use callgate_registry::{
-    ItemIdentity, ItemKind, Launch, Pin, PinHash, PinState, PinStatus, Registry, Version,
+    ItemIdentity, ItemKind, Launch, Pin, PinHash, PinRegistry, PinState, PinStatus, Version,
 };
 use callgate_store::{PinnedVersion, PutPin, Store, StoreError, StoredPin};
 
@@ -45,8 +45,8 @@ pub fn pin(stored: StoredPin) -> Option<Pin> {
 }
 
 /// Loads the registry from the store.
-pub fn load(audit: &Store) -> Result<Registry, StoreError> {
-    Ok(Registry::new(audit.pins()?.into_iter().filter_map(pin)))
+pub fn load(audit: &Store) -> Result<PinRegistry, StoreError> {
+    Ok(PinRegistry::new(audit.pins()?.into_iter().filter_map(pin)))
 }
 
 /// What happened to a pin that was to be stored.

@@ -177,8 +177,12 @@ impl McpSession {
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
         failures.add(unfit_extra_input(&self.inner.in_force().settings, &extra_inputs));
         failures.add(judgement.rewritten().map(|_| irreplaceable()));
-        let mut record =
-            record::call(RecordKind::McpToolCalled, &self.context, &call, record::Input::Known);
+        let mut record = record::call(
+            RecordKind::McpToolCalled,
+            &self.context,
+            &call,
+            record::ArgumentsState::Known,
+        );
         if let Some(tool) = &mut record.tool {
             tool.name = method.to_owned();
         }

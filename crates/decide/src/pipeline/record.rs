@@ -7,12 +7,12 @@ use callgate_call::ToolCall;
 use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
 use callgate_store::Receipt;
 
-use super::resolve::Target;
+use super::resolve::CallTarget;
 use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::Inner;
 use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
-use crate::record::{self, Input};
+use crate::record::{self, ArgumentsState};
 use crate::settings::{OnFailure, Settings};
 use crate::{observer, origins, past};
 
@@ -113,8 +113,13 @@ pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
         CallSource::InResponse { .. } => RecordKind::ToolCall,
         CallSource::ToServer(_) => RecordKind::McpToolCalled,
     };
-    let mut record =
-        record::call_as(subject.record, kind, &subject.context, &subject.call, Input::Known);
+    let mut record = record::call_as(
+        subject.record,
+        kind,
+        &subject.context,
+        &subject.call,
+        ArgumentsState::Known,
+    );
     let mut verdict =
         record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
@@ -125,10 +130,10 @@ pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
 fn build_record(answered: &Answered) -> Record {
     let resolved = &answered.resolved;
     let Subject { context, call, record: id, .. } = &*resolved.subject;
-    let mut record = record::call_as(*id, kind(resolved), context, call, Input::Known);
+    let mut record = record::call_as(*id, kind(resolved), context, call, ArgumentsState::Known);
     match &resolved.target {
-        Target::Named(resolved_tool) => resolved_tool.add_server_facts(&mut record),
-        Target::Server(_) => add_server_facts(resolved, &mut record),
+        CallTarget::Named(resolved_tool) => resolved_tool.add_server_facts(&mut record),
+        CallTarget::Server(_) => add_server_facts(resolved, &mut record),
     }
     if resolved.waived {
         let note = "its arguments are larger than the limit and were not judged".to_owned();
@@ -153,9 +158,9 @@ fn build_record(answered: &Answered) -> Record {
 
 fn kind(resolved: &Resolved) -> RecordKind {
     match &resolved.target {
-        Target::Server(_) => RecordKind::McpToolCalled,
-        Target::Named(_) if resolved.waived => RecordKind::ToolCallWarning,
-        Target::Named(resolved_tool) => resolved_tool.kind(),
+        CallTarget::Server(_) => RecordKind::McpToolCalled,
+        CallTarget::Named(_) if resolved.waived => RecordKind::ToolCallWarning,
+        CallTarget::Named(resolved_tool) => resolved_tool.kind(),
     }
 }
 

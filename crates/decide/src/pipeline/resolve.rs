@@ -9,7 +9,7 @@ use callgate_policy::{ExtraInput, Findings, LimitKey};
 use super::Subject;
 use crate::clock::now;
 use crate::decider::Inner;
-use crate::mcp::{Check, CheckFailure, CheckFailures, KnownTool, ResolvedTool, TargetTool};
+use crate::mcp::{Check, CheckFailure, CheckFailures, ResolvedTool, TargetTool, ToolSnapshot};
 use crate::settings::{OddArguments, Oversize, Settings};
 use crate::store_query::StoreUnavailable;
 
@@ -17,7 +17,7 @@ use crate::store_query::StoreUnavailable;
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) subject: Arc<Subject>,
-    pub(crate) target: Target,
+    pub(crate) target: CallTarget,
     pub(crate) failures: CheckFailures,
     /// The buckets of `mcp.rate` that count it.
     pub(crate) rate: Vec<LimitKey>,
@@ -29,7 +29,7 @@ pub(crate) struct Resolved {
 
 /// What a call is for.
 #[derive(Debug)]
-pub(crate) enum Target {
+pub(crate) enum CallTarget {
     /// The tool that a name in a model's response refers to.
     Named(ResolvedTool),
     /// The tool of the server that the call is sent to.
@@ -43,8 +43,8 @@ impl Resolved {
 
     pub(crate) fn findings(&self) -> Findings<'_> {
         match &self.target {
-            Target::Named(_) => Findings::NotInspected,
-            Target::Server(at) => {
+            CallTarget::Named(_) => Findings::NotInspected,
+            CallTarget::Server(at) => {
                 let known = at.known.as_ref();
                 known.map(|known| Findings::Of(&known.inspection.findings)).unwrap_or_default()
             }
@@ -53,12 +53,12 @@ impl Resolved {
 
     pub(crate) fn target_tool(&self) -> Option<&TargetTool> {
         match &self.target {
-            Target::Named(_) => None,
-            Target::Server(at) => Some(at),
+            CallTarget::Named(_) => None,
+            CallTarget::Server(at) => Some(at),
         }
     }
 
-    pub(crate) fn known(&self) -> Option<&KnownTool> {
+    pub(crate) fn known(&self) -> Option<&ToolSnapshot> {
         self.target_tool().and_then(|at| at.known.as_ref())
     }
 

@@ -10,14 +10,14 @@ use callgate_policy::{
 };
 
 use crate::clock::now;
-use crate::decider::Context;
+use crate::decider::RequestContext;
 use crate::in_force::InForce;
 use crate::mcp::{Alias, ArgumentHash, ForwardedCall, McpSession};
 
 /// Everything that a door reports about a call. All later stages are the same for every door.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
-    pub(crate) context: Context,
+    pub(crate) context: RequestContext,
     pub(crate) policies: Arc<Policies>,
     /// The policies and settings that were in force when the call began.
     pub(crate) in_force: Arc<InForce>,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use callgate_call::{ClientInfo, Origin, OriginFields, Surface, Who};
 use callgate_decide::mcp::{Launch, McpSession};
-use callgate_decide::{Context, Decider};
+use callgate_decide::{Decider, RequestContext};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
@@ -251,8 +251,10 @@ impl Site {
             session: client.session.clone(),
             ..OriginFields::at(Surface::Mcp)
         });
-        let context =
-            Context { request: Some(client.request.as_str().into()), ..Context::new(origin) };
+        let context = RequestContext {
+            request: Some(client.request.as_str().into()),
+            ..RequestContext::new(origin)
+        };
         Arc::new(self.decider.mcp(&self.id, &self.launch, context))
     }
 }

@@ -1,6 +1,6 @@
 use callgate_call::{Origin, Surface};
 use callgate_decide::mcp::Launch;
-use callgate_decide::{Context, Decider};
+use callgate_decide::{Decider, RequestContext};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Location, Store};
@@ -25,7 +25,7 @@ impl Between {
         let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
         let settings = callgate_decide::Settings { max_arguments: 1000, ..Default::default() };
         let decider = Decider::new(Some(policies), audit, settings);
-        let context = Context::new(Origin::at(Surface::Mcp));
+        let context = RequestContext::new(Origin::at(Surface::Mcp));
         let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
         let session = RpcSession::new(Arc::clone(&mcp_session));
         Self { session, mcp_session, to_server: Vec::new(), to_client: Vec::new() }

@@ -1,6 +1,6 @@
 use callgate_call::{Origin, Surface};
 use callgate_decide::mcp::Launch;
-use callgate_decide::{Context, Decider};
+use callgate_decide::{Decider, RequestContext};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Location, Store};
@@ -16,7 +16,7 @@ fn wrapped() -> (Arc<WrapState>, BufReader<DuplexStream>) {
     let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
     let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
     let decider = Decider::new(Some(policies), audit, callgate_decide::Settings::default());
-    let context = Context::new(Origin::at(Surface::Mcp));
+    let context = RequestContext::new(Origin::at(Surface::Mcp));
     let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
     let settings = StdioSettings::default();
     let (server, stdin) = tokio::io::duplex(16 << 20);

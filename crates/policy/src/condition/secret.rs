@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use callgate_call::{Arguments, ArgumentsForm, Unreadable};
+use callgate_call::{Arguments, ArgumentsForm, UnreadableArguments};
 use callgate_document::{At, Fields, Problems, Yaml, texts};
 use callgate_json::quote;
 use callgate_scan::Set;
@@ -109,7 +109,7 @@ impl LeafCondition for SecretCondition {
 
 impl SecretCondition {
     /// The kinds of secrets in an input, each once.
-    fn kinds<'c>(&self, input: &'c Arguments) -> Result<Vec<String>, &'c Unreadable> {
+    fn kinds<'c>(&self, input: &'c Arguments) -> Result<Vec<String>, &'c UnreadableArguments> {
         input.value()?;
         let text = input.raw();
         let mut hits = match (self.set.get(), input.form()) {

@@ -3,10 +3,10 @@
 use callgate_scan::inspect::Similarity;
 
 use super::*;
-use crate::{FirstUse, ItemIdentity, Launch, Likeness, Registry};
+use crate::{FirstUse, ItemIdentity, Launch, Likeness, PinRegistry};
 
-fn registry(tools: &[(&str, &str)]) -> Registry {
-    let mut registry = Registry::default();
+fn registry(tools: &[(&str, &str)]) -> PinRegistry {
+    let mut registry = PinRegistry::default();
     for (server, name) in tools {
         let definition = tool(&format!(r#"{{"name":"{name}"}}"#));
         let launch = Launch::origin("http://localhost");
@@ -16,7 +16,7 @@ fn registry(tools: &[(&str, &str)]) -> Registry {
     registry
 }
 
-fn alike(registry: &Registry, server: &str, name: &str) -> Vec<(String, Likeness)> {
+fn alike(registry: &PinRegistry, server: &str, name: &str) -> Vec<(String, Likeness)> {
     let found = registry.alike(&ItemIdentity::tool(server, name));
     found.into_iter().map(|it| (it.other.to_string(), it.how)).collect()
 }
@@ -49,5 +49,5 @@ fn names_that_are_easily_confused_are_reported() {
 fn the_report_is_bounded() {
     let names: Vec<String> = (0..100).map(|n| format!("s{n}")).collect();
     let tools: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "read_file")).collect();
-    assert_eq!(alike(&registry(&tools), "other", "read_file").len(), Registry::MAX_ALIKE);
+    assert_eq!(alike(&registry(&tools), "other", "read_file").len(), PinRegistry::MAX_ALIKE);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    FirstUse, ItemIdentity, Launch, Observation, Observed, Pin, PinState, PinStatus, Registry,
+    FirstUse, ItemIdentity, Launch, Observation, Observed, Pin, PinRegistry, PinState, PinStatus,
     RegistryFull, TrustError,
 };
 
@@ -28,13 +28,13 @@ fn id() -> ItemIdentity {
     ItemIdentity::tool("s", "t")
 }
 
-fn see(registry: &mut Registry, definition: &Definition) -> Observed {
+fn see(registry: &mut PinRegistry, definition: &Definition) -> Observed {
     registry.observe(&id(), &here(), definition, FirstUse::Trust, 0).unwrap()
 }
 
 /// A registry in which definition `a` has this state.
-fn in_state(state: PinStatus) -> Registry {
-    let mut registry = Registry::default();
+fn in_state(state: PinStatus) -> PinRegistry {
+    let mut registry = PinRegistry::default();
     match state {
         PinStatus::Unseen => {}
         PinStatus::Trusted => drop(see(&mut registry, &a())),
@@ -96,7 +96,7 @@ fn trust_is_for_what_was_seen_last() {
     assert_eq!(registry.trust(&id(), None), Ok(true));
     assert_eq!(registry.state_of(&id()), PinStatus::Trusted);
 
-    let unseen = Registry::default().trust(&id(), None).unwrap_err();
+    let unseen = PinRegistry::default().trust(&id(), None).unwrap_err();
     assert!(unseen.to_string().starts_with("`s/t` is unknown"), "{unseen}");
 }
 
@@ -186,7 +186,7 @@ fn tools_of_one_name_on_two_servers_are_two_items() {
 
 #[test]
 fn a_server_cannot_fill_memory() {
-    let mut registry = Registry::default();
+    let mut registry = PinRegistry::default();
     let definition = |number: usize, length: usize| {
         tool(&format!(r#"{{"name":"t{number}","title":"{}"}}"#, "x".repeat(length)))
     };
@@ -197,7 +197,7 @@ fn a_server_cannot_fill_memory() {
     };
     let large = 250_000;
     let many = (0..1000).take_while(|number| see(*number, large).is_ok()).count();
-    assert!((200..=Registry::MAX_BYTES / large).contains(&many), "{many}");
+    assert!((200..=PinRegistry::MAX_BYTES / large).contains(&many), "{many}");
     assert_eq!(see(2000, large), Err(RegistryFull { server: "s".into() }));
     assert_eq!(see(0, large), Ok(Observation::Same), "what is known stays known");
     assert!(matches!(see(0, large + 1), Ok(Observation::Changed(_))), "a change is always noticed");
@@ -205,19 +205,19 @@ fn a_server_cannot_fill_memory() {
     assert!(changed.seen().definition.contains("was not kept"));
     assert_eq!(changed.seen().hash, *definition(0, large + 1).hash());
 
-    let mut registry = Registry::default();
-    for number in 0..=Registry::MAX_PINS {
+    let mut registry = PinRegistry::default();
+    for number in 0..=PinRegistry::MAX_PINS {
         let small = definition(number, 1);
         let seen =
             registry.observe(&ItemIdentity::of("s", &small), &here(), &small, FirstUse::Trust, 0);
-        assert_eq!(seen.is_err(), number == Registry::MAX_PINS);
+        assert_eq!(seen.is_err(), number == PinRegistry::MAX_PINS);
     }
 }
 
 #[test]
 fn what_is_stored_comes_back() {
     let registry = in_state(PinStatus::Changed);
-    let mut again = Registry::new(registry.pins().cloned());
+    let mut again = PinRegistry::new(registry.pins().cloned());
     assert_eq!(again.state_of(&id()), PinStatus::Changed);
     assert!(matches!(&again.get(&id()).unwrap().state, PinState::Changed(_)));
     assert_eq!(see(&mut again, &b()).what, see(&mut in_state(PinStatus::Changed), &b()).what);

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use callgate_call::{Origin, OriginFields, Surface, Who};
 use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
 use callgate_decide::mcp::{Launch, McpSession};
-use callgate_decide::{Context, Decider, login};
+use callgate_decide::{Decider, RequestContext, login};
 use callgate_mcp::{Program, ProgramError, ServerCommand, StdioSettings, environment};
 use callgate_store::Store;
 
@@ -167,7 +167,7 @@ fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession 
             ..OriginFields::at(Surface::Mcp)
         })
     };
-    let begin = |session| decider.mcp(server, launch, Context::new(origin(session)));
+    let begin = |session| decider.mcp(server, launch, RequestContext::new(origin(session)));
     match named {
         Some(named) => begin(Some(named)),
         None => begin(parent()).named_by_door(),

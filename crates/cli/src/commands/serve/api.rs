@@ -10,7 +10,7 @@ use callgate_control::{
     SocketError, Status, StoreHealth, digest,
 };
 use callgate_decide::{Decider, PolicyState};
-use callgate_store::{Location, RecordReader, Store, WriteHealth as AuditHealth};
+use callgate_store::{Location, RecordReader, Store, WriteHealth};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -67,8 +67,8 @@ pub(crate) fn config_digest(policies: &PolicySet) -> String {
 impl ApiHost for GatewayState {
     fn health(&self) -> GatewayHealth {
         let problem = match self.decider.audit_health() {
-            AuditHealth::Ok => None,
-            AuditHealth::Failing { why, .. } => Some(why),
+            WriteHealth::Ok => None,
+            WriteHealth::Failing { why, .. } => Some(why),
         };
         let rejected = match self.decider.policy_state() {
             PolicyState::Current => None,

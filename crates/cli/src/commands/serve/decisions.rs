@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use callgate_audit::{Record, RecordKind, RecordedVerdict};
-use callgate_decide::{Decider, Decisions};
+use callgate_decide::{Decider, ObservedDecisions};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::logging;
@@ -18,10 +18,10 @@ pub(super) fn show(decider: &Decider, format: LogFormat) {
     match (format, io::stderr().is_terminal()) {
         (LogFormat::Text, true) => {
             let color = Color::of(&io::stderr());
-            decider.observe(Decisions::Denied, move |record| print_denied(record, color));
+            decider.observe(ObservedDecisions::Denied, move |record| print_denied(record, color));
         }
-        (LogFormat::Text, false) => decider.observe(Decisions::Denied, log),
-        (LogFormat::Json, _) => decider.observe(Decisions::All, log),
+        (LogFormat::Text, false) => decider.observe(ObservedDecisions::Denied, log),
+        (LogFormat::Json, _) => decider.observe(ObservedDecisions::All, log),
     }
 }
 

@@ -270,7 +270,8 @@ fn a_call_to_another_server_does_not_exempt_from_the_rate() {
     let arguments = Arguments::json("{}");
     let made =
         ToolCall { id: CallId::from("c1"), name, arguments, origin: origin.clone(), caller: None };
-    let mut response_decider = world.decider.response_decider(crate::Context::new(origin)).unwrap();
+    let mut response_decider =
+        world.decider.response_decider(crate::RequestContext::new(origin)).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     assert!(matches!(runtime.block_on(response_decider.decide(made)), crate::Decision::Allow(_)));
     let request = |id: &str| {

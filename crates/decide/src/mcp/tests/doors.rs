@@ -8,7 +8,7 @@ use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use super::super::*;
 use super::support::*;
 use crate::tests::nth;
-use crate::{Context, Decider, Decision, NameDecision, ResponseDecider, Settings};
+use crate::{Decider, Decision, NameDecision, RequestContext, ResponseDecider, Settings};
 
 const PUSH: &str = r#"{"name":"push","description":"Pushes."}"#;
 
@@ -32,7 +32,7 @@ fn denied_by(world: &World, name: &str) -> (String, String) {
 }
 
 fn denied_call_by(world: &World, call: &ToolCall) -> (String, String) {
-    let context = || Context::new(Origin::at(Surface::Response));
+    let context = || RequestContext::new(Origin::at(Surface::Response));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let mut response_decider = world.decider.response_decider(context()).unwrap();
     // The first name arrives long after the response has begun.
@@ -172,7 +172,7 @@ fn an_agents_own_tool_is_not_a_servers_tool() {
 fn lists_apply_without_any_rule() {
     let audit = audit();
     let decider = Decider::new(None, audit.clone(), Settings::default());
-    let context = Context::new(Origin::at(Surface::Response));
+    let context = RequestContext::new(Origin::at(Surface::Response));
     assert!(!decider.judges() && decider.response_decider(context).is_none());
     decider.set_mcp(McpSettings { deny_servers: globs(&["evil"]), ..McpSettings::default() });
     let world = World { decider, audit };
@@ -214,8 +214,9 @@ fn lists_apply_to_calls_inside_other_calls() {
 fn changed_settings_apply_to_later_responses_and_to_calls_of_open_sessions() {
     let world = World::new(McpSettings::default());
     let session = world.listed("git", &[PUSH]);
-    let response_decider =
-        || world.decider.response_decider(Context::new(Origin::at(Surface::Response))).unwrap();
+    let response_decider = || {
+        world.decider.response_decider(RequestContext::new(Origin::at(Surface::Response))).unwrap()
+    };
     let streams = |mut response_decider: ResponseDecider| {
         matches!(
             response_decider.decide_by_name(nth(0), &call_with("git-push", "{}")),
@@ -252,7 +253,7 @@ fn a_name_that_may_be_outdated_triggers_a_refresh_before_the_call_is_complete() 
     world.audit.do_later(move |_| _ = goes.recv()).unwrap();
     let begun = Instant::now();
     let mut response_decider =
-        world.decider.response_decider(Context::new(Origin::at(Surface::Response))).unwrap();
+        world.decider.response_decider(RequestContext::new(Origin::at(Surface::Response))).unwrap();
     assert!(!inner.is_refresh_pending());
     assert!(matches!(
         response_decider.decide_by_name(nth(0), &call_of("Bash")),

@@ -7,7 +7,7 @@ use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, 
 
 use super::super::*;
 use super::support::*;
-use crate::{Context, Decision};
+use crate::{Decision, RequestContext};
 
 const READ: &str = r#"{"name":"read_note","description":"Reads a note."}"#;
 const SEND: &str = r#"{"name":"send_mail","description":"Sends a mail."}"#;
@@ -110,7 +110,7 @@ fn intend(world: &World, name: &str, id: &str, session: &str, arguments: &str) {
         OriginFields { session: Some(session.into()), ..OriginFields::at(Surface::Response) };
     let origin = Origin::new(facts);
     let mut response_decider =
-        world.decider.response_decider(Context::new(origin.clone())).unwrap();
+        world.decider.response_decider(RequestContext::new(origin.clone())).unwrap();
     let call = ToolCall {
         id: CallId::from(id),
         name: ToolName::parse(name).unwrap(),
@@ -309,7 +309,7 @@ fn annotations_add_effects_to_a_tool_and_remove_none() {
         let arguments = Arguments::json(r#"{"path":"/srv/x"}"#);
         let (id, caller) = (CallId::from("c"), None);
         let made = ToolCall { id, name, arguments, origin: origin.clone(), caller };
-        let mut decider = world.decider.response_decider(Context::new(origin)).unwrap();
+        let mut decider = world.decider.response_decider(RequestContext::new(origin)).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         matches!(runtime.block_on(decider.decide(made)), Decision::Allow(_))
     };

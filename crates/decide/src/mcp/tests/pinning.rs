@@ -1,7 +1,7 @@
 //! Pins: the effect of each setting in each state.
 
 use callgate_audit::{CallOutcome, RecordKind};
-use callgate_registry::{Definition, ItemIdentity, ItemKind, Registry};
+use callgate_registry::{Definition, ItemIdentity, ItemKind, PinRegistry};
 
 use super::super::*;
 use super::support::*;
@@ -84,7 +84,7 @@ fn trust_in_another_process_counts_at_the_next_call() {
     let session = world.listed("srv", &[ECHO]);
     assert_eq!(stopped_by(&session, "echo"), "mcp.pins");
     let identity = ItemIdentity::tool("srv", "echo");
-    let mut registry: Registry = load_registry(&world.audit).unwrap();
+    let mut registry: PinRegistry = load_registry(&world.audit).unwrap();
     assert!(registry.trust(&identity, None).unwrap());
     world.audit.put_pin(&stored_pin(registry.get(&identity).unwrap())).unwrap();
     assert_eq!(stopped_by(&session, "echo"), "");
@@ -112,7 +112,8 @@ fn two_processes_agree_on_one_pin() {
 fn a_server_that_is_started_differently_is_another_server() {
     let world = World::new(settings(CheckAction::Block, true));
     world.listed("srv", &[ECHO]);
-    let context = crate::Context::new(callgate_call::Origin::at(callgate_call::Surface::Mcp));
+    let context =
+        crate::RequestContext::new(callgate_call::Origin::at(callgate_call::Surface::Mcp));
     let moved = world.decider.mcp("srv", &Launch::command("evil", &["--stdio"], None), context);
     assert!(matches!(&moved.tools(&[ECHO], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     let detail = world.last(RecordKind::McpToolChanged).detail.unwrap();
@@ -143,7 +144,7 @@ fn prompts_and_instructions_are_pinned_too() {
 fn a_pin_survives_the_store() {
     let definition = Definition::read(ItemKind::Tool, ECHO).unwrap();
     let launch = Launch::origin("https://example.org");
-    let mut registry = Registry::default();
+    let mut registry = PinRegistry::default();
     let identity = ItemIdentity::of("srv", &definition);
     let first = callgate_registry::FirstUse::Quarantine;
     registry.observe(&identity, &launch, &definition, first, 7).unwrap();

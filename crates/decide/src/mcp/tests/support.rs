@@ -7,7 +7,7 @@ use callgate_policy::{Policies, Source};
 use callgate_store::{Durability, Location, Retention, Store};
 
 use super::super::*;
-use crate::{Context, Decider, Denial, Settings};
+use crate::{Decider, Denial, RequestContext, Settings};
 
 pub(super) struct World {
     pub(super) decider: Decider,
@@ -52,7 +52,7 @@ impl World {
     pub(super) fn session(&self, server: &str) -> McpSession {
         let launch = Launch::command(server, &["--stdio"], None);
         let facts = OriginFields { session: Some("s1".into()), ..OriginFields::at(Surface::Mcp) };
-        self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
+        self.decider.mcp(server, &launch, RequestContext::new(Origin::new(facts)))
     }
 
     /// The same session, as claimed by the holder of a gateway key.
@@ -61,7 +61,7 @@ impl World {
         let who = Who { key: Some(key.into()), ..Who::default() };
         let facts =
             OriginFields { who, session: Some("s1".into()), ..OriginFields::at(Surface::Mcp) };
-        self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
+        self.decider.mcp(server, &launch, RequestContext::new(Origin::new(facts)))
     }
 
     /// A session whose server has listed these tools.
