@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, Result};
 use callgate_config::{Error as ConfigError, PolicySet};
 use callgate_control::HintedError;
-use callgate_policy::{Judgement, RuleHit, Scope};
+use callgate_policy::{DenialScope, Judgement, RuleHit};
 
 use crate::args::ColorWhen;
 
@@ -264,12 +264,12 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
 }
 
 /// What a denial blocks, if the rule does not state it.
-fn blocked(scope: Scope) -> &'static str {
+fn blocked(scope: DenialScope) -> &'static str {
     match scope {
-        Scope::Tool => "the tool, whatever its arguments",
-        Scope::Use => "only this use of the tool",
-        Scope::Rate => "more calls than the limit",
-        Scope::Outage | Scope::Unclear => "this call",
+        DenialScope::Tool => "the tool, whatever its arguments",
+        DenialScope::Use => "only this use of the tool",
+        DenialScope::Rate => "more calls than the limit",
+        DenialScope::Outage | DenialScope::Unclear => "this call",
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use callgate_call::Surface;
 use callgate_document::{At, Diagnostic, Node, Problems, Source, Span, Warning};
 use callgate_effects::{Catalogue, Entry};
-use callgate_policy::{Document, Policies, Relaxation, builtin, builtins};
+use callgate_policy::{Policies, PolicyDocument, Relaxation, builtin, builtins};
 
 use crate::error::{Error, Rejected};
 use crate::exposed::{self, Exposed};
@@ -242,7 +242,7 @@ impl Gathered {
         served: &[Surface],
     ) -> Result<PolicySet, (Vec<Source>, Vec<Diagnostic>)> {
         let compiled = {
-            let documents: Vec<Document<'_>> =
+            let documents: Vec<PolicyDocument<'_>> =
                 self.parts.iter().filter_map(|part| part.document(&self.sources)).collect();
             let catalogue = Catalogue::builtin().with(self.tools.iter().cloned());
             Policies::compile_documents(&documents, &catalogue, served)
@@ -271,11 +271,11 @@ impl Gathered {
 }
 
 impl Part {
-    fn document<'s>(&self, sources: &'s [Source]) -> Option<Document<'s>> {
+    fn document<'s>(&self, sources: &'s [Source]) -> Option<PolicyDocument<'s>> {
         match self {
-            Self::File(at) => sources.get(*at).map(Document::file),
+            Self::File(at) => sources.get(*at).map(PolicyDocument::file),
             Self::Inline(at, nodes) => {
-                sources.get(*at).map(|source| Document::part(source, nodes.clone()))
+                sources.get(*at).map(|source| PolicyDocument::part(source, nodes.clone()))
             }
         }
     }

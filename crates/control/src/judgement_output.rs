@@ -3,8 +3,8 @@
 use callgate_call::ToolCall;
 use callgate_json::quote;
 use callgate_policy::{
-    ArgumentEffects, DenialText, EffectReport, Judgement, Matched, ReportedEffect, ReportedExtent,
-    RuleError, RuleHit, Scope, Verdict,
+    ArgumentEffects, DenialScope, DenialText, EffectReport, Judgement, Matched, ReportedEffect,
+    ReportedExtent, RuleError, RuleHit, Verdict,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -104,7 +104,7 @@ impl<'a> CheckOutput<'a> {
             reason,
             hint: Some(hint),
             blocks: None,
-            scope: Some(Scope::Tool.as_str()),
+            scope: Some(DenialScope::Tool.as_str()),
             uncovered: false,
             matched: None,
             rewritten: None,

@@ -12,7 +12,7 @@ use callgate_document::{At, Problems, Span};
 use callgate_effects::Catalogue;
 use callgate_json::quote;
 use callgate_policy::{
-    Document, Moment, Policies, Protection, Relaxation, SpentLimits, Weekday, starter,
+    Moment, Policies, PolicyDocument, Protection, Relaxation, SpentLimits, Weekday, starter,
 };
 
 const NOON: Moment = Moment::on(Weekday::Monday, 12);
@@ -98,10 +98,10 @@ fn starter_policy() -> Policies {
     let source = starter();
     let name = At { value: source.name.clone(), span: Span::default() };
     let tree = Relaxation::none(name).apply(&source, &mut Problems::new(&source));
-    compile(&[Document::part(&source, tree.into_iter().collect())])
+    compile(&[PolicyDocument::part(&source, tree.into_iter().collect())])
 }
 
-fn compile(documents: &[Document<'_>]) -> Policies {
+fn compile(documents: &[PolicyDocument<'_>]) -> Policies {
     let compiled =
         Policies::compile_documents(documents, &Catalogue::builtin(), &[Surface::Response]);
     compiled.map_or_else(|_| std::process::exit(1), |(policies, _)| policies)

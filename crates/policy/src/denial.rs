@@ -3,7 +3,7 @@
 mod template;
 mod text;
 
-pub use template::{Template, TemplateError};
+pub use template::{TemplateError, TextTemplate};
 pub use text::{CALL_PLACES, CONTENT_PLACES, DenialText, DenialTextParts};
 
 /// A denied call. [`DenialText`] turns it into the text that the model and the user read.
@@ -24,7 +24,7 @@ pub struct Denial {
     /// The kind of action that the rule blocks, in its own words.
     pub blocks: Option<String>,
     /// How much is blocked.
-    pub scope: Scope,
+    pub scope: DenialScope,
     /// The id of the record.
     pub record: Option<String>,
 }
@@ -32,7 +32,7 @@ pub struct Denial {
 /// How much a denial blocks. The model needs to know, so that it neither tries another spelling nor
 /// gives up on the whole tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum DenialScope {
     /// Every call of the tool, whatever its arguments.
     Tool,
     /// This call: with other arguments the tool may be allowed.
@@ -45,7 +45,7 @@ pub enum Scope {
     Unclear,
 }
 
-impl Scope {
+impl DenialScope {
     /// The word used in machine-readable output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl Denial {
             hint: None,
             argument: None,
             blocks: None,
-            scope: Scope::Unclear,
+            scope: DenialScope::Unclear,
             record: None,
         }
     }

@@ -5,14 +5,14 @@ use callgate_document::Source;
 
 /// A file with policies in it.
 #[derive(Debug)]
-pub struct Document<'s> {
+pub struct PolicyDocument<'s> {
     source: &'s Source,
     /// The policies of a config file, whose other keys were read elsewhere; `None` for a policy
     /// file.
     policies: Option<Vec<Node>>,
 }
 
-impl<'s> Document<'s> {
+impl<'s> PolicyDocument<'s> {
     /// A policy file.
     pub fn file(source: &'s Source) -> Self {
         Self { source, policies: None }

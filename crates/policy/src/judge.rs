@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 
 use crate::condition::Condition;
-use crate::denial::Scope;
+use crate::denial::DenialScope;
 use crate::finding::Findings;
 use crate::judgement::{Judgement, JudgementDetails, NameJudgement, RuleHit};
 use crate::limit::SpentLimits;
@@ -54,7 +54,7 @@ impl Policies {
             if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
-                judgement.details.scope = Scope::Tool;
+                judgement.details.scope = DenialScope::Tool;
                 return NameJudgement::Deny(judgement);
             }
             open |= outcome.may_restrict() || outcome.may_sanitize;
@@ -94,7 +94,7 @@ impl Policies {
         }
         let mut judgement = outer;
         if !judgement.verdict.passes() && self.blocks_tool(question) {
-            judgement.details.scope = Scope::Tool;
+            judgement.details.scope = DenialScope::Tool;
         }
         judgement
     }
@@ -194,7 +194,7 @@ impl Policies {
             if outcome.never_passes() && verdict > judgement.verdict {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
-                judgement.details.scope = Scope::Tool;
+                judgement.details.scope = DenialScope::Tool;
             }
         }
         judgement
@@ -317,7 +317,7 @@ impl Judgement {
                 reason: "no policy applies".to_owned(),
                 hint: None,
                 blocks: None,
-                scope: Scope::Use,
+                scope: DenialScope::Use,
                 terms: None,
                 uncovered: true,
                 deciding: Vec::new(),
@@ -406,7 +406,7 @@ impl Judgement {
         self.details.reason = hit.reason;
         self.details.hint = hit.hint;
         self.details.blocks = hit.blocks;
-        self.details.scope = if hit.limited { Scope::Rate } else { Scope::Use };
+        self.details.scope = if hit.limited { DenialScope::Rate } else { DenialScope::Use };
         self.details.terms = hit.terms;
         self.details.uncovered = uncovered;
         self.details.matched = None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_call::{FileWrite, FoundOrigin, ToolCall};
 
 use crate::condition::denial_event;
-use crate::denial::{Denial, Scope, cut};
+use crate::denial::{Denial, DenialScope, cut};
 use crate::limit::LimitKey;
 use crate::permit::{CallFingerprint, NameFingerprint, NamePermit, Permit};
 use crate::sanitize::Cleaner;
@@ -59,7 +59,7 @@ pub struct JudgementDetails {
     /// The kind of action that the rule blocks, in its own words.
     pub blocks: Option<String>,
     /// How much is blocked, if the call does not pass.
-    pub scope: Scope,
+    pub scope: DenialScope,
     /// How the call waits; `None` unless the verdict is ask or review.
     pub terms: Option<Arc<Terms>>,
     /// Whether a default decided, and no rule.

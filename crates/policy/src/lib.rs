@@ -96,10 +96,10 @@ mod wrapper;
 pub use callgate_document::{Diagnostic, Source, Warning};
 pub use condition::{KeyDoc, condition_keys};
 pub use denial::{
-    CALL_PLACES, CONTENT_PLACES, Denial, DenialText, DenialTextParts, Scope, Template,
-    TemplateError,
+    CALL_PLACES, CONTENT_PLACES, Denial, DenialScope, DenialText, DenialTextParts, TemplateError,
+    TextTemplate,
 };
-pub use document::Document;
+pub use document::PolicyDocument;
 pub use effect_report::{ArgumentEffects, EffectReport, ReportedEffect, ReportedExtent};
 pub use effect_terms::EffectTerms;
 pub use explain::{
@@ -115,7 +115,7 @@ pub use limit::{LimitBy, LimitKey, Rate, SpentLimits};
 pub use moment::{Moment, Weekday};
 pub use packs::{builtin, builtins, starter};
 pub use pattern::Globs;
-pub use permit::{NamePermit, Permit, Recorded, Written};
+pub use permit::{NamePermit, Permit, Recorded, WriteProof};
 pub use policies::{CallerRule, DefaultInfo, ExampleCount, Policies, RuleInfo};
 pub use protect::{NAME as SELF_PROTECTION, Protection};
 pub use relax::Relaxation;

@@ -34,11 +34,11 @@ impl Permit {
 /// Proof that one record is in the store. Only the store creates one: `cargo xtask tidy` rejects the
 /// constructor everywhere else, except in tests.
 #[derive(Debug)]
-pub struct Written {
+pub struct WriteProof {
     record: u128,
 }
 
-impl Written {
+impl WriteProof {
     /// The store has written the record with this id.
     pub fn by_the_store(record: u128) -> Self {
         Self { record }
@@ -58,7 +58,7 @@ pub struct Recorded<T>(T);
 impl<T> Recorded<T> {
     /// Joins a proof with the proof that its record, the one with this id, is written. `None` if
     /// another one is.
-    pub fn new(proof: T, record: u128, written: &Written) -> Option<Self> {
+    pub fn new(proof: T, record: u128, written: &WriteProof) -> Option<Self> {
         (written.record == record).then_some(Self(proof))
     }
 

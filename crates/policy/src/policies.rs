@@ -8,7 +8,7 @@ use callgate_document::{At, Diagnostic, Source, Warning};
 use callgate_effects::{Catalogue, Entry, Resolver};
 
 use crate::condition::Condition;
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::limit::{LimitBy, Rate, SpentLimits};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -138,13 +138,13 @@ impl Policies {
         catalogue: &Catalogue,
         served: &[Surface],
     ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
-        let documents: Vec<_> = sources.iter().map(Document::file).collect();
+        let documents: Vec<_> = sources.iter().map(PolicyDocument::file).collect();
         Self::compile_documents(&documents, catalogue, served)
     }
 
     /// The same for policies that may be part of other files.
     pub fn compile_documents(
-        documents: &[Document<'_>],
+        documents: &[PolicyDocument<'_>],
         catalogue: &Catalogue,
         served: &[Surface],
     ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {

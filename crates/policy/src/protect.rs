@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use callgate_document::{Diagnostic, Node, Problems, Yaml, parse};
 use callgate_effects::Catalogue;
 
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::policies::Policies;
 use crate::relax::without_examples;
 use crate::{Source, compile, source};
@@ -44,8 +44,10 @@ impl Policies {
         if let Some(template) = parse(&source, &mut problems) {
             let mut filled = template.clone();
             protection.fill(&mut filled);
-            let (as_written, filled) =
-                (Document::part(&source, vec![template]), Document::part(&source, vec![filled]));
+            let (as_written, filled) = (
+                PolicyDocument::part(&source, vec![template]),
+                PolicyDocument::part(&source, vec![filled]),
+            );
             let sketches = source::policies(&as_written, &mut problems);
             let written = source::policies(&filled, &mut problems);
             for (mut policy, template) in written.into_iter().zip(sketches) {

@@ -11,7 +11,7 @@ use callgate_scan::inspect::Finding;
 
 use crate::Verdict;
 use crate::actors::{WhoField, WhoGlobs};
-use crate::document::Document;
+use crate::document::PolicyDocument;
 use crate::limit::LimitBy;
 use crate::moment::Moment;
 use crate::sketch::{PolicySketch, RuleSketch};
@@ -108,7 +108,10 @@ pub(crate) enum Mode {
 pub const POLICY_KEYS: &[&str] = &["policy", "for", "mode", "default", "defaults", "rules", "text"];
 
 /// Reads every policy of a document.
-pub(crate) fn policies(document: &Document<'_>, problems: &mut Problems<'_>) -> Vec<PolicySource> {
+pub(crate) fn policies(
+    document: &PolicyDocument<'_>,
+    problems: &mut Problems<'_>,
+) -> Vec<PolicySource> {
     match document.policies() {
         None => policies_of_file(document.source(), problems),
         Some(nodes) => policies_of(nodes, problems),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use callgate_call::{FileWrite, ToolCall, ToolName};
 use callgate_json::{Value, quote};
 
-use crate::denial::Scope;
+use crate::denial::DenialScope;
 use crate::judgement::{Judgement, RuleError, RuleHit};
 use crate::limit::LimitKey;
 use crate::policies::Policies;
@@ -166,7 +166,7 @@ impl Judgement {
                 reason: format!("{label}: {}", inner.reason),
                 hint: inner.hint,
                 blocks: inner.blocks,
-                limited: inner.scope == Scope::Rate,
+                limited: inner.scope == DenialScope::Rate,
                 unknown: false,
                 terms: inner.terms,
             };

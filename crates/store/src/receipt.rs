@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use callgate_audit::RecordId;
-use callgate_policy::Written;
+use callgate_policy::WriteProof;
 use parking_lot::{Condvar, Mutex};
 
 /// Completes when the appended record is as safe as [`Durability`](crate::Durability) promises, or
@@ -98,11 +98,11 @@ impl Receipt {
 
 impl Future for Receipt {
     /// The proof that its record is written; `None` if it is not about one record.
-    type Output = Result<Option<Written>, AppendError>;
+    type Output = Result<Option<WriteProof>, AppendError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let output = |result: &Result<(), AppendError>| {
-            let written = |()| self.record.map(|id| Written::by_the_store(id.as_number()));
+            let written = |()| self.record.map(|id| WriteProof::by_the_store(id.as_number()));
             Poll::Ready(result.clone().map(written))
         };
         match &self.state {

@@ -6,7 +6,7 @@ use super::files::File;
 /// What makes a proof, and the file that may. Code for tests may, too. The words are written in two
 /// pieces, so that this file does not find itself.
 const MAKERS: [(&str, &str); 3] = [
-    (concat!("Written::by_", "the_store"), "crates/store/src/receipt.rs"),
+    (concat!("WriteProof::by_", "the_store"), "crates/store/src/receipt.rs"),
     (concat!("Recorded::although_", "the_store_failed"), "crates/decide/src/pipeline/record.rs"),
     (concat!("Recorded::without_", "a_store"), "crates/cli/src/judge.rs"),
 ];

@@ -1,15 +1,15 @@
 //! `denial`: how denials are worded.
 
 use callgate_document::{At, Problems};
-use callgate_policy::{DenialText, DenialTextParts, Template, TemplateError};
+use callgate_policy::{DenialText, DenialTextParts, TemplateError, TextTemplate};
 
 use super::read::Section;
 
 /// `denial`.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenDenial {
-    text: Option<At<Template>>,
-    content: Option<At<Template>>,
+    text: Option<At<TextTemplate>>,
+    content: Option<At<TextTemplate>>,
     contact: Option<At<String>>,
     link: Option<At<String>>,
 }
@@ -38,9 +38,9 @@ pub(super) fn denial(section: &Section<'_>, problems: &mut Problems<'_>) -> Writ
 fn template(
     section: &Section<'_>,
     key: &str,
-    read: impl Fn(&str) -> Result<Template, TemplateError>,
+    read: impl Fn(&str) -> Result<TextTemplate, TemplateError>,
     problems: &mut Problems<'_>,
-) -> Option<At<Template>> {
+) -> Option<At<TextTemplate>> {
     let text = section.text(key, problems)?;
     match read(&text.value) {
         Ok(value) => Some(At { value, span: text.span }),

@@ -4,7 +4,7 @@
 //! reasons comes first.
 
 use callgate_audit::{CallOutcome, MatchedRule, ReasonCode, RecordId, RecordedVerdict};
-use callgate_policy::{Denial, Judgement, Scope};
+use callgate_policy::{Denial, DenialScope, Judgement};
 
 use super::settings::CheckAction;
 use crate::pipeline::STORE;
@@ -73,12 +73,12 @@ impl Check {
 
 impl Check {
     /// How much it blocks.
-    fn scope(self) -> Scope {
+    fn scope(self) -> DenialScope {
         match self {
-            Self::Server | Self::Tool | Self::Pin | Self::Finding => Scope::Tool,
-            Self::Rate => Scope::Rate,
-            Self::Arguments | Self::Rules | Self::Flow => Scope::Use,
-            Self::Store => Scope::Outage,
+            Self::Server | Self::Tool | Self::Pin | Self::Finding => DenialScope::Tool,
+            Self::Rate => DenialScope::Rate,
+            Self::Arguments | Self::Rules | Self::Flow => DenialScope::Use,
+            Self::Store => DenialScope::Outage,
         }
     }
 }

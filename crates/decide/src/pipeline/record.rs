@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_audit::{CallOutcome, McpFacts, ReasonCode, Record, RecordId, RecordKind};
 use callgate_call::ToolCall;
-use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
+use callgate_policy::{Denial, DenialScope, Permit, Recorded, WriteProof};
 use callgate_store::Receipt;
 
 use super::resolve::CallTarget;
@@ -70,7 +70,7 @@ fn recorded(
     settings: &Settings,
     (call, id): (&ToolCall, RecordId),
     permit: Permit,
-    written: Result<Option<Written>, String>,
+    written: Result<Option<WriteProof>, String>,
 ) -> Decision {
     let tool = call.name.raw();
     let why = match written {
@@ -92,7 +92,7 @@ fn recorded(
 pub(crate) async fn durable(
     receipt: Receipt,
     timeout: Duration,
-) -> Result<Option<Written>, String> {
+) -> Result<Option<WriteProof>, String> {
     match tokio::time::timeout(timeout, receipt).await {
         Ok(written) => written.map_err(|error| error.to_string()),
         Err(_) => Err(format!("it was not written within {} s", timeout.as_secs())),
@@ -201,7 +201,7 @@ fn of_store(tool: &str, reason: &str, hint: &str) -> Denial {
     Denial {
         rule: Some(STORE.to_owned()),
         hint: Some(hint.to_owned()),
-        scope: Scope::Outage,
+        scope: DenialScope::Outage,
         ..Denial::refused(tool, reason)
     }
 }

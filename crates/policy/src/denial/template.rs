@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A text with placeholders, parsed once when the config is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template {
+pub struct TextTemplate {
     lines: Vec<Vec<TemplatePiece>>,
 }
 
@@ -62,7 +62,7 @@ impl TemplateError {
     }
 }
 
-impl Template {
+impl TextTemplate {
     /// Parses a text of at most `max` characters with these placeholders. `{{` and `}}` are braces.
     pub(crate) fn read(
         text: &str,
@@ -158,7 +158,7 @@ mod tests {
     const KNOWN: &[&str] = &["a", "b"];
 
     fn filled(text: &str, a: &str, b: &str) -> String {
-        let template = Template::read(text, KNOWN, 100).unwrap();
+        let template = TextTemplate::read(text, KNOWN, 100).unwrap();
         template.fill(|name| if name == "a" { a } else { b })
     }
 
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn invalid_templates() {
-        let read = |text: &str| Template::read(text, KNOWN, 10).unwrap_err();
+        let read = |text: &str| TextTemplate::read(text, KNOWN, 10).unwrap_err();
         assert_eq!(read("{c}"), TemplateError::Unknown { name: "c".into(), known: KNOWN });
         assert!(read("{c}").hint().starts_with("known here: {a}, {b};"));
         assert_eq!(read("x {a"), TemplateError::Open);

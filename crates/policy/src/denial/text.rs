@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::template::{Template, TemplateError};
+use super::template::{TemplateError, TextTemplate};
 use super::{Denial, cut};
 
 /// The texts about denials.
 #[derive(Debug, Clone)]
 pub struct DenialText {
-    call: Template,
-    withheld: Template,
+    call: TextTemplate,
+    withheld: TextTemplate,
     /// With nothing left to fill in; `None` if the operator gave none.
     content: Option<String>,
     contact: String,
@@ -20,9 +20,9 @@ pub struct DenialText {
 #[derive(Debug, Clone, Default)]
 pub struct DenialTextParts {
     /// The text about a denied call.
-    pub text: Option<Template>,
+    pub text: Option<TextTemplate>,
     /// The text that replaces content that a text rule blocked.
-    pub content: Option<Template>,
+    pub content: Option<TextTemplate>,
     /// Whom to ask.
     pub contact: Option<String>,
     /// Where to read more.
@@ -40,13 +40,13 @@ pub const CONTENT_PLACES: &[&str] = &["contact", "link"];
 
 impl DenialTextParts {
     /// Reads the text about a denied call.
-    pub fn call_template(text: &str) -> Result<Template, TemplateError> {
-        Template::read(text, CALL_PLACES, MAX_CALL)
+    pub fn call_template(text: &str) -> Result<TextTemplate, TemplateError> {
+        TextTemplate::read(text, CALL_PLACES, MAX_CALL)
     }
 
     /// Reads the text that replaces blocked content.
-    pub fn content_template(text: &str) -> Result<Template, TemplateError> {
-        Template::read(text, CONTENT_PLACES, MAX_CONTENT)
+    pub fn content_template(text: &str) -> Result<TextTemplate, TemplateError> {
+        TextTemplate::read(text, CONTENT_PLACES, MAX_CONTENT)
     }
 }
 
@@ -55,7 +55,7 @@ impl DenialText {
     pub fn new(parts: DenialTextParts) -> Self {
         let contact = one_line(&parts.contact.unwrap_or_default(), MAX_CONTACT);
         let link = one_line(&parts.link.unwrap_or_default(), MAX_CONTACT);
-        let filled = |template: Template| {
+        let filled = |template: TextTemplate| {
             template.fill(|name| if name == "contact" { &contact } else { &link })
         };
         let content = parts.content.map(filled).filter(|text| !text.is_empty());
@@ -116,7 +116,7 @@ impl DenialText {
         self.content.as_deref()
     }
 
-    fn fill<'v>(&'v self, template: &'v Template, values: &'v Values) -> String {
+    fn fill<'v>(&'v self, template: &'v TextTemplate, values: &'v Values) -> String {
         template.fill(|name| match name {
             "tool" => &values.tool,
             "rule" => &values.rule,
@@ -183,8 +183,8 @@ impl Values {
 }
 
 /// A text of ours, which a test reads.
-fn built_in(text: &str) -> Template {
-    Template::read(text, CALL_PLACES, MAX_CALL).unwrap_or_else(|_| Template::empty())
+fn built_in(text: &str) -> TextTemplate {
+    TextTemplate::read(text, CALL_PLACES, MAX_CALL).unwrap_or_else(|_| TextTemplate::empty())
 }
 
 /// Text inside a notice must not start lines of its own, nor hide or turn around what follows.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::support::*;
 use crate::policy::every_candidate;
-use crate::{NameJudgement, Policies, Scope, SpentLimits};
+use crate::{DenialScope, NameJudgement, Policies, SpentLimits};
 
 const NAMES: [&str; 32] = [
     "bash",
@@ -347,10 +347,10 @@ proptest! {
                 NameJudgement::Allow(..) => prop_assert!(whole.verdict.passes(), "{:?}", call),
                 NameJudgement::Deny(named) => {
                     prop_assert!(!whole.verdict.passes(), "{:?}", call);
-                    prop_assert_eq!((named.scope, whole.scope), (Scope::Tool, Scope::Tool));
+                    prop_assert_eq!((named.scope, whole.scope), (DenialScope::Tool, DenialScope::Tool));
                 }
                 NameJudgement::NeedArguments => {
-                    prop_assert!(whole.verdict.passes() || whole.scope == Scope::Use, "{:?}", call);
+                    prop_assert!(whole.verdict.passes() || whole.scope == DenialScope::Use, "{:?}", call);
                 }
             }
         }

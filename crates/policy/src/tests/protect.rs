@@ -7,7 +7,7 @@ use callgate_document::{Problems, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
-use crate::{Document, Policies, Protection, Source, Verdict};
+use crate::{Policies, PolicyDocument, Protection, Source, Verdict};
 
 fn installation() -> Protection {
     let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect();
@@ -45,7 +45,7 @@ fn the_examples_hold() {
     let mut problems = Problems::new(&source);
     let mut node = parse(&source, &mut problems).unwrap();
     installation().fill(&mut node);
-    let document = Document::part(&source, vec![node]);
+    let document = PolicyDocument::part(&source, vec![node]);
     let compiled = Policies::compile_documents(&[document], &Catalogue::builtin(), &Surface::ALL);
     let problems = compiled.err().unwrap_or_default();
     let problems: Vec<String> = problems

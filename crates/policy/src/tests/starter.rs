@@ -7,7 +7,7 @@ use callgate_document::{At, Problems, Span, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
-use crate::{Document, Policies, Relaxation, Verdict, builtin, builtins, starter};
+use crate::{Policies, PolicyDocument, Relaxation, Verdict, builtin, builtins, starter};
 
 #[test]
 fn the_starter_loads_without_a_warning() {
@@ -146,7 +146,7 @@ fn relaxed(entry: &str) -> (Option<Policies>, Vec<String>) {
     let node = parse(&config, &mut problems).unwrap();
     let left = Relaxation::read(&node, &mut problems).unwrap().apply(&starter, &mut problems);
     let problems: Vec<String> = problems.into_list().into_iter().map(|it| it.message).collect();
-    let document = Document::part(&starter, left.into_iter().collect());
+    let document = PolicyDocument::part(&starter, left.into_iter().collect());
     let catalogue = Catalogue::builtin();
     let policies = Policies::compile_documents(&[document], &catalogue, &Surface::ALL).ok();
     (policies.map(|(policies, _)| policies), problems)
@@ -212,7 +212,7 @@ fn the_starter_loads_quickly() {
         let started = Instant::now();
         let mut problems = Problems::new(&starter);
         let node = Relaxation::none(name.clone()).apply(&starter, &mut problems).unwrap();
-        let document = Document::part(&starter, vec![node]);
+        let document = PolicyDocument::part(&starter, vec![node]);
         Policies::compile_documents(&[document], &catalogue, &Surface::ALL).unwrap();
         started.elapsed()
     };

@@ -1,4 +1,4 @@
-use super::super::Scope;
+use super::super::DenialScope;
 use super::*;
 
 fn denial() -> Denial {
@@ -8,7 +8,7 @@ fn denial() -> Denial {
         hint: Some("Push to a branch.".into()),
         argument: Some("git push -f".into()),
         blocks: Some("any force push to main".into()),
-        scope: Scope::Use,
+        scope: DenialScope::Use,
         record: Some("0199".into()),
         ..Denial::refused("Bash", "Main is shared.")
     }
@@ -90,11 +90,11 @@ fn what_a_model_wrote_stays_on_its_line() {
 fn each_scope_has_its_own_sentence() {
     let notice = |scope| DenialText::default().notice(&Denial { scope, blocks: None, ..denial() });
     for (scope, expected) in [
-        (Scope::Tool, "The tool `Bash` is blocked, whatever its arguments."),
-        (Scope::Use, "Only this use of `Bash` is blocked; other uses may be allowed."),
-        (Scope::Rate, "may be allowed later"),
-        (Scope::Outage, "once the audit store is available again"),
-        (Scope::Unclear, "Do not retry it: the answer will be the same."),
+        (DenialScope::Tool, "The tool `Bash` is blocked, whatever its arguments."),
+        (DenialScope::Use, "Only this use of `Bash` is blocked; other uses may be allowed."),
+        (DenialScope::Rate, "may be allowed later"),
+        (DenialScope::Outage, "once the audit store is available again"),
+        (DenialScope::Unclear, "Do not retry it: the answer will be the same."),
     ] {
         assert!(notice(scope).contains(expected), "{scope:?}: {}", notice(scope));
     }
