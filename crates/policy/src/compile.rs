@@ -10,11 +10,11 @@ use callgate_effects::{Catalogue, Kind};
 use crate::actors::Actors;
 use crate::condition::{self, Condition};
 use crate::limit::{LimitBy, Rate};
-use crate::names::{Compare, Names, Tools};
+use crate::names::{Compare, RuleNames, Tools};
 use crate::pattern::Wildcard;
 use crate::policy::{Policy, PolicyHeader};
 use crate::rule::{Limit, Rule, RuleRole};
-use crate::source::{LimitSource, Mode, PolicySource, RuleSource};
+use crate::source::{EnforcementMode, LimitSource, PolicySource, RuleSource};
 use crate::{Verdict, sanitize, terms};
 use callgate_document::Node;
 
@@ -37,7 +37,7 @@ pub(crate) fn policy(
         let compiled = compile_rule(rule, &name, &mut kinds, problems);
         rules.extend(compiled.into_iter().flat_map(sanitize::split));
     }
-    let shadow = source.mode == Some(Mode::Shadow);
+    let shadow = source.mode == Some(EnforcementMode::Shadow);
     let mut defaults = Surface::ALL.map(|surface| {
         let own = DEFAULT_SURFACES.contains(&surface);
         let default = if own { source.default } else { None };
@@ -109,9 +109,9 @@ fn compile_rule(
     let folded = |patterns: Vec<At<String>>| -> Vec<Wildcard> {
         patterns.iter().map(|at| Wildcard::new(&fold(at.value.trim()))).collect()
     };
-    let names = Names { tools, servers: source.servers.map(folded), ..Names::default() };
+    let names = RuleNames { tools, servers: source.servers.map(folded), ..RuleNames::default() };
     let role = match (source.mode, verdict) {
-        (Some(Mode::Shadow), _) => RuleRole::Shadow,
+        (Some(EnforcementMode::Shadow), _) => RuleRole::Shadow,
         (_, Verdict::Audit) => RuleRole::Audit,
         (_, Verdict::Sanitize) => RuleRole::Sanitize,
         _ => RuleRole::Decide,

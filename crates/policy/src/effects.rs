@@ -10,8 +10,8 @@ use callgate_effects::{
 };
 use callgate_json::Value;
 
-use crate::names::Name;
-use crate::roles::{self, Carrier};
+use crate::names::CallName;
+use crate::roles::{self, RoleArgument};
 
 /// The most tools of the catalogue that one name is compared with.
 const MAX_TOOLS: usize = 4;
@@ -33,11 +33,11 @@ pub(crate) struct CallEffects<'c> {
     bound: OnceCell<Bound>,
     list: OnceCell<Vec<Effects>>,
     /// Where the effects of each kind are.
-    places: OnceCell<[Vec<Place>; EffectKind::COUNT]>,
+    places: OnceCell<[Vec<EffectPosition>; EffectKind::COUNT]>,
     /// The path of each effect that has one, in the order of all effects. Many rules ask about each.
     paths: OnceCell<Vec<OnceCell<PathForms>>>,
     /// The arguments of each role, in the order of [`Role::ALL`].
-    carriers: [OnceCell<Vec<Carrier>>; Role::ALL.len()],
+    carriers: [OnceCell<Vec<RoleArgument>>; Role::ALL.len()],
     /// The entries of folders that may still be looked at.
     budget: Cell<usize>,
 }
@@ -50,7 +50,7 @@ impl fmt::Debug for CallEffects<'_> {
 
 /// Where an effect is: in which list, where there, and where among all effects.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct EffectPosition {
     pub(crate) list: usize,
     pub(crate) effect: usize,
     pub(crate) at: usize,
@@ -75,14 +75,14 @@ impl PathForms {
 
 /// What the catalogue knows about a name.
 #[derive(Debug, Clone)]
-pub(crate) enum Tool<'c> {
+pub(crate) enum CatalogueMatch<'c> {
     /// It is this tool and can do no more than the catalogue says.
     Known(&'c Entry),
     /// It can do anything. If it is one of these tools, its arguments mean what the catalogue says.
     Unknown(Vec<&'c Entry>),
 }
 
-impl Tool<'_> {
+impl CatalogueMatch<'_> {
     /// What the tool can do at most.
     pub(crate) fn bound(&self) -> Bound {
         match self {
@@ -107,16 +107,16 @@ impl<'c> CallEffects<'c> {
     }
 
     /// Where the effects of a kind are.
-    pub(crate) fn places(&self, kind: EffectKind, list: &[Effects]) -> &[Place] {
+    pub(crate) fn places(&self, kind: EffectKind, list: &[Effects]) -> &[EffectPosition] {
         let places = self.places.get_or_init(|| {
-            let mut places: [Vec<Place>; EffectKind::COUNT] = Default::default();
+            let mut places: [Vec<EffectPosition>; EffectKind::COUNT] = Default::default();
             let effects = list.iter().enumerate().flat_map(|(list, effects)| {
                 let effects = effects.all().iter().enumerate();
                 effects.map(move |(effect, it)| (list, effect, it.action.kind()))
             });
             for (at, (list, effect, kind)) in effects.enumerate() {
                 if let Some(places) = places.get_mut(kind as usize) {
-                    places.push(Place { list, effect, at });
+                    places.push(EffectPosition { list, effect, at });
                 }
             }
             places
@@ -166,7 +166,7 @@ impl<'c> CallEffects<'c> {
     }
 
     /// What a tool of this name can do at most.
-    pub(crate) fn bound(&self, name: &Name<'_>) -> Bound {
+    pub(crate) fn bound(&self, name: &CallName<'_>) -> Bound {
         *self.bound.get_or_init(|| {
             let tool = name.tool(MAX_TOOLS);
             tool.bound().or(self.hinted(&tool))
@@ -174,22 +174,22 @@ impl<'c> CallEffects<'c> {
     }
 
     /// The arguments that carry a role.
-    pub(crate) fn carriers(&self, role: Role, name: &Name<'_>) -> &[Carrier] {
+    pub(crate) fn carriers(&self, role: Role, name: &CallName<'_>) -> &[RoleArgument] {
         let cell = Role::ALL.iter().zip(&self.carriers).find(|(known, _)| **known == role);
         let find = || roles::carriers(role, name, MAX_TOOLS, self.call);
         cell.map_or(&[], |(_, cell)| cell.get_or_init(find))
     }
 
     /// Whether a tool of this name can have an argument of this role.
-    pub(crate) fn may_carry(&self, role: Role, name: &Name<'_>) -> bool {
+    pub(crate) fn may_carry(&self, role: Role, name: &CallName<'_>) -> bool {
         match name.tool(MAX_TOOLS) {
-            Tool::Known(entry) => roles::may_carry(entry, role),
-            Tool::Unknown(_) => true,
+            CatalogueMatch::Known(entry) => roles::may_carry(entry, role),
+            CatalogueMatch::Unknown(_) => true,
         }
     }
 
     /// What the call would do, once for every way to read its name.
-    pub(crate) fn list(&self, name: &Name<'_>) -> &[Effects] {
+    pub(crate) fn list(&self, name: &CallName<'_>) -> &[Effects] {
         self.list.get_or_init(|| {
             let ground = Ground { resolver: self.disk, ..ground(self.call) };
             let read = |entry: Option<&Entry>| {
@@ -198,8 +198,8 @@ impl<'c> CallEffects<'c> {
             };
             let tool = name.tool(MAX_TOOLS);
             let mut list: Vec<Effects> = match &tool {
-                Tool::Known(entry) => vec![read(Some(entry))],
-                Tool::Unknown(entries) => {
+                CatalogueMatch::Known(entry) => vec![read(Some(entry))],
+                CatalogueMatch::Unknown(entries) => {
                     let entries = entries.iter().map(|entry| Some(*entry));
                     std::iter::once(None).chain(entries).map(read).collect()
                 }
@@ -214,7 +214,7 @@ impl<'c> CallEffects<'c> {
     }
 
     /// What the call writes into files, once for each.
-    pub(crate) fn files(&self, name: &Name<'_>) -> Vec<FileWrite> {
+    pub(crate) fn files(&self, name: &CallName<'_>) -> Vec<FileWrite> {
         let writes = Bound::just(EffectKind::Writes).with(EffectKind::Runs);
         let is_call = self.call.origin.surface != Surface::Inbound;
         if !is_call || self.bound(name).and(writes).is_empty() {
@@ -231,11 +231,11 @@ impl<'c> CallEffects<'c> {
 
     /// What the tool can do according to its server, in addition to what is known. A server's word
     /// never takes anything away.
-    fn hinted(&self, tool: &Tool<'_>) -> Bound {
+    fn hinted(&self, tool: &CatalogueMatch<'_>) -> Bound {
         let hints = self.call.origin.effect_hints;
         let known = match tool {
-            Tool::Known(entry) => entry.bound(),
-            Tool::Unknown(_) => Bound::NONE,
+            CatalogueMatch::Known(entry) => entry.bound(),
+            CatalogueMatch::Unknown(_) => Bound::NONE,
         };
         let mut hinted = Bound::NONE;
         // A tool that is known to change something is destructive in that way.

@@ -23,7 +23,7 @@ pub(crate) struct Examples {
 struct Example {
     rule: String,
     span: Span,
-    expected: Expected,
+    expected: ExpectedMatch,
     call: ExampleCall,
     /// The findings that the example states; empty if it states none.
     findings: Vec<Finding>,
@@ -31,7 +31,7 @@ struct Example {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Expected {
+enum ExpectedMatch {
     Match,
     NoMatch,
 }
@@ -41,8 +41,9 @@ impl Examples {
         let mut list = Vec::new();
         for rule in &policy.rules {
             let Some(id) = &rule.id else { continue };
-            let matching = rule.examples.matching.iter().map(|e| (e, Expected::Match));
-            let not_matching = rule.examples.not_matching.iter().map(|e| (e, Expected::NoMatch));
+            let matching = rule.examples.matching.iter().map(|e| (e, ExpectedMatch::Match));
+            let not_matching =
+                rule.examples.not_matching.iter().map(|e| (e, ExpectedMatch::NoMatch));
             list.extend(matching.chain(not_matching).map(|(example, expected)| Example {
                 rule: id.value.clone(),
                 span: example.span,
@@ -84,15 +85,15 @@ impl Example {
         let question = question.with(Findings::Of(&self.findings));
         let matched = matches(rule, &question);
         let (message, hint) = match (self.expected, matched) {
-            (Expected::Match, Match::No | Match::Disregarded) => (
+            (ExpectedMatch::Match, Match::No | Match::Disregarded) => (
                 format!("rule `{}` does not match this example", self.rule),
                 why_not(rule, &question),
             ),
-            (Expected::NoMatch, Match::Yes) => (
+            (ExpectedMatch::NoMatch, Match::Yes) => (
                 format!("rule `{}` matches this example, which it must not", self.rule),
                 "narrow the rule, or move the example to `match`",
             ),
-            (Expected::NoMatch, Match::Unknown) => (
+            (ExpectedMatch::NoMatch, Match::Unknown) => (
                 format!("rule `{}` matches this example, which it must not", self.rule),
                 "a condition is unknown here, which counts as a match in a rule that restricts",
             ),

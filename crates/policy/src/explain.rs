@@ -12,7 +12,7 @@ use crate::judgement::Judgement;
 use crate::limit::{LimitKey, SpentLimits};
 use crate::moment::Moment;
 use crate::policies::Policies;
-use crate::policy::{Outcome, Policy};
+use crate::policy::{Policy, PolicyOutcome};
 use crate::rule::{Match, NameCheck, Question, Rule, RuleRole, not_known};
 use crate::verdict::Verdict;
 use crate::wrapper;
@@ -151,7 +151,7 @@ impl Policies {
 /// Explains the rules of one policy.
 struct PolicyExplainer<'p> {
     policy: &'p Policy,
-    outcome: &'p Outcome<'p>,
+    outcome: &'p PolicyOutcome<'p>,
     judgement: &'p Judgement,
 }
 

@@ -11,7 +11,7 @@ use callgate_call::Arguments;
 use callgate_json::Value;
 
 use crate::condition::Condition;
-use crate::names::Name;
+use crate::names::CallName;
 use crate::rule::{NameCheck, Question, Rule};
 use arguments::ArgumentIndex;
 use names::NameIndex;
@@ -22,14 +22,14 @@ const CROWD: usize = if cfg!(test) { 2 } else { 16 };
 
 /// A rule that may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct RuleCandidate {
     /// The rule's position in its policy.
     pub(crate) rule: u32,
     /// Whether the rule must still compare the name.
     pub(crate) name_check: NameCheck,
 }
 
-impl Candidate {
+impl RuleCandidate {
     /// The same candidate, which needs at least this check.
     fn with_check(self, name_check: NameCheck) -> Self {
         Self { name_check: self.name_check.max(name_check), ..self }
@@ -40,14 +40,14 @@ impl Candidate {
 #[derive(Debug, Default)]
 pub(crate) struct RuleBucket {
     /// Evaluated for every call that reaches this bucket.
-    plain: Vec<Candidate>,
+    plain: Vec<RuleCandidate>,
     /// Evaluated only if the argument index finds them.
-    hinted: Vec<Candidate>,
+    hinted: Vec<RuleCandidate>,
 }
 
 /// The index of one surface.
 #[derive(Debug)]
-pub(crate) struct Index {
+pub(crate) struct RuleIndex {
     names: NameIndex,
     arguments: Option<ArgumentIndex>,
 }
@@ -55,13 +55,13 @@ pub(crate) struct Index {
 /// The rules that a name leads to.
 #[derive(Debug)]
 pub(crate) struct NameHits<'i> {
-    index: &'i Index,
-    plain: Vec<Candidate>,
+    index: &'i RuleIndex,
+    plain: Vec<RuleCandidate>,
     /// Buckets, each with the name check that its rules still need at least.
-    hinted: Vec<(&'i [Candidate], NameCheck)>,
+    hinted: Vec<(&'i [RuleCandidate], NameCheck)>,
 }
 
-impl Index {
+impl RuleIndex {
     /// Indexes the rules that apply on a surface, each with its position in the policy.
     pub(crate) fn new(rules: &[(u32, &Rule)]) -> Self {
         let hints = |rule: &Rule| rule.when.as_ref().and_then(Condition::index_hints).is_some();
@@ -74,7 +74,7 @@ impl Index {
         Self { names, arguments: crowded.then(|| ArgumentIndex::new(rules)) }
     }
 
-    pub(crate) fn find(&self, name: &Name<'_>) -> NameHits<'_> {
+    pub(crate) fn find(&self, name: &CallName<'_>) -> NameHits<'_> {
         let mut found = NameHits { index: self, plain: Vec::new(), hinted: Vec::new() };
         self.names.find(name, &mut |bucket, name_check| {
             found
@@ -91,12 +91,12 @@ impl Index {
 
 impl NameHits<'_> {
     /// The rules to evaluate whatever the arguments are.
-    pub(crate) fn plain(&self) -> &[Candidate] {
+    pub(crate) fn plain(&self) -> &[RuleCandidate] {
         &self.plain
     }
 
     /// The rules that search the arguments. A rule may appear twice.
-    pub(crate) fn hinted(&self) -> impl Iterator<Item = Candidate> {
+    pub(crate) fn hinted(&self) -> impl Iterator<Item = RuleCandidate> {
         self.hinted.iter().flat_map(|&(bucket, name_check)| {
             bucket.iter().map(move |candidate| candidate.with_check(name_check))
         })
@@ -104,7 +104,7 @@ impl NameHits<'_> {
 
     /// The rules to evaluate for a whole call and its extra input, each once, in the order of the
     /// file.
-    pub(crate) fn candidates(mut self, question: &Question<'_>) -> Vec<Candidate> {
+    pub(crate) fn candidates(mut self, question: &Question<'_>) -> Vec<RuleCandidate> {
         let crowd: usize = self.hinted.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
@@ -129,7 +129,7 @@ impl NameHits<'_> {
                 let name_check = NameCheck::Needed;
                 let find = |(input, root)| arguments.find(input, root, question);
                 let hits = roots.into_iter().flat_map(find);
-                self.plain.extend(hits.map(|rule| Candidate { rule, name_check }));
+                self.plain.extend(hits.map(|rule| RuleCandidate { rule, name_check }));
             }
         }
         dedup(&mut self.plain);
@@ -138,7 +138,7 @@ impl NameHits<'_> {
 }
 
 /// Sorts by rule, and keeps the candidate of each rule that needs the smaller name check.
-fn dedup(candidates: &mut Vec<Candidate>) {
+fn dedup(candidates: &mut Vec<RuleCandidate>) {
     if candidates.len() > 1 {
         candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.name_check));
         candidates.dedup_by_key(|candidate| candidate.rule);

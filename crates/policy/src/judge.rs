@@ -12,7 +12,7 @@ use crate::limit::SpentLimits;
 use crate::moment::Moment;
 use crate::permit::CallFingerprint;
 use crate::policies::Policies;
-use crate::policy::{Outcome, Policy};
+use crate::policy::{Policy, PolicyOutcome};
 use crate::rule::{Question, Rule, RuleRole};
 use crate::server_offer::ServerOffer;
 use crate::verdict::Verdict;
@@ -209,7 +209,7 @@ impl Policies {
     pub(crate) fn judge_by<'p>(
         &'p self,
         question: &Question<'_>,
-        ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
+        ask: impl Fn(&'p Policy, &Question<'_>) -> PolicyOutcome<'p>,
     ) -> Judgement {
         match ServerOffer::of(question.call, &[]) {
             None => self.judge_question(question, ask),
@@ -224,7 +224,7 @@ impl Policies {
     fn judge_question<'p>(
         &'p self,
         question: &Question<'_>,
-        ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
+        ask: impl Fn(&'p Policy, &Question<'_>) -> PolicyOutcome<'p>,
     ) -> Judgement {
         let mut judgement = Judgement::empty(question.call);
         for policy in self.policies_for(&question.call.origin) {
@@ -341,7 +341,12 @@ impl Judgement {
     }
 
     /// Adds everything that one policy puts on record, apart from the decision.
-    fn record_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+    fn record_outcome(
+        &mut self,
+        policy: &Policy,
+        outcome: &PolicyOutcome<'_>,
+        question: &Question<'_>,
+    ) {
         let deciding = outcome.deciding.iter().map(|(rule, _)| *rule);
         let side_matches = outcome.side_matches.iter().map(|(rule, _)| *rule);
         let all = deciding.chain(outcome.outranked.iter().copied()).chain(side_matches);
@@ -364,7 +369,7 @@ impl Judgement {
     }
 
     /// Adds what a policy in shadow mode would have done, unless it would have let the call pass.
-    fn record_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
+    fn record_shadow(&mut self, policy: &Policy, outcome: &PolicyOutcome<'_>) {
         if outcome.verdict.passes() {
             return;
         }
@@ -376,7 +381,12 @@ impl Judgement {
     }
 
     /// Takes over the result of one policy if it is stricter than the strictest so far.
-    fn apply_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+    fn apply_outcome(
+        &mut self,
+        policy: &Policy,
+        outcome: &PolicyOutcome<'_>,
+        question: &Question<'_>,
+    ) {
         self.details.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
         if !self.is_outranked_by(outcome.verdict, first.is_some()) {

@@ -8,7 +8,7 @@ use crate::condition::denial_event;
 use crate::denial::{Denial, DenialScope, cut};
 use crate::limit::LimitKey;
 use crate::permit::{CallFingerprint, NameFingerprint, NamePermit, Permit};
-use crate::sanitize::Cleaner;
+use crate::sanitize::Sanitizer;
 use crate::terms::Terms;
 use crate::ticket::Ticket;
 use crate::verdict::{Course, Verdict};
@@ -35,7 +35,7 @@ pub struct Judgement {
     /// Identifies the judged call: a permit is only created for that one.
     pub(crate) fingerprint: CallFingerprint,
     /// What the matching sanitize rules replace.
-    pub(crate) cleaners: Vec<Arc<Cleaner>>,
+    pub(crate) cleaners: Vec<Arc<Sanitizer>>,
     /// The sanitized arguments, if anything changed.
     pub(crate) rewritten: Option<String>,
     /// The sanitized extra inputs, in order; `None` for each that did not change.

@@ -11,13 +11,13 @@ const SIZE: usize = 1 << 20;
 
 /// A regular expression, compiled now or when it is first needed.
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern {
+pub(crate) struct LazyRegex {
     text: String,
     /// `None` if it cannot be compiled, which is found out at once unless the policy is callgate's own.
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Pattern {
+impl LazyRegex {
     /// Compiles an expression.
     pub(crate) fn compile(text: &str) -> Result<Self, Error> {
         let regex = build(text)?;
@@ -49,12 +49,12 @@ mod tests {
 
     #[test]
     fn an_expression_is_the_same_whenever_it_is_compiled() {
-        let (now, later) = (Pattern::compile("a+b").unwrap(), Pattern::tested("a+b"));
+        let (now, later) = (LazyRegex::compile("a+b").unwrap(), LazyRegex::tested("a+b"));
         for text in ["xaab", "b", ""] {
-            let found = |pattern: &Pattern| pattern.regex().map(|regex| regex.is_match(text));
+            let found = |pattern: &LazyRegex| pattern.regex().map(|regex| regex.is_match(text));
             assert_eq!(found(&now), found(&later), "{text}");
         }
-        assert!(Pattern::compile("(").is_err());
-        assert!(Pattern::tested("(").regex().is_none());
+        assert!(LazyRegex::compile("(").is_err());
+        assert!(LazyRegex::tested("(").regex().is_none());
     }
 }

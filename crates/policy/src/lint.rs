@@ -72,10 +72,10 @@ impl RuleSpans {
     }
 }
 
-type Advice = (String, &'static str);
+type LintAdvice = (String, &'static str);
 
 /// A rule that no call can match.
-fn never(rule: &Rule) -> Option<Advice> {
+fn never(rule: &Rule) -> Option<LintAdvice> {
     let nowhere = rule.surfaces.iter().all(|surface| !rule.applies_at(*surface));
     if nowhere {
         let message =
@@ -104,7 +104,7 @@ fn never(rule: &Rule) -> Option<Advice> {
 }
 
 /// A rule whose surfaces nothing serves.
-fn unserved(rule: &Rule, served: &[Surface]) -> Option<Advice> {
+fn unserved(rule: &Rule, served: &[Surface]) -> Option<LintAdvice> {
     let idle = !rule.surfaces.iter().any(|surface| served.contains(surface));
     idle.then(|| {
         let surfaces: Vec<&str> = rule.surfaces.iter().map(|surface| surface.as_str()).collect();
@@ -120,7 +120,7 @@ fn unserved(rule: &Rule, served: &[Surface]) -> Option<Advice> {
 /// A rule that can never decide, because another rule with the same conditions always decides
 /// first. Rules with a limit are left out: they match at different times even with the same
 /// conditions.
-fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
+fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<LintAdvice> {
     let decides = |rule: &Rule| rule.role == RuleRole::Decide && rule.limit.is_none();
     if !decides(rule) {
         return None;
@@ -142,7 +142,7 @@ fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
 }
 
 /// A rule on the origin of a value, on a surface whose door does not see the conversation.
-fn without_conversation(rule: &Rule, served: &[Surface]) -> Option<Advice> {
+fn without_conversation(rule: &Rule, served: &[Surface]) -> Option<LintAdvice> {
     let asks = rule.when.as_ref().is_some_and(Condition::looks_at_conversation);
     let blind = [Surface::Mcp, Surface::Hook];
     let is_blind = |surface: &&Surface| blind.contains(surface) && served.contains(surface);
@@ -156,7 +156,7 @@ fn without_conversation(rule: &Rule, served: &[Surface]) -> Option<Advice> {
 }
 
 /// A rule on how much is deleted, on a surface whose door does not see the agent's disk.
-fn without_disk(rule: &Rule, served: &[Surface]) -> Option<Advice> {
+fn without_disk(rule: &Rule, served: &[Surface]) -> Option<LintAdvice> {
     let asks = rule.when.as_ref().is_some_and(Condition::asks_how_much);
     let is_blind = |surface: &&Surface| **surface != Surface::Hook && served.contains(surface);
     let surface = rule.surfaces.iter().find(is_blind).filter(|_| asks)?;
@@ -183,7 +183,7 @@ fn allowed_by_name<'p>(policy: &'p Policy) -> Vec<(&'p Rule, &'p str)> {
 
 /// A rule that denies a whole server, and with it a name that another rule allows: `git_status` may
 /// be the tool `status` of the server `git`.
-fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Advice> {
+fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<LintAdvice> {
     if rule.verdict != Verdict::Deny || rule.role != RuleRole::Decide || rule.names.tools.is_some()
     {
         return None;

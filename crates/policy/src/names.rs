@@ -8,14 +8,14 @@ use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
 use callgate_effects::{Catalogue, Entry, Kind};
 use callgate_scan::inspect::plain_name;
 
-use crate::effects::Tool;
+use crate::effects::CatalogueMatch;
 use crate::pattern::Wildcard;
 use crate::server_offer::ServerOffer;
-use crate::spelling::{Servers, Spellings, Split, Trust, other_patterns};
+use crate::spelling::{NameSplit, Servers, Spellings, SplitTrust, other_patterns};
 
 /// The tools and servers of a rule.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Names {
+pub(crate) struct RuleNames {
     /// `None` for every tool.
     pub(crate) tools: Option<Tools>,
     /// `None` for every server, and for tools without one.
@@ -58,7 +58,7 @@ pub(crate) struct ToolPattern {
 
 /// The name of a call, with every way to read it.
 #[derive(Debug, Clone)]
-pub(crate) struct Name<'c> {
+pub(crate) struct CallName<'c> {
     pub(crate) folded: &'c str,
     pub(crate) readings: Vec<NameReading<'c>>,
     /// Other spellings in which it may be read.
@@ -69,7 +69,7 @@ pub(crate) struct Name<'c> {
     is_certain: bool,
 }
 
-impl<'c> Name<'c> {
+impl<'c> CallName<'c> {
     pub(crate) fn new(name: &'c ToolName, servers: &'c Servers) -> Self {
         let (folded, readings) = (name.folded(), name.readings());
         let is_certain = name.certainty() == Some(Certainty::Certain);
@@ -84,7 +84,7 @@ impl<'c> Name<'c> {
 
     /// What the catalogue knows about the tool. Only an agent's own tool and the tool of a server
     /// in the config are held to it: any server can call a tool `read_file`.
-    pub(crate) fn tool(&self, most: usize) -> Tool<'c> {
+    pub(crate) fn tool(&self, most: usize) -> CatalogueMatch<'c> {
         let certain = match self.readings.as_slice() {
             [] => self.servers.entry(self.folded),
             [reading] if self.servers.declare(reading.server) => self.servers.entry(reading.tool),
@@ -93,11 +93,11 @@ impl<'c> Name<'c> {
             _ => self.servers.entry(self.folded),
         };
         if let Some(entry) = certain.filter(|_| !self.spellings.is_unclear) {
-            return Tool::Known(entry);
+            return CatalogueMatch::Known(entry);
         }
         let Spellings { texts, splits, .. } = &self.spellings;
         let written = self.readings.iter().map(|reading| reading.tool);
-        let splits = splits.iter().filter(|split| split.trust == Trust::Spelled);
+        let splits = splits.iter().filter(|split| split.trust == SplitTrust::Spelled);
         let others = texts.iter().chain(splits.map(|split| &split.tool)).map(String::as_str);
         let mut entries: Vec<&'c Entry> = Vec::new();
         for name in std::iter::once(self.folded).chain(written).chain(others) {
@@ -108,7 +108,7 @@ impl<'c> Name<'c> {
                 entries.push(entry);
             }
         }
-        Tool::Unknown(entries)
+        CatalogueMatch::Unknown(entries)
     }
 
     /// Whether this is the tool with which an agent starts another.
@@ -134,8 +134,9 @@ impl<'c> Name<'c> {
             true => self.readings.clone(),
             false => split(bare),
         };
-        let spelled = self.spellings.splits.iter().filter(|split| split.trust == Trust::Spelled);
-        let all = || written.iter().copied().chain(spelled.clone().map(Split::reading));
+        let spelled =
+            self.spellings.splits.iter().filter(|split| split.trust == SplitTrust::Spelled);
+        let all = || written.iter().copied().chain(spelled.clone().map(NameSplit::reading));
         let known = all().filter(|it| !self.is_certain && self.servers.know(it.server));
         match known.min_by_key(|it| (it.server.len(), it.tool.len())).or(written.first().copied()) {
             Some(NameReading { server, tool }) => (Some(as_counted(server)), as_counted(tool)),
@@ -295,14 +296,14 @@ impl Precision {
 }
 
 /// Whether these patterns are precise enough for a split of this trust, which they match.
-pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool {
+pub(crate) fn suffices(trust: SplitTrust, server: &Wildcard, tool: Precision) -> bool {
     match trust {
-        Trust::Spelled => true,
+        SplitTrust::Spelled => true,
         // `*-prod` and `g*` are too vague for a name whose server part is a guess.
-        Trust::Guessed => {
+        SplitTrust::Guessed => {
             server.determines_start() || (server.has_letters() && tool > Precision::Any)
         }
-        Trust::OwnTool => server.is_literal() && tool == Precision::Exact,
+        SplitTrust::OwnTool => server.is_literal() && tool == Precision::Exact,
     }
 }
 
@@ -324,16 +325,16 @@ impl ToolPattern {
     }
 }
 
-impl Names {
+impl RuleNames {
     /// Whether a rule that restricts applies to this name, in any reading.
-    pub(crate) fn restrict(&self, name: &Name<'_>) -> bool {
+    pub(crate) fn restrict(&self, name: &CallName<'_>) -> bool {
         if let Some(offer) = name.offer {
             return self.may_restrict(name, offer);
         }
         self.restrict_as_written(name) || self.restrict_spellings(name)
     }
 
-    fn restrict_as_written(&self, name: &Name<'_>) -> bool {
+    fn restrict_as_written(&self, name: &CallName<'_>) -> bool {
         let reading_fits = |reading: &NameReading<'_>| {
             self.server_restricts(reading.server)
                 && self
@@ -349,7 +350,7 @@ impl Names {
     }
 
     /// Whether a rule that restricts applies to another spelling of this name.
-    fn restrict_spellings(&self, name: &Name<'_>) -> bool {
+    fn restrict_spellings(&self, name: &CallName<'_>) -> bool {
         let Spellings { texts, splits, .. } = &name.spellings;
         let bare = self.tools.as_ref().filter(|_| self.servers.is_none());
         texts.iter().any(|text| bare.is_some_and(|tools| tools.restrict(text, None)))
@@ -357,9 +358,9 @@ impl Names {
             || (!self.long.is_empty() && self.is_shortened(name))
     }
 
-    fn restrict_split(&self, split: &Split) -> bool {
+    fn restrict_split(&self, split: &NameSplit) -> bool {
         let (reading, trust) = (split.reading(), split.trust);
-        if trust == Trust::Spelled {
+        if trust == SplitTrust::Spelled {
             let tools = self.tools.as_ref();
             return self.server_restricts(reading.server)
                 && tools.is_none_or(|tools| tools.restrict_split(&reading));
@@ -381,7 +382,7 @@ impl Names {
     }
 
     /// Whether an agent may have shortened a tool of this rule to this name.
-    fn is_shortened(&self, name: &Name<'_>) -> bool {
+    fn is_shortened(&self, name: &CallName<'_>) -> bool {
         let texts = name.spellings.texts.iter().map(String::as_str);
         let is_one = |text: &str| self.long.iter().any(|long| spell::is_shortened(long, text));
         std::iter::once(name.folded).chain(texts).any(is_one)
@@ -428,7 +429,7 @@ impl Names {
     /// Whether a rule that allows applies to this name. Without a server part it applies only to
     /// tools without a server; with one, only to a name with a single reading, or to exactly the
     /// same name.
-    pub(crate) fn allow(&self, name: &Name<'_>) -> bool {
+    pub(crate) fn allow(&self, name: &CallName<'_>) -> bool {
         if name.offer.is_some() {
             return self.allow_offer(name);
         }
@@ -455,7 +456,7 @@ impl Names {
     }
 
     /// For a name that may or may not be the tool of a server.
-    fn allow_unclear(&self, name: &Name<'_>) -> bool {
+    fn allow_unclear(&self, name: &CallName<'_>) -> bool {
         let fits = |reading: &NameReading<'_>| self.server_fits(reading.server);
         match &self.tools {
             None => self.servers.is_none() || self.widened(),
@@ -540,7 +541,7 @@ mod tests {
     use super::*;
     use callgate_call::ToolName;
 
-    fn names(tools: &[&str], servers: &[&str], compare: Compare) -> Names {
+    fn names(tools: &[&str], servers: &[&str], compare: Compare) -> RuleNames {
         let mut of_rule = Tools::default();
         for tool in tools {
             match (tool.strip_prefix('@'), compare) {
@@ -554,10 +555,10 @@ mod tests {
             }
         }
         let servers: Vec<_> = servers.iter().map(|server| Wildcard::new(server)).collect();
-        let names = Names {
+        let names = RuleNames {
             tools: (!tools.is_empty()).then_some(of_rule),
             servers: (!servers.is_empty()).then_some(servers),
-            ..Names::default()
+            ..RuleNames::default()
         };
         match compare {
             Compare::Exactly => names,
@@ -573,7 +574,7 @@ mod tests {
         let restricting = names(tools, servers, Compare::Spellings);
         let mut known = Servers::new(&Catalogue::builtin());
         known.add_rule(&restricting);
-        let name = Name::new(parsed, &known);
+        let name = CallName::new(parsed, &known);
         (restricting.restrict(&name), names(tools, servers, Compare::Exactly).allow(&name))
     }
 

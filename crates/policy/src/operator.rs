@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use callgate_json::{Value, each_spelling};
 use globset::GlobMatcher;
 
-use crate::lazy_regex::Pattern;
+use crate::lazy_regex::LazyRegex;
 use crate::number::{Number, lax, spelled};
 use crate::tri::Tri;
 
@@ -81,18 +81,18 @@ pub(crate) enum Operator {
     /// Begins with this text.
     StartsWith(String),
     /// The regular expression is found somewhere: unanchored, case-sensitive, linear time.
-    Matches(Pattern),
+    Matches(LazyRegex),
     /// A path glob: `*` stops at `/`, `**` does not.
     Glob(GlobMatcher),
     /// There is a value that is not `null`; if false, there is no such value.
     Exists(bool),
     /// A number that compares like this with the operand.
-    Compare(Comparison, Number),
+    Compare(NumberComparison, Number),
 }
 
 /// How two numbers compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum NumberComparison {
     Gt,
     Gte,
     Lt,
@@ -235,7 +235,7 @@ impl Operator {
     }
 }
 
-impl Comparison {
+impl NumberComparison {
     fn holds(self, text: &str, bound: &Number) -> Tri {
         let Some(number) = Number::parse(text) else { return Tri::Unknown };
         number.compare(

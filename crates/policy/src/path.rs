@@ -8,9 +8,9 @@ use crate::tri::Tri;
 
 /// A path as a rule uses it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Path {
+pub(crate) enum ArgumentPath {
     /// Steps into the arguments. No steps is `$`, the whole input.
-    Argument(Vec<Step>),
+    Argument(Vec<PathStep>),
     /// A field of the context.
     Context(ContextField),
     /// The arguments that carry a role. Which ones these are depends on the tool.
@@ -19,7 +19,7 @@ pub(crate) enum Path {
 
 /// One step into a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Key(String),
     Index(usize),
     Each,
@@ -56,7 +56,7 @@ pub(crate) enum PathItem<'v> {
     WrongType,
 }
 
-impl Path {
+impl ArgumentPath {
     /// Parses a path, or returns what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if let Some(field) = text.strip_prefix("context.") {
@@ -124,14 +124,14 @@ impl Path {
 
 /// Where a value is in the arguments.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Place {
+pub(crate) struct ValuePosition {
     /// The position of the member or element at each level.
     pub(crate) steps: Vec<usize>,
     /// The first key on the way that only some programs take for the key in the path.
     pub(crate) unclear_key: Option<String>,
 }
 
-impl Place {
+impl ValuePosition {
     /// The value there.
     pub(crate) fn value<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.steps.iter().try_fold(root, |value, at| match value {
@@ -183,17 +183,17 @@ impl Place {
     }
 }
 
-impl Path {
+impl ArgumentPath {
     /// Adds every place that any program may read at this path. A single value counts as a list of
     /// one, and a value of another type than the path expects has no such place. `$` is the free text
     /// of a custom tool.
-    pub(crate) fn places(&self, root: &Value, found: &mut Vec<Place>) {
+    pub(crate) fn places(&self, root: &Value, found: &mut Vec<ValuePosition>) {
         match (self, root) {
             (Self::Argument(steps), Value::String(_)) if steps.is_empty() => {
-                found.push(Place::default());
+                found.push(ValuePosition::default());
             }
             (Self::Argument(steps), Value::Object(_)) if !steps.is_empty() => {
-                add_places(steps, root, Place::default(), found);
+                add_places(steps, root, ValuePosition::default(), found);
             }
             _ => {}
         }
@@ -201,10 +201,15 @@ impl Path {
 }
 
 /// Recursion is bounded: by the path, and for prototypes by the depth of the JSON.
-fn add_places(steps: &[Step], value: &Value, place: Place, found: &mut Vec<Place>) {
+fn add_places(
+    steps: &[PathStep],
+    value: &Value,
+    place: ValuePosition,
+    found: &mut Vec<ValuePosition>,
+) {
     let Some((step, rest)) = steps.split_first() else { return found.push(place) };
     match (step, value) {
-        (Step::Key(key), Value::Object(members)) => {
+        (PathStep::Key(key), Value::Object(members)) => {
             let has_exact = members.iter().any(|(name, _)| name == key);
             for (at, (name, member)) in members.iter().enumerate() {
                 let inner = place.inside(at);
@@ -220,26 +225,30 @@ fn add_places(steps: &[Step], value: &Value, place: Place, found: &mut Vec<Place
                 }
             }
         }
-        (Step::Index(at), Value::Array(items)) => {
+        (PathStep::Index(at), Value::Array(items)) => {
             if let Some(item) = items.get(*at) {
                 add_places(rest, item, place.inside(*at), found);
             }
         }
-        (Step::Each, Value::Array(items)) => {
+        (PathStep::Each, Value::Array(items)) => {
             for (at, item) in items.iter().enumerate() {
                 add_places(rest, item, place.inside(at), found);
             }
         }
-        (Step::Each, other) => add_places(rest, other, place, found),
+        (PathStep::Each, other) => add_places(rest, other, place, found),
         _ => {}
     }
 }
 
-fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(PathItem<'v>) -> Tri) -> Tri {
+fn walk<'v>(
+    steps: &[PathStep],
+    value: &'v Value,
+    holds: &mut impl FnMut(PathItem<'v>) -> Tri,
+) -> Tri {
     let Some((step, rest)) = steps.split_first() else { return holds(PathItem::Value(value)) };
     match (step, value) {
         (_, Value::Null) => Tri::False,
-        (Step::Key(key), Value::Object(members)) => {
+        (PathStep::Key(key), Value::Object(members)) => {
             let exact = value.get(key);
             let exact = exact.map_or(Tri::False, |member| walk(rest, member, holds));
             ambiguous_members(key, members).fold(exact, |result, (_, other)| {
@@ -249,10 +258,10 @@ fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(PathItem<'v
                 })
             })
         }
-        (Step::Index(at), Value::Array(items)) => {
+        (PathStep::Index(at), Value::Array(items)) => {
             items.get(*at).map_or(Tri::False, |item| walk(rest, item, holds))
         }
-        (Step::Each, Value::Array(items)) => {
+        (PathStep::Each, Value::Array(items)) => {
             Tri::any(items.iter().map(|item| walk(rest, item, &mut *holds)))
         }
         _ => holds(PathItem::WrongType),
@@ -285,17 +294,19 @@ fn ambiguous_members<'v>(
     })
 }
 
-fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
+fn unclear_key<'v>(steps: &[PathStep], value: &'v Value) -> Option<&'v str> {
     let (step, rest) = steps.split_first()?;
     match (step, value) {
-        (Step::Key(key), Value::Object(members)) => {
+        (PathStep::Key(key), Value::Object(members)) => {
             let other = ambiguous_members(key, members).next().map(|(name, _)| name);
             other.or_else(|| value.get(key).and_then(|member| unclear_key(rest, member)))
         }
-        (Step::Index(at), Value::Array(items)) => {
+        (PathStep::Index(at), Value::Array(items)) => {
             items.get(*at).and_then(|item| unclear_key(rest, item))
         }
-        (Step::Each, Value::Array(items)) => items.iter().find_map(|item| unclear_key(rest, item)),
+        (PathStep::Each, Value::Array(items)) => {
+            items.iter().find_map(|item| unclear_key(rest, item))
+        }
         _ => None,
     }
 }
@@ -315,7 +326,7 @@ pub(crate) fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(PathItem<'
     }
 }
 
-fn steps(text: &str) -> Result<Vec<Step>, String> {
+fn steps(text: &str) -> Result<Vec<PathStep>, String> {
     let mut steps = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -329,7 +340,7 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
             if key.is_empty() {
                 return Err("a name is missing".into());
             }
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(PathStep::Key(key.to_owned()));
             rest = after;
         }
         if let Some(after) = rest.strip_prefix('.') {
@@ -343,20 +354,20 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
 }
 
 /// Parses the inside of brackets: an index, `*`, or a quoted key.
-fn bracket(inside: &str) -> Result<(Step, &str), String> {
+fn bracket(inside: &str) -> Result<(PathStep, &str), String> {
     for quote in ['"', '\''] {
         if let Some(quoted) = inside.strip_prefix(quote) {
             let end = format!("{quote}]");
             let (key, after) = quoted.split_once(&end).ok_or("a quoted key is not closed")?;
-            return Ok((Step::Key(key.to_owned()), after));
+            return Ok((PathStep::Key(key.to_owned()), after));
         }
     }
     let (index, after) = inside.split_once(']').ok_or("a `[` is not closed")?;
     if index == "*" {
-        return Ok((Step::Each, after));
+        return Ok((PathStep::Each, after));
     }
     let index = index.parse().map_err(|_| format!("`[{index}]` is neither a number nor `[*]`"))?;
-    Ok((Step::Index(index), after))
+    Ok((PathStep::Index(index), after))
 }
 
 #[cfg(test)]
@@ -366,7 +377,7 @@ mod tests {
     fn at(path: &str, json: &str) -> Vec<String> {
         let root = Value::parse(json).unwrap();
         let mut found = Vec::new();
-        Path::parse(path).unwrap().each(&root, &mut |item| {
+        ArgumentPath::parse(path).unwrap().each(&root, &mut |item| {
             found.push(match item {
                 PathItem::Value(Value::String(text) | Value::Number(text)) => text.clone(),
                 PathItem::Value(other) => format!("{other:?}"),
@@ -420,7 +431,8 @@ mod tests {
             assert_eq!(at(path, json), expected, "{path}");
         }
         let root = Value::parse(json).unwrap();
-        let unclear = |path: &str| Path::parse(path).unwrap().unclear_key(&root).map(str::to_owned);
+        let unclear =
+            |path: &str| ArgumentPath::parse(path).unwrap().unclear_key(&root).map(str::to_owned);
         assert_eq!(unclear("a").as_deref(), Some("A"));
         assert_eq!(unclear("l[*].n").as_deref(), Some("N"));
         assert_eq!(unclear("p").as_deref(), Some("__proto__"));
@@ -436,7 +448,7 @@ mod tests {
     #[test]
     fn broken_paths_are_refused() {
         for path in ["a.", ".a", "a..b", "a[", "a[x]", "a['b]", "context.nothing", "a[-1]"] {
-            assert!(Path::parse(path).is_err(), "{path}");
+            assert!(ArgumentPath::parse(path).is_err(), "{path}");
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::{Verdict, compile, example, lint, packs, protect};
 #[derive(Debug, Default)]
 pub struct Policies {
     policies: Vec<Policy>,
-    texts: TextRules,
+    texts: TextRuleSet,
     servers: Servers,
     /// The tools that the operator added to the catalogue.
     pub(crate) tools: Vec<Entry>,
@@ -46,7 +46,7 @@ impl fmt::Debug for Disk {
 
 /// The text rules of all policies.
 #[derive(Debug, Default)]
-struct TextRules {
+struct TextRuleSet {
     rules: Vec<Arc<TextRule>>,
     request: Guards,
     response: Guards,
@@ -187,7 +187,7 @@ impl Policies {
             }
             diagnostics.extend(problems.into_list());
         }
-        let texts = TextRules::of(texts, &mut diagnostics);
+        let texts = TextRuleSet::of(texts, &mut diagnostics);
         match diagnostics.is_empty() {
             true => {
                 let tools = catalogue.extra().to_vec();
@@ -358,7 +358,7 @@ impl Policies {
     }
 }
 
-impl TextRules {
+impl TextRuleSet {
     fn of(rules: Vec<Arc<TextRule>>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut guard = |direction| {
             Guards::new(&rules, direction).unwrap_or_else(|error| {

@@ -4,7 +4,7 @@ use callgate_call::{OriginFields, Surface};
 
 use crate::actors::Actors;
 use crate::condition::{AfterCondition, Condition};
-use crate::index::{Candidate, Index};
+use crate::index::{RuleCandidate, RuleIndex};
 use crate::judgement::RuleHit;
 use crate::rule::{Match, NameCheck, NameMatch, Question, Rule, RuleRole};
 use crate::sketch::PolicySketch;
@@ -25,11 +25,11 @@ pub(crate) struct Policy {
     /// The verdict for calls that no rule decides, by surface.
     pub(crate) defaults: [(Surface, Verdict); 5],
     /// Surfaces with the same rules share one index.
-    indexes: Vec<Index>,
+    indexes: Vec<RuleIndex>,
     by_surface: Vec<(Surface, usize)>,
     /// Whether any rule sanitizes. Most policies have no such rule, and skip the search for one.
     sanitizes: bool,
-    pub(crate) looks_at: Evidence,
+    pub(crate) looks_at: PolicyEvidence,
     /// What its rules want to know about earlier calls.
     pub(crate) on_earlier_calls: Vec<AfterCondition>,
     /// The positions of the rules that ask where values come from.
@@ -38,7 +38,7 @@ pub(crate) struct Policy {
 
 /// What the rules of a policy look at, in addition to names and single arguments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Evidence {
+pub(crate) struct PolicyEvidence {
     /// The whole input. Only then does extra input matter.
     pub(crate) whole_input: bool,
     /// What a call would do.
@@ -59,7 +59,7 @@ pub(crate) struct PolicyHeader {
 
 /// The result of one policy for a call.
 #[derive(Debug)]
-pub(crate) struct Outcome<'p> {
+pub(crate) struct PolicyOutcome<'p> {
     pub(crate) verdict: Verdict,
     /// The rules that decided: those with the deciding priority and verdict. Empty if the default
     /// decided.
@@ -118,7 +118,7 @@ impl Policy {
             audience,
             shadow,
             sanitizes: rules.iter().any(|rule| rule.role == RuleRole::Sanitize),
-            looks_at: Evidence {
+            looks_at: PolicyEvidence {
                 whole_input: rules.iter().any(Rule::looks_at_whole_input),
                 effects: rules.iter().any(Rule::looks_at_effects),
                 history,
@@ -137,7 +137,7 @@ impl Policy {
             policy.by_surface.push((surface, known.unwrap_or(lists.len())));
             if known.is_none() {
                 let rules: Vec<_> = policy.at(surface).collect();
-                let index = Index::new(&rules);
+                let index = RuleIndex::new(&rules);
                 policy.indexes.push(index);
                 lists.push(list);
             }
@@ -162,7 +162,7 @@ impl Policy {
     }
 
     /// The policy's result for a complete call.
-    pub(crate) fn judge(&self, question: &Question<'_>) -> Outcome<'_> {
+    pub(crate) fn judge(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
         let surface = question.call.origin.surface;
         if question.name.offer.is_some() {
             // The index finds rules by names of tools, and this is a whole server.
@@ -181,7 +181,7 @@ impl Policy {
         &self,
         question: &Question<'_>,
         others: &[Question<'_>],
-    ) -> Outcome<'_> {
+    ) -> PolicyOutcome<'_> {
         let mut outcome = self.judge(question);
         for other in others {
             outcome.add_restriction(self.judge(other));
@@ -190,14 +190,14 @@ impl Policy {
     }
 
     /// The policy's result for a server's text: only rules on findings can stop it.
-    pub(crate) fn judge_text(&self, question: &Question<'_>) -> Outcome<'_> {
+    pub(crate) fn judge_text(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
         self.judge_by(question, Rule::needs_findings)
     }
 
     /// The policy's result for a client's message that is not a call: only its content can stop it.
     /// A rule that would match without the content, because it expects something in every call,
     /// does not count.
-    pub(crate) fn judge_sent(&self, question: &Question<'_>) -> Outcome<'_> {
+    pub(crate) fn judge_sent(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
         let without = question.alone();
         let is_by_it = |rule: &Rule| {
             let how = rule.matches(&without, NameCheck::Needed);
@@ -207,13 +207,17 @@ impl Policy {
     }
 
     /// The result of the rules, without the default.
-    pub(crate) fn judge_rules(&self, question: &Question<'_>) -> Outcome<'_> {
+    pub(crate) fn judge_rules(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
         self.judge_by(question, |_| true)
     }
 
     /// The result for something that is not a call: of the rules that restrict only some count, and
     /// no default does.
-    fn judge_by(&self, question: &Question<'_>, counts: impl Fn(&Rule) -> bool) -> Outcome<'_> {
+    fn judge_by(
+        &self,
+        question: &Question<'_>,
+        counts: impl Fn(&Rule) -> bool,
+    ) -> PolicyOutcome<'_> {
         let surface = question.call.origin.surface;
         let counts = |rule: &Rule| !rule.restricts() || counts(rule);
         let found = self.index(surface).map(|index| index.find(&question.name));
@@ -231,9 +235,9 @@ impl Policy {
     pub(crate) fn judge_among(
         &self,
         question: &Question<'_>,
-        candidates: &[Candidate],
-    ) -> Outcome<'_> {
-        let mut outcome = Outcome {
+        candidates: &[RuleCandidate],
+    ) -> PolicyOutcome<'_> {
+        let mut outcome = PolicyOutcome {
             verdict: self.default_at(question.call.origin.surface),
             deciding: Vec::new(),
             outranked: Vec::new(),
@@ -258,14 +262,14 @@ impl Policy {
         let mut outcome = NameOutcome::default();
         let surface = question.call.origin.surface;
         let found = self.index(surface).map(|index| index.find(&question.name));
-        let ask = |candidate: &Candidate| {
+        let ask = |candidate: &RuleCandidate| {
             let rule = self.rule(candidate.rule).filter(|rule| rule.role == RuleRole::Decide)?;
             match rule.matches_name(question, candidate.name_check) {
                 NameMatch::Never => None,
                 how => Some((rule, how)),
             }
         };
-        let sanitizes = |candidate: &Candidate| {
+        let sanitizes = |candidate: &RuleCandidate| {
             let rule = self.rule(candidate.rule).filter(|rule| rule.role == RuleRole::Sanitize);
             let matches = rule.map(|rule| rule.matches_name(question, candidate.name_check));
             matches.is_some_and(|how| how != NameMatch::Never)
@@ -345,7 +349,7 @@ impl Policy {
         }
     }
 
-    fn index(&self, surface: Surface) -> Option<&Index> {
+    fn index(&self, surface: Surface) -> Option<&RuleIndex> {
         let (_, at) = self.by_surface.iter().find(|(named, _)| *named == surface)?;
         self.indexes.get(*at)
     }
@@ -394,7 +398,7 @@ impl Rule {
     }
 }
 
-impl<'p> Outcome<'p> {
+impl<'p> PolicyOutcome<'p> {
     /// Adds the result for another name of the same tool: restrictions count, and everything is
     /// recorded.
     fn add_restriction(&mut self, other: Self) {
@@ -489,6 +493,9 @@ impl NameOutcome<'_> {
 }
 
 /// All rules of a surface as candidates. The index must find every one of them that matches.
-pub(crate) fn every_candidate(policy: &Policy, surface: Surface) -> Vec<Candidate> {
-    policy.at(surface).map(|(rule, _)| Candidate { rule, name_check: NameCheck::Needed }).collect()
+pub(crate) fn every_candidate(policy: &Policy, surface: Surface) -> Vec<RuleCandidate> {
+    policy
+        .at(surface)
+        .map(|(rule, _)| RuleCandidate { rule, name_check: NameCheck::Needed })
+        .collect()
 }

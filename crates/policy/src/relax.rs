@@ -13,12 +13,12 @@ pub struct Relaxation {
     /// The built-in policy.
     pub policy: At<String>,
     disable: Vec<At<String>>,
-    except: Vec<Exception>,
+    except: Vec<RuleException>,
 }
 
 /// Calls that some rules do not match.
 #[derive(Debug, Clone)]
-struct Exception {
+struct RuleException {
     rules: Vec<At<String>>,
     when: Node,
 }
@@ -43,12 +43,12 @@ impl Relaxation {
             Some(node) => texts(node, "`disable`", problems),
             None => Vec::new(),
         };
-        let except: Vec<Exception> = fields
+        let except: Vec<RuleException> = fields
             .get("except")
             .map(|node| list(node, "`except`", problems))
             .unwrap_or_default()
             .iter()
-            .filter_map(|node| Exception::read(node, problems))
+            .filter_map(|node| RuleException::read(node, problems))
             .collect();
         let policy = text(fields.get("use")?, "`use`", problems)?;
         Some(Self { policy, disable, except })
@@ -101,7 +101,7 @@ impl Relaxation {
     }
 }
 
-impl Exception {
+impl RuleException {
     fn read(node: &Node, problems: &mut Problems<'_>) -> Option<Self> {
         let fields = Fields::of(node, "an entry of `except`", problems)?;
         fields.check(&["rule", "when"], &[], problems);

@@ -6,16 +6,16 @@ use callgate_call::{Arguments, EmbeddedJson};
 use callgate_effects::{Entry, Kind, Role};
 use callgate_json::Value;
 
-use crate::effects::Tool;
-use crate::names::Name;
-use crate::path::{Path, Place};
+use crate::effects::CatalogueMatch;
+use crate::names::CallName;
+use crate::path::{ArgumentPath, ValuePosition};
 
 /// An argument that carries a role.
 #[derive(Debug)]
-pub(crate) struct Carrier {
+pub(crate) struct RoleArgument {
     /// Its path in the call: `cmd`, `edits[0].path`.
     pub(crate) argument: String,
-    place: Place,
+    place: ValuePosition,
     /// What it says as a command, if that is not simply its text.
     pub(crate) command: Option<CommandText>,
     /// The command in a text that some programs parse as a list of words.
@@ -31,7 +31,7 @@ pub(crate) struct CommandText {
     pub(crate) script: Option<String>,
 }
 
-impl Carrier {
+impl RoleArgument {
     /// Its value. The root must be that of the same call.
     pub(crate) fn value<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.place.value(root)
@@ -58,18 +58,23 @@ impl Carrier {
 ///
 /// A tool of the catalogue has its own names for them. If it has no such argument, or if the tool is not
 /// known, the names count that tools usually give it.
-pub(crate) fn carriers(role: Role, name: &Name<'_>, most: usize, call: &ToolCall) -> Vec<Carrier> {
+pub(crate) fn carriers(
+    role: Role,
+    name: &CallName<'_>,
+    most: usize,
+    call: &ToolCall,
+) -> Vec<RoleArgument> {
     let Ok(root) = call.arguments.value() else { return Vec::new() };
     let mut places = Vec::new();
     let usual = role.usual_arguments().iter().copied();
     match name.tool(most) {
-        Tool::Known(entry) => {
+        CatalogueMatch::Known(entry) => {
             add_places(entry.roles_of(role), root, &mut places);
             if places.is_empty() && may_carry(entry, role) {
                 add_places(usual, root, &mut places);
             }
         }
-        Tool::Unknown(entries) => {
+        CatalogueMatch::Unknown(entries) => {
             let known = entries.iter().flat_map(|entry| entry.roles_of(role));
             add_places(known.chain(usual), root, &mut places);
         }
@@ -77,7 +82,7 @@ pub(crate) fn carriers(role: Role, name: &Name<'_>, most: usize, call: &ToolCall
     if role != Role::Command {
         places = places.into_iter().flat_map(|place| place.elements(root)).collect();
     }
-    let make = |place: Place| carrier(role, place, root, &call.arguments);
+    let make = |place: ValuePosition| carrier(role, place, root, &call.arguments);
     unique(places).into_iter().map(make).collect()
 }
 
@@ -87,21 +92,25 @@ pub(crate) fn may_carry(entry: &Entry, role: Role) -> bool {
     is_shell || entry.roles_of(role).next().is_some()
 }
 
-fn add_places<'p>(paths: impl Iterator<Item = &'p str>, root: &Value, places: &mut Vec<Place>) {
-    for path in paths.filter_map(|path| Path::parse(path).ok()) {
+fn add_places<'p>(
+    paths: impl Iterator<Item = &'p str>,
+    root: &Value,
+    places: &mut Vec<ValuePosition>,
+) {
+    for path in paths.filter_map(|path| ArgumentPath::parse(path).ok()) {
         path.places(root, places);
     }
 }
 
 /// Each place once. Where several names lead to one place, the one that fits exactly counts.
-fn unique(mut places: Vec<Place>) -> Vec<Place> {
-    let key = |place: &Place| (place.steps.clone(), place.unclear_key.is_some());
+fn unique(mut places: Vec<ValuePosition>) -> Vec<ValuePosition> {
+    let key = |place: &ValuePosition| (place.steps.clone(), place.unclear_key.is_some());
     places.sort_by_key(key);
     places.dedup_by(|later, earlier| later.steps == earlier.steps);
     places
 }
 
-fn carrier(role: Role, place: Place, root: &Value, arguments: &Arguments) -> Carrier {
+fn carrier(role: Role, place: ValuePosition, root: &Value, arguments: &Arguments) -> RoleArgument {
     let argument = place.path(root);
     let (mut command, mut embedded) = (None, None);
     if let (Role::Command, Some(value)) = (role, place.value(root)) {
@@ -116,7 +125,7 @@ fn carrier(role: Role, place: Place, root: &Value, arguments: &Arguments) -> Car
             _ => None,
         };
     }
-    Carrier { argument, place, command, embedded }
+    RoleArgument { argument, place, command, embedded }
 }
 
 /// `args` next to a `command` that is only the program.

@@ -13,8 +13,8 @@ use crate::finding::Findings;
 use crate::judgement::{RuleError, RuleHit, RuleName};
 use crate::limit::{LimitBy, LimitKey, Rate, SpentLimits};
 use crate::moment::Moment;
-use crate::names::{Name, Names};
-use crate::sanitize::Cleaner;
+use crate::names::{CallName, RuleNames};
+use crate::sanitize::Sanitizer;
 use crate::server_offer::ServerOffer;
 use crate::spelling::Servers;
 use crate::terms::Terms;
@@ -27,7 +27,7 @@ pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) policy: String,
     pub(crate) surfaces: Vec<Surface>,
-    pub(crate) names: Names,
+    pub(crate) names: RuleNames,
     /// The value of `tool` as written; empty for every tool.
     pub(crate) tools: Vec<String>,
     pub(crate) actors: Actors,
@@ -37,7 +37,7 @@ pub(crate) struct Rule {
     pub(crate) priority: i64,
     pub(crate) role: RuleRole,
     /// What it replaces, if it sanitizes.
-    pub(crate) cleaner: Option<Arc<Cleaner>>,
+    pub(crate) cleaner: Option<Arc<Sanitizer>>,
     /// How a call waits that this rule decides; `None` unless the verdict is ask or review.
     pub(crate) terms: Option<Arc<Terms>>,
     pub(crate) reason: String,
@@ -72,7 +72,7 @@ pub(crate) struct Limit {
 #[derive(Debug)]
 pub(crate) struct Question<'c> {
     pub(crate) call: &'c ToolCall,
-    pub(crate) name: Name<'c>,
+    pub(crate) name: CallName<'c>,
     pub(crate) moment: &'c Moment,
     pub(crate) limits: &'c SpentLimits,
     pub(crate) findings: Findings<'c>,
@@ -108,7 +108,7 @@ impl<'c> Question<'c> {
         limits: &'c SpentLimits,
         servers: &'c Servers,
     ) -> Self {
-        let name = Name::new(&call.name, servers);
+        let name = CallName::new(&call.name, servers);
         let effects = CallEffects::new(call, None);
         Self { call, name, moment, limits, findings: Findings::NotInspected, extra: &[], effects }
     }

@@ -14,14 +14,14 @@ use crate::verdict::Verdict;
 
 /// What one rule replaces.
 #[derive(Debug, Clone)]
-pub(crate) struct Cleaner {
+pub(crate) struct Sanitizer {
     set: Set,
     /// The detectors and the replacement as written. Rules for which this is equal are applied
     /// once.
     written: String,
 }
 
-impl PartialEq for Cleaner {
+impl PartialEq for Sanitizer {
     fn eq(&self, other: &Self) -> bool {
         self.written == other.written
     }
@@ -29,7 +29,7 @@ impl PartialEq for Cleaner {
 
 /// What a rule that sanitizes replaces. Reports a rule with only one of `verdict: sanitize` and
 /// `sanitize`.
-pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Option<Cleaner> {
+pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Option<Sanitizer> {
     let sanitize = match (&source.sanitize, source.verdict) {
         (Some(sanitize), Some(Verdict::Sanitize)) => sanitize,
         (Some(sanitize), Some(_)) => {
@@ -51,7 +51,7 @@ pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Optio
     builder.replace(0, sanitize.replace.unwrap_or_default());
     let names: Vec<&str> = sanitize.detectors.iter().map(|name| name.value.as_str()).collect();
     let written = format!("{names:?} {:?}", sanitize.replace.unwrap_or_default());
-    Some(Cleaner { set: builder.build().ok()?, written })
+    Some(Sanitizer { set: builder.build().ok()?, written })
 }
 
 /// A tool that is only advertised has no arguments to rewrite, so on `inbound` the rule denies.
@@ -123,7 +123,7 @@ pub(crate) struct Clean {
 }
 
 /// The rewritten arguments; or why they cannot be rewritten.
-pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<Clean, String> {
+pub(crate) fn clean(cleaners: &[Arc<Sanitizer>], arguments: &Arguments) -> Result<Clean, String> {
     arguments.value().map_err(ToString::to_string)?;
     let mut rewritten: Option<String> = None;
     let mut kinds = Vec::new();

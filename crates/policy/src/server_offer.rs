@@ -7,9 +7,9 @@ use std::collections::HashSet;
 
 use callgate_call::{NameReading, Surface, ToolCall, fold};
 
-use crate::names::{Name, Names, ToolPattern, Tools};
+use crate::names::{CallName, RuleNames, ToolPattern, Tools};
 use crate::pattern::Wildcard;
-use crate::spelling::{Split, Trust};
+use crate::spelling::{NameSplit, SplitTrust};
 
 /// An offer of all tools of a server, except some.
 #[derive(Debug, Default)]
@@ -63,14 +63,15 @@ fn beginning(text: &str) -> &str {
     text.strip_suffix('*').unwrap_or(text)
 }
 
-impl Names {
+impl RuleNames {
     /// Whether a rule that restricts may apply to a tool of the server.
-    pub(crate) fn may_restrict(&self, name: &Name<'_>, offer: &ServerOffer) -> bool {
+    pub(crate) fn may_restrict(&self, name: &CallName<'_>, offer: &ServerOffer) -> bool {
         if offer.from == OfferedFrom::Anything {
             return true;
         }
-        let spelled = name.spellings.splits.iter().filter(|split| split.trust == Trust::Spelled);
-        let readings = name.readings.iter().copied().chain(spelled.map(Split::reading));
+        let spelled =
+            name.spellings.splits.iter().filter(|split| split.trust == SplitTrust::Spelled);
+        let readings = name.readings.iter().copied().chain(spelled.map(NameSplit::reading));
         { readings }.any(|reading| {
             let tools = self.tools.as_ref();
             self.server_restricts(reading.server)
@@ -79,7 +80,7 @@ impl Names {
     }
 
     /// Whether a rule that allows applies to every tool of the server.
-    pub(crate) fn allow_offer(&self, name: &Name<'_>) -> bool {
+    pub(crate) fn allow_offer(&self, name: &CallName<'_>) -> bool {
         // With more than one reading it is not clear which server is meant.
         let [reading] = name.readings.as_slice() else { return false };
         let server_named = self.servers.is_some();

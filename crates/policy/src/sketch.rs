@@ -13,21 +13,21 @@ use crate::rule::{Rule, RuleRole};
 use crate::text::{TextAction, TextRule};
 use crate::verdict::Verdict;
 
-type Hash = [u8; 32];
+type SketchHash = [u8; 32];
 
 /// Two hashes of a rule as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuleSketch {
-    whole: Hash,
+    whole: SketchHash,
     /// Without id, verdict and texts for people: covers only what it matches.
-    matches: Hash,
+    matches: SketchHash,
 }
 
 /// Hashes of a policy as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PolicySketch {
     /// Everything except its rules.
-    head: Hash,
+    head: SketchHash,
     /// Its rules by id, including text rules.
     rules: BTreeMap<String, RuleSketch>,
 }
@@ -74,7 +74,7 @@ fn texts<'f>(fields: &Fields<'f>, without: &[&str]) -> Vec<(&'f str, String)> {
     texts
 }
 
-fn hash(texts: &[(&str, String)], without: &[&str]) -> Hash {
+fn hash(texts: &[(&str, String)], without: &[&str]) -> SketchHash {
     let mut hash = Sha256::new();
     for (name, text) in texts.iter().filter(|(name, _)| !without.contains(name)) {
         hash.update(name.as_bytes());
@@ -143,7 +143,7 @@ impl Policies {
     }
 
     /// Every policy and rule by name, with its hash.
-    fn parts(&self) -> BTreeMap<String, Hash> {
+    fn parts(&self) -> BTreeMap<String, SketchHash> {
         let mut parts = BTreeMap::new();
         for policy in self.policies() {
             parts.insert(policy.name.clone(), policy.sketch.head);
@@ -256,6 +256,6 @@ fn rule_opened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
     }
 }
 
-fn matches(policy: &Policy, rule: &Rule) -> Option<Hash> {
+fn matches(policy: &Policy, rule: &Rule) -> Option<SketchHash> {
     policy.sketch.rules.get(&rule.id).map(|sketch| sketch.matches)
 }

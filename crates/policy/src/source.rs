@@ -25,7 +25,7 @@ pub(crate) struct PolicySource {
     /// The principals that it applies to. Agents are a separate field, as in a rule.
     pub(crate) who: Vec<WhoGlobs>,
     pub(crate) agents: Option<Vec<At<String>>>,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<EnforcementMode>,
     pub(crate) default: Option<Verdict>,
     pub(crate) defaults: Vec<(Surface, Verdict)>,
     pub(crate) rules: Vec<RuleSource>,
@@ -50,7 +50,7 @@ pub(crate) struct RuleSource {
     pub(crate) sanitize: Option<SanitizeSource>,
     pub(crate) terms: Vec<TermsSource>,
     pub(crate) priority: Option<i64>,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<EnforcementMode>,
     pub(crate) reason: Option<String>,
     pub(crate) hint: Option<String>,
     pub(crate) blocks: Option<String>,
@@ -99,7 +99,7 @@ pub(crate) struct ExampleSource {
 
 /// Whether a verdict has an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum EnforcementMode {
     Enforce,
     Shadow,
 }
@@ -240,8 +240,8 @@ fn sketch(fields: &Fields<'_>, rules: &[RuleSource], text: &[TextRuleSource]) ->
 /// Wide enough for any numbering scheme, narrow enough to catch a typing error.
 const PRIORITIES: std::ops::RangeInclusive<i64> = -1_000_000..=1_000_000;
 
-fn mode(node: &Node, problems: &mut Problems<'_>) -> Option<Mode> {
-    let known = [("enforce", Mode::Enforce), ("shadow", Mode::Shadow)];
+fn mode(node: &Node, problems: &mut Problems<'_>) -> Option<EnforcementMode> {
+    let known = [("enforce", EnforcementMode::Enforce), ("shadow", EnforcementMode::Shadow)];
     let text = text(node, "`mode`", problems)?;
     word(&text, "mode", &known, &[], problems).map(|at| at.value)
 }

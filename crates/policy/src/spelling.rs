@@ -10,7 +10,7 @@ use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
 use callgate_effects::{Catalogue, Entry, Role};
 use callgate_scan::inspect::plain_name;
 
-use crate::names::{Names, Precision, suffices};
+use crate::names::{Precision, RuleNames, suffices};
 use crate::pattern::{Globs, Wildcard};
 
 /// The servers that policies and the config name, and the agents' own tools.
@@ -35,22 +35,22 @@ struct OwnTool {
 pub(crate) struct Spellings {
     /// The whole name with look-alike letters replaced, and without the namespace of all tools.
     pub(crate) texts: Vec<String>,
-    pub(crate) splits: Vec<Split>,
+    pub(crate) splits: Vec<NameSplit>,
     /// Whether it may be the tool of a known server without being spelled like one for certain.
     pub(crate) is_unclear: bool,
 }
 
 /// One way to split a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Split {
+pub(crate) struct NameSplit {
     pub(crate) server: String,
     pub(crate) tool: String,
-    pub(crate) trust: Trust,
+    pub(crate) trust: SplitTrust,
 }
 
 /// The rules for which a split counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub(crate) enum SplitTrust {
     /// All rules: the spelling marks the server, or the server is known.
     Spelled,
     /// Only rules that name the server themselves.
@@ -106,7 +106,7 @@ impl Servers {
     }
 
     /// Adds the servers that a rule names.
-    pub(crate) fn add_rule(&mut self, names: &Names) {
+    pub(crate) fn add_rule(&mut self, names: &RuleNames) {
         for server in names.named_servers().filter(|server| server.is_literal()) {
             self.add(server.text());
         }
@@ -156,23 +156,24 @@ impl Servers {
     fn split(&self, text: &str, is_written: bool, spellings: &mut Spellings) {
         let spelled = split(text);
         if !is_written {
-            spelled.iter().for_each(|reading| spellings.add(reading, Trust::Spelled));
+            spelled.iter().for_each(|reading| spellings.add(reading, SplitTrust::Spelled));
         }
         let is_own = self.own_tools.contains_key(text);
         for reading in spell::splits(text).iter().filter(|it| !spelled.contains(it)) {
             let trust = match self.known.contains(reading.server) {
-                _ if is_own => Trust::OwnTool,
-                true => Trust::Spelled,
-                false => Trust::Guessed,
+                _ if is_own => SplitTrust::OwnTool,
+                true => SplitTrust::Spelled,
+                false => SplitTrust::Guessed,
             };
-            spellings.is_unclear |= trust == Trust::Spelled && !is_cut_inside_a_separator(reading);
+            spellings.is_unclear |=
+                trust == SplitTrust::Spelled && !is_cut_inside_a_separator(reading);
             spellings.add(reading, trust);
         }
         if let Some(reading) = spell::with_kind(text) {
-            spellings.add(&reading, Trust::Spelled);
+            spellings.add(&reading, SplitTrust::Spelled);
         }
         for name in spell::without_plugin(text) {
-            split(&name).iter().for_each(|reading| spellings.add(reading, Trust::Spelled));
+            split(&name).iter().for_each(|reading| spellings.add(reading, SplitTrust::Spelled));
         }
     }
 }
@@ -188,7 +189,7 @@ impl Spellings {
     fn add_known(&mut self, known: &NameReading<'_>) {
         let (servers, tools) = (variants(known.server), variants(known.tool));
         let mut add =
-            |server: &str, tool: &str| self.add(&NameReading { server, tool }, Trust::Spelled);
+            |server: &str, tool: &str| self.add(&NameReading { server, tool }, SplitTrust::Spelled);
         for tool in &tools {
             let bare = spell::without_namespace(tool).unwrap_or(tool);
             let own: Vec<&str> = spell::splits(bare)
@@ -204,16 +205,16 @@ impl Spellings {
         }
     }
 
-    fn add(&mut self, reading: &NameReading<'_>, trust: Trust) {
+    fn add(&mut self, reading: &NameReading<'_>, trust: SplitTrust) {
         let (server, tool) = (reading.server.to_owned(), reading.tool.to_owned());
-        let split = Split { server, tool, trust };
+        let split = NameSplit { server, tool, trust };
         if !self.splits.contains(&split) {
             self.splits.push(split);
         }
     }
 }
 
-impl Split {
+impl NameSplit {
     pub(crate) fn reading(&self) -> NameReading<'_> {
         NameReading { server: &self.server, tool: &self.tool }
     }
@@ -225,7 +226,7 @@ pub struct NameReader(Servers);
 
 /// Every way to read a name as a server's tool.
 #[derive(Debug)]
-pub struct NameReadings(Vec<Split>);
+pub struct NameReadings(Vec<NameSplit>);
 
 impl NameReader {
     /// A reader that knows the agents' own tools.
@@ -239,8 +240,8 @@ impl NameReader {
         // For rules, `container.exec` is `exec` on any server. For lists of servers it is an
         // agent's own tool.
         let trust = match self.0.own_tools.contains_key(&*plain_name(name.folded())) {
-            true => Trust::OwnTool,
-            false => Trust::Spelled,
+            true => SplitTrust::OwnTool,
+            false => SplitTrust::Spelled,
         };
         name.readings().iter().for_each(|reading| spellings.add(reading, trust));
         NameReadings(spellings.splits)
@@ -251,7 +252,7 @@ impl NameReadings {
     /// A reading of the name that a list of these servers and tools covers. Without `tools`, the
     /// list covers every tool of the servers.
     pub fn find(&self, servers: &Globs, tools: Option<&Globs>) -> Option<NameReading<'_>> {
-        let is_named = |split: &&Split| {
+        let is_named = |split: &&NameSplit| {
             let precision = match tools {
                 None => Some(Precision::Any),
                 Some(tools) => tools.naming(&split.tool).map(Precision::of).max(),
@@ -260,7 +261,7 @@ impl NameReadings {
                 servers.naming(&split.server).any(|server| suffices(split.trust, server, tool))
             })
         };
-        self.0.iter().find(is_named).map(Split::reading)
+        self.0.iter().find(is_named).map(NameSplit::reading)
     }
 }
 

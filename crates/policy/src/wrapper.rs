@@ -33,7 +33,7 @@ pub(crate) struct WrappedCall {
 
 /// The calls inside a call.
 #[derive(Debug, Default)]
-pub(crate) struct Inside {
+pub(crate) struct WrappedCalls {
     pub(crate) calls: Vec<WrappedCall>,
     /// Why there may be others that cannot be seen.
     pub(crate) hidden: Option<String>,
@@ -52,7 +52,7 @@ pub fn may_wrap_calls(name: &ToolName) -> bool {
 /// Every call inside a call, each under every name that it may have; or why they are not all known.
 pub fn wrapped_calls(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
     let names = |it: WrappedCall| it.calls.into_iter().chain(it.others).collect();
-    let Inside { calls, hidden } = inner(call)?;
+    let WrappedCalls { calls, hidden } = inner(call)?;
     match hidden {
         Some(why) => Err(why),
         None => Ok(calls.into_iter().map(names).collect()),
@@ -68,7 +68,7 @@ pub(crate) fn judge(
     let mut judgement = outer;
     match inner(outer_question.call) {
         Err(why) => refuse(policies, &mut judgement, outer_question.call, &why, |_| true),
-        Ok(Inside { calls: inner, hidden }) => {
+        Ok(WrappedCalls { calls: inner, hidden }) => {
             let mut tokens = Vec::new();
             for mut inner in inner {
                 inner.comes_after(&judgement.files);
@@ -127,19 +127,19 @@ fn judge_inner(
 }
 
 /// Every call inside a call; or why they cannot be read.
-pub(crate) fn inner(call: &ToolCall) -> Result<Inside, String> {
-    let mut found = Inside::default();
+pub(crate) fn inner(call: &ToolCall) -> Result<WrappedCalls, String> {
+    let mut found = WrappedCalls::default();
     unwrap(call, 0, &mut found)?;
     Ok(found)
 }
 
-fn unwrap(call: &ToolCall, depth: usize, found: &mut Inside) -> Result<(), String> {
+fn unwrap(call: &ToolCall, depth: usize, found: &mut WrappedCalls) -> Result<(), String> {
     let Some(layout) = layout::of(&call.name) else { return Ok(()) };
     if depth >= MAX_DEPTH {
         return Err("wrapped too deeply".to_owned());
     }
     let root = call.arguments.value().map_err(ToString::to_string)?;
-    let Inside { calls, hidden } = layout.calls_in(call, root)?;
+    let WrappedCalls { calls, hidden } = layout.calls_in(call, root)?;
     found.hidden = found.hidden.take().or(hidden);
     for inner in calls {
         if found.calls.len() >= MAX_CALLS {

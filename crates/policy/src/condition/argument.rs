@@ -15,7 +15,7 @@ use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::number::may_become_null;
 use crate::operator::{Operator, OperatorName, Scalar};
-use crate::path::{ContextField, Path, PathItem, everything};
+use crate::path::{ArgumentPath, ContextField, PathItem, everything};
 use crate::tri::{Possible, Tri};
 
 pub(super) use compile::compile_path;
@@ -24,7 +24,7 @@ pub(crate) use compile::regex_hint;
 /// One argument with one operator.
 #[derive(Debug, Clone)]
 pub(crate) struct ArgumentCondition {
-    path: Path,
+    path: ArgumentPath,
     /// The path as written in the rule, and where.
     written: String,
     span: Span,
@@ -45,17 +45,17 @@ impl LeafCondition for ArgumentCondition {
 
     fn evidence(&self) -> Evidence {
         match &self.path {
-            Path::Context(_) => Evidence::Context,
+            ArgumentPath::Context(_) => Evidence::Context,
             path if path.is_all() => Evidence::WholeInput,
-            Path::Argument(_) | Path::Role(_) => Evidence::Arguments,
+            ArgumentPath::Argument(_) | ArgumentPath::Role(_) => Evidence::Arguments,
         }
     }
 
     fn holds(&self, scene: &Scene<'_>) -> Tri {
         let positive = match &self.path {
-            Path::Context(field) => self.holds_in_context(*field, scene),
-            Path::Role(role) => self.holds_in_role(*role, scene),
-            Path::Argument(_) => Tri::any(scene.inputs(&self.path).map(|input| {
+            ArgumentPath::Context(field) => self.holds_in_context(*field, scene),
+            ArgumentPath::Role(role) => self.holds_in_role(*role, scene),
+            ArgumentPath::Argument(_) => Tri::any(scene.inputs(&self.path).map(|input| {
                 input.value().map_or(Tri::Unknown, |root| self.holds_in(root, input, scene))
             })),
         };
@@ -64,15 +64,15 @@ impl LeafCondition for ArgumentCondition {
 
     fn possible(&self, scene: &Scene<'_>) -> Possible {
         match self.path {
-            Path::Context(_) => Possible::only(self.holds(scene)),
-            Path::Argument(_) => Possible::OPEN,
-            Path::Role(role) => self.possible_in_role(role, scene),
+            ArgumentPath::Context(_) => Possible::only(self.holds(scene)),
+            ArgumentPath::Argument(_) => Possible::OPEN,
+            ArgumentPath::Role(role) => self.possible_in_role(role, scene),
         }
     }
 
     /// The first value for which the operator holds.
     fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
-        if let Path::Role(role) = self.path {
+        if let ArgumentPath::Role(role) = self.path {
             return self.matched_in_role(role, scene);
         }
         let mut matched = None;
@@ -98,7 +98,7 @@ impl LeafCondition for ArgumentCondition {
     /// `exists` also hold for arguments in which there is nothing to find.
     fn index_hint(&self) -> Option<IndexHint<'_>> {
         let searches = !matches!(self.operator, Operator::Exists(_) | Operator::Compare(..));
-        let in_arguments = !matches!(self.path, Path::Context(_));
+        let in_arguments = !matches!(self.path, ArgumentPath::Context(_));
         (in_arguments && searches && !self.name.negated)
             .then_some(IndexHint { path: &self.path, operator: &self.operator })
     }
@@ -117,13 +117,16 @@ impl ArgumentCondition {
     /// Reads `arg: command` as `arg: "@command"`. Rules on `@shell` mean the command, whatever a tool
     /// calls it.
     pub(super) fn read_command_as_role(&mut self) {
-        if self.path == Path::parse(Role::Command.as_str()).unwrap_or(Path::Role(Role::Command)) {
-            self.path = Path::Role(Role::Command);
+        if self.path
+            == ArgumentPath::parse(Role::Command.as_str())
+                .unwrap_or(ArgumentPath::Role(Role::Command))
+        {
+            self.path = ArgumentPath::Role(Role::Command);
         }
     }
 
     /// The path, and where it is in the rule.
-    pub(crate) fn path(&self) -> (&Path, Span) {
+    pub(crate) fn path(&self) -> (&ArgumentPath, Span) {
         (&self.path, self.span)
     }
 

@@ -2,7 +2,7 @@
 
 use callgate_document::{Fields, Node, Problems, Yaml, list};
 
-use super::list::{KINDS, Kind};
+use super::list::{ConditionParser, KINDS};
 use super::{Condition, KeyDoc};
 
 /// The keys that join conditions.
@@ -69,7 +69,7 @@ pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condit
 fn report_strays(
     fields: &Fields<'_>,
     head: &str,
-    kind: Option<&Kind>,
+    kind: Option<&ConditionParser>,
     known: &[&str],
     problems: &mut Problems<'_>,
 ) {

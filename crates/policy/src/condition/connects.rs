@@ -4,7 +4,7 @@ use callgate_document::{Fields, Problems};
 use callgate_effects::{Action, EffectKind, Purpose};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use super::effect_lists::{Hosts, value, words};
 use crate::tri::Tri;
 
@@ -43,7 +43,7 @@ impl EffectCondition for ConnectsCondition {
         Some(Self { hosts, purposes, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, _: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Connects(it)
                 if self.purposes.is_empty() || self.purposes.contains(&it.purpose) =>

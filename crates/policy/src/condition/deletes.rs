@@ -4,7 +4,7 @@ use callgate_document::{Fields, Node, Problems, Yaml, boolean, integer, text};
 use callgate_effects::{Action, EffectKind, Extent, Scope};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found, all};
+use super::effect::{EffectCondition, FoundEffect, all};
 use super::effect_lists::{Paths, value_with, words};
 use crate::tri::Tri;
 
@@ -55,7 +55,7 @@ impl EffectCondition for DeletesCondition {
         is_right.then_some(Self { paths: paths?, how, radius, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Deletes(path, scope) if self.how.is_empty() || self.how.contains(scope) => {
                 Some(self.paths.matches(found, path, scene))
@@ -76,7 +76,7 @@ impl EffectCondition for DeletesCondition {
         Some(format!("how much it deletes is not known in full: {extent}"))
     }
 
-    fn note(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<String> {
+    fn note(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<String> {
         self.asks_how_much().then(|| extent_of(found, scene).map(|extent| extent.to_string()))?
     }
 
@@ -121,7 +121,7 @@ impl DeletesCondition {
     }
 }
 
-fn extent_of(found: Found<'_>, scene: &Scene<'_>) -> Option<Extent> {
+fn extent_of(found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Extent> {
     match found.action() {
         Action::Deletes(path, scope) => Some(scene.effects.extent(found.at, path, *scope)),
         _ => None,

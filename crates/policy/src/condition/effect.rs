@@ -12,7 +12,7 @@ use super::{Claims, EffectReading, Evidence, KeyDoc, LeafCondition, Scene};
 use crate::denial::cut;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
-use crate::path::{Path, PathItem};
+use crate::path::{ArgumentPath, PathItem};
 use crate::tri::{Possible, Tri};
 
 /// A condition on one kind of effects.
@@ -32,7 +32,7 @@ pub(crate) trait EffectCondition: Sized {
     fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self>;
 
     /// Whether it holds for this effect; `None` if it does not ask about such an effect at all.
-    fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri>;
+    fn fits(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Tri>;
 
     /// Whether what it asks about all of these effects together holds.
     fn total(&self, scene: &Scene<'_>) -> Tri {
@@ -47,7 +47,7 @@ pub(crate) trait EffectCondition: Sized {
     }
 
     /// What else is known about an effect, for explanations.
-    fn note(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<String> {
+    fn note(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<String> {
         let _ = (found, scene);
         None
     }
@@ -63,14 +63,14 @@ pub(crate) trait EffectCondition: Sized {
 
 /// An effect, among the others of the same call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'e> {
+pub(crate) struct FoundEffect<'e> {
     pub(super) list: &'e Effects,
     pub(super) effect: &'e Effect,
     /// Its place among all effects.
     pub(super) at: usize,
 }
 
-impl<'e> Found<'e> {
+impl<'e> FoundEffect<'e> {
     pub(super) fn action(self) -> &'e Action {
         &self.effect.action
     }
@@ -111,7 +111,7 @@ impl<C: EffectCondition> LeafCondition for C {
         };
         let known = if known == Tri::False { known } else { known.and(self.total(scene)) };
         let is_settled = scene.reading == EffectReading::Some && known == Tri::True;
-        let hides = |found: Found<'_>| hides(found.effect, C::KIND, scene);
+        let hides = |found: FoundEffect<'_>| hides(found.effect, C::KIND, scene);
         let hidden =
             || of(EffectKind::Opaque, scene).any(hides) || of(EffectKind::Runs, scene).any(hides);
         if !is_settled && hidden() { Tri::Unknown } else { known }
@@ -149,7 +149,7 @@ impl<C: EffectCondition> LeafCondition for C {
     }
 
     fn explain(&self, scene: &Scene<'_>) -> TestExplanation {
-        let shown = |found: Found<'_>| match self.note(found, scene) {
+        let shown = |found: FoundEffect<'_>| match self.note(found, scene) {
             Some(note) => format!("{} ({note})", shown(found.action())),
             None => shown(found.action()),
         };
@@ -170,22 +170,22 @@ impl<C: EffectCondition> LeafCondition for C {
 }
 
 /// Every effect, in every way to read the call's name.
-pub(super) fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
+pub(super) fn all<'c>(scene: &Scene<'c>) -> impl Iterator<Item = FoundEffect<'c>> + use<'c> {
     let mut before = 0;
     scene.effects.list().iter().flat_map(move |list| {
         let first = before;
         before += list.all().len();
         let numbered = (first..).zip(list.all());
-        numbered.map(move |(at, effect)| Found { list, effect, at })
+        numbered.map(move |(at, effect)| FoundEffect { list, effect, at })
     })
 }
 
 /// Every effect of a kind. Most calls have none of most kinds.
-fn of<'c>(kind: EffectKind, scene: &Scene<'c>) -> impl Iterator<Item = Found<'c>> + use<'c> {
+fn of<'c>(kind: EffectKind, scene: &Scene<'c>) -> impl Iterator<Item = FoundEffect<'c>> + use<'c> {
     let lists = scene.effects.list();
     scene.effects.places(kind).iter().filter_map(move |place| {
         let list = lists.get(place.list)?;
-        Some(Found { list, effect: list.all().get(place.effect)?, at: place.at })
+        Some(FoundEffect { list, effect: list.all().get(place.effect)?, at: place.at })
     })
 }
 
@@ -217,8 +217,8 @@ fn hidden_by(effect: &Effect) -> String {
 }
 
 /// The text that the effect was read from.
-fn matched(found: Found<'_>, scene: &Scene<'_>) -> Matched {
-    let Found { list, effect, .. } = found;
+fn matched(found: FoundEffect<'_>, scene: &Scene<'_>) -> Matched {
+    let FoundEffect { list, effect, .. } = found;
     let argument = list.arguments.get(effect.at.argument).map_or("$", String::as_str);
     let text = argument_text(argument, &scene.call.arguments);
     let text = text.as_deref().and_then(|text| text.get(effect.at.span.clone()));
@@ -230,7 +230,7 @@ fn matched(found: Found<'_>, scene: &Scene<'_>) -> Matched {
 
 /// The text of an argument; the words of a list are joined, as the analysis does.
 pub(crate) fn argument_text(argument: &str, arguments: &Arguments) -> Option<String> {
-    let (path, root) = (Path::parse(argument).ok()?, arguments.value().ok()?);
+    let (path, root) = (ArgumentPath::parse(argument).ok()?, arguments.value().ok()?);
     let mut text = None;
     path.each(root, &mut |item| {
         if let (PathItem::Value(value), None) = (item, &text) {

@@ -4,7 +4,7 @@ use callgate_document::{At, Fields, Node, Problems, Yaml, did_you_mean, texts};
 use callgate_effects::{HostSet, Path, PathSet, PreparedPath, Purpose, Stance, sets};
 use std::sync::OnceLock;
 
-use super::effect::Found;
+use super::effect::FoundEffect;
 use super::{Claims, Scene};
 use crate::tri::Tri;
 
@@ -25,7 +25,7 @@ impl Sense {
 }
 
 /// The value of a condition: a list, and the words that narrow it.
-pub(super) struct Value {
+pub(super) struct ListValue {
     pub(super) sense: Sense,
     pub(super) items: Vec<At<String>>,
     /// The words under the extra key.
@@ -39,7 +39,7 @@ pub(super) fn value(
     list: &str,
     extra: &str,
     problems: &mut Problems<'_>,
-) -> Option<Value> {
+) -> Option<ListValue> {
     value_with(node, key, (list, extra), &[], problems)
 }
 
@@ -50,11 +50,11 @@ pub(super) fn value_with(
     (list, extra): (&str, &str),
     more: &[&str],
     problems: &mut Problems<'_>,
-) -> Option<Value> {
+) -> Option<ListValue> {
     let what = format!("`{key}`");
     let Yaml::Map(_) = &node.value else {
         let items = texts(node, &what, problems);
-        return Some(Value { sense: Sense::In, items, words: Vec::new() });
+        return Some(ListValue { sense: Sense::In, items, words: Vec::new() });
     };
     let fields = Fields::of(node, &what, problems)?;
     let before = problems.len();
@@ -83,7 +83,7 @@ pub(super) fn value_with(
             return None;
         }
     };
-    (problems.len() == before).then_some(Value { sense, items, words })
+    (problems.len() == before).then_some(ListValue { sense, items, words })
 }
 
 /// Reads words of a fixed list.
@@ -121,7 +121,7 @@ impl Paths {
 
     /// Whether the path of an effect matches. `dir/*` stands for everything in `dir` and counts as
     /// `dir`, too.
-    pub(super) fn matches(&self, found: Found<'_>, path: &Path, scene: &Scene<'_>) -> Tri {
+    pub(super) fn matches(&self, found: FoundEffect<'_>, path: &Path, scene: &Scene<'_>) -> Tri {
         let stance = match scene.claims {
             Claims::Believed => Stance::Restricts,
             Claims::Unknown => Stance::Allows,

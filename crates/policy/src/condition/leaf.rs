@@ -5,7 +5,7 @@ use callgate_document::{Fields, Problems};
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::operator::Operator;
-use crate::path::Path;
+use crate::path::ArgumentPath;
 use crate::tri::{Possible, Tri};
 
 use super::Scene;
@@ -94,7 +94,7 @@ impl Evidence {
 /// this path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexHint<'a> {
-    pub(crate) path: &'a Path,
+    pub(crate) path: &'a ArgumentPath,
     pub(crate) operator: &'a Operator,
 }
 

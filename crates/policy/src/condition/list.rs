@@ -19,7 +19,7 @@ macro_rules! kinds {
         }
 
         /// Every kind, in the order of the reference.
-        pub(super) const KINDS: &[Kind] = &[$(Kind {
+        pub(super) const KINDS: &[ConditionParser] = &[$(ConditionParser {
             heads: <$condition>::HEADS,
             keys: <$condition>::KEYS,
             compile: |fields, problems| {
@@ -84,13 +84,13 @@ kinds! {
 }
 
 /// A kind of condition, while a rule file is read.
-pub(super) struct Kind {
+pub(super) struct ConditionParser {
     pub(super) heads: &'static [&'static str],
     pub(super) keys: &'static [KeyDoc],
     pub(super) compile: fn(&Fields<'_>, &mut Problems<'_>) -> Option<Leaf>,
 }
 
-impl Kind {
+impl ConditionParser {
     /// Whether this kind knows the key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|row| row.keys.contains(&key))

@@ -4,7 +4,7 @@ use callgate_document::{Fields, Problems, texts};
 use callgate_effects::{Action, EffectKind, Mark, Run, Word};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use super::effect_lists::words;
 use super::sql::is_scratch;
 use crate::tri::Tri;
@@ -36,7 +36,7 @@ impl EffectCondition for MarkedCondition {
         (problems.len() == before).then_some(Self { marks, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, _: &Scene<'_>) -> Option<Tri> {
         let Action::Runs(run) = found.action() else { return None };
         let is_marked = |mark: &Mark| run.marks.contains(*mark) && counts(*mark, run);
         Some(self.marks.iter().any(is_marked).into())

@@ -4,7 +4,7 @@ use callgate_document::{Fields, Problems, Yaml, texts};
 use callgate_effects::{Action, Bound, EffectKind, Why};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use super::effect_lists::words;
 use crate::tri::Tri;
 
@@ -62,7 +62,7 @@ impl EffectCondition for OpaqueCondition {
     }
 
     /// Every part that could change something counts. One is enough, whatever the others are.
-    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, _: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Opaque(it) if !it.could.and(Bound::CHANGES).is_empty() => {
                 (self.why.is_empty() || self.why.contains(&it.why)).then_some(Tri::True)

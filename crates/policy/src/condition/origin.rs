@@ -9,7 +9,7 @@ use callgate_json::{Value, quote};
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
-use crate::path::{Path, PathItem};
+use crate::path::{ArgumentPath, PathItem};
 use crate::tri::Tri;
 use callgate_document::Problems;
 use callgate_document::{Fields, text, word};
@@ -17,7 +17,7 @@ use callgate_document::{Fields, text, word};
 /// An argument whose values are looked for in the conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct OriginCondition {
-    path: Path,
+    path: ArgumentPath,
     written: String,
 }
 
@@ -50,7 +50,7 @@ impl LeafCondition for OriginCondition {
         let only = only.and_then(|it| word(&it, "origin", &[("tool_result", ())], &[], problems));
         let written = text(inner.get("arg")?, "`arg`", problems)?;
         let path = super::argument::compile_path(&written, problems)?;
-        if path.is_all() || matches!(path, Path::Context(_)) {
+        if path.is_all() || matches!(path, ArgumentPath::Context(_)) {
             problems.add(written.span, format!("`{}` is not an argument", written.value)).hint(
                 "name the argument, like `recipient` or `items[*].to`, or a role like `@url`",
             );
@@ -160,13 +160,13 @@ impl OriginCondition {
             of_texts(value, holds).or(embedded)
         };
         match self.path {
-            Path::Context(_) => Tri::False,
-            Path::Role(role) if !scene.effects.may_carry(role) => Tri::False,
-            Path::Role(role) => {
+            ArgumentPath::Context(_) => Tri::False,
+            ArgumentPath::Role(role) if !scene.effects.may_carry(role) => Tri::False,
+            ArgumentPath::Role(role) => {
                 let values = scene.effects.carriers(role).iter().filter_map(|it| it.value(root));
                 Tri::any(values.map(of_value))
             }
-            Path::Argument(_) => self.path.any(root, &mut |item| match item {
+            ArgumentPath::Argument(_) => self.path.any(root, &mut |item| match item {
                 PathItem::Value(value) => of_value(value),
                 PathItem::Key(_) => Tri::False,
                 PathItem::WrongType => Tri::Unknown,

@@ -4,7 +4,7 @@ use callgate_document::{Fields, Problems};
 use callgate_effects::{Access, Action, EffectKind};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use super::effect_lists::{Paths, value, words};
 use crate::tri::Tri;
 
@@ -39,7 +39,7 @@ impl EffectCondition for ReadsCondition {
         Some(Self { paths, how, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Reads(path, access) if self.how.contains(access) => {
                 Some(self.paths.matches(found, path, scene))

@@ -4,14 +4,14 @@ use callgate_document::{At, Fields, Node, Problems, Yaml, boolean, list, text, t
 use callgate_effects::{Action, EffectKind, Run, Word};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use crate::pattern::Wildcard;
 use crate::tri::Tri;
 
 /// Commands that a call runs.
 #[derive(Debug, Clone)]
 pub(crate) struct RunsCondition {
-    commands: Vec<Command>,
+    commands: Vec<RuleCommand>,
     /// How the names of their programs begin; `None` if one of them may begin in any way.
     beginnings: Option<Beginnings>,
     written: String,
@@ -19,7 +19,7 @@ pub(crate) struct RunsCondition {
 
 /// A command as a rule writes it.
 #[derive(Debug, Clone, Default)]
-struct Command {
+struct RuleCommand {
     /// Empty for every program.
     programs: Vec<Wildcard>,
     /// The sub-command and the operands after it.
@@ -66,7 +66,7 @@ impl EffectCondition for RunsCondition {
         Some(Self { commands, beginnings, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, _: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Runs(run) => {
                 if self.beginnings.as_ref().is_some_and(|it| it.exclude(&run.program)) {
@@ -88,7 +88,7 @@ impl EffectCondition for RunsCondition {
 struct Beginnings([u64; 4]);
 
 impl Beginnings {
-    fn of(commands: &[Command]) -> Option<Self> {
+    fn of(commands: &[RuleCommand]) -> Option<Self> {
         let mut bits = [0; 4];
         for command in commands {
             if command.programs.is_empty() {
@@ -110,7 +110,7 @@ impl Beginnings {
     }
 }
 
-fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
+fn command(node: &Node, problems: &mut Problems<'_>) -> Option<RuleCommand> {
     if let Yaml::Map(_) = &node.value {
         return long_form(node, problems);
     }
@@ -122,9 +122,9 @@ fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
         return None;
     }
     let mut words = text.value.split_whitespace();
-    let mut command = Command {
+    let mut command = RuleCommand {
         programs: words.next().map(Wildcard::new).into_iter().collect(),
-        ..Command::default()
+        ..RuleCommand::default()
     };
     for word in words {
         match word.starts_with('-') {
@@ -135,7 +135,7 @@ fn command(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
     Some(command)
 }
 
-fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
+fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<RuleCommand> {
     let fields = Fields::of(node, "`runs`", problems)?;
     let before = problems.len();
     fields.check(&["program", "args", "flags", "known"], &[], problems);
@@ -149,7 +149,7 @@ fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
         problems.add(node.span, "`runs` names nothing").hint("write `{ program: git }`");
     }
     let globs = |texts: &[At<String>]| texts.iter().map(|it| Wildcard::new(&it.value)).collect();
-    (problems.len() == before).then(|| Command {
+    (problems.len() == before).then(|| RuleCommand {
         programs: globs(&programs),
         words: Vec::new(),
         args: globs(&args),
@@ -158,7 +158,7 @@ fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<Command> {
     })
 }
 
-impl Command {
+impl RuleCommand {
     fn matches(&self, run: &Run) -> Tri {
         let program = match self.programs.as_slice() {
             [] => Tri::True,

@@ -1,17 +1,17 @@
 //! Everything a condition can look at.
 
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
-use callgate_effects::{Bound, EffectKind, Effects, Extent, Path as EffectPath, Role, Scope};
+use callgate_effects::{Bound, EffectKind, Effects, Extent, Path, Role, Scope};
 use callgate_json::Value;
 
-use crate::effects::{CallEffects, PathForms, Place};
+use crate::effects::{CallEffects, EffectPosition, PathForms};
 use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::moment::Moment;
-use crate::names::Name;
+use crate::names::CallName;
 use crate::operator::Scalar;
-use crate::path::{ContextField, Path};
-use crate::roles::Carrier;
+use crate::path::{ArgumentPath, ContextField};
+use crate::roles::RoleArgument;
 
 /// Everything a condition can look at. Cheap to copy: one is made for each rule that is judged.
 #[derive(Debug, Clone, Copy)]
@@ -46,11 +46,11 @@ pub(crate) enum EffectReading {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SceneEffects<'c> {
     call: &'c CallEffects<'c>,
-    name: &'c Name<'c>,
+    name: &'c CallName<'c>,
 }
 
 impl<'c> SceneEffects<'c> {
-    pub(crate) fn new(call: &'c CallEffects<'c>, name: &'c Name<'c>) -> Self {
+    pub(crate) fn new(call: &'c CallEffects<'c>, name: &'c CallName<'c>) -> Self {
         Self { call, name }
     }
 
@@ -60,17 +60,17 @@ impl<'c> SceneEffects<'c> {
     }
 
     /// Where the effects of a kind are.
-    pub(crate) fn places(&self, kind: EffectKind) -> &'c [Place] {
+    pub(crate) fn places(&self, kind: EffectKind) -> &'c [EffectPosition] {
         self.call.places(kind, self.list())
     }
 
     /// The path of the effect at that place, ready to be compared.
-    pub(crate) fn path(&self, at: usize, path: &EffectPath) -> Option<&'c PathForms> {
+    pub(crate) fn path(&self, at: usize, path: &Path) -> Option<&'c PathForms> {
         self.call.path(at, path, self.list())
     }
 
     /// What the deletion at that place touches.
-    pub(crate) fn extent(&self, at: usize, path: &EffectPath, scope: Scope) -> Extent {
+    pub(crate) fn extent(&self, at: usize, path: &Path, scope: Scope) -> Extent {
         self.call.extent(at, path, scope, self.list())
     }
 
@@ -80,7 +80,7 @@ impl<'c> SceneEffects<'c> {
     }
 
     /// The arguments that carry a role.
-    pub(crate) fn carriers(&self, role: Role) -> &'c [Carrier] {
+    pub(crate) fn carriers(&self, role: Role) -> &'c [RoleArgument] {
         self.call.carriers(role, self.name)
     }
 
@@ -120,7 +120,10 @@ impl<'c> Scene<'c> {
     }
 
     /// The part of the input that a path leads into: all of it for `$`, else the arguments.
-    pub(crate) fn inputs(&self, path: &Path) -> impl Iterator<Item = &'c Arguments> + use<'c> {
+    pub(crate) fn inputs(
+        &self,
+        path: &ArgumentPath,
+    ) -> impl Iterator<Item = &'c Arguments> + use<'c> {
         self.input().take(if path.is_all() { usize::MAX } else { 1 })
     }
 

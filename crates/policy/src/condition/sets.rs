@@ -5,7 +5,7 @@ use callgate_document::{At, Fields, Problems, did_you_mean};
 use callgate_effects::{Action, EffectKind, Meaning, Reach, Setting, meaning};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use super::effect_lists::{Sense, value, words};
 use crate::pattern::Wildcard;
 use crate::tri::Tri;
@@ -14,28 +14,31 @@ use crate::tri::Tri;
 #[derive(Debug, Clone)]
 pub(crate) struct SetsCondition {
     sense: Sense,
-    names: Vec<Name>,
+    names: Vec<SettingName>,
     /// Empty for both.
     reach: Vec<Reach>,
     written: String,
 }
 
 #[derive(Debug, Clone)]
-enum Name {
+enum SettingName {
     Glob(Wildcard),
-    Group(Group),
+    Group(SettingGroup),
 }
 
 /// Settings by what their value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
+enum SettingGroup {
     Code,
     Hosts,
     Guards,
 }
 
-const GROUPS: &[(&str, Group)] =
-    &[("@code", Group::Code), ("@hosts", Group::Hosts), ("@guards", Group::Guards)];
+const GROUPS: &[(&str, SettingGroup)] = &[
+    ("@code", SettingGroup::Code),
+    ("@hosts", SettingGroup::Hosts),
+    ("@guards", SettingGroup::Guards),
+];
 
 const REACH: &[(&str, Reach)] = &[("command", Reach::Command), ("lasting", Reach::Lasting)];
 
@@ -52,13 +55,13 @@ impl EffectCondition for SetsCondition {
         let node = fields.get(Self::KEY)?;
         let value = value(node, Self::KEY, "names", "reach", problems)?;
         let reach = words(&value.words, "reach", REACH, problems);
-        let names: Vec<Option<Name>> =
+        let names: Vec<Option<SettingName>> =
             value.items.iter().map(|item| name(item, problems)).collect();
-        let names = names.into_iter().collect::<Option<Vec<Name>>>()?;
+        let names = names.into_iter().collect::<Option<Vec<SettingName>>>()?;
         Some(Self { sense: value.sense, names, reach, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, _: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Sets(it) if self.reach.is_empty() || self.reach.contains(&it.reach) => {
                 Some(self.sense.of(Tri::any(self.names.iter().map(|name| name.matches(it)))))
@@ -72,7 +75,7 @@ impl EffectCondition for SetsCondition {
     }
 }
 
-impl Name {
+impl SettingName {
     fn matches(&self, setting: &Setting) -> Tri {
         let Some(name) = setting.name.text() else { return Tri::Unknown };
         match self {
@@ -82,7 +85,7 @@ impl Name {
     }
 }
 
-impl Group {
+impl SettingGroup {
     fn has(self, name: &str) -> bool {
         let group = match meaning(name) {
             Some(Meaning::Command | Meaning::Code(_) | Meaning::Loads) => Self::Code,
@@ -94,10 +97,10 @@ impl Group {
     }
 }
 
-fn name(item: &At<String>, problems: &mut Problems<'_>) -> Option<Name> {
+fn name(item: &At<String>, problems: &mut Problems<'_>) -> Option<SettingName> {
     let text = item.value.trim();
     if let Some((_, group)) = GROUPS.iter().find(|(word, _)| *word == text) {
-        return Some(Name::Group(*group));
+        return Some(SettingName::Group(*group));
     }
     if text.starts_with('@') {
         let words = GROUPS.iter().map(|(word, _)| *word);
@@ -112,5 +115,5 @@ fn name(item: &At<String>, problems: &mut Problems<'_>) -> Option<Name> {
             .hint(format!("write `env:{text}`, `git:{text}`, `npm:{text}` or `*:{text}`"));
         return None;
     }
-    Some(Name::Glob(Wildcard::new(&fold(text))))
+    Some(SettingName::Glob(Wildcard::new(&fold(text))))
 }

@@ -5,7 +5,7 @@ use callgate_effects::statements::{Rows, Statement, statements};
 use callgate_effects::{Action, EffectKind, Run};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use crate::pattern::Wildcard;
 use crate::tri::Tri;
 
@@ -129,7 +129,7 @@ impl EffectCondition for SqlCondition {
         (problems.len() == before).then_some(Self { verbs, tables, written })
     }
 
-    fn fits(&self, found: Found<'_>, _: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, _: &Scene<'_>) -> Option<Tri> {
         let Action::Sql(text) = found.action() else { return None };
         let is_scratch = found.run().is_some_and(is_scratch);
         if !self.tables.is_empty()
@@ -182,7 +182,7 @@ impl SqlCondition {
 }
 
 /// `{ verbs: [delete], tables: [users] }`
-fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<(Texts, Texts)> {
+fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<(TextList, TextList)> {
     let fields = Fields::of(node, "`sql`", problems)?;
     fields.check(&["verbs", "tables"], &[], problems);
     let mut read = |key: &str| {
@@ -201,7 +201,7 @@ fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<(Texts, Texts)>
     Some((verbs, tables))
 }
 
-type Texts = Vec<At<String>>;
+type TextList = Vec<At<String>>;
 
 /// Whether a command works on a database that may be thrown away.
 pub(super) fn is_scratch(run: &Run) -> bool {

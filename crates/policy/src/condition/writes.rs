@@ -4,7 +4,7 @@ use callgate_document::{Fields, Problems};
 use callgate_effects::{Action, Change, EffectKind};
 
 use super::Scene;
-use super::effect::{EffectCondition, Found};
+use super::effect::{EffectCondition, FoundEffect};
 use super::effect_lists::{Paths, value, words};
 use crate::tri::Tri;
 
@@ -43,7 +43,7 @@ impl EffectCondition for WritesCondition {
         Some(Self { paths, how, written: node.to_json() })
     }
 
-    fn fits(&self, found: Found<'_>, scene: &Scene<'_>) -> Option<Tri> {
+    fn fits(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Tri> {
         match found.action() {
             Action::Writes(path, change) if self.how.is_empty() || self.how.contains(change) => {
                 Some(self.paths.matches(found, path, scene))

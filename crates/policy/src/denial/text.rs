@@ -72,7 +72,7 @@ impl DenialText {
     /// A few plain lines about a denied call, for the model and the user. The last one names the
     /// record, if there is one: by it the gateway knows the text again when a client sends it back.
     pub fn notice(&self, denial: &Denial) -> String {
-        let values = Values::of(denial);
+        let values = PlaceholderValues::of(denial);
         let mut text = self.fill(&self.call, &values);
         if text.is_empty() {
             let built_in = built_in(CALL);
@@ -88,7 +88,7 @@ impl DenialText {
 
     /// One line about a denied call in a turn that continues: the model gets the reason elsewhere.
     pub fn line(&self, denial: &Denial) -> String {
-        let Values { tool, rule, record, .. } = Values::of(denial);
+        let PlaceholderValues { tool, rule, record, .. } = PlaceholderValues::of(denial);
         let mut line = format!("callgate blocked the tool call `{tool}`");
         if !rule.is_empty() {
             line.push_str(&format!(" (rule {rule})"));
@@ -102,7 +102,7 @@ impl DenialText {
 
     /// The same for the result of a call that a server has already run.
     pub fn withheld(&self, denial: &Denial) -> String {
-        self.fill(&self.withheld, &Values::of(denial))
+        self.fill(&self.withheld, &PlaceholderValues::of(denial))
     }
 
     /// The text that replaces content that a text rule blocked. It does not name the rule, which
@@ -116,7 +116,7 @@ impl DenialText {
         self.content.as_deref()
     }
 
-    fn fill<'v>(&'v self, template: &'v TextTemplate, values: &'v Values) -> String {
+    fn fill<'v>(&'v self, template: &'v TextTemplate, values: &'v PlaceholderValues) -> String {
         template.fill(|name| match name {
             "tool" => &values.tool,
             "rule" => &values.rule,
@@ -142,7 +142,7 @@ impl Default for DenialText {
 
 /// The values of the placeholders. Each is on one line, because models and servers choose some of
 /// them.
-struct Values {
+struct PlaceholderValues {
     tool: String,
     rule: String,
     policy: String,
@@ -155,7 +155,7 @@ struct Values {
     record: String,
 }
 
-impl Values {
+impl PlaceholderValues {
     fn of(denial: &Denial) -> Self {
         let optional = |text: &Option<String>| {
             text.as_deref().map(|text| one_line(text, MAX_VALUE)).unwrap_or_default()

@@ -3,7 +3,7 @@
 use callgate_call::NameReading;
 
 use crate::actors::{ActorMismatch, Actors};
-use crate::names::Names;
+use crate::names::RuleNames;
 use crate::pattern::Wildcard;
 use crate::policy::Policy;
 use crate::rule::{Question, Rule};
@@ -72,10 +72,10 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
 fn tool_fits(rule: &Rule, question: &Question<'_>) -> bool {
     let tools = rule.names.tools.clone();
     if rule.restricts() {
-        Names { tools, ..Names::default() }.restrict(&question.name)
+        RuleNames { tools, ..RuleNames::default() }.restrict(&question.name)
     } else {
         let servers = Some(vec![Wildcard::new("*")]);
-        Names { tools, servers, ..Names::default() }.allow(&question.name)
+        RuleNames { tools, servers, ..RuleNames::default() }.allow(&question.name)
     }
 }
 

@@ -12,21 +12,21 @@ use regex::{RegexSet, RegexSetBuilder};
 
 use crate::condition::Condition;
 use crate::operator::{LiteralValue, Operator, Scalar};
-use crate::path::{Path, PathItem, everything};
+use crate::path::{ArgumentPath, PathItem, everything};
 use crate::rule::{Question, Rule};
 use crate::tri::Tri;
 
 /// The rules with index hints, by argument path.
 #[derive(Debug)]
 pub(super) struct ArgumentIndex {
-    paths: Vec<(Path, PathIndex)>,
+    paths: Vec<(ArgumentPath, PathIndex)>,
     /// One more than the highest position of a rule.
     rules: usize,
 }
 
 impl ArgumentIndex {
     pub(super) fn new(rules: &[(u32, &Rule)]) -> Self {
-        let mut builders: HashMap<&Path, PathIndexBuilder> = HashMap::new();
+        let mut builders: HashMap<&ArgumentPath, PathIndexBuilder> = HashMap::new();
         let mut highest = 0;
         for (at, rule) in rules {
             let hints = rule.when.as_ref().and_then(Condition::index_hints);
@@ -48,7 +48,7 @@ impl ArgumentIndex {
     ) -> Vec<u32> {
         let mut hits = FoundRules { seen: Vec::new(), list: Vec::new(), rules: self.rules };
         for (path, path_index) in &self.paths {
-            if let Path::Role(role) = path {
+            if let ArgumentPath::Role(role) = path {
                 let carriers = question.effects.carriers(*role, &question.name);
                 for carrier in carriers.iter().filter(|_| std::ptr::eq(input, question.input())) {
                     for text in carrier.commands() {

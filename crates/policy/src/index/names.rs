@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use aho_corasick::{AhoCorasick, MatchKind};
 use callgate_call::spell;
 
-use super::{Candidate, RuleBucket};
-use crate::names::{Name, ToolPattern, Tools};
+use super::{RuleBucket, RuleCandidate};
+use crate::names::{CallName, ToolPattern, Tools};
 use crate::pattern::Wildcard;
 use crate::rule::{NameCheck, Rule};
-use crate::spelling::{Split, Trust};
+use crate::spelling::{NameSplit, SplitTrust};
 
 /// Rules by name.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct NameIndex {
 impl NameIndex {
     pub(super) fn add(&mut self, at: u32, rule: &Rule, hinted: bool) {
         let entry =
-            |name_check| IndexEntry { candidate: Candidate { rule: at, name_check }, hinted };
+            |name_check| IndexEntry { candidate: RuleCandidate { rule: at, name_check }, hinted };
         let perhaps = entry(NameCheck::Needed);
         let names = &rule.names;
         match (&names.tools, &names.servers) {
@@ -84,7 +84,7 @@ impl NameIndex {
     /// may not apply.
     pub(super) fn find<'i>(
         &'i self,
-        name: &Name<'_>,
+        name: &CallName<'_>,
         visit: &mut impl FnMut(&'i RuleBucket, NameCheck),
     ) {
         let mut surely = |bucket: &'i RuleBucket| visit(bucket, NameCheck::Passed);
@@ -94,8 +94,8 @@ impl NameIndex {
             self.tools.find(text, &mut surely);
         }
         let splits = &name.spellings.splits;
-        let spelled = splits.iter().filter(|split| split.trust == Trust::Spelled);
-        for reading in name.readings.iter().copied().chain(spelled.map(Split::reading)) {
+        let spelled = splits.iter().filter(|split| split.trust == SplitTrust::Spelled);
+        for reading in name.readings.iter().copied().chain(spelled.map(NameSplit::reading)) {
             self.tools.find(reading.tool, &mut surely);
             self.servers.find(reading.server, &mut surely);
         }
@@ -103,7 +103,7 @@ impl NameIndex {
             surely(&self.any_server);
         }
         let mut perhaps = |bucket: &'i RuleBucket| visit(bucket, NameCheck::Needed);
-        for split in splits.iter().filter(|split| split.trust != Trust::Spelled) {
+        for split in splits.iter().filter(|split| split.trust != SplitTrust::Spelled) {
             self.tools.find(&split.tool, &mut perhaps);
             self.servers.find(&split.server, &mut perhaps);
         }
@@ -112,7 +112,7 @@ impl NameIndex {
 
 #[derive(Debug, Clone, Copy)]
 struct IndexEntry {
-    candidate: Candidate,
+    candidate: RuleCandidate,
     hinted: bool,
 }
 

@@ -5,7 +5,7 @@ use callgate_document::{Diagnostic, Source, Warning, did_you_mean};
 use callgate_effects::{Catalogue, Entry, Kind, Role};
 
 use crate::condition::ArgumentCondition;
-use crate::path::{Path, Step};
+use crate::path::{ArgumentPath, PathStep};
 use crate::policy::Policy;
 use crate::rule::Rule;
 
@@ -78,8 +78,8 @@ fn unknown(
     source: &Source,
 ) -> Option<Warning> {
     let (path, span) = argument.path();
-    let Path::Argument(steps) = path else { return None };
-    let Some(Step::Key(key)) = steps.first() else { return None };
+    let ArgumentPath::Argument(steps) = path else { return None };
+    let Some(PathStep::Key(key)) = steps.first() else { return None };
     let has = |tools: &NamedTools<'_>| tools.arguments.iter().any(|known| known == key);
     let first = tools.first()?;
     if tools.iter().any(has) {

@@ -1,6 +1,6 @@
 //! Text rules as written.
 
-use super::{Mode, mode};
+use super::{EnforcementMode, mode};
 use crate::sketch::RuleSketch;
 use crate::text::{Direction, TextAction};
 use callgate_document::{At, Fields, Node, Problems, Span, list, text, texts, word};
@@ -17,7 +17,7 @@ pub(crate) struct TextRuleSource {
     pub(crate) keywords: Vec<At<String>>,
     pub(crate) action: Option<TextAction>,
     pub(crate) replace: Option<Replace>,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<EnforcementMode>,
     pub(crate) reason: Option<String>,
     pub(crate) hint: Option<String>,
     /// Texts that the rule must match.

@@ -6,7 +6,7 @@ use callgate_scan::{Builder, Set, Unusable};
 use super::{TextAction, TextPatterns, TextRule};
 use crate::condition::regex_hint;
 use crate::policy::Policy;
-use crate::source::{Mode, TextRuleSource};
+use crate::source::{EnforcementMode, TextRuleSource};
 
 /// Compiles the text rules of one policy. Those with a problem are left out; the caller rejects the
 /// file anyway.
@@ -57,7 +57,7 @@ fn rule(source: &TextRuleSource, policy: &Policy, problems: &mut Problems<'_>) -
             keywords: plain(&source.keywords),
         },
         action,
-        shadow: policy.shadow || source.mode == Some(Mode::Shadow),
+        shadow: policy.shadow || source.mode == Some(EnforcementMode::Shadow),
         replace: source.replace.unwrap_or_default(),
         reason: source
             .reason

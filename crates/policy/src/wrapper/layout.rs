@@ -5,7 +5,7 @@ use callgate_effects::{Script, ScriptArguments};
 use callgate_json::{Value, equal_ignoring_case};
 use callgate_scan::inspect::plain_name;
 
-use super::{Inside, WrappedCall, write};
+use super::{WrappedCall, WrappedCalls, write};
 
 /// Where the calls are in the arguments of a wrapper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +66,14 @@ fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
 
 impl WrapperLayout {
     /// The calls in the arguments `root` of a wrapper.
-    pub(super) fn calls_in(self, call: &ToolCall, root: &Value) -> Result<Inside, String> {
-        let all = |calls| Inside { calls, hidden: None };
+    pub(super) fn calls_in(self, call: &ToolCall, root: &Value) -> Result<WrappedCalls, String> {
+        let all = |calls| WrappedCalls { calls, hidden: None };
         match self {
             Self::Script => in_script(call, root),
             Self::OnServer => Ok(all(on_server(call, root)?.into_iter().collect())),
             Self::List => {
                 let (key, list) = match member(root, &LISTS)? {
-                    None => return Ok(Inside::default()),
+                    None => return Ok(WrappedCalls::default()),
                     Some((key, Value::Array(list))) => (key, list),
                     Some((key, _)) => return Err(format!("`{key}` is not a list")),
                 };
@@ -94,12 +94,12 @@ const SHELLS: [&str; 5] = ["exec_command", "shell_command", "shell", "local_shel
 const SCRIPTS: [&str; 4] = ["code", "script", "input", "source"];
 
 /// The calls that a script shows. Other tools of that name take a command, and no script.
-fn in_script(call: &ToolCall, root: &Value) -> Result<Inside, String> {
+fn in_script(call: &ToolCall, root: &Value) -> Result<WrappedCalls, String> {
     let is_text = matches!(call.arguments.form(), ArgumentsForm::Text(_));
     let script = match (call.arguments.form(), member(root, &SCRIPTS)?) {
         (ArgumentsForm::Text(text), _) => Script::read(text),
         (_, Some((_, Value::String(text)))) if text.contains("tools") => Script::read(text),
-        _ => return Ok(Inside::default()),
+        _ => return Ok(WrappedCalls::default()),
     };
     let mut calls = Vec::new();
     for shown in script.calls {
@@ -121,7 +121,7 @@ fn in_script(call: &ToolCall, root: &Value) -> Result<Inside, String> {
     if let Some(why) = hidden.clone().filter(|_| !is_text) {
         return Err(why);
     }
-    Ok(Inside { calls, hidden })
+    Ok(WrappedCalls { calls, hidden })
 }
 
 fn listed(call: &ToolCall, item: &Value) -> Result<WrappedCall, String> {

@@ -8,10 +8,12 @@ use globset::GlobBuilder;
 
 use super::ArgumentCondition;
 use crate::condition::KeyDoc;
-use crate::lazy_regex::Pattern;
+use crate::lazy_regex::LazyRegex;
 use crate::number::Number;
-use crate::operator::{Base, Comparison, Literal, LiteralValue, OPERATORS, Operator, OperatorName};
-use crate::path::{CONTEXT, Path};
+use crate::operator::{
+    Base, Literal, LiteralValue, NumberComparison, OPERATORS, Operator, OperatorName,
+};
+use crate::path::{ArgumentPath, CONTEXT};
 
 pub(super) const KEYS: &[KeyDoc] = &[
     KeyDoc {
@@ -47,7 +49,7 @@ pub(super) const KEYS: &[KeyDoc] = &[
 ];
 
 /// The parts of the condition as written.
-struct Parts<'n> {
+struct ConditionParts<'n> {
     path: At<String>,
     operator: OperatorName,
     operand: &'n Node,
@@ -61,7 +63,7 @@ pub(super) fn compile(
         Some(path) => short_form(path, fields, problems),
         None => long_form(fields, problems),
     };
-    let Parts { path: written, operator: name, operand } = parts?;
+    let ConditionParts { path: written, operator: name, operand } = parts?;
     let path = compile_path(&written, problems);
     let operator = compile_operator(name, operand, problems);
     let (At { value: written, span }, operand) = (written, operand.to_json());
@@ -73,7 +75,7 @@ fn short_form<'n>(
     path: &Node,
     fields: &Fields<'n>,
     problems: &mut Problems<'_>,
-) -> Option<Parts<'n>> {
+) -> Option<ConditionParts<'n>> {
     let path = text(path, "`arg`", problems);
     let operators: Vec<_> = fields
         .entries
@@ -90,7 +92,9 @@ fn short_form<'n>(
         }
     }
     match operators.as_slice() {
-        [(operator, _, operand)] => Some(Parts { path: path?, operator: *operator, operand }),
+        [(operator, _, operand)] => {
+            Some(ConditionParts { path: path?, operator: *operator, operand })
+        }
         // The unknown key that is there instead was already reported.
         [] if fields.entries.len() > 1 => None,
         [] => {
@@ -109,7 +113,7 @@ fn short_form<'n>(
 }
 
 /// `{ param_path: path, operator: equals, value: x }`
-fn long_form<'n>(fields: &Fields<'n>, problems: &mut Problems<'_>) -> Option<Parts<'n>> {
+fn long_form<'n>(fields: &Fields<'n>, problems: &mut Problems<'_>) -> Option<ConditionParts<'n>> {
     let path = text(fields.get("param_path")?, "`param_path`", problems);
     for key in ["operator", "value"] {
         if fields.get(key).is_none() {
@@ -125,14 +129,14 @@ fn long_form<'n>(fields: &Fields<'n>, problems: &mut Problems<'_>) -> Option<Par
     }
     let operator = text(fields.get("operator")?, "`operator`", problems)?;
     let operator = word(&operator, "operator", OPERATORS, &[], problems)?.value;
-    Some(Parts { path: path?, operator, operand: fields.get("value")? })
+    Some(ConditionParts { path: path?, operator, operand: fields.get("value")? })
 }
 
 pub(in crate::condition) fn compile_path(
     path: &At<String>,
     problems: &mut Problems<'_>,
-) -> Option<Path> {
-    let parsed = Path::parse(&path.value);
+) -> Option<ArgumentPath> {
+    let parsed = ArgumentPath::parse(&path.value);
     if let Err(why) = &parsed {
         let field = path.value.strip_prefix("context.");
         let hint = field.map(|field| {
@@ -172,10 +176,10 @@ fn compile_operator(
         Base::Matches => regex(text(value, &what, problems)?, problems),
         Base::Glob => glob(text(value, &what, problems)?, problems),
         Base::Exists => boolean(value, &what, problems).map(Operator::Exists),
-        Base::Gt => compare(Comparison::Gt, problems),
-        Base::Gte => compare(Comparison::Gte, problems),
-        Base::Lt => compare(Comparison::Lt, problems),
-        Base::Lte => compare(Comparison::Lte, problems),
+        Base::Gt => compare(NumberComparison::Gt, problems),
+        Base::Gte => compare(NumberComparison::Gte, problems),
+        Base::Lt => compare(NumberComparison::Lt, problems),
+        Base::Lte => compare(NumberComparison::Lte, problems),
     }
 }
 
@@ -238,9 +242,9 @@ fn number(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Number
 
 fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
     if problems.are_of_builtin() {
-        return Some(Operator::Matches(Pattern::tested(&pattern.value)));
+        return Some(Operator::Matches(LazyRegex::tested(&pattern.value)));
     }
-    match Pattern::compile(&pattern.value) {
+    match LazyRegex::compile(&pattern.value) {
         Ok(pattern) => Some(Operator::Matches(pattern)),
         Err(regex::Error::CompiledTooBig(_)) => {
             problems

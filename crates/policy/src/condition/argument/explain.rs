@@ -3,13 +3,13 @@
 use callgate_json::{Value, quote};
 
 use super::ArgumentCondition;
-use super::role::Seen;
+use super::role::SeenValue;
 use crate::condition::Scene;
 use crate::denial::cut;
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::operator::Scalar;
-use crate::path::{Path, PathItem};
+use crate::path::{ArgumentPath, PathItem};
 use crate::tri::Tri;
 use crate::wrapper;
 
@@ -52,18 +52,18 @@ impl ArgumentCondition {
 
     /// Every value at the path, and whether the operator, without its `not_`, holds for it.
     fn compared<'c>(&self, scene: &Scene<'c>) -> Vec<(Tri, Compared<'c>)> {
-        if let Path::Context(field) = self.path {
+        if let ArgumentPath::Context(field) = self.path {
             let scalar = scene.context(field).into_iter();
             return scalar
                 .map(|it| (self.operator.holds_scalar(it), Compared::Context(it)))
                 .collect();
         }
-        if let Path::Role(role) = self.path {
+        if let ArgumentPath::Role(role) = self.path {
             let seen = self.compared_in_role(role, scene).into_iter();
             return seen
                 .map(|(holds, seen)| match seen {
-                    Seen::Value(value) => (holds, Compared::Argument(value)),
-                    Seen::Text(text) => (holds, Compared::Key(text)),
+                    SeenValue::Value(value) => (holds, Compared::Argument(value)),
+                    SeenValue::Text(text) => (holds, Compared::Key(text)),
                 })
                 .collect();
         }

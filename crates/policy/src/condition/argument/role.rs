@@ -8,7 +8,7 @@ use crate::condition::{EffectReading, Scene};
 use crate::judgement::Matched;
 use crate::number::may_become_null;
 use crate::operator::{Operator, Scalar};
-use crate::roles::{Carrier, CommandText};
+use crate::roles::{CommandText, RoleArgument};
 use crate::tri::{Possible, Tri};
 
 impl ArgumentCondition {
@@ -62,7 +62,7 @@ impl ArgumentCondition {
 
     fn holds_for(
         &self,
-        carrier: &Carrier,
+        carrier: &RoleArgument,
         root: &Value,
         reading: EffectReading,
         scene: &Scene<'_>,
@@ -118,13 +118,13 @@ impl ArgumentCondition {
         &self,
         role: Role,
         scene: &Scene<'c>,
-    ) -> Vec<(Tri, Seen<'c>)> {
+    ) -> Vec<(Tri, SeenValue<'c>)> {
         let Ok(root) = scene.call.arguments.value() else { return Vec::new() };
         let reading = self.reading(scene);
-        let of = |carrier: &'c Carrier| {
+        let of = |carrier: &'c RoleArgument| {
             let seen = match &carrier.command {
-                Some(command) => Seen::Text(&command.joined),
-                None => Seen::Value(carrier.value(root)?),
+                Some(command) => SeenValue::Text(&command.joined),
+                None => SeenValue::Value(carrier.value(root)?),
             };
             Some((self.holds_for(carrier, root, reading, scene), seen))
         };
@@ -133,7 +133,7 @@ impl ArgumentCondition {
 }
 
 /// What a condition looked at.
-pub(super) enum Seen<'c> {
+pub(super) enum SeenValue<'c> {
     Value(&'c Value),
     /// A list of words, joined.
     Text(&'c str),

@@ -8,8 +8,8 @@ use crate::condition::Scene;
 use crate::denial::cut;
 use crate::number::{describe, may_become_null};
 use crate::operator::{Operator, Scalar};
-use crate::path::{Path, PathItem};
-use crate::roles::Carrier;
+use crate::path::{ArgumentPath, PathItem};
+use crate::roles::RoleArgument;
 use crate::tri::Tri;
 
 /// The most characters of a key or a value that a reason repeats.
@@ -21,10 +21,12 @@ impl ArgumentCondition {
         let (path, word) = (&self.written, self.name.as_str());
         let unreadable = scene.inputs(&self.path).find_map(|input| input.value().err());
         match (&self.path, unreadable) {
-            (Path::Context(field), _) if is_claim(*field, scene) => {
+            (ArgumentPath::Context(field), _) if is_claim(*field, scene) => {
                 "the session is only claimed".to_owned()
             }
-            (Path::Argument(_) | Path::Role(_), Some(unreadable)) => unreadable.to_string(),
+            (ArgumentPath::Argument(_) | ArgumentPath::Role(_), Some(unreadable)) => {
+                unreadable.to_string()
+            }
             _ => match (self.unclear_value(scene), self.unclear_key(scene)) {
                 (Some(why), _) => format!("`{path}`: {why}"),
                 (None, Some(key)) => {
@@ -36,9 +38,9 @@ impl ArgumentCondition {
     }
 
     fn unclear_key(&self, scene: &Scene<'_>) -> Option<String> {
-        if let Path::Role(role) = self.path {
+        if let ArgumentPath::Role(role) = self.path {
             let mut carriers = scene.effects.carriers(role).iter();
-            return carriers.find_map(Carrier::unclear_key).map(|key| cut(key, MAX_SHOWN));
+            return carriers.find_map(RoleArgument::unclear_key).map(|key| cut(key, MAX_SHOWN));
         }
         let roots = scene.inputs(&self.path).filter_map(|input| input.value().ok());
         let mut keys = roots.filter_map(|root| self.path.unclear_key(root));
@@ -48,7 +50,7 @@ impl ArgumentCondition {
     /// What is unclear about the first value that programs read in different ways.
     fn unclear_value(&self, scene: &Scene<'_>) -> Option<String> {
         let mut unclear = None;
-        if let (Path::Role(role), Ok(root)) = (&self.path, scene.call.arguments.value()) {
+        if let (ArgumentPath::Role(role), Ok(root)) = (&self.path, scene.call.arguments.value()) {
             let input = &scene.call.arguments;
             let carriers = scene.effects.carriers(*role).iter();
             let mut values = carriers.filter_map(|carrier| carrier.value(root));
