@@ -8,7 +8,7 @@ use std::time::Duration;
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, Notice, OnDeny};
-use callgate_proxy::{Inbound, Mode};
+use callgate_proxy::{Inbound, InspectionMode};
 use callgate_store::Durability;
 
 use crate::protect::Protect;
@@ -513,7 +513,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         path: "gateway.mode",
-        kind: words!(Mode, proxy.mode),
+        kind: words!(InspectionMode, proxy.mode),
         default: "full",
         example: "off",
         doc: "How much of a response is inspected. `calls-only` judges calls and ignores text; `off` copies responses and records them as unjudged.",

@@ -13,7 +13,7 @@ use callgate_call::Surface;
 use callgate_control::Listen;
 use callgate_decide::mcp::McpSettings;
 use callgate_document::{At, Diagnostic, Problems, Source, Span};
-use callgate_proxy::{ApiKey, Provider};
+use callgate_proxy::{ApiKey, ProviderSettings};
 use callgate_store::Location;
 use url::Url;
 
@@ -393,13 +393,13 @@ fn listen_of_environment() -> Result<Option<SocketAddr>, Error> {
 }
 
 /// The built-in providers as the file changes them, then the file's own in its order.
-fn providers(written: Vec<WrittenProvider>) -> Vec<Provider> {
-    let mut providers: Vec<Provider> = KNOWN
+fn providers(written: Vec<WrittenProvider>) -> Vec<ProviderSettings> {
+    let mut providers: Vec<ProviderSettings> = KNOWN
         .iter()
         .filter_map(|known| {
             let base_url = Url::parse(known.base_url).ok()?;
             let name = known.name.to_owned();
-            Some(Provider { name, base_url, dialect: known.dialect, api_key: None })
+            Some(ProviderSettings { name, base_url, dialect: known.dialect, api_key: None })
         })
         .collect();
     for provider in written {
@@ -414,7 +414,7 @@ fn providers(written: Vec<WrittenProvider>) -> Vec<Provider> {
             None => {
                 if let (Some(base_url), Some(dialect)) = (provider.base_url, provider.dialect) {
                     let (base_url, dialect) = (base_url.value, dialect.value);
-                    providers.push(Provider { name, base_url, dialect, api_key });
+                    providers.push(ProviderSettings { name, base_url, dialect, api_key });
                 }
             }
         }

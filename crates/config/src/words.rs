@@ -5,7 +5,7 @@ use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, Notice, OnDeny};
-use callgate_proxy::{Inbound, Mode};
+use callgate_proxy::{Inbound, InspectionMode};
 use callgate_store::Durability;
 
 use crate::protect::Protect;
@@ -73,7 +73,7 @@ impl Word for Protect {
     }
 }
 
-impl Word for Mode {
+impl Word for InspectionMode {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("full", Self::Full), ("calls-only", Self::CallsOnly), ("off", Self::Off)]
     }

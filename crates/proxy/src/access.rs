@@ -14,7 +14,7 @@ use http::{Extensions, HeaderMap, HeaderName, Request};
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
-use crate::settings::Provider;
+use crate::settings::ProviderSettings;
 
 /// The header of a gateway key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
@@ -119,7 +119,7 @@ pub(crate) struct Credentials<'r> {
 pub(crate) fn principal(
     credentials: Credentials<'_>,
     trust: Trust,
-    provider: Option<&Provider>,
+    provider: Option<&ProviderSettings>,
     decider: &Decider,
 ) -> Result<Principal, AccessDenied> {
     if let Some(key) = credentials.headers.get(KEY) {

@@ -20,7 +20,7 @@ use crate::judged_response::{JudgedResponse, ResponseContext};
 use crate::outgoing::Outgoing;
 use crate::refusal::{self, Refusal};
 use crate::route::Treatment;
-use crate::settings::Mode;
+use crate::settings::InspectionMode;
 use crate::upstream::UpstreamBody;
 
 /// Turns the provider's response into the client's.
@@ -57,8 +57,10 @@ pub(crate) async fn prepare(
 fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
     match (exchange.route.treatment, inner.settings.mode) {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
-        (Treatment::Inspect(_), Mode::Off) => Some("gateway.mode is off"),
-        (Treatment::Inspect(_), Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
+        (Treatment::Inspect(_), InspectionMode::Off) => Some("gateway.mode is off"),
+        (Treatment::Inspect(_), InspectionMode::Full | InspectionMode::CallsOnly) => {
+            Some("there is no policy")
+        }
         (
             Treatment::Pass
             | Treatment::PassText(_)
@@ -127,7 +129,7 @@ async fn inspected(
     let Some(response_decider) = inner.decider.response_decider(context) else {
         return Err(Refusal::Internal("no policies are loaded; send the request again"));
     };
-    if inner.settings.mode == Mode::Full {
+    if inner.settings.mode == InspectionMode::Full {
         settings.text = response_decider.text_guard();
     }
     let response_context = ResponseContext {

@@ -24,7 +24,7 @@ use crate::provider_request;
 use crate::refusal::{REQUEST_ID, Refusal, json};
 use crate::restore::{self, Binding};
 use crate::route::{NoRoute, OwnEndpoint, ProviderRoute, Route, Routes, Treatment, is_plain};
-use crate::settings::{Mode, Settings};
+use crate::settings::{InspectionMode, Settings};
 use crate::stored_response;
 use crate::upstream::Upstreams;
 
@@ -288,7 +288,7 @@ impl Inner {
 
     /// Whether anything is judged.
     pub(crate) fn judges(&self) -> bool {
-        self.settings.mode != Mode::Off && self.decider.judges()
+        self.settings.mode != InspectionMode::Off && self.decider.judges()
     }
 }
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::access::KEY_HEADERS;
 use crate::route::{ProviderRoute, is_of};
-use crate::settings::{ApiKey, Provider};
+use crate::settings::{ApiKey, ProviderSettings};
 
 /// Whether a header is about a single connection (RFC 9110, section 7.6.1).
 fn is_of_connection(name: &str) -> bool {
@@ -155,7 +155,7 @@ pub(crate) fn swap_key(headers: &mut HeaderMap, route: &ProviderRoute, key: &Api
 
 /// The header for the key. It depends on the provider and not on the path, because a provider that
 /// serves the API of another uses its own kind of key.
-fn key_header(provider: &Provider, dialect: Dialect) -> &'static str {
+fn key_header(provider: &ProviderSettings, dialect: Dialect) -> &'static str {
     let own = provider.dialect.http();
     match provider.base_url.host_str() {
         Some(host) if is_of(host, "azure.com") => "api-key",
@@ -262,7 +262,7 @@ mod tests {
             ("https://aws.example", Converse, Converse, "authorization"),
         ] {
             let (name, base_url) = ("x".to_owned(), base_url.parse().unwrap());
-            let provider = Provider { name, base_url, dialect: own, api_key: None };
+            let provider = ProviderSettings { name, base_url, dialect: own, api_key: None };
             assert_eq!(key_header(&provider, dialect), header, "{own:?} {dialect:?}");
         }
     }

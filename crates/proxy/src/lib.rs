@@ -6,7 +6,7 @@
 //! client ◄── outgoing ◄── judged_response (the gate) or copied_response ◄── client_response ◄─┘
 //! ```
 //!
-//! [`Server::start`] binds the address, [`Server::serve`] serves. The path of a request decides its
+//! [`BoundGateway::start`] binds the address, [`BoundGateway::serve`] serves. The path of a request decides its
 //! provider and its dialect, and the bytes of the response decide its framing. Headers decide
 //! nothing that matters. Everything in a response that could be a call leaves only through the
 //! gate, with a permit from [`callgate_decide`]. This crate cannot create permits.
@@ -36,9 +36,10 @@ mod texts;
 mod upstream;
 
 pub use mount::{Mount, MountBody, Mounts};
-pub use reload::{PreparedSettings, Reloader};
-pub use server::{Server, StartError};
+pub use reload::{GatewayReloader, PreparedSettings};
+pub use server::{BoundGateway, StartError};
 pub use settings::{
-    ApiKey, AwsAccess, ContinueSettings, Inbound, Mode, Provider, Settings, Timeouts,
+    ApiKey, AwsAccess, ContinueSettings, Inbound, InspectionMode, ProviderSettings, Settings,
+    Timeouts,
 };
 pub use upstream::system_roots;

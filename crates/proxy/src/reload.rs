@@ -4,11 +4,11 @@ use callgate_gate::Malformed;
 
 use crate::gateway::{Gateway, Inner};
 use crate::server::{StartError, routes};
-use crate::settings::{Inbound, Mode, Settings};
+use crate::settings::{Inbound, InspectionMode, Settings};
 
 /// Changes the settings of a gateway while it serves. Cheap to clone.
 #[derive(Clone)]
-pub struct Reloader(Gateway);
+pub struct GatewayReloader(Gateway);
 
 /// Settings that have been checked and can take effect.
 #[must_use = "nothing changes before they are put in force"]
@@ -17,7 +17,7 @@ pub struct PreparedSettings {
     inner: Inner,
 }
 
-impl Reloader {
+impl GatewayReloader {
     pub(crate) fn new(gateway: Gateway) -> Self {
         Self(gateway)
     }
@@ -59,10 +59,10 @@ impl PreparedSettings {
     /// The settings that stop less than the current ones, or may, each in a few words.
     pub fn weakened(&self) -> Vec<String> {
         let (was, is) = (&self.gateway.now().settings, &self.inner.settings);
-        let looked_at = |mode: Mode| match mode {
-            Mode::Full => 2,
-            Mode::CallsOnly => 1,
-            Mode::Off => 0,
+        let looked_at = |mode: InspectionMode| match mode {
+            InspectionMode::Full => 2,
+            InspectionMode::CallsOnly => 1,
+            InspectionMode::Off => 0,
         };
         let passes = is.passthrough.iter().any(|path| !was.passthrough.contains(path));
         let weaker = [

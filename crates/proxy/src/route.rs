@@ -11,7 +11,7 @@ use callgate_dialect::{Dialect, Signing};
 use http::Method;
 use url::form_urlencoded;
 
-use crate::settings::{Provider, Settings};
+use crate::settings::{ProviderSettings, Settings};
 use crate::upstream::{Target, TargetError};
 
 use self::recent::RecentRoutes;
@@ -31,7 +31,7 @@ pub(crate) struct Routes {
 /// A provider, with what is derived from its address.
 #[derive(Debug)]
 pub(crate) struct ProviderSite {
-    pub(crate) provider: Provider,
+    pub(crate) provider: ProviderSettings,
     pub(crate) target: Target,
     api: &'static Api,
     /// The path of the base URL, without a trailing slash.
@@ -106,7 +106,7 @@ impl ProviderRoute {
 
 impl Routes {
     pub(crate) fn new(settings: &Settings) -> Result<Self, (String, TargetError)> {
-        let site = |provider: &Provider| {
+        let site = |provider: &ProviderSettings| {
             let target =
                 Target::new(&provider.base_url).map_err(|error| (provider.name.clone(), error))?;
             Ok(Arc::new(ProviderSite::new(provider.clone(), target)))
@@ -232,7 +232,7 @@ impl Routes {
     }
 }
 
-impl Provider {
+impl ProviderSettings {
     /// Whether the dialect belongs to the provider's own API.
     pub fn supports(&self, dialect: Dialect) -> bool {
         Api::of_dialect(self.dialect) == Api::of_dialect(dialect)
@@ -240,7 +240,7 @@ impl Provider {
 }
 
 impl ProviderSite {
-    fn new(provider: Provider, target: Target) -> Self {
+    fn new(provider: ProviderSettings, target: Target) -> Self {
         let base = provider.base_url.path().trim_end_matches('/').to_owned();
         Self { api: Api::of(&provider), provider, target, base }
     }

@@ -21,13 +21,13 @@ use crate::gateway::{Gateway, Inner};
 use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
 use crate::mount::Mounts;
-use crate::reload::Reloader;
+use crate::reload::GatewayReloader;
 use crate::route::Routes;
 use crate::settings::Settings;
 use crate::upstream::{Timeouts, Tls, Upstreams};
 
 /// A gateway that is bound to its address and can serve.
-pub struct Server {
+pub struct BoundGateway {
     listener: TcpListener,
     gateway: Gateway,
     connections: Arc<Semaphore>,
@@ -60,7 +60,7 @@ pub enum StartError {
     Tls(String),
 }
 
-impl Server {
+impl BoundGateway {
     /// Binds the address. Call it inside a Tokio runtime.
     pub async fn start(
         settings: Settings,
@@ -105,8 +105,8 @@ impl Server {
     }
 
     /// A handle to change its settings while it serves.
-    pub fn reloader(&self) -> Reloader {
-        Reloader::new(self.gateway.clone())
+    pub fn reloader(&self) -> GatewayReloader {
+        GatewayReloader::new(self.gateway.clone())
     }
 
     /// Serves until `stop` resolves, then lets streams finish for the configured time.

@@ -13,9 +13,9 @@ pub struct Settings {
     /// The address that clients connect to.
     pub listen: SocketAddr,
     /// The providers, in order of preference.
-    pub providers: Vec<Provider>,
+    pub providers: Vec<ProviderSettings>,
     /// How much of a response is inspected.
-    pub mode: Mode,
+    pub mode: InspectionMode,
     /// What to do with a request that offers a denied tool.
     pub inbound: Inbound,
     /// What replaces a denied call.
@@ -46,7 +46,7 @@ impl Default for Settings {
             // This machine only, on a port that nothing else is known for.
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8484)),
             providers: Vec::new(),
-            mode: Mode::Full,
+            mode: InspectionMode::Full,
             inbound: Inbound::Reject,
             on_deny: OnDeny::Continue,
             continuing: ContinueSettings::default(),
@@ -65,7 +65,7 @@ impl Default for Settings {
 
 /// A provider's API.
 #[derive(Debug, Clone)]
-pub struct Provider {
+pub struct ProviderSettings {
     /// Its name in the configuration: the prefix of its paths, and its name in records.
     pub name: String,
     /// The base URL, as its official SDK expects it.
@@ -161,7 +161,7 @@ impl Default for ContinueSettings {
 
 /// How much of a response is inspected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum InspectionMode {
     /// Everything that policies apply to.
     Full,
     /// Calls only, never text.

@@ -8,7 +8,7 @@ use crate::gateway::{Exchange, Inner};
 use crate::headers;
 use crate::refusal::Refusal;
 use crate::route::{TextFormat, Treatment};
-use crate::settings::Mode;
+use crate::settings::InspectionMode;
 
 /// The rules that apply to this request, if any.
 pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Option<TextGuard> {
@@ -19,7 +19,7 @@ pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> 
         Treatment::PassText(TextFormat::JsonOrForm) => !headers::is_form(headers),
         Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => false,
     };
-    let reads = inner.settings.mode == Mode::Full;
+    let reads = inner.settings.mode == InspectionMode::Full;
     if !has_text || !reads {
         return None;
     }

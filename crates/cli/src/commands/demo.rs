@@ -19,7 +19,8 @@ use callgate_effects::Catalogue;
 use callgate_gate::{GateLimits, Malformed, OnDeny};
 use callgate_policy::Policies;
 use callgate_proxy::{
-    ContinueSettings, Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts,
+    BoundGateway, ContinueSettings, Inbound, InspectionMode, Mounts, ProviderSettings, Settings,
+    Timeouts,
 };
 use callgate_store::{Durability, Location, Store};
 
@@ -55,7 +56,7 @@ async fn play(pause: Duration) -> Result<Exit> {
     let decider =
         Decider::new(Some(policies()?), audit.clone(), callgate_decide::Settings::default());
     let model = model::Model::start().await?;
-    let server = Server::start(settings(&model)?, decider, Mounts::default()).await?;
+    let server = BoundGateway::start(settings(&model)?, decider, Mounts::default()).await?;
     let address = server.address()?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve(async {
@@ -100,13 +101,13 @@ fn settings(model: &model::Model) -> Result<Settings> {
     let dialect = Dialect::Anthropic;
     Ok(Settings {
         listen: ([127, 0, 0, 1], 0).into(),
-        providers: vec![Provider {
+        providers: vec![ProviderSettings {
             name: "anthropic".to_owned(),
             base_url,
             dialect,
             api_key: None,
         }],
-        mode: Mode::Full,
+        mode: InspectionMode::Full,
         inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
         continuing: ContinueSettings::default(),

@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use callgate_config::{Resolved, StartSettings};
 use callgate_decide::Decider;
-use callgate_proxy::{Server, StartError};
+use callgate_proxy::{BoundGateway, StartError};
 use callgate_store::{Indexing, Store};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -91,7 +91,7 @@ async fn serve(resolved: Resolved, decider: Decider, reload_context: ReloadConte
     let signals = Signals::new().context("cannot listen for signals")?;
     let door = mcp::door(&resolved, &decider)?;
     let mounts = mcp::mounts(door.as_ref());
-    let server = Server::start(resolved.proxy.clone(), decider.clone(), mounts)
+    let server = BoundGateway::start(resolved.proxy.clone(), decider.clone(), mounts)
         .await
         .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use callgate_decide::{OnFailure, Oversize};
 use callgate_gate::{Malformed, OnDeny};
 use callgate_policy::Verdict;
-use callgate_proxy::Mode;
+use callgate_proxy::InspectionMode;
 use tempfile::TempDir;
 
 use super::*;
@@ -94,7 +94,10 @@ audit: { durability: process, on_failure: allow, retention: { age: none, records
     assert_eq!(providers.len(), crate::providers::KNOWN.len() + 1);
     assert_eq!((proxy.on_deny, proxy.malformed), (OnDeny::Silent, Malformed::Pass));
     assert_eq!((proxy.limits.arguments, proxy.limits.calls, proxy.workers), (64_000, 3, 3));
-    assert_eq!((proxy.mode, proxy.timeouts.idle), (Mode::CallsOnly, Duration::from_secs(90)));
+    assert_eq!(
+        (proxy.mode, proxy.timeouts.idle),
+        (InspectionMode::CallsOnly, Duration::from_secs(90))
+    );
     assert_eq!(proxy.passthrough, ["/v1/embeddings"]);
     let decide = &resolved.decide;
     assert_eq!((decide.oversize, decide.on_failure), (Oversize::Deny, OnFailure::Allow));

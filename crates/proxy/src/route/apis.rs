@@ -10,7 +10,7 @@ pub(super) mod openai;
 use callgate_dialect::Dialect;
 
 use super::table::PathGroup;
-use crate::settings::Provider;
+use crate::settings::ProviderSettings;
 
 /// The API that a provider serves.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl PartialEq for Api {
 impl Api {
     /// The API of a provider, from its dialect. Mistral uses some of OpenAI's paths with other
     /// meanings and is recognized by its host.
-    pub(super) fn of(provider: &Provider) -> &'static Self {
+    pub(super) fn of(provider: &ProviderSettings) -> &'static Self {
         let host = provider.base_url.host_str().unwrap_or_default();
         let api = Self::of_dialect(provider.dialect);
         if *api == openai::API && is_of(host, "mistral.ai") { &openai::MISTRAL } else { api }

@@ -1,15 +1,20 @@
 use callgate_gate::{GateLimits, Malformed, OnDeny};
 
 use super::*;
-use crate::settings::{ContinueSettings, Inbound, Mode, Timeouts};
+use crate::settings::{ContinueSettings, Inbound, InspectionMode, Timeouts};
 
 mod apis;
 
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
 const MESSAGES: Treatment = Treatment::Inspect(Dialect::Anthropic);
 
-fn provider(name: &str, base_url: &str, dialect: Dialect) -> Provider {
-    Provider { name: name.into(), base_url: base_url.parse().unwrap(), dialect, api_key: None }
+fn provider(name: &str, base_url: &str, dialect: Dialect) -> ProviderSettings {
+    ProviderSettings {
+        name: name.into(),
+        base_url: base_url.parse().unwrap(),
+        dialect,
+        api_key: None,
+    }
 }
 
 fn routes(passthrough: &[&str]) -> Routes {
@@ -21,11 +26,11 @@ fn routes(passthrough: &[&str]) -> Routes {
     routes_of(providers, passthrough)
 }
 
-fn routes_of(providers: Vec<Provider>, passthrough: &[&str]) -> Routes {
+fn routes_of(providers: Vec<ProviderSettings>, passthrough: &[&str]) -> Routes {
     Routes::new(&Settings {
         listen: "127.0.0.1:0".parse().unwrap(),
         providers,
-        mode: Mode::Full,
+        mode: InspectionMode::Full,
         inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
         continuing: ContinueSettings::default(),

@@ -2,7 +2,7 @@
 
 use callgate_call::Surface;
 use callgate_config::{Resolved, word_for};
-use callgate_proxy::Mode;
+use callgate_proxy::InspectionMode;
 
 use super::{gateway, mcp};
 
@@ -56,8 +56,8 @@ pub(super) fn examine(
         }
     };
     let mut not = Vec::new();
-    if resolved.proxy.mode == Mode::Off {
-        let why = format!("`gateway.mode` is `{}`", word_for(Mode::Off));
+    if resolved.proxy.mode == InspectionMode::Off {
+        let why = format!("`gateway.mode` is `{}`", word_for(InspectionMode::Off));
         not.extend([CALLS, OFFERS].map(|what| format!("{what}: {why}")));
     } else {
         gate.push(format!("{calls}{why_inactive}"));

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use callgate_config::{Protect, Resolved, word_for};
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
-use callgate_proxy::Mode;
+use callgate_proxy::InspectionMode;
 use callgate_store::{Durability, Location};
 
 use super::logging;
@@ -92,7 +92,7 @@ fn row(text: &mut String, name: &str, value: &str) {
 }
 
 fn policies(resolved: &Resolved, decider: &Decider) -> String {
-    if resolved.proxy.mode == Mode::Off {
+    if resolved.proxy.mode == InspectionMode::Off {
         return "gateway.mode is off: responses are copied, not judged".to_owned();
     }
     let list = resolved.policies.origins.join(", ");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use callgate_config::{Error, Process, Resolved, StartSettings};
-use callgate_proxy::Reloader;
+use callgate_proxy::GatewayReloader;
 
 use super::api::{GatewayState, Loaded};
 use crate::args;
@@ -49,7 +49,7 @@ impl Flags {
 /// A gateway that runs.
 pub(super) struct Gateway {
     pub(super) flags: Flags,
-    pub(super) control: Reloader,
+    pub(super) control: GatewayReloader,
     pub(super) known: Arc<GatewayState>,
 }
 

@@ -10,7 +10,7 @@ use callgate_call::ClientInfo;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_mcp::{Changes, Http, PATH, Service};
-use callgate_proxy::{Mode, Mount, MountBody, Mounts, Server};
+use callgate_proxy::{BoundGateway, InspectionMode, Mount, MountBody, Mounts};
 use callgate_store::Store;
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -37,7 +37,7 @@ impl Listener {
             listen,
             providers: Vec::new(),
             passthrough: Vec::new(),
-            mode: Mode::Off,
+            mode: InspectionMode::Off,
             ..resolved.proxy.clone()
         };
         Ok(Self { settings, decider })
@@ -55,7 +55,7 @@ impl Listener {
         let paths = std::iter::once(PATH).chain(GATEWAYS_OWN);
         let mounts = paths.fold(Mounts::default(), |all, path| all.at(path, Arc::clone(&door)));
         let server =
-            Server::start(self.settings, self.decider, mounts).await.map_err(start_error)?;
+            BoundGateway::start(self.settings, self.decider, mounts).await.map_err(start_error)?;
         let address = server.address().context("the listener has no address")?;
         render::talk(&banner(address));
         tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
