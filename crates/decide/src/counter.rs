@@ -6,7 +6,7 @@ use callgate_store::{Bucket, Store};
 use parking_lot::MutexGuard;
 use sha2::{Digest, Sha256};
 
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::limits::Buckets;
 use crate::mcp::McpSettings;
 
@@ -20,7 +20,7 @@ pub(crate) enum Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    pub(crate) fn of(inner: &'a Inner, settings: &McpSettings) -> Self {
+    pub(crate) fn of(inner: &'a DeciderState, settings: &McpSettings) -> Self {
         match settings.shared_limits {
             true => Self::Shared(&inner.audit),
             false => Self::Own(inner.buckets.lock()),

@@ -27,10 +27,10 @@ use crate::storing::Storing;
 
 /// Judges, counts and records for every door of a process. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Decider(Arc<Inner>);
+pub struct Decider(Arc<DeciderState>);
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct DeciderState {
     pub(crate) in_force: ArcSwap<InForce>,
     pub(crate) state: Mutex<PolicyState>,
     pub(crate) buckets: Mutex<Buckets>,
@@ -60,7 +60,7 @@ impl RequestContext {
     }
 }
 
-impl Inner {
+impl DeciderState {
     /// The policies and settings for a call that begins now.
     pub(crate) fn in_force(&self) -> Arc<InForce> {
         self.in_force.load_full()
@@ -75,7 +75,7 @@ impl Inner {
     }
 }
 
-impl Inner {
+impl DeciderState {
     /// Writes the record of a denial, then what later calls may ask about it. The record is written
     /// even if the steps cannot be stored.
     pub(crate) fn write_denial(&self, record: Record, steps: Vec<KeyedStep>) {
@@ -104,7 +104,7 @@ impl Decider {
     /// same as policies that allow everything.
     pub fn new(policies: Option<Policies>, audit: Store, settings: Settings) -> Self {
         let policies = policies.map(Arc::new);
-        Self(Arc::new(Inner {
+        Self(Arc::new(DeciderState {
             in_force: ArcSwap::from_pointee(InForce { policies, settings, mcp: Arc::default() }),
             state: Mutex::new(PolicyState::Current),
             buckets: Mutex::default(),
@@ -150,7 +150,7 @@ impl Decider {
         self.0.in_force.load().policies.clone()
     }
 
-    pub(crate) fn inner(&self) -> &Arc<Inner> {
+    pub(crate) fn inner(&self) -> &Arc<DeciderState> {
         &self.0
     }
 

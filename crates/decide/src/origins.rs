@@ -7,7 +7,7 @@ use callgate_audit::RecordId;
 use callgate_call::{FoundOrigin, ValueOrigins, Who};
 use callgate_store::{FlowName, FlowStep, StoreError};
 
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::mcp::{KeyedStep, before, owner};
 
 /// As long as a call of the model can be found by its id.
@@ -40,7 +40,7 @@ pub(crate) fn steps(who: &Who, at: i64, record: RecordId, found: &[FoundOrigin])
 
 /// What was found for the call with this record.
 pub(crate) fn read(
-    inner: &Inner,
+    inner: &DeciderState,
     who: &Who,
     at: i64,
     record: RecordId,

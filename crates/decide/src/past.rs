@@ -8,7 +8,7 @@ use callgate_call::{OriginFields, PastEvent};
 use callgate_store::{FlowName, FlowStep};
 use sha2::{Digest, Sha256};
 
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::mcp::{KeyedStep, owner};
 
 /// How far rules can look back.
@@ -40,7 +40,7 @@ pub(crate) fn steps(
 
 /// What earlier calls did, as far as one of these conditions may ask for it.
 pub(crate) fn read(
-    inner: &Inner,
+    inner: &DeciderState,
     origin: &OriginFields,
     at: i64,
     asked: &[String],

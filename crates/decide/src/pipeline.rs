@@ -38,18 +38,18 @@ pub(crate) use self::record::{Decided, STORE, durable};
 pub(crate) use self::resolve::{CallTarget, Resolved, unfit_extra_input};
 pub(crate) use self::subject::{CallSource, ServerCall, Subject};
 pub use self::wait::NO_APPROVER;
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::store_query::StoreUnavailable;
 
 /// Decides one call.
-pub(crate) async fn decide(inner: Arc<Inner>, subject: Subject) -> Decided {
+pub(crate) async fn decide(inner: Arc<DeciderState>, subject: Subject) -> Decided {
     decide_in_turn(inner, subject, None).await
 }
 
 /// Decides one call of several. The next one has its turn when `turn` is dropped: as soon as this
 /// one is judged or, if the next one may depend on what this one writes and does, when that is stored.
 pub(crate) async fn decide_in_turn(
-    inner: Arc<Inner>,
+    inner: Arc<DeciderState>,
     subject: Subject,
     turn: Option<oneshot::Sender<()>>,
 ) -> Decided {
@@ -66,7 +66,7 @@ pub(crate) async fn decide_in_turn(
 }
 
 async fn answer(
-    inner: &Arc<Inner>,
+    inner: &Arc<DeciderState>,
     subject: Arc<Subject>,
 ) -> Result<wait::Answered, StoreUnavailable> {
     let resolved = resolve::resolve(inner, subject).await?;

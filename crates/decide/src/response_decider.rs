@@ -13,7 +13,7 @@ use callgate_store::TurnCount;
 use tokio::sync::oneshot;
 
 use crate::clock::now;
-use crate::decider::{Inner, RequestContext};
+use crate::decider::{DeciderState, RequestContext};
 use crate::in_force::InForce;
 use crate::mcp::{KeyedStep, ResolvedTool, now_micros};
 use crate::past;
@@ -24,7 +24,7 @@ use crate::record::{self, ArgumentsState};
 /// Decides the calls of one response by the policies and settings that were in force when it began.
 #[derive(Debug)]
 pub struct ResponseDecider {
-    inner: Arc<Inner>,
+    inner: Arc<DeciderState>,
     in_force: Arc<InForce>,
     policies: Arc<Policies>,
     context: RequestContext,
@@ -119,7 +119,11 @@ pub struct TurnEnd {
 }
 
 impl ResponseDecider {
-    pub(crate) fn new(inner: Arc<Inner>, in_force: Arc<InForce>, context: RequestContext) -> Self {
+    pub(crate) fn new(
+        inner: Arc<DeciderState>,
+        in_force: Arc<InForce>,
+        context: RequestContext,
+    ) -> Self {
         Self {
             inner,
             policies: in_force.rules(),

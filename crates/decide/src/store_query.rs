@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 
 /// The refreshing of pins on the store's thread.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(crate) struct StoreUnavailable;
 /// How often pins are refreshed with what other processes have pinned, trusted or reset.
 const TICK: Duration = Duration::from_secs(1);
 
-impl Inner {
+impl DeciderState {
     /// Runs a query on the store's thread and awaits its result, for no longer than a record may
     /// take.
     pub(crate) async fn query_store<T: Send + 'static>(

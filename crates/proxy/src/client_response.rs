@@ -14,7 +14,7 @@ use http_body_util::{BodyExt as _, Limited};
 
 use crate::continuation::{AnswerForm, Continuation, SentRequest};
 use crate::copied_response::CopiedResponse;
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::headers;
 use crate::judged_response::{JudgedResponse, ResponseContext};
 use crate::outgoing::Outgoing;
@@ -25,7 +25,7 @@ use crate::upstream::UpstreamBody;
 
 /// Turns the provider's response into the client's.
 pub(crate) async fn prepare(
-    inner: &Arc<Inner>,
+    inner: &Arc<LoadedGateway>,
     exchange: Exchange,
     kept: Option<SentRequest>,
     mut response: Response<UpstreamBody>,
@@ -54,7 +54,7 @@ pub(crate) async fn prepare(
 }
 
 /// Why a response that may contain calls is not judged; `None` if it cannot contain any.
-fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
+fn unjudged(inner: &LoadedGateway, exchange: &Exchange) -> Option<&'static str> {
     match (exchange.route.treatment, inner.settings.mode) {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
         (Treatment::Inspect(_), InspectionMode::Off) => Some("gateway.mode is off"),
@@ -71,7 +71,7 @@ fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
     }
 }
 
-fn copied(inner: &Inner, response: Response<UpstreamBody>) -> Response<Outgoing> {
+fn copied(inner: &LoadedGateway, response: Response<UpstreamBody>) -> Response<Outgoing> {
     let open = inner.metrics.open();
     response.map(|body| Outgoing::Copied(Box::new(CopiedResponse::new(body, open))))
 }
@@ -87,7 +87,7 @@ fn has_no_body(method: &Method, status: StatusCode) -> bool {
 /// Sends a response through the gate. The head of a stream is sent at once. The head of a plain
 /// body waits for the body, because its status depends on whether the body is refused.
 async fn inspected(
-    inner: &Arc<Inner>,
+    inner: &Arc<LoadedGateway>,
     exchange: Exchange,
     kept: Option<SentRequest>,
     mut response: Response<UpstreamBody>,
@@ -209,7 +209,7 @@ fn with_earlier(body: Outgoing, shown: &str) -> Result<Outgoing, Refusal> {
 }
 
 /// The limits of a response.
-pub(crate) fn wire_limits(inner: &Inner) -> callgate_wire::ReadLimits {
+pub(crate) fn wire_limits(inner: &LoadedGateway) -> callgate_wire::ReadLimits {
     callgate_wire::ReadLimits {
         frame: inner.settings.limits.frame,
         body: inner.settings.limits.body,

@@ -18,7 +18,7 @@ use http::HeaderMap;
 use http::uri::PathAndQuery;
 use tokio::sync::watch;
 
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::kept_body::{KeptAnswer, KeptBody};
 
 pub(crate) use ask::{Asked, Asking, Awaited};
@@ -50,7 +50,7 @@ pub(crate) enum AnswerForm {
 
 /// What a turn needs to continue.
 pub(crate) struct Continuation {
-    inner: Arc<Inner>,
+    inner: Arc<LoadedGateway>,
     exchange: Arc<Exchange>,
     dialect: Continuing,
     form: AnswerForm,
@@ -87,7 +87,7 @@ struct DeniedAnswer {
 
 impl Continuation {
     pub(crate) fn new(
-        inner: Arc<Inner>,
+        inner: Arc<LoadedGateway>,
         exchange: Exchange,
         sent: SentRequest,
         form: AnswerForm,

@@ -30,11 +30,11 @@ use crate::upstream::Upstreams;
 
 /// The gateway. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Gateway(Arc<ArcSwap<Inner>>);
+pub(crate) struct Gateway(Arc<ArcSwap<LoadedGateway>>);
 
 /// Everything that a request needs. A request keeps the settings that were in force when it
-/// arrived; a reload creates a new `Inner` for later ones.
-pub(crate) struct Inner {
+/// arrived; a reload creates a new `LoadedGateway` for later ones.
+pub(crate) struct LoadedGateway {
     pub(crate) settings: Settings,
     pub(crate) routes: Routes,
     /// Names of changed settings that take effect only after a restart.
@@ -65,22 +65,22 @@ pub(crate) struct Exchange {
 }
 
 impl Gateway {
-    pub(crate) fn new(inner: Inner) -> Self {
+    pub(crate) fn new(inner: LoadedGateway) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(inner)))
     }
 
     /// The state for a request that arrives now.
-    pub(crate) fn now(&self) -> Arc<Inner> {
+    pub(crate) fn now(&self) -> Arc<LoadedGateway> {
         self.0.load_full()
     }
 
     /// Replaces the state for later requests.
-    pub(crate) fn replace(&self, inner: Inner) {
+    pub(crate) fn replace(&self, inner: LoadedGateway) {
         self.0.store(Arc::new(inner));
     }
 }
 
-impl Inner {
+impl LoadedGateway {
     /// Answers any request.
     pub(crate) async fn answer(
         self: Arc<Self>,

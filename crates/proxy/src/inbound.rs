@@ -3,13 +3,13 @@
 use callgate_decide::{Denial, Offer};
 use callgate_dialect::request::{Tool, advertised};
 
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::refusal::Refusal;
 use crate::settings::Inbound;
 
 /// The request without denied tools; `None` if it stays unchanged.
 pub(crate) fn judge(
-    inner: &Inner,
+    inner: &LoadedGateway,
     exchange: &Exchange,
     request: &str,
 ) -> Result<Option<String>, Refusal> {

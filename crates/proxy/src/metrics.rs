@@ -12,9 +12,9 @@ use prometheus_client::registry::Registry;
 
 /// All metrics. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Metrics(Arc<Inner>);
+pub(crate) struct Metrics(Arc<MetricFamilies>);
 
-struct Inner {
+struct MetricFamilies {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     allowed: Counter,
@@ -90,7 +90,7 @@ impl Metrics {
         registry.register("policy_rejected", what, policy_rejected.clone());
         let allowed = calls.get_or_create(&VerdictLabel { verdict: "allow" }).clone();
         let denied = calls.get_or_create(&VerdictLabel { verdict: "deny" }).clone();
-        Self(Arc::new(Inner {
+        Self(Arc::new(MetricFamilies {
             registry,
             requests,
             allowed,

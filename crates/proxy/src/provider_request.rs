@@ -19,7 +19,7 @@ use hyper::body::{Body as _, Incoming};
 
 use crate::access::{self, AccessDenied, Principal};
 use crate::continuation::{KeySource, SentRequest};
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::headers;
 use crate::inbound;
 use crate::kept_body::{BodyRoom, KeptBody};
@@ -32,7 +32,7 @@ use crate::upstream::{ClientBody, RequestBody};
 
 /// The request to send to the provider, and what is kept of it if its turn may continue.
 pub(crate) async fn prepare(
-    inner: &Inner,
+    inner: &LoadedGateway,
     exchange: &Exchange,
     principal: &Principal,
     parts: Parts,
@@ -95,7 +95,7 @@ pub(crate) async fn prepare(
 }
 
 /// Whether the turn may continue after a denial. Then its request is kept until it ends.
-fn may_continue(inner: &Inner, exchange: &Exchange) -> bool {
+fn may_continue(inner: &LoadedGateway, exchange: &Exchange) -> bool {
     inner.settings.on_deny == OnDeny::Continue
         && exchange.route.dialect.continuing().is_some()
         && exchange.method == Method::POST
@@ -111,7 +111,7 @@ fn asks_for_turn(exchange: &Exchange) -> bool {
 
 /// What is kept of a request.
 fn sent_request(
-    inner: &Inner,
+    inner: &LoadedGateway,
     principal: &Principal,
     headers: &HeaderMap,
     path: &PathAndQuery,
@@ -140,7 +140,7 @@ struct ReadReasons {
 }
 
 impl ReadReasons {
-    fn of(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Self {
+    fn of(inner: &LoadedGateway, exchange: &Exchange, headers: &HeaderMap) -> Self {
         let treatment = exchange.route.treatment;
         let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
         Self {
@@ -159,7 +159,7 @@ impl ReadReasons {
 /// Reads the request: judges the tools it offers, restores removed calls in its turns, and applies
 /// text rules. In this order, because turns are recognized by the text that the client received.
 async fn read(
-    inner: &Inner,
+    inner: &LoadedGateway,
     exchange: &Exchange,
     why: ReadReasons,
     headers: &mut HeaderMap,
@@ -208,7 +208,7 @@ fn conversation(room: &BodyRoom, body: &Bytes) -> Arc<Conversation> {
 }
 
 /// The request with its removed calls; `None` if there were none, or they cannot be restored.
-async fn restored(inner: &Inner, exchange: &Exchange, body: Bytes) -> Option<String> {
+async fn restored(inner: &LoadedGateway, exchange: &Exchange, body: Bytes) -> Option<String> {
     let (decider, binding) = (inner.decider.clone(), exchange.binding);
     let dialect = exchange.route.dialect;
     // It reads the store and the complete request: other connections must not wait for that.

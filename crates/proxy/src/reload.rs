@@ -2,7 +2,7 @@
 
 use callgate_gate::Malformed;
 
-use crate::gateway::{Gateway, Inner};
+use crate::gateway::{Gateway, LoadedGateway};
 use crate::server::{StartError, routes};
 use crate::settings::{Inbound, InspectionMode, Settings};
 
@@ -14,7 +14,7 @@ pub struct GatewayReloader(Gateway);
 #[must_use = "nothing changes before they are put in force"]
 pub struct PreparedSettings {
     gateway: Gateway,
-    inner: Inner,
+    inner: LoadedGateway,
 }
 
 impl GatewayReloader {
@@ -39,7 +39,7 @@ impl GatewayReloader {
             max_connections: started.max_connections,
             ..settings
         };
-        let inner = Inner {
+        let inner = LoadedGateway {
             routes: routes(&settings)?,
             restart_needed,
             settings,

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use self::client::Serving;
 use crate::access::Trust;
-use crate::gateway::{Gateway, Inner};
+use crate::gateway::{Gateway, LoadedGateway};
 use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
 use crate::mount::Mounts;
@@ -77,7 +77,7 @@ impl BoundGateway {
         let (connections, shutdown) = (settings.max_connections, settings.timeouts.shutdown);
         let serving = Serving::new(settings.timeouts.client_head);
         let (stop_all, stopping) = watch::channel(false);
-        let inner = Inner {
+        let inner = LoadedGateway {
             trust: Trust::of(address),
             body_room: BodyRoom::default(),
             stopping,

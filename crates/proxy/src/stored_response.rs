@@ -8,7 +8,7 @@ use callgate_dialect::request::StoredAnswers;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use url::form_urlencoded;
 
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::refusal::Refusal;
 use crate::restore::{self, Binding};
 use crate::route::ProviderRoute;
@@ -25,7 +25,11 @@ pub(crate) struct NamedResponse {
 }
 
 /// The response that the path of a request names, if it is of several answers.
-pub(crate) async fn find(inner: &Inner, binding: &Binding, path: &str) -> Option<NamedResponse> {
+pub(crate) async fn find(
+    inner: &LoadedGateway,
+    binding: &Binding,
+    path: &str,
+) -> Option<NamedResponse> {
     let (before, named) = path.rsplit_once(RESPONSES)?;
     let id = named.strip_suffix(CANCEL).unwrap_or(named);
     if id.is_empty() || id.contains('/') || !inner.decider.has_removed(binding) {
@@ -67,7 +71,7 @@ impl NamedResponse {
     /// the first one. Returns the provider's answer if it refuses: then the client can try again.
     pub(crate) async fn delete_others(
         &self,
-        inner: &Inner,
+        inner: &LoadedGateway,
         exchange: &Exchange,
         is_swapped: bool,
         first: &Request<RequestBody>,

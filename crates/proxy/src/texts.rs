@@ -4,14 +4,18 @@ use callgate_decide::{TextGuard, TextHit};
 use callgate_dialect::request;
 use http::HeaderMap;
 
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::headers;
 use crate::refusal::Refusal;
 use crate::route::{TextFormat, Treatment};
 use crate::settings::InspectionMode;
 
 /// The rules that apply to this request, if any.
-pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Option<TextGuard> {
+pub(crate) fn guard(
+    inner: &LoadedGateway,
+    exchange: &Exchange,
+    headers: &HeaderMap,
+) -> Option<TextGuard> {
     let has_text = match exchange.route.treatment {
         Treatment::Inspect(_)
         | Treatment::PassRestored(_)
@@ -29,7 +33,7 @@ pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> 
 /// The request with its texts masked; `None` if it stays unchanged. A request that a rule blocks,
 /// or that cannot be read, does not reach the provider at all.
 pub(crate) fn judge(
-    inner: &Inner,
+    inner: &LoadedGateway,
     exchange: &Exchange,
     guard: &TextGuard,
     body: &[u8],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::find::WINDOW;
 use crate::replace::{Replace, replacements, write};
-use crate::set::{Begin, Hit, Inner, SearchResult, is_whole_word};
+use crate::set::{Begin, CompiledSet, Hit, SearchResult, is_whole_word};
 use swallow::Swallow;
 
 /// Cleans a text that comes in pieces.
@@ -21,7 +21,7 @@ use swallow::Swallow;
 /// rest is dropped while it comes.
 #[derive(Debug)]
 pub struct Flow {
-    set: Arc<Inner>,
+    set: Arc<CompiledSet>,
     /// The last text that has passed or was replaced, as far as a detector looks back, and the text
     /// that is held back.
     text: String,
@@ -73,7 +73,7 @@ impl Flow {
     /// The most bytes that are held back.
     pub const MAX_HELD: usize = 4096;
 
-    pub(crate) fn new(set: Arc<Inner>) -> Self {
+    pub(crate) fn new(set: Arc<CompiledSet>) -> Self {
         let (text, swallow) = (String::new(), None);
         Self { set, text, from: 0, done: 0, gone: 0, swallow, stopped: false }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::set::{Hit, Inner};
+use crate::set::{CompiledSet, Hit};
 
 /// What replaces a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,7 +24,7 @@ pub enum Replace {
 pub(crate) fn replacements(
     text: &str,
     hits: &[Hit],
-    set: &Inner,
+    set: &CompiledSet,
     report: &mut dyn FnMut(Range<usize>, String),
 ) -> Option<usize> {
     let mut rest = hits;
@@ -52,7 +52,7 @@ pub(crate) fn replacements(
 }
 
 /// Writes the text with the hits replaced.
-pub(crate) fn replace(text: &str, hits: &[Hit], set: &Inner, out: &mut String) {
+pub(crate) fn replace(text: &str, hits: &[Hit], set: &CompiledSet, out: &mut String) {
     let mut at = 0;
     let stop = replacements(text, hits, set, &mut |span, new| {
         out.push_str(text.get(at..span.start).unwrap_or(""));

@@ -6,7 +6,7 @@ use callgate_json::{Error, Span, each_spelling};
 
 use crate::json::{Cleaner, FIELD, Field, edits, splice};
 use crate::replace::write;
-use crate::set::{Hit, Inner, Set};
+use crate::set::{CompiledSet, Hit, Set};
 
 /// The result of cleaning a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Set {
     }
 }
 
-impl Inner {
+impl CompiledSet {
     /// The sources that selected values after telling names.
     fn fields(&self) -> &[usize] {
         let selected = self.selected.iter().find(|(name, _)| **name == *"secret_assignment");

@@ -18,10 +18,10 @@ pub use build::{Builder, Unusable};
 
 /// What a caller wants to find. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Set(pub(crate) Arc<Inner>);
+pub struct Set(pub(crate) Arc<CompiledSet>);
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct CompiledSet {
     /// The selected detectors.
     pub(crate) machine: Machine,
     /// For each of them, its name in hits and the sources that selected it.
@@ -154,7 +154,7 @@ impl Set {
     }
 }
 
-impl Inner {
+impl CompiledSet {
     pub(crate) fn replace_of(&self, source: usize) -> Replace {
         self.replaces.get(source).copied().unwrap_or_default()
     }

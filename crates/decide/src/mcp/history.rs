@@ -8,7 +8,7 @@ use super::flows::{self, PastCall};
 use super::join::{self, KeyedStep};
 use super::resolve::{TargetTool, unread_flows};
 use super::settings::CheckAction;
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::pipeline::{CallTarget, Resolved, ServerCall, Subject};
 
 /// Whether a call was added to the history of its session before it was allowed.
@@ -34,7 +34,7 @@ impl Resolved {
     }
 
     /// Checks the history again and adds the call to it, in one transaction.
-    pub(crate) fn add_to_history(&mut self, inner: &Inner) -> HistoryEntry {
+    pub(crate) fn add_to_history(&mut self, inner: &DeciderState) -> HistoryEntry {
         let found = match self.server_call() {
             Some((subject, at, tool)) => note(inner, subject, at, tool),
             None => return HistoryEntry::NotKept,
@@ -52,7 +52,7 @@ impl Resolved {
     /// What to store about a call that is allowed.
     pub(crate) fn steps(
         &self,
-        inner: &Inner,
+        inner: &DeciderState,
         judgement: &Judgement,
         history_entry: HistoryEntry,
     ) -> Vec<KeyedStep> {
@@ -71,7 +71,7 @@ impl Resolved {
     }
 
     /// Removes the call from the history, because it was stopped.
-    pub(crate) fn remove_from_history(&self, inner: &Inner, history_entry: HistoryEntry) {
+    pub(crate) fn remove_from_history(&self, inner: &DeciderState, history_entry: HistoryEntry) {
         let Subject { call, record, .. } = &*self.subject;
         if let Some(intent) = self.target_tool().and_then(|at| at.intent.as_ref()) {
             inner.mcp_state.claimed_intents.lock().release(intent.record);
@@ -85,7 +85,7 @@ impl Resolved {
 }
 
 fn note(
-    inner: &Inner,
+    inner: &DeciderState,
     subject: &Subject,
     at: &ServerCall,
     tool: &TargetTool,

@@ -15,7 +15,7 @@ use super::pins;
 use super::resolve::rate_key;
 use super::settings::{McpSettings, ServerKind};
 use super::state::{ToolSnapshot, now_micros};
-use crate::decider::{Decider, Inner};
+use crate::decider::{Decider, DeciderState};
 use crate::pipeline::{CallSource, CallTarget, Resolved, Subject};
 use crate::store_query::StoreUnavailable;
 
@@ -61,7 +61,7 @@ impl Decider {
     }
 }
 
-impl Inner {
+impl DeciderState {
     /// All tools that a name may refer to, without reading the store. The name of an agent's own
     /// tool never refers to a server's tool, even if a server has one of the same name.
     pub(crate) fn resolve_tool(&self, settings: &McpSettings, name: &ToolName) -> ResolvedTool {
@@ -323,7 +323,7 @@ impl ResolvedTool {
     /// the arguments that were allowed.
     pub(crate) fn intended(
         &self,
-        inner: &Inner,
+        inner: &DeciderState,
         call: &ToolCall,
         arguments: &Arguments,
         record: RecordId,

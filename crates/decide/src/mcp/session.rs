@@ -16,7 +16,7 @@ use super::check::CheckFailures;
 use super::list::SessionLists;
 use super::settings::McpSettings;
 use super::state::RegistryCache;
-use crate::decider::{Inner, RequestContext};
+use crate::decider::{DeciderState, RequestContext};
 use crate::record;
 
 /// A session between a client and an MCP server. Its calls and texts are judged by the policies and
@@ -27,7 +27,7 @@ pub struct McpSession(Arc<McpSessionState>);
 /// The state that all handles of a session share.
 #[derive(Debug)]
 pub struct McpSessionState {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<DeciderState>,
     pub(crate) server: String,
     pub(crate) launch: Launch,
     pub(crate) context: RequestContext,
@@ -64,7 +64,7 @@ impl std::ops::Deref for McpSession {
 
 impl McpSession {
     pub(crate) fn new(
-        inner: Arc<Inner>,
+        inner: Arc<DeciderState>,
         server: &str,
         launch: &Launch,
         context: RequestContext,

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use super::flows::ToolHints;
 use super::shown_lists::ShownLists;
 use super::store;
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::offer::RecentlyRecorded;
 
 /// State that all MCP sessions of a process and the proxy share.
@@ -122,7 +122,7 @@ pub(crate) struct FirstOwners {
 /// Maximum number of cached inspections. At this number the cache is cleared.
 const MAX_INSPECTED: usize = 32_768;
 
-impl Inner {
+impl DeciderState {
     /// Loads what other processes have pinned, trusted or reset. It reads the store.
     pub(crate) fn refresh_cache(&self) {
         self.refresh_cache_at(self.audit.glance());

@@ -7,7 +7,7 @@ use callgate_policy::{Judgement, LimitKey, SpentLimits};
 use super::Resolved;
 use super::recall::Recalled;
 use crate::counter::Counter;
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::mcp::{HistoryEntry, KeyedStep, McpSettings, too_many};
 use crate::store_query::StoreUnavailable;
 
@@ -22,7 +22,7 @@ pub(crate) struct Metered {
 }
 
 pub(crate) async fn meter(
-    inner: &Arc<Inner>,
+    inner: &Arc<DeciderState>,
     recalled: Recalled,
 ) -> Result<Metered, StoreUnavailable> {
     let metered = Metered::new(recalled.resolved);
@@ -72,7 +72,7 @@ impl Metered {
         }
     }
 
-    fn counted(mut self, inner: &Inner) -> Self {
+    fn counted(mut self, inner: &DeciderState) -> Self {
         // All reasons are reported, even if one of them is enough.
         let mut spent = Counter::of(inner, self.settings()).empty(&self.resolved.rate);
         self.resolved.add_failures(spent.iter().map(too_many));
@@ -91,7 +91,7 @@ impl Metered {
     }
 
     /// Removes the call from the history, because its client has gone.
-    fn undo(self, inner: &Inner) {
+    fn undo(self, inner: &DeciderState) {
         self.resolved.remove_from_history(inner, self.history_entry);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use callgate_call::{Origin, ValueOrigins};
 
 use super::{Resolved, Subject};
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::mcp::session_key;
 use crate::store_query::StoreUnavailable;
 use crate::{origins, past};
@@ -18,7 +18,7 @@ pub(crate) struct Recalled {
 }
 
 pub(crate) async fn recall(
-    inner: &Arc<Inner>,
+    inner: &Arc<DeciderState>,
     mut resolved: Resolved,
 ) -> Result<Recalled, StoreUnavailable> {
     let origin = &resolved.subject.call.origin;
@@ -45,7 +45,7 @@ pub(crate) async fn recall(
 /// What was found for the call of the model that this call executes; `None` if no rule asks, or if
 /// there is no such call.
 async fn joined_values(
-    inner: &Arc<Inner>,
+    inner: &Arc<DeciderState>,
     resolved: &Resolved,
 ) -> Result<Option<ValueOrigins>, StoreUnavailable> {
     let subject = &resolved.subject;
@@ -62,7 +62,7 @@ async fn joined_values(
 
 /// Without its history, a call that a rule would compare with it cannot be judged.
 async fn with_past(
-    inner: &Arc<Inner>,
+    inner: &Arc<DeciderState>,
     subject: &Subject,
     origin: Origin,
 ) -> Result<Origin, StoreUnavailable> {

@@ -10,7 +10,7 @@ use callgate_store::Receipt;
 use super::resolve::CallTarget;
 use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
 use crate::record::{self, ArgumentsState};
 use crate::settings::{OnFailure, Settings};
@@ -35,7 +35,7 @@ pub(crate) struct Decided {
     pub(crate) uncorrelated: Option<Box<Record>>,
 }
 
-pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
+pub(crate) async fn record(inner: &DeciderState, answered: Answered) -> Decided {
     let record = build_record(&answered);
     let Answered { resolved, answer, extra_replacements, mut steps, files, events, .. } = answered;
     let found = answered.origins;
@@ -100,14 +100,19 @@ pub(crate) async fn durable(
 }
 
 /// Writes the record of a denial without waiting: a lost record does not make a denial unsafe.
-fn refused(inner: &Inner, record: Record, mut denial: Denial, events: Vec<KeyedStep>) -> Decided {
+fn refused(
+    inner: &DeciderState,
+    record: Record,
+    mut denial: Denial,
+    events: Vec<KeyedStep>,
+) -> Decided {
     denial.record = Some(record.id.to_string());
     inner.write_denial(record, events);
     Decided { decision: Decision::Deny(denial), extra_replacements: Vec::new(), uncorrelated: None }
 }
 
 /// Denies a call because the store did not answer a query.
-pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
+pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
     let denial = store_unavailable(subject.call.name.raw());
     let kind = match subject.source {
         CallSource::InResponse { .. } => RecordKind::ToolCall,

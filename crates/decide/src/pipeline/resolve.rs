@@ -8,7 +8,7 @@ use callgate_policy::{ExtraInput, Findings, LimitKey};
 
 use super::Subject;
 use crate::clock::now;
-use crate::decider::Inner;
+use crate::decider::DeciderState;
 use crate::mcp::{Check, CheckFailure, CheckFailures, ResolvedTool, TargetTool, ToolSnapshot};
 use crate::settings::{OddArguments, Oversize, Settings};
 use crate::store_query::StoreUnavailable;
@@ -76,7 +76,7 @@ impl Resolved {
 }
 
 pub(crate) async fn resolve(
-    inner: &Arc<Inner>,
+    inner: &Arc<DeciderState>,
     subject: Arc<Subject>,
 ) -> Result<Resolved, StoreUnavailable> {
     let mut resolved = match subject.server_call() {

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::{AnswerForm, AskedTurn, KeySource};
 use crate::client_response;
-use crate::gateway::{Exchange, Inner};
+use crate::gateway::{Exchange, LoadedGateway};
 use crate::headers;
 use crate::inbound;
 use crate::provider_request;
@@ -75,7 +75,7 @@ impl Asking {
 
 /// The next request, before it is made.
 pub(super) struct NextRequest {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<LoadedGateway>,
     pub(super) exchange: Arc<Exchange>,
     pub(super) dialect: Continuing,
     pub(super) form: AnswerForm,

@@ -3,7 +3,7 @@
 use crate::detectors::format::{Closing, closing};
 use crate::find::end_of_run;
 use crate::partial::Follower;
-use crate::set::{Begin, Inner, Inside};
+use crate::set::{Begin, CompiledSet, Inside};
 
 /// What is being dropped.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Swallow {
     }
 
     /// The rest of a match that began with `held` and became too long.
-    pub(super) fn rest_of(set: &Inner, begun: Option<(usize, Begin)>, held: &str) -> Self {
+    pub(super) fn rest_of(set: &CompiledSet, begun: Option<(usize, Begin)>, held: &str) -> Self {
         match begun {
             Some((at, Begin::Pattern(_))) => {
                 let follower = set.partial().and_then(|partial| partial.follow(at));

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Regex, RegexBuilder};
 
-use super::{Begin, Inner, Pattern, Set, Words};
+use super::{Begin, CompiledSet, Pattern, Set, Words};
 use crate::detector::Detector;
 use crate::detectors::{self, Selection};
 use crate::find::Machine;
@@ -141,7 +141,15 @@ impl Builder {
         let (patterns, replaces) = (self.patterns, self.replaces);
         let begin = begin(&machine, &patterns, words.as_ref());
         let partial = OnceLock::new();
-        Ok(Set(Arc::new(Inner { machine, selected, patterns, words, replaces, partial, begin })))
+        Ok(Set(Arc::new(CompiledSet {
+            machine,
+            selected,
+            patterns,
+            words,
+            replaces,
+            partial,
+            begin,
+        })))
     }
 }
 
@@ -156,7 +164,7 @@ fn begin(machine: &Machine, patterns: &[Pattern], words: Option<&Words>) -> Vec<
         .collect()
 }
 
-impl Inner {
+impl CompiledSet {
     /// The beginnings of everything that is searched for. `None` if that takes too much memory:
     /// then the end of a text is always undecided, and everything is held back.
     pub(crate) fn partial(&self) -> Option<&PartialMatches> {
