@@ -28,7 +28,7 @@ const KEY_LENGTH: usize = 40;
 
 /// Who sent a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Principal {
+pub(crate) struct RequestSender {
     pub(crate) who: Who,
     /// A gateway key came in place of the provider's key and must be swapped for it.
     pub(crate) swap: bool,
@@ -121,18 +121,18 @@ pub(crate) fn principal(
     trust: Trust,
     provider: Option<&ProviderSettings>,
     decider: &Decider,
-) -> Result<Principal, AccessDenied> {
+) -> Result<RequestSender, AccessDenied> {
     if let Some(key) = credentials.headers.get(KEY) {
         let key = key.to_str().map_err(|_| AccessDenied::BadKey)?;
         let found = decider.find_key(key)?;
         let swap = provider.is_some_and(|provider| provider.api_key.is_some());
-        return Ok(Principal { who: of_key(found, credentials), swap });
+        return Ok(RequestSender { who: of_key(found, credentials), swap });
     }
     let swappable = provider.is_some_and(|provider| provider.api_key.is_some());
     if swappable {
         match (credentials.gateway_key(decider)?, trust) {
             (Some(found), _) => {
-                return Ok(Principal { who: of_key(found, credentials), swap: true });
+                return Ok(RequestSender { who: of_key(found, credentials), swap: true });
             }
             (None, Trust::Keys) if credentials.api_keys().next().is_none() => {
                 return Err(AccessDenied::NoKey);
@@ -144,11 +144,13 @@ pub(crate) fn principal(
                 return Err(AccessDenied::BadKey);
             }
             // On loopback, clients without a key use the operator's key.
-            (None, Trust::Local) => return Ok(Principal { who: credentials.local(), swap: true }),
+            (None, Trust::Local) => {
+                return Ok(RequestSender { who: credentials.local(), swap: true });
+            }
         }
     }
     match trust {
-        Trust::Local => Ok(Principal { who: credentials.local(), swap: false }),
+        Trust::Local => Ok(RequestSender { who: credentials.local(), swap: false }),
         Trust::Keys if credentials.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
             Err(AccessDenied::MisplacedKey)
         }

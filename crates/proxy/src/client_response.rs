@@ -14,7 +14,7 @@ use http_body_util::{BodyExt as _, Limited};
 
 use crate::continuation::{AnswerForm, Continuation, SentRequest};
 use crate::copied_response::CopiedResponse;
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::headers;
 use crate::judged_response::{JudgedResponse, ResponseContext};
 use crate::outgoing::Outgoing;
@@ -26,7 +26,7 @@ use crate::upstream::UpstreamBody;
 /// Turns the provider's response into the client's.
 pub(crate) async fn prepare(
     inner: &Arc<LoadedGateway>,
-    exchange: Exchange,
+    exchange: ProviderExchange,
     kept: Option<SentRequest>,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
@@ -54,7 +54,7 @@ pub(crate) async fn prepare(
 }
 
 /// Why a response that may contain calls is not judged; `None` if it cannot contain any.
-fn unjudged(inner: &LoadedGateway, exchange: &Exchange) -> Option<&'static str> {
+fn unjudged(inner: &LoadedGateway, exchange: &ProviderExchange) -> Option<&'static str> {
     match (exchange.route.treatment, inner.settings.mode) {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
         (Treatment::Inspect(_), InspectionMode::Off) => Some("gateway.mode is off"),
@@ -88,7 +88,7 @@ fn has_no_body(method: &Method, status: StatusCode) -> bool {
 /// body waits for the body, because its status depends on whether the body is refused.
 async fn inspected(
     inner: &Arc<LoadedGateway>,
-    exchange: Exchange,
+    exchange: ProviderExchange,
     kept: Option<SentRequest>,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
@@ -97,7 +97,8 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { route, method, binding, mut context, answered, conversation, shown } = exchange;
+    let ProviderExchange { route, method, binding, mut context, answered, conversation, shown } =
+        exchange;
     if let Some(conversation) = conversation.into_inner() {
         context.origin = context.origin.with_values(ValueOrigins::Conversation(conversation));
     }
@@ -122,8 +123,15 @@ async fn inspected(
         let (context, answered) = (context.clone(), OnceLock::new());
         let form = if streamed { AnswerForm::Stream } else { AnswerForm::Body };
         let conversation = OnceLock::new();
-        let exchange =
-            Exchange { route, method, binding, context, answered, conversation, shown: None };
+        let exchange = ProviderExchange {
+            route,
+            method,
+            binding,
+            context,
+            answered,
+            conversation,
+            shown: None,
+        };
         Continuation::new(Arc::clone(inner), exchange, kept, form).map(Box::new)
     });
     let Some(response_decider) = inner.decider.response_decider(context) else {
@@ -231,7 +239,7 @@ pub(crate) fn decoder(
 
 /// Forwards an error response. People and programs read it, so any call text in it is removed.
 async fn error_status(
-    exchange: &Exchange,
+    exchange: &ProviderExchange,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
     let limits =

@@ -18,10 +18,10 @@ use http::HeaderMap;
 use http::uri::PathAndQuery;
 use tokio::sync::watch;
 
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::kept_body::{KeptAnswer, KeptBody};
 
-pub(crate) use ask::{Asked, Asking, Awaited};
+pub(crate) use ask::{Asking, Awaited, NextAnswer};
 
 /// A request as it went to the provider.
 pub(crate) struct SentRequest {
@@ -51,7 +51,7 @@ pub(crate) enum AnswerForm {
 /// What a turn needs to continue.
 pub(crate) struct Continuation {
     inner: Arc<LoadedGateway>,
-    exchange: Arc<Exchange>,
+    exchange: Arc<ProviderExchange>,
     dialect: Continuing,
     form: AnswerForm,
     sent: SentRequest,
@@ -66,12 +66,12 @@ pub(crate) struct Continuation {
     /// The digests of the denied actions.
     denied: HashSet<[u8; 32]>,
     begun: Instant,
-    outcome: Outcome,
+    outcome: AnswerState,
 }
 
 /// Whether the current answer is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum AnswerState {
     Complete,
     BrokenOff,
 }
@@ -88,7 +88,7 @@ struct DeniedAnswer {
 impl Continuation {
     pub(crate) fn new(
         inner: Arc<LoadedGateway>,
-        exchange: Exchange,
+        exchange: ProviderExchange,
         sent: SentRequest,
         form: AnswerForm,
     ) -> Option<Self> {
@@ -106,7 +106,7 @@ impl Continuation {
             tokens: 0,
             denied: HashSet::new(),
             begun: Instant::now(),
-            outcome: Outcome::Complete,
+            outcome: AnswerState::Complete,
         })
     }
 
@@ -126,7 +126,7 @@ impl Continuation {
 
     /// The current answer was cut off.
     pub(crate) fn note_cut_off(&mut self) {
-        self.outcome = Outcome::BrokenOff;
+        self.outcome = AnswerState::BrokenOff;
     }
 
     /// Ends when the gateway stops.
@@ -196,7 +196,7 @@ impl Continuation {
         // The new body is neither encoded nor as long as the first.
         self.sent.headers.remove(http::header::CONTENT_ENCODING);
         self.answer = KeptAnswer::new(&self.inner.body_room);
-        self.outcome = Outcome::Complete;
+        self.outcome = AnswerState::Complete;
         (&self.spent, notice)
     }
 }

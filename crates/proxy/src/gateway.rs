@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::access::{self, AccessDenied, Principal, Trust};
+use crate::access::{self, AccessDenied, RequestSender, Trust};
 use crate::client_response;
 use crate::headers;
 use crate::kept_body::BodyRoom;
@@ -51,7 +51,7 @@ pub(crate) struct LoadedGateway {
 }
 
 /// One request to a provider.
-pub(crate) struct Exchange {
+pub(crate) struct ProviderExchange {
     pub(crate) route: ProviderRoute,
     pub(crate) method: Method,
     pub(crate) binding: Binding,
@@ -202,7 +202,8 @@ impl LoadedGateway {
             None => None,
         };
         let conversation = OnceLock::new();
-        let exchange = Exchange { route, method, binding, context, answered, conversation, shown };
+        let exchange =
+            ProviderExchange { route, method, binding, context, answered, conversation, shown };
         let (request, kept) =
             provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
         if let Some(deleted) = named {
@@ -330,7 +331,7 @@ fn wants_upgrade(headers: &HeaderMap) -> bool {
 fn binding(
     headers: &HeaderMap,
     in_query: &[String],
-    principal: &Principal,
+    principal: &RequestSender,
     provider: &str,
 ) -> Binding {
     // With our own key the provider sees all clients as one, so the principal distinguishes them.
@@ -344,7 +345,7 @@ fn binding(
 }
 
 /// Who sends the request, and to whom. The agent and the session are unverified.
-fn origin(headers: &HeaderMap, principal: &Principal, route: &ProviderRoute) -> Origin {
+fn origin(headers: &HeaderMap, principal: &RequestSender, route: &ProviderRoute) -> Origin {
     let (agent, session) = claims(headers);
     Origin::new(OriginFields {
         who: principal.who.clone(),

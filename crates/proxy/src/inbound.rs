@@ -3,14 +3,14 @@
 use callgate_decide::{Denial, Offer};
 use callgate_dialect::request::{Tool, advertised};
 
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::refusal::Refusal;
 use crate::settings::Inbound;
 
 /// The request without denied tools; `None` if it stays unchanged.
 pub(crate) fn judge(
     inner: &LoadedGateway,
-    exchange: &Exchange,
+    exchange: &ProviderExchange,
     request: &str,
 ) -> Result<Option<String>, Refusal> {
     let model = model_of(&exchange.route.path);

@@ -30,8 +30,8 @@ use callgate_gate::{
 use callgate_wire::Decoder;
 
 use crate::continuation::{Asking, Continuation};
-use crate::judged_response::later::StopSignal;
-use crate::metrics::{Metrics, OpenStream, Verdict};
+use crate::judged_response::later::StopFuture;
+use crate::metrics::{CountedVerdict, Metrics, OpenStream};
 use crate::restore::{self, Binding};
 use crate::upstream::{Progress, UpstreamBody};
 
@@ -47,7 +47,7 @@ pub(crate) struct JudgedResponse {
     /// Turns with removed calls that are being stored. Until then no further byte leaves.
     keeping: Vec<Storing>,
     out: Vec<u8>,
-    state: State,
+    state: StreamingState,
     /// Why the response was cut off, if it was.
     failure: Option<String>,
     /// What the first answer used, if the turn continued.
@@ -57,7 +57,7 @@ pub(crate) struct JudgedResponse {
     /// The next answer, while it is awaited.
     asking: Option<Asking>,
     /// Ends when the gateway stops. Only a later answer is abandoned then.
-    stop: Option<StopSignal>,
+    stop: Option<StopFuture>,
     /// The records of the denied calls.
     denied: Vec<String>,
     response_context: ResponseContext,
@@ -77,7 +77,7 @@ pub(crate) struct ResponseContext {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum State {
+enum StreamingState {
     /// The provider is sending.
     Open,
     /// The provider was asked again, and has not answered.
@@ -104,7 +104,7 @@ impl JudgedResponse {
             pending: Vec::new(),
             keeping: Vec::new(),
             out: Vec::new(),
-            state: State::Open,
+            state: StreamingState::Open,
             failure: None,
             first: None,
             answer: 0,
@@ -128,16 +128,16 @@ impl JudgedResponse {
                 return Poll::Ready(Some(Bytes::from(std::mem::take(&mut self.out))));
             }
             match &self.state {
-                State::Ended(_) => {
+                StreamingState::Ended(_) => {
                     self.end();
                     return Poll::Ready(None);
                 }
-                State::Closed => return Poll::Pending,
-                State::Asking => match self.poll_asking(cx) {
+                StreamingState::Closed => return Poll::Pending,
+                StreamingState::Asking => match self.poll_asking(cx) {
                     Poll::Ready(()) => continue,
                     Poll::Pending => return Poll::Pending,
                 },
-                State::Open => {}
+                StreamingState::Open => {}
             }
             if self.poll_stop(cx).is_ready() {
                 continue;
@@ -160,8 +160,8 @@ impl JudgedResponse {
     /// How the response ended, once it has.
     pub(crate) fn ending(&self) -> Option<&Ending> {
         match &self.state {
-            State::Ended(ending) => Some(ending),
-            State::Open | State::Asking | State::Closed => None,
+            StreamingState::Ended(ending) => Some(ending),
+            StreamingState::Open | StreamingState::Asking | StreamingState::Closed => None,
         }
     }
 
@@ -226,12 +226,12 @@ impl JudgedResponse {
 
     fn close(&mut self, how: Close) {
         self.gate.close(how);
-        self.state = State::Closed;
+        self.state = StreamingState::Closed;
     }
 
     /// Takes every step that is possible now.
     fn steps(&mut self, cx: &mut Context<'_>) {
-        while !matches!(self.state, State::Ended(_)) {
+        while !matches!(self.state, StreamingState::Ended(_)) {
             match self.gate.step(&mut self.out) {
                 Step::Name(question) => self.ask_name(question),
                 Step::Judge(question) => self.ask(question, cx),
@@ -251,7 +251,7 @@ impl JudgedResponse {
             NameDecision::Stream(permit) => NameAnswer::Stream(permit),
             NameDecision::NeedArguments => NameAnswer::NeedArguments,
             NameDecision::Deny(denial) => {
-                self.response_context.metrics.count_call(Verdict::Denied);
+                self.response_context.metrics.count_call(CountedVerdict::Denied);
                 self.denied.extend(denial.record.clone());
                 NameAnswer::Deny(denial)
             }
@@ -286,10 +286,10 @@ impl JudgedResponse {
 
     fn answer(&mut self, slot: Slot, decision: Decision) {
         let (answer, verdict) = match decision {
-            Decision::Allow(permit) => (CallAnswer::Allow(permit), Verdict::Allowed),
+            Decision::Allow(permit) => (CallAnswer::Allow(permit), CountedVerdict::Allowed),
             Decision::Deny(denial) => {
                 self.denied.extend(denial.record.clone());
-                (CallAnswer::Deny(denial), Verdict::Denied)
+                (CallAnswer::Deny(denial), CountedVerdict::Denied)
             }
         };
         self.response_context.metrics.count_call(verdict);
@@ -330,7 +330,7 @@ impl JudgedResponse {
         if let (Ending::Clean, Some(answered)) = (&ending, self.response_context.answered.take()) {
             self.keeping.push(self.response_context.decider.keep_removed(answered));
         }
-        self.state = State::Ended(ending);
+        self.state = StreamingState::Ended(ending);
     }
 
     /// Stores a turn with removed calls. The client may send the turn back as soon as it has the
@@ -357,10 +357,14 @@ impl JudgedResponse {
     fn end(&mut self) {
         let Some(mut response_decider) = self.response_decider.take() else { return };
         let failure = match &self.state {
-            State::Ended(Ending::Clean) => self.failure.take().filter(|_| self.first.is_some()),
-            State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
-            State::Ended(Ending::Blocked) => Some("a text rule stopped it".to_owned()),
-            State::Open | State::Asking | State::Closed => {
+            StreamingState::Ended(Ending::Clean) => {
+                self.failure.take().filter(|_| self.first.is_some())
+            }
+            StreamingState::Ended(Ending::Error(why)) => {
+                Some(self.failure.take().unwrap_or(why.clone()))
+            }
+            StreamingState::Ended(Ending::Blocked) => Some("a text rule stopped it".to_owned()),
+            StreamingState::Open | StreamingState::Asking | StreamingState::Closed => {
                 Some("the client disconnected".to_owned())
             }
         };

@@ -54,10 +54,10 @@ impl Drop for Reserved {
 
 /// A request body that is kept while it is sent. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct KeptBody(Arc<Mutex<Kept>>);
+pub(crate) struct KeptBody(Arc<Mutex<KeptState>>);
 
 #[derive(Debug)]
-enum Kept {
+enum KeptState {
     /// More may come.
     Arriving(Vec<Bytes>, Reserved),
     Complete {
@@ -71,7 +71,7 @@ enum Kept {
 impl KeptBody {
     /// A body that will arrive.
     pub(crate) fn arriving(room: &BodyRoom) -> Self {
-        Self(Arc::new(Mutex::new(Kept::Arriving(Vec::new(), room.reserve()))))
+        Self(Arc::new(Mutex::new(KeptState::Arriving(Vec::new(), room.reserve()))))
     }
 
     /// A body that has been read.
@@ -85,10 +85,10 @@ impl KeptBody {
     /// Adds a chunk.
     pub(crate) fn add(&self, chunk: &Bytes) {
         let mut kept = self.0.lock();
-        if let Kept::Arriving(chunks, reserved) = &mut *kept {
+        if let KeptState::Arriving(chunks, reserved) = &mut *kept {
             match reserved.grow(chunk.len()) {
                 true => chunks.push(chunk.clone()),
-                false => *kept = Kept::Lost,
+                false => *kept = KeptState::Lost,
             }
         }
     }
@@ -96,17 +96,17 @@ impl KeptBody {
     /// Nothing more will come.
     pub(crate) fn complete(&self) {
         let mut kept = self.0.lock();
-        if let Kept::Arriving(chunks, reserved) = &mut *kept {
+        if let KeptState::Arriving(chunks, reserved) = &mut *kept {
             let room = reserved.room.reserve();
             let reserved = std::mem::replace(reserved, room);
-            *kept = Kept::Complete { chunks: std::mem::take(chunks), _reserved: reserved };
+            *kept = KeptState::Complete { chunks: std::mem::take(chunks), _reserved: reserved };
         }
     }
 
     /// All of it, if it is complete.
     pub(crate) fn bytes(&self) -> Option<Bytes> {
         match &*self.0.lock() {
-            Kept::Complete { chunks, .. } => Some(match chunks.as_slice() {
+            KeptState::Complete { chunks, .. } => Some(match chunks.as_slice() {
                 [only] => only.clone(),
                 chunks => {
                     let mut whole = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
@@ -114,7 +114,7 @@ impl KeptBody {
                     whole.freeze()
                 }
             }),
-            Kept::Arriving(..) | Kept::Lost => None,
+            KeptState::Arriving(..) | KeptState::Lost => None,
         }
     }
 }

@@ -35,7 +35,7 @@ struct RequestLabels {
 
 /// The decision about a call, as a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum CountedVerdict {
     Allowed,
     Denied,
 }
@@ -109,10 +109,10 @@ impl Metrics {
         self.0.requests.get_or_create(&of).inc();
     }
 
-    pub(crate) fn count_call(&self, verdict: Verdict) {
+    pub(crate) fn count_call(&self, verdict: CountedVerdict) {
         match verdict {
-            Verdict::Allowed => self.0.allowed.inc(),
-            Verdict::Denied => self.0.denied.inc(),
+            CountedVerdict::Allowed => self.0.allowed.inc(),
+            CountedVerdict::Denied => self.0.denied.inc(),
         };
     }
 

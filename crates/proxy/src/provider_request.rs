@@ -17,9 +17,9 @@ use http::{HeaderMap, Method, Request};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
-use crate::access::{self, AccessDenied, Principal};
+use crate::access::{self, AccessDenied, RequestSender};
 use crate::continuation::{KeySource, SentRequest};
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::headers;
 use crate::inbound;
 use crate::kept_body::{BodyRoom, KeptBody};
@@ -33,8 +33,8 @@ use crate::upstream::{ClientBody, RequestBody};
 /// The request to send to the provider, and what is kept of it if its turn may continue.
 pub(crate) async fn prepare(
     inner: &LoadedGateway,
-    exchange: &Exchange,
-    principal: &Principal,
+    exchange: &ProviderExchange,
+    principal: &RequestSender,
     parts: Parts,
     body: Incoming,
 ) -> Result<(Request<RequestBody>, Option<SentRequest>), Refusal> {
@@ -95,7 +95,7 @@ pub(crate) async fn prepare(
 }
 
 /// Whether the turn may continue after a denial. Then its request is kept until it ends.
-fn may_continue(inner: &LoadedGateway, exchange: &Exchange) -> bool {
+fn may_continue(inner: &LoadedGateway, exchange: &ProviderExchange) -> bool {
     inner.settings.on_deny == OnDeny::Continue
         && exchange.route.dialect.continuing().is_some()
         && exchange.method == Method::POST
@@ -105,14 +105,14 @@ fn may_continue(inner: &LoadedGateway, exchange: &Exchange) -> bool {
 }
 
 /// Whether the request asks a model for a turn. Some others of the same API show turns as well.
-fn asks_for_turn(exchange: &Exchange) -> bool {
+fn asks_for_turn(exchange: &ProviderExchange) -> bool {
     (exchange.route.dialect.http().asks_for_turn)(&exchange.route.path)
 }
 
 /// What is kept of a request.
 fn sent_request(
     inner: &LoadedGateway,
-    principal: &Principal,
+    principal: &RequestSender,
     headers: &HeaderMap,
     path: &PathAndQuery,
     body: &RequestBody,
@@ -140,7 +140,7 @@ struct ReadReasons {
 }
 
 impl ReadReasons {
-    fn of(inner: &LoadedGateway, exchange: &Exchange, headers: &HeaderMap) -> Self {
+    fn of(inner: &LoadedGateway, exchange: &ProviderExchange, headers: &HeaderMap) -> Self {
         let treatment = exchange.route.treatment;
         let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
         Self {
@@ -160,7 +160,7 @@ impl ReadReasons {
 /// text rules. In this order, because turns are recognized by the text that the client received.
 async fn read(
     inner: &LoadedGateway,
-    exchange: &Exchange,
+    exchange: &ProviderExchange,
     why: ReadReasons,
     headers: &mut HeaderMap,
     body: ClientBody,
@@ -208,7 +208,11 @@ fn conversation(room: &BodyRoom, body: &Bytes) -> Arc<Conversation> {
 }
 
 /// The request with its removed calls; `None` if there were none, or they cannot be restored.
-async fn restored(inner: &LoadedGateway, exchange: &Exchange, body: Bytes) -> Option<String> {
+async fn restored(
+    inner: &LoadedGateway,
+    exchange: &ProviderExchange,
+    body: Bytes,
+) -> Option<String> {
     let (decider, binding) = (inner.decider.clone(), exchange.binding);
     let dialect = exchange.route.dialect;
     // It reads the store and the complete request: other connections must not wait for that.

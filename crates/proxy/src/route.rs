@@ -12,7 +12,7 @@ use http::Method;
 use url::form_urlencoded;
 
 use crate::settings::{ProviderSettings, Settings};
-use crate::upstream::{Target, TargetError};
+use crate::upstream::{TargetError, UpstreamTarget};
 
 use self::recent::RecentRoutes;
 use apis::Api;
@@ -32,7 +32,7 @@ pub(crate) struct Routes {
 #[derive(Debug)]
 pub(crate) struct ProviderSite {
     pub(crate) provider: ProviderSettings,
-    pub(crate) target: Target,
+    pub(crate) target: UpstreamTarget,
     api: &'static Api,
     /// The path of the base URL, without a trailing slash.
     base: String,
@@ -107,8 +107,8 @@ impl ProviderRoute {
 impl Routes {
     pub(crate) fn new(settings: &Settings) -> Result<Self, (String, TargetError)> {
         let site = |provider: &ProviderSettings| {
-            let target =
-                Target::new(&provider.base_url).map_err(|error| (provider.name.clone(), error))?;
+            let target = UpstreamTarget::new(&provider.base_url)
+                .map_err(|error| (provider.name.clone(), error))?;
             Ok(Arc::new(ProviderSite::new(provider.clone(), target)))
         };
         let sites = settings.providers.iter().map(site).collect::<Result<_, _>>()?;
@@ -117,7 +117,7 @@ impl Routes {
     }
 
     /// The targets of all providers.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &UpstreamTarget> {
         self.sites.iter().map(|site| &site.target)
     }
 
@@ -240,7 +240,7 @@ impl ProviderSettings {
 }
 
 impl ProviderSite {
-    fn new(provider: ProviderSettings, target: Target) -> Self {
+    fn new(provider: ProviderSettings, target: UpstreamTarget) -> Self {
         let base = provider.base_url.path().trim_end_matches('/').to_owned();
         Self { api: Api::of(&provider), provider, target, base }
     }

@@ -24,7 +24,7 @@ use crate::mount::Mounts;
 use crate::reload::GatewayReloader;
 use crate::route::Routes;
 use crate::settings::Settings;
-use crate::upstream::{Timeouts, Tls, Upstreams};
+use crate::upstream::{Tls, UpstreamTimeouts, Upstreams};
 
 /// A gateway that is bound to its address and can serve.
 pub struct BoundGateway {
@@ -160,7 +160,7 @@ pub(crate) fn routes(settings: &Settings) -> Result<Routes, StartError> {
         .map_err(|(provider, error)| StartError::Provider { provider, why: error.to_string() })
 }
 
-fn upstream_timeouts(settings: &Settings) -> Timeouts {
+fn upstream_timeouts(settings: &Settings) -> UpstreamTimeouts {
     let timeouts = &settings.timeouts;
-    Timeouts { connect: timeouts.connect, head: timeouts.head, idle: timeouts.idle }
+    UpstreamTimeouts { connect: timeouts.connect, head: timeouts.head, idle: timeouts.idle }
 }

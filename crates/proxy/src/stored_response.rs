@@ -8,7 +8,7 @@ use callgate_dialect::request::StoredAnswers;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use url::form_urlencoded;
 
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::refusal::Refusal;
 use crate::restore::{self, Binding};
 use crate::route::ProviderRoute;
@@ -72,7 +72,7 @@ impl NamedResponse {
     pub(crate) async fn delete_others(
         &self,
         inner: &LoadedGateway,
-        exchange: &Exchange,
+        exchange: &ProviderExchange,
         is_swapped: bool,
         first: &Request<RequestBody>,
     ) -> Result<Option<Response<UpstreamBody>>, Refusal> {
@@ -91,12 +91,12 @@ impl NamedResponse {
 
     async fn delete(
         &self,
-        exchange: &Exchange,
+        exchange: &ProviderExchange,
         is_swapped: bool,
         id: &str,
         headers: &HeaderMap,
     ) -> Result<Request<RequestBody>, Refusal> {
-        let Exchange { route, .. } = exchange;
+        let ProviderExchange { route, .. } = exchange;
         let path = format!("{}{id}", self.before);
         let path =
             path.parse().map_err(|_| Refusal::Internal("the id of a response is not an id"))?;

@@ -4,7 +4,7 @@ use callgate_decide::{TextGuard, TextHit};
 use callgate_dialect::request;
 use http::HeaderMap;
 
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::headers;
 use crate::refusal::Refusal;
 use crate::route::{TextFormat, Treatment};
@@ -13,7 +13,7 @@ use crate::settings::InspectionMode;
 /// The rules that apply to this request, if any.
 pub(crate) fn guard(
     inner: &LoadedGateway,
-    exchange: &Exchange,
+    exchange: &ProviderExchange,
     headers: &HeaderMap,
 ) -> Option<TextGuard> {
     let has_text = match exchange.route.treatment {
@@ -34,7 +34,7 @@ pub(crate) fn guard(
 /// or that cannot be read, does not reach the provider at all.
 pub(crate) fn judge(
     inner: &LoadedGateway,
-    exchange: &Exchange,
+    exchange: &ProviderExchange,
     guard: &TextGuard,
     body: &[u8],
 ) -> Result<Option<String>, Refusal> {

@@ -1,7 +1,7 @@
 //! Connections to the providers: sends requests and receives responses.
 //!
 //! ```text
-//! Upstreams::send ─► Pool (connections to one target)
+//! Upstreams::send ─► ConnectionPool (for one target)
 //!                      ├─ H1Connection   idle list; one exchange each; polled inside its response body
 //!                      └─ H2Connection   shared; has a task of its own
 //!                   ─► Response<UpstreamBody>   returns its connection at its end, or closes it
@@ -38,7 +38,7 @@ pub(crate) use self::client_body::{ClientBody, ClientBodyError};
 pub(crate) use self::error::{Stage, TimeoutKind, UpstreamError};
 pub(crate) use self::request_body::RequestBody;
 pub(crate) use self::response_body::{Progress, UpstreamBody};
-pub(crate) use self::target::{Target, TargetError};
+pub(crate) use self::target::{TargetError, UpstreamTarget};
 pub(crate) use self::tls::Tls;
 pub use self::tls::system_roots;
 
@@ -46,12 +46,12 @@ use self::connect::Protocol;
 use self::h1::{ExchangeError, H1Connection};
 use self::h2::{H2Connection, H2Slot};
 use self::idle_timer::IdleTimer;
-use self::pool::Pool;
+use self::pool::ConnectionPool;
 use self::response_body::BodySource;
 
 /// How long each step may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timeouts {
+pub(crate) struct UpstreamTimeouts {
     /// Resolving, TCP and TLS together.
     pub(crate) connect: Duration,
     /// From sending the request to the head of the response.
@@ -63,18 +63,18 @@ pub(crate) struct Timeouts {
 /// All connections to all providers. Cheap to clone, shared by all workers.
 #[derive(Clone)]
 pub(crate) struct Upstreams {
-    shared: Arc<Shared>,
+    shared: Arc<AllConnections>,
 }
 
-struct Shared {
-    timeouts: Timeouts,
+struct AllConnections {
+    timeouts: UpstreamTimeouts,
     tls: Tls,
     pools: Mutex<Pools>,
 }
 
 /// By origin. There are as many as configured providers.
 struct Pools {
-    by_origin: HashMap<Arc<str>, Arc<Pool>>,
+    by_origin: HashMap<Arc<str>, Arc<ConnectionPool>>,
     swept: Instant,
 }
 
@@ -92,16 +92,16 @@ enum Reuse {
 }
 
 /// Why an exchange got no response.
-enum Failure {
+enum ExchangeFailure {
     /// Nothing was sent, so the request can be retried on another connection.
     Unsent(Box<Request<RequestBody>>, UpstreamError),
     Final(UpstreamError),
 }
 
 impl Upstreams {
-    pub(crate) fn new(timeouts: Timeouts, tls: Tls) -> Self {
+    pub(crate) fn new(timeouts: UpstreamTimeouts, tls: Tls) -> Self {
         let pools = Pools { by_origin: HashMap::new(), swept: Instant::now() };
-        Self { shared: Arc::new(Shared { timeouts, tls, pools: Mutex::new(pools) }) }
+        Self { shared: Arc::new(AllConnections { timeouts, tls, pools: Mutex::new(pools) }) }
     }
 
     /// Sends `request` and returns as soon as the head of the response has arrived.
@@ -112,29 +112,30 @@ impl Upstreams {
     /// request was sent completely is valid.
     pub(crate) async fn send(
         &self,
-        target: &Target,
+        target: &UpstreamTarget,
         request: Request<RequestBody>,
     ) -> Result<Response<UpstreamBody>, UpstreamError> {
         let pool = self.pool(target);
         match self.attempt(&pool, target, request, Reuse::Yes).await {
             Ok(response) => Ok(response),
-            Err(Failure::Final(error)) => Err(error),
-            Err(Failure::Unsent(request, error)) => {
+            Err(ExchangeFailure::Final(error)) => Err(error),
+            Err(ExchangeFailure::Unsent(request, error)) => {
                 tracing::debug!(%error, "retrying the request on a new connection");
                 let again = self.attempt(&pool, target, *request, Reuse::No).await;
-                again.map_err(Failure::into_error)
+                again.map_err(ExchangeFailure::into_error)
             }
         }
     }
 
     async fn attempt(
         &self,
-        pool: &Arc<Pool>,
-        target: &Target,
+        pool: &Arc<ConnectionPool>,
+        target: &UpstreamTarget,
         request: Request<RequestBody>,
         reuse: Reuse,
-    ) -> Result<Response<UpstreamBody>, Failure> {
-        let connection = self.connection(pool, target, reuse).await.map_err(Failure::Final)?;
+    ) -> Result<Response<UpstreamBody>, ExchangeFailure> {
+        let connection =
+            self.connection(pool, target, reuse).await.map_err(ExchangeFailure::Final)?;
         match connection {
             PooledConnection::H1(connection) => {
                 self.send_on_h1(pool, target, request, connection).await
@@ -145,19 +146,19 @@ impl Upstreams {
 
     async fn send_on_h1(
         &self,
-        pool: &Arc<Pool>,
-        target: &Target,
+        pool: &Arc<ConnectionPool>,
+        target: &UpstreamTarget,
         request: Request<RequestBody>,
         mut connection: Box<H1Connection>,
-    ) -> Result<Response<UpstreamBody>, Failure> {
+    ) -> Result<Response<UpstreamBody>, ExchangeFailure> {
         let request = prepare::for_h1(request, target);
         let at = target.origin();
         let answer = self.in_time(target, connection.exchange(request)).await?;
         let response = answer.map_err(|failed| {
             let error = |error| UpstreamError::from_h1(error, at, Stage::Head);
             match failed {
-                ExchangeError::Unsent(request, it) => Failure::Unsent(request, error(it)),
-                ExchangeError::Failed(it) => Failure::Final(error(it)),
+                ExchangeError::Unsent(request, it) => ExchangeFailure::Unsent(request, error(it)),
+                ExchangeError::Failed(it) => ExchangeFailure::Final(error(it)),
             }
         })?;
         let (head, ()) = response.into_parts();
@@ -167,21 +168,21 @@ impl Upstreams {
 
     async fn send_on_h2(
         &self,
-        pool: &Arc<Pool>,
-        target: &Target,
+        pool: &Arc<ConnectionPool>,
+        target: &UpstreamTarget,
         request: Request<RequestBody>,
         mut slot: H2Slot,
-    ) -> Result<Response<UpstreamBody>, Failure> {
-        let request = prepare::for_h2(request, target).map_err(Failure::Final)?;
+    ) -> Result<Response<UpstreamBody>, ExchangeFailure> {
+        let request = prepare::for_h2(request, target).map_err(ExchangeFailure::Final)?;
         let answer = self.in_time(target, slot.exchange(request)).await?;
         let response = answer.map_err(|mut failed| {
             let error = UpstreamError::from_hyper(failed.error(), target.origin(), Stage::Head);
             match failed.take_message() {
                 Some(request) => {
                     pool.retire(&slot);
-                    Failure::Unsent(Box::new(request), error)
+                    ExchangeFailure::Unsent(Box::new(request), error)
                 }
-                None => Failure::Final(error),
+                None => ExchangeFailure::Final(error),
             }
         })?;
         self.response(target, response.map(|incoming| BodySource::H2 { incoming, _slot: slot }))
@@ -189,24 +190,28 @@ impl Upstreams {
 
     async fn in_time<T>(
         &self,
-        target: &Target,
+        target: &UpstreamTarget,
         answer: impl Future<Output = T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, ExchangeFailure> {
         let limit = self.shared.timeouts.head;
         let at = || Arc::clone(target.origin());
         timeout(limit, answer).await.map_err(|_elapsed| {
-            Failure::Final(UpstreamError::Timeout { at: at(), which: TimeoutKind::Head, limit })
+            ExchangeFailure::Final(UpstreamError::Timeout {
+                at: at(),
+                which: TimeoutKind::Head,
+                limit,
+            })
         })
     }
 
     fn response(
         &self,
-        target: &Target,
+        target: &UpstreamTarget,
         response: Response<BodySource>,
-    ) -> Result<Response<UpstreamBody>, Failure> {
+    ) -> Result<Response<UpstreamBody>, ExchangeFailure> {
         let at = target.origin();
         // Before the connection is returned to the pool: a refused head closes it.
-        prepare::check(&response, at).map_err(Failure::Final)?;
+        prepare::check(&response, at).map_err(ExchangeFailure::Final)?;
         Ok(response.map(|source| {
             let idle_timer = IdleTimer::new(self.shared.timeouts.idle);
             UpstreamBody::new(source, idle_timer, Arc::clone(at))
@@ -216,8 +221,8 @@ impl Upstreams {
     /// An existing connection, or a new one.
     async fn connection(
         &self,
-        pool: &Arc<Pool>,
-        target: &Target,
+        pool: &Arc<ConnectionPool>,
+        target: &UpstreamTarget,
         reuse: Reuse,
     ) -> Result<PooledConnection, UpstreamError> {
         if reuse == Reuse::Yes
@@ -240,8 +245,8 @@ impl Upstreams {
     /// time, and those who waited first check for it again.
     async fn dial(
         &self,
-        pool: &Arc<Pool>,
-        target: &Target,
+        pool: &Arc<ConnectionPool>,
+        target: &UpstreamTarget,
     ) -> Result<PooledConnection, UpstreamError> {
         let may_share = || target.server_name().is_some() && pool.protocol() != Some(Protocol::H1);
         let turn = if may_share() { Some(pool.dialing.lock().await) } else { None };
@@ -266,12 +271,12 @@ impl Upstreams {
     }
 
     /// Closes idle connections to all other providers, which were removed from the settings.
-    pub(crate) fn keep_only<'t>(&self, targets: impl Iterator<Item = &'t Target>) {
-        let kept: HashSet<&Arc<str>> = targets.map(Target::origin).collect();
+    pub(crate) fn keep_only<'t>(&self, targets: impl Iterator<Item = &'t UpstreamTarget>) {
+        let kept: HashSet<&Arc<str>> = targets.map(UpstreamTarget::origin).collect();
         self.shared.pools.lock().by_origin.retain(|origin, _| kept.contains(origin));
     }
 
-    fn pool(&self, target: &Target) -> Arc<Pool> {
+    fn pool(&self, target: &UpstreamTarget) -> Arc<ConnectionPool> {
         let mut pools = self.shared.pools.lock();
         if pools.swept.elapsed() > SWEEP_INTERVAL {
             pools.swept = Instant::now();
@@ -280,20 +285,20 @@ impl Upstreams {
         if let Some(pool) = pools.by_origin.get(target.origin()) {
             return Arc::clone(pool);
         }
-        let pool = Arc::new(Pool::new());
+        let pool = Arc::new(ConnectionPool::new());
         pools.by_origin.insert(Arc::clone(target.origin()), Arc::clone(&pool));
         pool
     }
 }
 
-fn ready_connection(pool: &Pool) -> Option<PooledConnection> {
+fn ready_connection(pool: &ConnectionPool) -> Option<PooledConnection> {
     match pool.protocol()? {
         Protocol::H1 => pool.take_idle().map(PooledConnection::H1),
         Protocol::H2 => pool.slot().map(PooledConnection::H2),
     }
 }
 
-impl Failure {
+impl ExchangeFailure {
     fn into_error(self) -> UpstreamError {
         match self {
             Self::Unsent(_, error) | Self::Final(error) => error,

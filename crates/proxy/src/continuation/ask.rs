@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::{AnswerForm, AskedTurn, KeySource};
 use crate::client_response;
-use crate::gateway::{Exchange, LoadedGateway};
+use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::headers;
 use crate::inbound;
 use crate::provider_request;
@@ -27,12 +27,12 @@ use crate::upstream::{RequestBody, UpstreamBody};
 
 /// A request for the next answer, until its head has arrived.
 pub(crate) struct Asking {
-    answer: Pin<Box<dyn Future<Output = Result<Asked, String>> + Send>>,
+    answer: Pin<Box<dyn Future<Output = Result<NextAnswer, String>> + Send>>,
     keep_alive: Interval,
 }
 
 /// The next answer, from its first byte.
-pub(crate) struct Asked {
+pub(crate) struct NextAnswer {
     pub(crate) upstream: UpstreamBody,
     pub(crate) decoder: Decoder,
     pub(crate) turn: AskedTurn,
@@ -41,7 +41,7 @@ pub(crate) struct Asked {
 /// What happened while the next answer was awaited.
 pub(crate) enum Awaited {
     /// It begins.
-    Answer(Box<Asked>),
+    Answer(Box<NextAnswer>),
     /// There is none, and why.
     None(String),
     /// The client must be kept waiting.
@@ -53,7 +53,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(3);
 
 impl Asking {
     pub(super) fn new(
-        answer: impl Future<Output = Result<Asked, String>> + Send + 'static,
+        answer: impl Future<Output = Result<NextAnswer, String>> + Send + 'static,
         left: Duration,
     ) -> Self {
         let in_time = async move {
@@ -76,7 +76,7 @@ impl Asking {
 /// The next request, before it is made.
 pub(super) struct NextRequest {
     pub(super) inner: Arc<LoadedGateway>,
-    pub(super) exchange: Arc<Exchange>,
+    pub(super) exchange: Arc<ProviderExchange>,
     pub(super) dialect: Continuing,
     pub(super) form: AnswerForm,
     pub(super) headers: HeaderMap,
@@ -91,7 +91,7 @@ pub(super) struct NextRequest {
 
 impl NextRequest {
     /// Sends it, unless the gateway stops.
-    pub(super) async fn ask(self) -> Result<Asked, String> {
+    pub(super) async fn ask(self) -> Result<NextAnswer, String> {
         let mut stopping = self.inner.stopping.clone();
         tokio::select! {
             biased;
@@ -100,7 +100,7 @@ impl NextRequest {
         }
     }
 
-    async fn send(self) -> Result<Asked, String> {
+    async fn send(self) -> Result<NextAnswer, String> {
         // It reads the complete request: other connections must not wait for that.
         let made = tokio::task::spawn_blocking(move || {
             let made = self.make();
@@ -133,7 +133,7 @@ impl NextRequest {
         let decoder = client_response::decoder(&response, &limits);
         let decoder = decoder.map_err(|refusal| refusal.message())?;
         let turn = AskedTurn { turn: this.turn, calls: this.calls, body, notice };
-        Ok(Asked { upstream: response.into_body(), decoder, turn })
+        Ok(NextAnswer { upstream: response.into_body(), decoder, turn })
     }
 
     /// The body as it goes to the provider, with its offers and texts judged.
@@ -166,9 +166,9 @@ impl NextRequest {
     }
 
     /// The exchange of this request.
-    fn exchange(&self) -> Exchange {
-        let Exchange { route, method, binding, context, .. } = &*self.exchange;
-        Exchange {
+    fn exchange(&self) -> ProviderExchange {
+        let ProviderExchange { route, method, binding, context, .. } = &*self.exchange;
+        ProviderExchange {
             route: route.clone(),
             method: method.clone(),
             binding: *binding,
@@ -197,7 +197,7 @@ impl NextRequest {
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Request<RequestBody>, String> {
-        let Exchange { route, method, .. } = &*self.exchange;
+        let ProviderExchange { route, method, .. } = &*self.exchange;
         let credentials = match self.key {
             KeySource::Gateway => route.site.provider.api_key.as_ref(),
             KeySource::Client => None,

@@ -4,7 +4,7 @@ use callgate_dialect::request::{EarlierAnswer, MergedTurn, StoredAnswers};
 use callgate_dialect::{ProvidedTurn, StoredTurn};
 use callgate_gate::{RemovedCall, RemovedTurn};
 
-use super::{Continuation, DeniedAnswer, Outcome};
+use super::{AnswerState, Continuation, DeniedAnswer};
 
 /// The end of a turn.
 enum LastAnswer<'a> {
@@ -45,7 +45,7 @@ impl Continuation {
         turn: &RemovedTurn,
         before_last: &'a DeniedAnswer,
     ) -> Option<LastAnswer<'a>> {
-        if self.outcome == Outcome::Complete {
+        if self.outcome == AnswerState::Complete {
             return Some(LastAnswer::Complete(self.dialect.turn(self.answer.bytes()?).ok()?));
         }
         let calls = turn.client.as_ref().map_or(&[][..], |client| &client.calls);

@@ -6,11 +6,11 @@ use std::task::{Context, Poll};
 use callgate_decide::TurnEnd;
 use callgate_gate::OnlyDenied;
 
-use super::{JudgedResponse, State};
-use crate::continuation::{AnswerForm, Asked, Awaited};
+use super::{JudgedResponse, StreamingState};
+use crate::continuation::{AnswerForm, Awaited, NextAnswer};
 
 /// Resolves when the gateway stops.
-pub(super) type StopSignal = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(super) type StopFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl JudgedResponse {
     /// All calls of an answer were denied: asks the provider again, or ends the turn.
@@ -22,7 +22,7 @@ impl JudgedResponse {
         match continuation.ask(offer, &usage) {
             Ok(asking) => {
                 self.asking = Some(asking);
-                self.state = State::Asking;
+                self.state = StreamingState::Asking;
             }
             Err(why) => self.conclude(&why),
         }
@@ -32,7 +32,7 @@ impl JudgedResponse {
     fn conclude(&mut self, why: &str) {
         tracing::info!(why, "a turn is not continued after a denial");
         self.gate.conclude();
-        self.state = State::Closed;
+        self.state = StreamingState::Closed;
         if let Some(response_decider) = &mut self.response_decider {
             response_decider.note_not_continued(why);
         }
@@ -41,7 +41,7 @@ impl JudgedResponse {
     /// Ready once something has changed or must be sent.
     pub(super) fn poll_asking(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(asking) = &mut self.asking else {
-            self.state = State::Closed;
+            self.state = StreamingState::Closed;
             return Poll::Ready(());
         };
         match asking.poll(cx) {
@@ -68,7 +68,7 @@ impl JudgedResponse {
 
     /// Reads the next answer. The one before it is recorded: the first with the turn, a later one
     /// by itself.
-    fn begin(&mut self, asked: Asked) {
+    fn begin(&mut self, asked: NextAnswer) {
         let before = self.turn_end();
         let Some(continuation) = &mut self.response_context.continuation else { return };
         let is_first = continuation.rounds() == 0;
@@ -77,7 +77,7 @@ impl JudgedResponse {
         self.gate.next_answer(spent, notice);
         self.answer += 1;
         (self.upstream, self.decoder) = (asked.upstream, asked.decoder);
-        self.state = State::Open;
+        self.state = StreamingState::Open;
         self.stop = Some(Box::pin(async move {
             stopping.wait_for(|stopping| *stopping).await.ok();
         }));

@@ -187,7 +187,7 @@ fn nothing_opens_what_is_inspected() {
     // A base that includes the version.
     let site = settings.sites.remove(0);
     let provider = provider("anthropic", "https://a.example/v1", site.provider.dialect);
-    let target = Target::new(&provider.base_url).unwrap();
+    let target = UpstreamTarget::new(&provider.base_url).unwrap();
     settings.sites.insert(0, Arc::new(ProviderSite::new(provider, target)));
     for method in ["POST", "GET", "PUT"] {
         for path in [

@@ -14,7 +14,7 @@ use url::Host;
 
 use super::error::UpstreamError;
 use super::stream::Stream;
-use super::target::Target;
+use super::target::UpstreamTarget;
 use super::tls::Tls;
 
 /// A new connection with its protocol.
@@ -30,7 +30,10 @@ pub(super) enum Protocol {
 }
 
 /// Opens a connection. The caller applies the timeout.
-pub(super) async fn open(target: &Target, tls: &Tls) -> Result<NewConnection, UpstreamError> {
+pub(super) async fn open(
+    target: &UpstreamTarget,
+    tls: &Tls,
+) -> Result<NewConnection, UpstreamError> {
     let addresses = addresses(target).await?;
     let refused = |source| UpstreamError::Connect { at: Arc::clone(target.origin()), source };
     let tcp = race(addresses).await.map_err(refused)?;
@@ -47,7 +50,7 @@ pub(super) async fn open(target: &Target, tls: &Tls) -> Result<NewConnection, Up
     Ok(NewConnection { stream: Stream::Tls(Box::new(stream)), protocol })
 }
 
-async fn addresses(target: &Target) -> Result<VecDeque<SocketAddr>, UpstreamError> {
+async fn addresses(target: &UpstreamTarget) -> Result<VecDeque<SocketAddr>, UpstreamError> {
     let port = target.port();
     match target.host() {
         Host::Ipv4(ip) => Ok([SocketAddr::from((*ip, port))].into()),

@@ -19,7 +19,7 @@ use super::request_body::RequestBody;
 use super::stream::Stream;
 
 /// hyper's answer to a request: the response, or an error with the request if nothing was sent.
-pub(super) type Answer = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
+pub(super) type H2Response = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
 
 /// A shared connection. Dropping the last clone closes it once its exchanges are over.
 #[derive(Clone)]
@@ -32,10 +32,10 @@ pub(super) struct H2Connection {
 struct Load {
     /// The number of concurrent exchanges that the peer allows, as far as known.
     allowed: AtomicUsize,
-    usage: Mutex<Usage>,
+    usage: Mutex<ExchangeCount>,
 }
 
-struct Usage {
+struct ExchangeCount {
     exchanges: usize,
     /// Always the time when `exchanges` last changed.
     changed: Instant,
@@ -57,7 +57,7 @@ impl H2Connection {
             .keep_alive_timeout(PING_TIMEOUT)
             .handshake(TokioIo::new(stream))
             .await?;
-        let usage = Mutex::new(Usage { exchanges: 0, changed: Instant::now() });
+        let usage = Mutex::new(ExchangeCount { exchanges: 0, changed: Instant::now() });
         let load = Arc::new(Load { allowed: AtomicUsize::new(MAX_EXCHANGES), usage });
         tokio::spawn(ConnectionTask { connection, load: Arc::clone(&load) });
         Ok(Self { sender, load })
@@ -99,7 +99,7 @@ impl H2Connection {
 
 impl H2Slot {
     /// Sends the request and waits for the head. Dropping the future resets the stream.
-    pub(super) async fn exchange(&mut self, request: Request<RequestBody>) -> Answer {
+    pub(super) async fn exchange(&mut self, request: Request<RequestBody>) -> H2Response {
         self.connection.sender.try_send_request(request).await
     }
 }
@@ -110,7 +110,7 @@ impl Drop for H2Slot {
     }
 }
 
-impl Usage {
+impl ExchangeCount {
     fn change(&mut self, new: impl FnOnce(usize) -> usize) {
         self.exchanges = new(self.exchanges);
         self.changed = Instant::now();

@@ -12,7 +12,7 @@ use super::h1::H1Connection;
 use super::h2::{H2Connection, H2Slot};
 
 /// The open connections to a target, and its protocol.
-pub(super) struct Pool {
+pub(super) struct ConnectionPool {
     /// Idle HTTP/1.1 connections, the latest at the back.
     idle: Mutex<VecDeque<Idle>>,
     /// HTTP/2 connections, at most `MAX_H2_CONNECTIONS`.
@@ -31,7 +31,7 @@ const UNKNOWN: u8 = 0;
 const H1: u8 = 1;
 const H2: u8 = 2;
 
-impl Pool {
+impl ConnectionPool {
     pub(super) fn new() -> Self {
         Self {
             idle: Mutex::default(),

@@ -9,9 +9,12 @@ use http_body::Body;
 
 use super::error::UpstreamError;
 use super::request_body::RequestBody;
-use super::target::Target;
+use super::target::UpstreamTarget;
 
-pub(super) fn for_h1(mut request: Request<RequestBody>, target: &Target) -> Request<RequestBody> {
+pub(super) fn for_h1(
+    mut request: Request<RequestBody>,
+    target: &UpstreamTarget,
+) -> Request<RequestBody> {
     clean(&mut request);
     *request.uri_mut() = Uri::from(path(request.uri()));
     *request.version_mut() = Version::HTTP_11;
@@ -21,7 +24,7 @@ pub(super) fn for_h1(mut request: Request<RequestBody>, target: &Target) -> Requ
 
 pub(super) fn for_h2(
     mut request: Request<RequestBody>,
-    target: &Target,
+    target: &UpstreamTarget,
 ) -> Result<Request<RequestBody>, UpstreamError> {
     clean(&mut request);
     let absolute = target.absolute(path(request.uri()));

@@ -12,7 +12,7 @@ use super::error::{Stage, TimeoutKind, UpstreamError};
 use super::h1::H1Connection;
 use super::h2::H2Slot;
 use super::idle_timer::IdleTimer;
-use super::pool::Pool;
+use super::pool::ConnectionPool;
 
 /// The provider's bytes as they arrive.
 ///
@@ -32,7 +32,7 @@ pub(crate) struct UpstreamBody {
 pub(super) enum BodySource {
     H1 {
         connection: Box<H1Connection>,
-        pool: Arc<Pool>,
+        pool: Arc<ConnectionPool>,
     },
     H2 {
         incoming: Incoming,

@@ -9,7 +9,7 @@ use url::{Host, Url};
 
 /// A server that requests are sent to. Cheap to clone; created once per provider.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct UpstreamTarget {
     /// Scheme, host and port, for messages and the pool. Never contains a password, a path or a
     /// query.
     origin: Arc<str>,
@@ -38,7 +38,7 @@ enum Security {
     Tls(ServerName<'static>),
 }
 
-impl Target {
+impl UpstreamTarget {
     /// The target of `url`, without its path and query.
     pub(crate) fn new(url: &Url) -> Result<Self, TargetError> {
         let host = url.host().ok_or(TargetError::NoHost)?.to_owned();

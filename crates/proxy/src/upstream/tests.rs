@@ -15,13 +15,15 @@ use http_body_util::BodyExt;
 use url::Url;
 
 use self::peer::Peer;
-use super::{RequestBody, Target, Timeouts, Tls, UpstreamBody, UpstreamError, Upstreams};
+use super::{
+    RequestBody, Tls, UpstreamBody, UpstreamError, UpstreamTarget, UpstreamTimeouts, Upstreams,
+};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
 /// Long enough to never matter.
-const PATIENT: Timeouts = Timeouts {
+const PATIENT: UpstreamTimeouts = UpstreamTimeouts {
     connect: Duration::from_secs(20),
     head: Duration::from_secs(20),
     idle: Duration::from_secs(20),
@@ -32,8 +34,8 @@ fn upstreams() -> Upstreams {
     Upstreams::new(PATIENT, Tls::system().unwrap())
 }
 
-fn target(url: &str) -> Target {
-    Target::new(&Url::parse(url).unwrap()).unwrap()
+fn target(url: &str) -> UpstreamTarget {
+    UpstreamTarget::new(&Url::parse(url).unwrap()).unwrap()
 }
 
 fn get() -> Request<RequestBody> {

@@ -13,10 +13,10 @@
 
 /// Reads a body, piece by piece.
 #[derive(Debug)]
-pub(super) struct BodyReader(State);
+pub(super) struct BodyReader(FramingState);
 
 #[derive(Debug)]
-enum State {
+enum FramingState {
     /// This many bytes are left.
     Length(u64),
     /// Everything until the peer closes.
@@ -29,7 +29,7 @@ enum State {
 
 /// What was read of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct BodyRead {
     /// How many of them were read: fewer than all only if the body ends among them.
     pub(super) read: usize,
     /// How many of them belong to the body. They now come first.
@@ -74,63 +74,63 @@ enum ChunkState {
 
 impl BodyReader {
     pub(super) fn empty() -> Self {
-        Self(State::Ended)
+        Self(FramingState::Ended)
     }
 
     pub(super) fn of_length(length: u64) -> Self {
-        Self(if length == 0 { State::Ended } else { State::Length(length) })
+        Self(if length == 0 { FramingState::Ended } else { FramingState::Length(length) })
     }
 
     pub(super) fn chunked() -> Self {
-        Self(State::Chunked(Chunk { at: ChunkState::SizeStart, left: 0, ignored: 0 }))
+        Self(FramingState::Chunked(Chunk { at: ChunkState::SizeStart, left: 0, ignored: 0 }))
     }
 
     pub(super) fn until_close() -> Self {
-        Self(State::UntilClose)
+        Self(FramingState::UntilClose)
     }
 
     pub(super) fn is_ended(&self) -> bool {
-        matches!(self.0, State::Ended)
+        matches!(self.0, FramingState::Ended)
     }
 
     /// The rest of the length, if the head named one.
     pub(super) fn remaining(&self) -> Option<u64> {
         match self.0 {
-            State::Ended => Some(0),
-            State::Length(left) => Some(left),
-            State::UntilClose | State::Chunked(_) | State::Broken(_) => None,
+            FramingState::Ended => Some(0),
+            FramingState::Length(left) => Some(left),
+            FramingState::UntilClose | FramingState::Chunked(_) | FramingState::Broken(_) => None,
         }
     }
 
     /// The peer has closed. Whether the body is complete.
     pub(super) fn close(&mut self) -> bool {
-        if matches!(self.0, State::UntilClose) {
-            self.0 = State::Ended;
+        if matches!(self.0, FramingState::UntilClose) {
+            self.0 = FramingState::Ended;
         }
         self.is_ended()
     }
 
     /// Moves the bytes of the body to the front of `bytes`, so that they can be passed on together.
     /// What came before an invalid byte is valid; the next call returns the error.
-    pub(super) fn read(&mut self, bytes: &mut [u8]) -> Result<Taken, &'static str> {
-        let whole = Taken { read: bytes.len(), body: bytes.len() };
+    pub(super) fn read(&mut self, bytes: &mut [u8]) -> Result<BodyRead, &'static str> {
+        let whole = BodyRead { read: bytes.len(), body: bytes.len() };
         match &mut self.0 {
-            State::Ended => Ok(Taken { read: 0, body: 0 }),
-            State::Broken(why) => Err(why),
-            State::UntilClose => Ok(whole),
-            State::Length(left) => {
+            FramingState::Ended => Ok(BodyRead { read: 0, body: 0 }),
+            FramingState::Broken(why) => Err(why),
+            FramingState::UntilClose => Ok(whole),
+            FramingState::Length(left) => {
                 let count = up_to(left, bytes.len());
                 if *left == 0 {
-                    self.0 = State::Ended;
+                    self.0 = FramingState::Ended;
                 }
-                Ok(Taken { read: count, body: count })
+                Ok(BodyRead { read: count, body: count })
             }
-            State::Chunked(chunk) => {
+            FramingState::Chunked(chunk) => {
                 let (taken, progress) = chunk.read(bytes);
                 match progress {
                     ChunkProgress::NeedMore => {}
-                    ChunkProgress::LastChunk => self.0 = State::Ended,
-                    ChunkProgress::Broken(why) => self.0 = State::Broken(why),
+                    ChunkProgress::LastChunk => self.0 = FramingState::Ended,
+                    ChunkProgress::Broken(why) => self.0 = FramingState::Broken(why),
                 }
                 match progress {
                     ChunkProgress::Broken(why) if taken.body == 0 => Err(why),
@@ -149,7 +149,7 @@ enum ChunkProgress {
 }
 
 impl Chunk {
-    fn read(&mut self, bytes: &mut [u8]) -> (Taken, ChunkProgress) {
+    fn read(&mut self, bytes: &mut [u8]) -> (BodyRead, ChunkProgress) {
         let (mut read, mut body) = (0, 0);
         while let Some(&byte) = bytes.get(read) {
             if self.at == ChunkState::Data {
@@ -166,14 +166,14 @@ impl Chunk {
             let is_last = self.at == ChunkState::LastLf;
             match self.step(byte) {
                 Ok(next) => self.at = next,
-                Err(why) => return (Taken { read, body }, ChunkProgress::Broken(why)),
+                Err(why) => return (BodyRead { read, body }, ChunkProgress::Broken(why)),
             }
             read += 1;
             if is_last {
-                return (Taken { read, body }, ChunkProgress::LastChunk);
+                return (BodyRead { read, body }, ChunkProgress::LastChunk);
             }
         }
-        (Taken { read, body }, ChunkProgress::NeedMore)
+        (BodyRead { read, body }, ChunkProgress::NeedMore)
     }
 
     /// The state after `byte`, which is not part of the data.

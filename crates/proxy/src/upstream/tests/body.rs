@@ -123,7 +123,7 @@ async fn framing_may_be_cut_anywhere() {
 async fn a_stall_ends_the_body() {
     let peer = Peer::new().await;
     let idle = 20 * SHORT;
-    let upstreams = Upstreams::new(Timeouts { idle, ..PATIENT }, Tls::system().unwrap());
+    let upstreams = Upstreams::new(UpstreamTimeouts { idle, ..PATIENT }, Tls::system().unwrap());
     let target = peer.target();
     let serve = async {
         let mut caller = peer.accept().await;

@@ -166,7 +166,8 @@ async fn a_request_that_was_sent_is_not_sent_again() {
 #[tokio::test]
 async fn no_answer_in_time() {
     let peer = Peer::new().await;
-    let upstreams = Upstreams::new(Timeouts { head: SHORT, ..PATIENT }, Tls::system().unwrap());
+    let upstreams =
+        Upstreams::new(UpstreamTimeouts { head: SHORT, ..PATIENT }, Tls::system().unwrap());
     let target = peer.target();
     let serve = async {
         let mut caller = peer.accept().await;
@@ -206,7 +207,8 @@ async fn no_connection_in_time() {
     // A peer that accepts the connection and never answers the TLS handshake.
     let peer = Peer::new().await;
     let url = peer.target().origin().replace("http:", "https:");
-    let upstreams = Upstreams::new(Timeouts { connect: SHORT, ..PATIENT }, Tls::system().unwrap());
+    let upstreams =
+        Upstreams::new(UpstreamTimeouts { connect: SHORT, ..PATIENT }, Tls::system().unwrap());
     let error = failure(upstreams.send(&target(&url), get()).await);
     assert!(matches!(error, UpstreamError::Timeout { which: TimeoutKind::Connect, .. }), "{error}");
     assert_eq!(error.to_string(), format!("`{url}` could not be reached within 100ms"));
@@ -214,7 +216,8 @@ async fn no_connection_in_time() {
 
 #[test]
 fn targets_are_checked() {
-    let refused = |url: &str| Target::new(&Url::parse(url).unwrap()).unwrap_err().to_string();
+    let refused =
+        |url: &str| UpstreamTarget::new(&Url::parse(url).unwrap()).unwrap_err().to_string();
     assert!(refused("ftp://host/").starts_with("`ftp` is not a supported URL scheme"));
     assert_eq!(refused("unix:/run/x").lines().count(), 1);
     assert_eq!(&**target("http://[::1]:80/v1").origin(), "http://[::1]");

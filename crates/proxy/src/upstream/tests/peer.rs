@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::{Target, target};
+use super::{UpstreamTarget, target};
 
 pub(super) struct Peer {
     listener: TcpListener,
@@ -22,7 +22,7 @@ impl Peer {
         Self { listener: TcpListener::bind("127.0.0.1:0").await.unwrap() }
     }
 
-    pub(super) fn target(&self) -> Target {
+    pub(super) fn target(&self) -> UpstreamTarget {
         target(&format!("http://{}", self.listener.local_addr().unwrap()))
     }
 

@@ -46,7 +46,7 @@ impl SecurePeer {
         })
     }
 
-    fn target(&self) -> Target {
+    fn target(&self) -> UpstreamTarget {
         target(&format!("https://localhost:{}", self.listener.local_addr().unwrap().port()))
     }
 
