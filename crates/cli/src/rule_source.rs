@@ -1,12 +1,12 @@
 //! Where a rule is written.
 
-use callgate_document::{Node, Problems, Source, Span, Yaml, parse};
+use callgate_document::{Node, Problems, Source, SourceSpan, Yaml, parse};
 
 /// A rule in a file.
 pub(crate) struct RuleSource {
     pub(crate) file: String,
     pub(crate) line: usize,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     /// Its condition as JSON.
     pub(crate) when: Option<String>,
 }

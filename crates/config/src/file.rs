@@ -7,7 +7,7 @@ pub(crate) mod read;
 pub(crate) mod tools;
 
 use callgate_dialect::Dialect;
-use callgate_document::{At, Fields, Node, Problems, Source, Yaml, did_you_mean, list, parse};
+use callgate_document::{At, Mapping, Node, Problems, Source, Yaml, did_you_mean, list, parse};
 use callgate_effects::Entry;
 use callgate_policy::{POLICY_KEYS, Relaxation};
 use url::Url;
@@ -84,7 +84,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
             .hint("`{}` is a config with nothing but defaults");
         return None;
     }
-    let fields = Fields::of(&root, "a config file", problems)?;
+    let fields = Mapping::of(&root, "a config file", problems)?;
     check_keys(&fields, problems);
     let policies = fields.get("policies").map(|node| policies(node, problems));
     let own_policy = own_policy(&fields, policies.is_some(), problems);
@@ -105,7 +105,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
 }
 
 /// The file's keys are those of the settings and those of a policy.
-fn check_keys(fields: &Fields<'_>, problems: &mut Problems<'_>) {
+fn check_keys(fields: &Mapping<'_>, problems: &mut Problems<'_>) {
     let settings: Vec<&str> = fields::in_section("").map(fields::Field::key).collect();
     let known = || settings.iter().chain(POLICY_KEYS).copied();
     for (key, _) in fields.entries {
@@ -121,7 +121,7 @@ fn check_keys(fields: &Fields<'_>, problems: &mut Problems<'_>) {
 }
 
 /// The policy whose keys are in the same file as the settings.
-fn own_policy(fields: &Fields<'_>, listed: bool, problems: &mut Problems<'_>) -> Option<Node> {
+fn own_policy(fields: &Mapping<'_>, listed: bool, problems: &mut Problems<'_>) -> Option<Node> {
     let is_policy_key = |name: &str| POLICY_KEYS.contains(&name);
     let own: Vec<_> =
         fields.entries.iter().filter(|(key, _)| is_policy_key(&key.name)).cloned().collect();
@@ -153,7 +153,7 @@ fn policies(node: &Node, problems: &mut Problems<'_>) -> At<Vec<WrittenPolicy>> 
 }
 
 fn read_providers(node: &Node, problems: &mut Problems<'_>) -> Vec<WrittenProvider> {
-    let Some(fields) = Fields::of(node, "`providers`", problems) else { return Vec::new() };
+    let Some(fields) = Mapping::of(node, "`providers`", problems) else { return Vec::new() };
     let read = fields.entries.iter().map(|(key, node)| {
         providers::check_name(&key.name, key.span, problems);
         let shown = format!("providers.{}", key.name);

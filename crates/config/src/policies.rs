@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use callgate_call::Surface;
-use callgate_document::{At, Diagnostic, Node, Problems, Source, Span, Warning};
+use callgate_document::{At, Diagnostic, Node, Problems, Source, SourceSpan, Warning};
 use callgate_effects::{Catalogue, Entry};
 use callgate_policy::{Policies, PolicyDocument, Relaxation, builtin, builtins};
 
@@ -110,7 +110,7 @@ impl Gathered {
     /// Adds a built-in policy as it is, if there is one of that name.
     fn whole_builtin(&mut self, name: &str) -> bool {
         let Some(source) = builtin(name) else { return false };
-        let policy = At { value: name.to_owned(), span: Span::default() };
+        let policy = At { value: name.to_owned(), span: SourceSpan::default() };
         let whole = Relaxation::none(policy).apply(&source, &mut Problems::new(&source));
         self.add_builtin(name.to_owned(), source, whole);
         true

@@ -1,7 +1,7 @@
 //! The providers behind the gateway: the built-in ones, and the checks of others.
 
 use callgate_dialect::Dialect;
-use callgate_document::{Problems, Span};
+use callgate_document::{Problems, SourceSpan};
 use url::Url;
 
 /// A built-in provider.
@@ -58,7 +58,7 @@ const SERVED: [&str; 13] = [
 ];
 
 /// What is wrong with a provider's name.
-pub(crate) fn check_name(name: &str, span: Span, problems: &mut Problems<'_>) {
+pub(crate) fn check_name(name: &str, span: SourceSpan, problems: &mut Problems<'_>) {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(plain) {
         problems

@@ -12,7 +12,7 @@ use std::time::Duration;
 use callgate_call::Surface;
 use callgate_control::Listen;
 use callgate_decide::mcp::McpSettings;
-use callgate_document::{At, Diagnostic, Problems, Source, Span};
+use callgate_document::{At, Diagnostic, Problems, Source, SourceSpan};
 use callgate_proxy::{ApiKey, ProviderSettings};
 use callgate_store::Location;
 use url::Url;
@@ -221,7 +221,7 @@ fn in_order(own: Vec<Diagnostic>, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn missing_variables(written: &Written, source: &Source) -> Vec<MissingVariable> {
     let providers = &written.providers;
     let is_missing = |variable: &&At<String>| key_from(&variable.value).is_none();
-    let problem = |name: &str, span: Span, hint: &str| Diagnostic {
+    let problem = |name: &str, span: SourceSpan, hint: &str| Diagnostic {
         source: source.name.clone(),
         span,
         message: format!("the variable {name} is not set"),

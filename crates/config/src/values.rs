@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use callgate_decide::mcp::McpSettings;
-use callgate_document::{At, Key, Node, Problems, Source, Span, Yaml};
+use callgate_document::{At, Key, Node, Problems, Source, SourceSpan, Yaml};
 use callgate_store::Location;
 
 use crate::fields::{self, Field, Kind};
@@ -127,7 +127,7 @@ impl SettingValues {
             }
             text => Yaml::String(text.to_owned()),
         };
-        let span = Span::default();
+        let span = SourceSpan::default();
         let entries = [(Key { name: row.key().to_owned(), span }, Node { span, value })];
         let source = Source { name: "defaults".to_owned(), text: String::new() };
         let mut problems = Problems::new(&source);

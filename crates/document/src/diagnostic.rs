@@ -6,7 +6,7 @@ use crate::Source;
 
 /// A place in a rule file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub struct SourceSpan {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
@@ -23,7 +23,7 @@ pub struct Diagnostic {
     /// The file's name, as given in [`Source`].
     pub source: String,
     /// Where.
-    pub span: Span,
+    pub span: SourceSpan,
     /// What is wrong, in one line.
     pub message: String,
     /// What is wrong with the marked text; may be empty.
@@ -64,7 +64,7 @@ fn render_as(level: Level<'_>, diagnostic: &Diagnostic, source: &Source, color: 
 }
 
 /// The span, limited to the text and moved to character boundaries.
-fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
+fn clamp(span: SourceSpan, text: &str) -> std::ops::Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());
         while !text.is_char_boundary(at) {
@@ -102,7 +102,7 @@ impl<'s> Problems<'s> {
     }
 
     /// Adds a problem; label and hint may follow.
-    pub fn add(&mut self, span: Span, message: impl Into<String>) -> AddedProblem<'_> {
+    pub fn add(&mut self, span: SourceSpan, message: impl Into<String>) -> AddedProblem<'_> {
         let diagnostic = Diagnostic {
             source: self.source.name.clone(),
             span,
@@ -117,12 +117,12 @@ impl<'s> Problems<'s> {
     /// The first place of a text at or after the start of a value; `None` if the file does not
     /// contain it in this spelling. Starts from the value and not inside it, because the span of a
     /// value of several lines ends with its first line.
-    pub fn find_from(&self, value: Span, text: &str) -> Option<Span> {
+    pub fn find_from(&self, value: SourceSpan, text: &str) -> Option<SourceSpan> {
         let written = self.source.text.get(value.start..)?;
         let start = value.start + written.find(text)?;
         let before = self.source.text.get(..start)?;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Some(Span {
+        Some(SourceSpan {
             line: before.matches('\n').count() + 1,
             column: before.get(line_start..)?.chars().count() + 1,
             start,

@@ -3,16 +3,16 @@
 //!
 //! For policies, config files and any other file whose problems should all be reported at once.
 //! [`parse`] builds
-//! the tree, [`Fields`] gives access to a mapping, the functions read one value each, and
+//! the tree, [`Mapping`] gives access to a mapping, the functions read one value each, and
 //! [`Problems`] collects what is wrong.
 //!
 //! ```
-//! use callgate_document::{Fields, Problems, Source, integer, parse};
+//! use callgate_document::{Mapping, Problems, Source, integer, parse};
 //!
 //! let source = Source { name: "size.yaml".into(), text: "widht: 3\nheight: tall\n".into() };
 //! let mut problems = Problems::new(&source);
 //! let tree = parse(&source, &mut problems).unwrap();
-//! let fields = Fields::of(&tree, "a size", &mut problems).unwrap();
+//! let fields = Mapping::of(&tree, "a size", &mut problems).unwrap();
 //! fields.check(&["width", "height"], &[], &mut problems);
 //! integer(fields.get("height").unwrap(), "`height`", 1..=9, &mut problems);
 //!
@@ -27,9 +27,11 @@ mod node;
 mod read;
 mod slip;
 
-pub use diagnostic::{AddedProblem, Diagnostic, Problems, Span, Warning, did_you_mean, render};
+pub use diagnostic::{
+    AddedProblem, Diagnostic, Problems, SourceSpan, Warning, did_you_mean, render,
+};
 pub use node::{Key, Node, Yaml, parse};
-pub use read::{At, Fields, boolean, integer, list, text, texts, word, wrong};
+pub use read::{At, Mapping, boolean, integer, list, text, texts, word, wrong};
 
 /// A file: a policy, a config file, or another file whose problems are all reported at once.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,14 +10,14 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Location, Spanned};
 
 use crate::Source;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::{Problems, SourceSpan};
 use crate::slip;
 
 /// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Where it is.
-    pub span: Span,
+    pub span: SourceSpan,
     /// The value.
     pub value: Yaml,
 }
@@ -50,7 +50,7 @@ pub struct Key {
     /// The key.
     pub name: String,
     /// Where it is.
-    pub span: Span,
+    pub span: SourceSpan,
 }
 
 impl Node {
@@ -166,7 +166,7 @@ fn place(raw: Spanned<RawNode>, text: &str) -> Node {
 }
 
 /// A number keeps its text if that is valid JSON: 64 bits are not enough for every integer.
-fn number(value: String, span: Span, text: &str) -> Yaml {
+fn number(value: String, span: SourceSpan, text: &str) -> Yaml {
     let written = text.get(span.start..span.end).map_or("", str::trim).to_owned();
     let is_json =
         matches!(callgate_json::Value::parse(&written), Ok(callgate_json::Value::Number(_)));
@@ -174,7 +174,7 @@ fn number(value: String, span: Span, text: &str) -> Yaml {
     Yaml::Number { json, written }
 }
 
-fn span_of(at: &Location, text: &str) -> Span {
+fn span_of(at: &Location, text: &str) -> SourceSpan {
     let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     let span = at.span();
     let (start, end) = match (span.byte_offset(), span.byte_len()) {
@@ -189,7 +189,7 @@ fn span_of(at: &Location, text: &str) -> Span {
     // Of a block collection only the first line is marked, not all of it.
     let first_line = text.get(start..end).and_then(|part| part.find('\n'));
     let end = first_line.map_or(end, |newline| start + newline);
-    Span { line: number(at.line()), column: number(at.column()), start, end }
+    SourceSpan { line: number(at.line()), column: number(at.column()), start, end }
 }
 
 impl<'de> Deserialize<'de> for RawNode {

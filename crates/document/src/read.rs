@@ -1,6 +1,6 @@
 //! Small functions that read a node. Each reports what is wrong and continues.
 
-use crate::diagnostic::{Problems, Span, did_you_mean};
+use crate::diagnostic::{Problems, SourceSpan, did_you_mean};
 use crate::node::{Key, Node, Yaml};
 
 /// A value with its span.
@@ -9,19 +9,19 @@ pub struct At<T> {
     /// The value.
     pub value: T,
     /// Where it is.
-    pub span: Span,
+    pub span: SourceSpan,
 }
 
 /// The entries of a mapping.
 #[derive(Debug)]
-pub struct Fields<'n> {
+pub struct Mapping<'n> {
     /// The entries, in the order of the text.
     pub entries: &'n [(Key, Node)],
     /// Where the mapping is.
-    pub span: Span,
+    pub span: SourceSpan,
 }
 
-impl<'n> Fields<'n> {
+impl<'n> Mapping<'n> {
     /// The mapping, if it is one. `what` names it in messages.
     pub fn of(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> Option<Self> {
         match &node.value {
@@ -39,7 +39,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The span of the first key, to mark a problem with the mapping as a whole.
-    pub fn start(&self) -> Span {
+    pub fn start(&self) -> SourceSpan {
         self.entries.first().map_or(self.span, |(key, _)| key.span)
     }
 
@@ -156,7 +156,7 @@ pub fn wrong(node: &Node, what: &str, expected: &str, problems: &mut Problems<'_
     problems.add(node.span, format!("{what} must be {expected}, not {}", node.kind()));
 }
 
-fn not_yet(span: Span, word: &str, problems: &mut Problems<'_>) {
+fn not_yet(span: SourceSpan, word: &str, problems: &mut Problems<'_>) {
     problems
         .add(span, format!("`{word}` is not available in this version"))
         .hint("remove it: as long as it is here, no part of this file takes effect");

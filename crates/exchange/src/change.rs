@@ -1,13 +1,13 @@
 //! What differs between the rules that were read and the rules that were written.
 
-use callgate_document::Span;
+use callgate_document::SourceSpan;
 use serde::Serialize;
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Where in the source.
-    pub span: Span,
+    pub span: SourceSpan,
     /// The file that `span` is about: the position in the list of sources.
     pub source: usize,
     /// The rule or setting, as written there.

@@ -5,10 +5,10 @@ pub(crate) mod json;
 pub(crate) mod starlark;
 pub(crate) mod toml;
 
-use callgate_document::{Node, Span, Yaml};
+use callgate_document::{Node, SourceSpan, Yaml};
 
 /// The place of a byte range in a text.
-pub(crate) fn span(text: &str, start: usize, end: usize) -> Span {
+pub(crate) fn span(text: &str, start: usize, end: usize) -> SourceSpan {
     let start = floor(text, start);
     let end = floor(text, end).max(start);
     let before = text.get(..start).unwrap_or_default();
@@ -16,7 +16,7 @@ pub(crate) fn span(text: &str, start: usize, end: usize) -> Span {
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
     let marked = text.get(start..end).unwrap_or_default();
     let end = marked.find('\n').map_or(end, |at| start + at);
-    Span { line: before.matches('\n').count() + 1, column, start, end }
+    SourceSpan { line: before.matches('\n').count() + 1, column, start, end }
 }
 
 fn floor(text: &str, mut at: usize) -> usize {

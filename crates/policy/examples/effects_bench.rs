@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-use callgate_document::{At, Problems, Span};
+use callgate_document::{At, Problems, SourceSpan};
 use callgate_effects::Catalogue;
 use callgate_json::quote;
 use callgate_policy::{
@@ -96,7 +96,7 @@ fn words() -> String {
 /// As a config with `policies: [builtin:starter]` loads it.
 fn starter_policy() -> Policies {
     let source = starter();
-    let name = At { value: source.name.clone(), span: Span::default() };
+    let name = At { value: source.name.clone(), span: SourceSpan::default() };
     let tree = Relaxation::none(name).apply(&source, &mut Problems::new(&source));
     compile(&[PolicyDocument::part(&source, tree.into_iter().collect())])
 }

@@ -2,7 +2,7 @@
 //! rule is loaded.
 
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
-use callgate_document::{Problems, Span, Yaml};
+use callgate_document::{Problems, SourceSpan, Yaml};
 use callgate_scan::inspect::Finding;
 
 use crate::finding::Findings;
@@ -22,7 +22,7 @@ pub(crate) struct Examples {
 #[derive(Debug)]
 struct Example {
     rule: String,
-    span: Span,
+    span: SourceSpan,
     expected: ExpectedMatch,
     call: ExampleCall,
     /// The findings that the example states; empty if it states none.

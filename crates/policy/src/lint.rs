@@ -5,7 +5,7 @@ mod arguments;
 use std::collections::HashMap;
 
 use callgate_call::Surface;
-use callgate_document::{Diagnostic, Source, Span, Warning};
+use callgate_document::{Diagnostic, Source, SourceSpan, Warning};
 use callgate_scan::inspect::plain_name;
 
 use crate::condition::Condition;
@@ -20,7 +20,7 @@ pub(crate) use arguments::unknown_arguments;
 /// The spans of the rules of one policy, taken before they are compiled.
 #[derive(Debug)]
 pub(crate) struct RuleSpans {
-    spans: HashMap<String, Span>,
+    spans: HashMap<String, SourceSpan>,
 }
 
 impl RuleSpans {

@@ -365,7 +365,7 @@ impl TextRuleSet {
                 // Each rule compiled on its own, so together they are too large.
                 diagnostics.push(Diagnostic {
                     source: String::new(),
-                    span: callgate_document::Span::default(),
+                    span: callgate_document::SourceSpan::default(),
                     message: format!("the text rules cannot be used together: {error}"),
                     label: String::new(),
                     hint: Some("use fewer or smaller patterns".to_owned()),

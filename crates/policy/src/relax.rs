@@ -2,7 +2,8 @@
 //! `{ use: builtin:starter, disable: [no-shutdown], except: [{ rule: no-sending, when: { connects: ci.example.com } }] }`.
 
 use callgate_document::{
-    At, Fields, Key, Node, Problems, Source, Span, Yaml, did_you_mean, list, parse, text, texts,
+    At, Key, Mapping, Node, Problems, Source, SourceSpan, Yaml, did_you_mean, list, parse, text,
+    texts,
 };
 
 use crate::condition;
@@ -36,7 +37,7 @@ impl Relaxation {
 
     /// Reads an entry of `policies` that has the key `use`.
     pub fn read(node: &Node, problems: &mut Problems<'_>) -> Option<Self> {
-        let fields = Fields::of(node, "an entry of `policies`", problems)?;
+        let fields = Mapping::of(node, "an entry of `policies`", problems)?;
         fields.check(&["use", "disable", "except"], &[], problems);
         let disable = match fields.get("disable") {
             Some(Node { value: Yaml::List(items), .. }) if items.is_empty() => Vec::new(),
@@ -103,7 +104,7 @@ impl Relaxation {
 
 impl RuleException {
     fn read(node: &Node, problems: &mut Problems<'_>) -> Option<Self> {
-        let fields = Fields::of(node, "an entry of `except`", problems)?;
+        let fields = Mapping::of(node, "an entry of `except`", problems)?;
         fields.check(&["rule", "when"], &[], problems);
         let (Some(rule), Some(when)) = (fields.get("rule"), fields.get("when")) else {
             problems
@@ -147,7 +148,7 @@ fn narrow(rule: &mut Node, except: Vec<Node>) {
 }
 
 /// A node of the config in the text of the built-in policy, where warnings about it can point.
-fn placed(node: &Node, span: Span) -> Node {
+fn placed(node: &Node, span: SourceSpan) -> Node {
     let value = match &node.value {
         Yaml::List(items) => Yaml::List(items.iter().map(|item| placed(item, span)).collect()),
         Yaml::Map(entries) => Yaml::Map(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use callgate_call::Surface;
-use callgate_document::Fields;
+use callgate_document::Mapping;
 use callgate_effects::Entry;
 use sha2::{Digest, Sha256};
 
@@ -49,7 +49,7 @@ pub struct PolicyChanges {
 const WORDS: &[&str] = &["id", "verdict", "mode", "reason", "hint", "blocks", "examples"];
 
 impl RuleSketch {
-    pub(crate) fn of(fields: &Fields<'_>) -> Self {
+    pub(crate) fn of(fields: &Mapping<'_>) -> Self {
         let texts = texts(fields, &[]);
         Self { whole: hash(&texts, &[]), matches: hash(&texts, WORDS) }
     }
@@ -57,7 +57,7 @@ impl RuleSketch {
 
 impl PolicySketch {
     pub(crate) fn new<'a>(
-        fields: &Fields<'_>,
+        fields: &Mapping<'_>,
         rules: impl IntoIterator<Item = (&'a str, RuleSketch)>,
     ) -> Self {
         let rules = rules.into_iter().map(|(id, sketch)| (id.to_owned(), sketch)).collect();
@@ -66,7 +66,7 @@ impl PolicySketch {
 }
 
 /// The entries as JSON, apart from some keys. Sorted by key, because the order of keys has no meaning.
-fn texts<'f>(fields: &Fields<'f>, without: &[&str]) -> Vec<(&'f str, String)> {
+fn texts<'f>(fields: &Mapping<'f>, without: &[&str]) -> Vec<(&'f str, String)> {
     let entries = fields.entries.iter().map(|(key, node)| (key.name.as_str(), node));
     let entries = entries.filter(|(name, _)| !without.contains(name));
     let mut texts: Vec<_> = entries.map(|(name, node)| (name, node.to_json())).collect();

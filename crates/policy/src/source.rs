@@ -5,7 +5,7 @@ mod text;
 
 use callgate_call::Surface;
 use callgate_document::{
-    At, Fields, Node, Problems, Source, Span, Yaml, integer, list, text, texts, word,
+    At, Mapping, Node, Problems, Source, SourceSpan, Yaml, integer, list, text, texts, word,
 };
 use callgate_scan::inspect::Finding;
 
@@ -36,7 +36,7 @@ pub(crate) struct PolicySource {
 /// One rule.
 #[derive(Debug)]
 pub(crate) struct RuleSource {
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     pub(crate) id: Option<At<String>>,
     pub(crate) surfaces: Option<Vec<Surface>>,
     pub(crate) tools: Option<Vec<At<String>>>,
@@ -70,7 +70,7 @@ pub(crate) struct LimitSource {
 /// What a rule replaces.
 #[derive(Debug)]
 pub(crate) struct SanitizeSource {
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     pub(crate) detectors: Vec<At<String>>,
     pub(crate) replace: Option<callgate_scan::Replace>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct ExamplesSource {
 /// One example call.
 #[derive(Debug)]
 pub(crate) struct ExampleSource {
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     pub(crate) tool: At<String>,
     pub(crate) server: Option<String>,
     pub(crate) agent: Option<String>,
@@ -120,7 +120,7 @@ pub(crate) fn policies(
 
 fn policies_of_file(source: &Source, problems: &mut Problems<'_>) -> Vec<PolicySource> {
     let Some(root) = callgate_document::parse(source, problems) else { return Vec::new() };
-    let Some(fields) = Fields::of(&root, "a policy file", problems) else { return Vec::new() };
+    let Some(fields) = Mapping::of(&root, "a policy file", problems) else { return Vec::new() };
     match fields.get("policies") {
         None => vec![policy(&fields, problems)],
         Some(node) => {
@@ -139,13 +139,13 @@ fn policies_of(nodes: &[Node], problems: &mut Problems<'_>) -> Vec<PolicySource>
                 .hint("only a config file can name other policies: give this file with `--config`");
             continue;
         }
-        let fields = Fields::of(node, "a policy", problems);
+        let fields = Mapping::of(node, "a policy", problems);
         read.extend(fields.map(|fields| policy(&fields, problems)));
     }
     read
 }
 
-fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
+fn policy(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> PolicySource {
     let known = problems.len();
     fields.check(POLICY_KEYS, &[], problems);
     let name = fields.get("policy").and_then(|node| text(node, "`policy`", problems));
@@ -166,7 +166,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
     let mut rules = Vec::new();
     if let Some(node) = fields.get("rules") {
         for node in list(node, "`rules`", problems) {
-            let fields = Fields::of(node, "a rule", problems);
+            let fields = Mapping::of(node, "a rule", problems);
             rules.extend(fields.map(|fields| rule(&fields, problems)));
         }
     }
@@ -191,7 +191,7 @@ const RULE_KEYS: &[&str] = &[
 ];
 const RULE_KEYS_LATER: &[&str] = &["cap"];
 
-fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
+fn rule(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> RuleSource {
     fields.check(RULE_KEYS, RULE_KEYS_LATER, problems);
     for (key, hint) in [("id", "add `id: some-name`"), ("verdict", "add `verdict: deny`")] {
         if fields.get(key).is_none() {
@@ -231,7 +231,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
     }
 }
 
-fn sketch(fields: &Fields<'_>, rules: &[RuleSource], text: &[TextRuleSource]) -> PolicySketch {
+fn sketch(fields: &Mapping<'_>, rules: &[RuleSource], text: &[TextRuleSource]) -> PolicySketch {
     let rules = rules.iter().filter_map(|rule| Some((rule.id.as_ref()?, rule.sketch)));
     let text = text.iter().filter_map(|rule| Some((rule.id.as_ref()?, rule.sketch)));
     PolicySketch::new(fields, rules.chain(text).map(|(id, it)| (id.value.as_str(), it)))
@@ -271,7 +271,7 @@ fn default(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
 }
 
 fn defaults(node: &Node, problems: &mut Problems<'_>) -> Vec<(Surface, Verdict)> {
-    let Some(fields) = Fields::of(node, "`defaults`", problems) else { return Vec::new() };
+    let Some(fields) = Mapping::of(node, "`defaults`", problems) else { return Vec::new() };
     fields.check(&Surface::ALL.map(Surface::as_str), &[], problems);
     let entries = Surface::ALL.into_iter().filter_map(|surface| {
         let node = fields.get(surface.as_str())?;
@@ -281,7 +281,7 @@ fn defaults(node: &Node, problems: &mut Problems<'_>) -> Vec<(Surface, Verdict)>
 }
 
 fn sanitize(node: &Node, problems: &mut Problems<'_>) -> Option<SanitizeSource> {
-    let fields = Fields::of(node, "`sanitize`", problems)?;
+    let fields = Mapping::of(node, "`sanitize`", problems)?;
     fields.check(&["detectors", "replace"], &[], problems);
     let detectors = fields.get("detectors").map(|node| texts(node, "`detectors`", problems));
     if detectors.is_none() {
@@ -308,7 +308,7 @@ fn surface(text: &At<String>, problems: &mut Problems<'_>) -> Option<Surface> {
 
 /// Reads the principals that a rule applies to.
 fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
-    let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
+    let Some(fields) = Mapping::of(node, "`who`", problems) else { return Vec::new() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     if fields.entries.is_empty() {
         problems.add(node.span, "`who` is empty");
@@ -324,7 +324,7 @@ fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<
         );
         return Default::default();
     }
-    let Some(fields) = Fields::of(node, "`for`", problems) else { return Default::default() };
+    let Some(fields) = Mapping::of(node, "`for`", problems) else { return Default::default() };
     fields.check(FOR_KEYS, &[], problems);
     if fields.entries.is_empty() {
         problems
@@ -338,7 +338,7 @@ fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<
 /// The keys of `for`.
 const FOR_KEYS: &[&str] = &["org", "team", "user", "key", "agent"];
 
-fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
+fn named(fields: &Mapping<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let globs = |field: WhoField| {
         let key = field.as_str();
         Some((field, texts(fields.get(key)?, &format!("`{under}.{key}`"), problems)))
@@ -348,7 +348,7 @@ fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<W
 
 fn limit(node: &Node, problems: &mut Problems<'_>) -> Option<LimitSource> {
     const COUNT: std::ops::RangeInclusive<i64> = 1..=1_000_000_000;
-    let fields = Fields::of(node, "`limit`", problems)?;
+    let fields = Mapping::of(node, "`limit`", problems)?;
     fields.check(&["calls", "per", "burst", "by"], &[], problems);
     for key in ["calls", "per"] {
         if fields.get(key).is_none() {
@@ -374,7 +374,7 @@ fn limit(node: &Node, problems: &mut Problems<'_>) -> Option<LimitSource> {
 }
 
 fn examples(node: &Node, problems: &mut Problems<'_>) -> ExamplesSource {
-    let Some(fields) = Fields::of(node, "`examples`", problems) else {
+    let Some(fields) = Mapping::of(node, "`examples`", problems) else {
         return ExamplesSource::default();
     };
     fields.check(&["match", "no_match"], &[], problems);
@@ -387,7 +387,7 @@ fn examples(node: &Node, problems: &mut Problems<'_>) -> ExamplesSource {
 }
 
 fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
-    let fields = Fields::of(node, "an example", problems)?;
+    let fields = Mapping::of(node, "an example", problems)?;
     const KEYS: &[&str] =
         &["tool", "input", "server", "agent", "who", "cwd", "surface", "finding", "time"];
     fields.check(KEYS, &[], problems);
@@ -426,7 +426,7 @@ pub fn moment(node: &Node, problems: &mut Problems<'_>) -> Option<Moment> {
 
 /// Reads the caller in an example. Fields that are left out are unknown, as at a door.
 fn example_who(node: &Node, problems: &mut Problems<'_>) -> callgate_call::Who {
-    let Some(fields) = Fields::of(node, "`who`", problems) else { return Default::default() };
+    let Some(fields) = Mapping::of(node, "`who`", problems) else { return Default::default() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     let mut value = |field: WhoField| {
         let key = field.as_str();

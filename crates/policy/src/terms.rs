@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_document::{At, Fields, Node, Problems, text, texts, word};
+use callgate_document::{At, Mapping, Node, Problems, text, texts, word};
 
 use crate::source::RuleSource;
 use crate::verdict::Verdict;
@@ -73,7 +73,7 @@ pub(crate) struct TermsSource {
 }
 
 /// Reads `ask:` and `review:` of a rule.
-pub(crate) fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Vec<TermsSource> {
+pub(crate) fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Vec<TermsSource> {
     let mut found = Vec::new();
     for (key, node) in fields.entries {
         let (word, terms) = match key.name.as_str() {
@@ -126,7 +126,7 @@ fn default_terms(verdict: Verdict) -> Terms {
 }
 
 fn ask(node: &Node, problems: &mut Problems<'_>) -> Option<AskTerms> {
-    let fields = Fields::of(node, "`ask`", problems)?;
+    let fields = Mapping::of(node, "`ask`", problems)?;
     fields.check(&["timeout", "approvers", "unattended", "fallback"], &[], problems);
     let approvers = fields.get("approvers").map(|node| texts(node, "`approvers`", problems));
     let known =
@@ -144,7 +144,7 @@ fn ask(node: &Node, problems: &mut Problems<'_>) -> Option<AskTerms> {
 }
 
 fn review(node: &Node, problems: &mut Problems<'_>) -> Option<ReviewTerms> {
-    let fields = Fields::of(node, "`review`", problems)?;
+    let fields = Mapping::of(node, "`review`", problems)?;
     fields.check(&["guidance", "model", "timeout", "fallback"], &[], problems);
     let mut optional =
         |key: &str| fields.get(key).and_then(|node| text(node, &format!("`{key}`"), problems));
@@ -157,7 +157,7 @@ fn review(node: &Node, problems: &mut Problems<'_>) -> Option<ReviewTerms> {
     })
 }
 
-fn fallback(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Fallback {
+fn fallback(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Fallback {
     let known = [("deny", Fallback::Deny), ("allow", Fallback::Allow)];
     let read = fields.get("fallback").and_then(|node| {
         let text = text(node, "`fallback`", problems)?;
@@ -166,7 +166,7 @@ fn fallback(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Fallback {
     read.map_or(Fallback::Deny, |at| at.value)
 }
 
-fn timeout(fields: &Fields<'_>, default: Duration, problems: &mut Problems<'_>) -> Duration {
+fn timeout(fields: &Mapping<'_>, default: Duration, problems: &mut Problems<'_>) -> Duration {
     let Some(node) = fields.get("timeout") else { return default };
     let Some(written) = text(node, "`timeout`", problems) else { return default };
     duration(&written).unwrap_or_else(|| {
@@ -179,7 +179,7 @@ fn timeout(fields: &Fields<'_>, default: Duration, problems: &mut Problems<'_>) 
 
 /// The time that a condition on earlier calls looks back.
 pub(crate) fn within(
-    fields: &Fields<'_>,
+    fields: &Mapping<'_>,
     what: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Duration> {

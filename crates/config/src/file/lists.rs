@@ -1,6 +1,6 @@
 //! Readers for lists, flags and hashes in a section.
 
-use callgate_document::{At, Fields, Key, Node, Problems, Yaml, list, text, wrong};
+use callgate_document::{At, Key, Mapping, Node, Problems, Yaml, list, text, wrong};
 
 use super::read::{Section, Wrong, variable, wrong_as};
 use crate::fields::{ANY, ENTRY};
@@ -115,7 +115,7 @@ impl<'n> Section<'n> {
         problems: &mut Problems<'_>,
     ) -> Vec<(Section<'n>, &'n Key)> {
         let Some(node) = self.node(key) else { return Vec::new() };
-        let Some(fields) = Fields::of(node, &self.what(key), problems) else { return Vec::new() };
+        let Some(fields) = Mapping::of(node, &self.what(key), problems) else { return Vec::new() };
         let (path, shown) = self.below(key);
         let read = |(key, node): &'n (Key, Node)| {
             let shown = format!("{shown}.{}", key.name);

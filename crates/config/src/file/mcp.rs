@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_decide::mcp::{CheckAction, Globs, ServerKind};
-use callgate_document::{At, Key, Problems, Span};
+use callgate_document::{At, Key, Problems, SourceSpan};
 use url::Url;
 
 use super::read::{Section, wrong_as};
@@ -236,14 +236,14 @@ fn rates(section: &Section<'_>, problems: &mut Problems<'_>) -> Vec<(String, Wri
     read.collect()
 }
 
-fn rate(section: &Section<'_>, at: Span, problems: &mut Problems<'_>) -> Option<WrittenRate> {
+fn rate(section: &Section<'_>, at: SourceSpan, problems: &mut Problems<'_>) -> Option<WrittenRate> {
     let hint = "write it like `{ calls: 60, per: minute, burst: 10 }`";
     needs_calls(section, at, hint, problems);
     let (per, burst) = (section.word("per", problems), section.count("burst", problems));
     Some(WrittenRate { calls: section.count("calls", problems)?.value, per, burst })
 }
 
-fn needs_calls(section: &Section<'_>, at: Span, hint: &str, problems: &mut Problems<'_>) {
+fn needs_calls(section: &Section<'_>, at: SourceSpan, hint: &str, problems: &mut Problems<'_>) {
     if section.is_read() && !section.has("calls") {
         problems.add(at, format!("`{}` has no `calls`", section.shown())).hint(hint);
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use callgate_document::{
-    At, Fields, Key, Node, Problems, Span, Yaml, integer, list, text, word, wrong,
+    At, Key, Mapping, Node, Problems, SourceSpan, Yaml, integer, list, text, word, wrong,
 };
 use url::Url;
 
@@ -21,7 +21,7 @@ pub(crate) struct Section<'n> {
     path: String,
     /// The same path as the operator wrote it.
     shown: String,
-    fields: Option<Fields<'n>>,
+    fields: Option<Mapping<'n>>,
 }
 
 /// The word for "no bound".
@@ -29,8 +29,8 @@ const NONE: &str = "none";
 
 impl<'n> Section<'n> {
     /// The file itself. Its keys are checked elsewhere, because it may also contain a policy.
-    pub(super) fn root(fields: &Fields<'n>) -> Self {
-        let fields = Some(Fields { entries: fields.entries, span: fields.span });
+    pub(super) fn root(fields: &Mapping<'n>) -> Self {
+        let fields = Some(Mapping { entries: fields.entries, span: fields.span });
         Self { path: String::new(), shown: String::new(), fields }
     }
 
@@ -41,7 +41,7 @@ impl<'n> Section<'n> {
         node: &'n Node,
         problems: &mut Problems<'_>,
     ) -> Self {
-        let fields = Fields::of(node, &format!("`{shown}`"), problems);
+        let fields = Mapping::of(node, &format!("`{shown}`"), problems);
         if let Some(fields) = &fields {
             let known: Vec<&str> = fields::in_section(path).map(Field::key).collect();
             fields.check(&known, &[], problems);
@@ -51,7 +51,7 @@ impl<'n> Section<'n> {
 
     /// A section with nothing but these entries, for the defaults.
     pub(crate) fn alone(path: &str, entries: &'n [(Key, Node)]) -> Self {
-        let fields = Some(Fields { entries, span: Span::default() });
+        let fields = Some(Mapping { entries, span: SourceSpan::default() });
         Self { path: path.to_owned(), shown: path.to_owned(), fields }
     }
 
@@ -66,7 +66,7 @@ impl<'n> Section<'n> {
     pub(super) fn inside(&self, key: &str) -> Self {
         let (path, shown) = self.below(key);
         let fields = self.node(key).and_then(|node| match &node.value {
-            Yaml::Map(entries) => Some(Fields { entries, span: node.span }),
+            Yaml::Map(entries) => Some(Mapping { entries, span: node.span }),
             _ => None,
         });
         Self { path, shown, fields }
@@ -97,7 +97,7 @@ impl<'n> Section<'n> {
     }
 
     /// The position of a key, if it is present.
-    pub(super) fn key_span(&self, key: &str) -> Option<Span> {
+    pub(super) fn key_span(&self, key: &str) -> Option<SourceSpan> {
         let mut entries = self.fields.as_ref()?.entries.iter();
         entries.find(|(known, _)| known.name == key).map(|(known, _)| known.span)
     }

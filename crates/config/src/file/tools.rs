@@ -1,7 +1,7 @@
 //! `tools`, as written: tools that the operator adds to the catalogue.
 
 use callgate_call::{ToolName, fold};
-use callgate_document::{At, Fields, Key, Node, Problems, Yaml, text, word, wrong};
+use callgate_document::{At, Key, Mapping, Node, Problems, Yaml, text, word, wrong};
 use callgate_effects::{Bound, Catalogue, EffectKind, Entry, Kind, Role};
 
 use super::read::Section;
@@ -83,7 +83,7 @@ fn read_roles(section: &Section<'_>, problems: &mut Problems<'_>) -> Vec<(String
     let known: Vec<(&str, Role)> = words.iter().map(String::as_str).zip(Role::ALL).collect();
     let Some(node) = section.node("args") else { return Vec::new() };
     let what = section.what("args");
-    let Some(fields) = Fields::of(node, &what, problems) else { return Vec::new() };
+    let Some(fields) = Mapping::of(node, &what, problems) else { return Vec::new() };
     let mut roles = Vec::new();
     for (key, node) in fields.entries {
         if !is_path(&key.name) {

@@ -1,7 +1,7 @@
 //! Which rules of a policy an agent can have as well.
 
 use callgate_call::fold;
-use callgate_document::{Node, Span, Yaml};
+use callgate_document::{Node, SourceSpan, Yaml};
 use callgate_effects::sets;
 use callgate_policy::Globs;
 
@@ -29,7 +29,7 @@ pub(super) fn of_policy<'n>(
     changes: &mut Vec<Change>,
 ) -> Vec<Rule<'n>> {
     let name = get(policy, "policy").and_then(text).unwrap_or("policy");
-    let mut report = |at: Span, rule: Option<&str>, message: &str| {
+    let mut report = |at: SourceSpan, rule: Option<&str>, message: &str| {
         let written = rule.map_or_else(|| name.to_owned(), |rule| format!("{name}/{rule}"));
         changes.push(Change {
             span: at,

@@ -1,7 +1,7 @@
 //! Tool policies of arfa: a map (its cache), a list (its API), or rows of its table as JSON or CSV.
 //! An explicit deny wins there, and here, because all rules have the same priority.
 
-use callgate_document::{Node, Source, Span, Yaml};
+use callgate_document::{Node, Source, SourceSpan, Yaml};
 use regex::Regex;
 
 use super::context::Context;
@@ -47,7 +47,7 @@ fn list_of(root: &Node) -> Option<&Node> {
     get(root, "tool_policies").filter(|node| matches!(node.value, Yaml::List(_)))
 }
 
-fn rule(context: &mut Context<'_>, at: Span, tool: &str, node: &Node) -> Option<DraftRule> {
+fn rule(context: &mut Context<'_>, at: SourceSpan, tool: &str, node: &Node) -> Option<DraftRule> {
     let decision = match get(node, "action").and_then(text).map(str::to_ascii_lowercase).as_deref()
     {
         Some("deny") => Decision::Deny,

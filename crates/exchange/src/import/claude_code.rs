@@ -2,7 +2,7 @@
 //!
 //! All lists have the same priority here, so the strictest decides, as there.
 
-use callgate_document::{Node, Span, Yaml};
+use callgate_document::{Node, SourceSpan, Yaml};
 
 use super::context::Context;
 use super::{servers, tails};
@@ -70,7 +70,7 @@ fn lists(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy
 /// All allowed commands together: a line may consist of several of them.
 fn allowed_commands(
     context: &mut Context<'_>,
-    commands: Vec<(Span, String, CommandPattern)>,
+    commands: Vec<(SourceSpan, String, CommandPattern)>,
 ) -> Option<DraftRule> {
     let at = commands.first()?.0;
     let mut rule = context.named_rule("allowed-commands", "", Decision::Allow);
@@ -95,7 +95,7 @@ enum Parsed {
 
 struct RuleReader<'c, 's> {
     context: &'c mut Context<'s>,
-    at: Span,
+    at: SourceSpan,
     decision: Decision,
 }
 

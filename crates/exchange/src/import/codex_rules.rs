@@ -1,7 +1,7 @@
 //! `.rules` files of Codex. The strictest of all matching rules decides there, and here, because all
 //! have the same priority.
 
-use callgate_document::{Node, Span, Yaml};
+use callgate_document::{Node, SourceSpan, Yaml};
 use regex::Regex;
 
 use super::context::Context;
@@ -50,7 +50,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
 
 /// A rule about commands that begin with some words.
 pub(super) struct Prefix {
-    pub(super) at: Span,
+    pub(super) at: SourceSpan,
     pub(super) written: String,
     pub(super) words: Vec<Vec<String>>,
     pub(super) decision: Decision,
@@ -61,7 +61,11 @@ pub(super) struct Prefix {
 
 impl Prefix {
     /// A rule of the file `requirements.toml`, which has no examples.
-    pub(super) fn of_requirements(at: Span, words: Vec<Vec<String>>, decision: Decision) -> Self {
+    pub(super) fn of_requirements(
+        at: SourceSpan,
+        words: Vec<Vec<String>>,
+        decision: Decision,
+    ) -> Self {
         let (matching, not_matching) = (Vec::new(), Vec::new());
         let written = shown(&words);
         Self { at, written, words, decision, reason: None, matching, not_matching }

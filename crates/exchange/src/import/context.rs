@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callgate_document::{Diagnostic, Node, Problems, Source, Span};
+use callgate_document::{Diagnostic, Node, Problems, Source, SourceSpan};
 
 use crate::change::{Change, ChangeKind};
 use crate::draft::{Decision, DraftPolicy, DraftRule, Ids};
@@ -35,7 +35,7 @@ impl<'s> Context<'s> {
     }
 
     /// A rule for something in the file, without tools and condition yet.
-    pub(super) fn rule(&mut self, at: Span, written: &str, decision: Decision) -> DraftRule {
+    pub(super) fn rule(&mut self, at: SourceSpan, written: &str, decision: Decision) -> DraftRule {
         let id = self.ids.of(&format!("{} {written}", decision.as_str()));
         DraftRule {
             id,
@@ -53,7 +53,7 @@ impl<'s> Context<'s> {
     }
 
     /// Where a rule comes from, for the comment above it.
-    pub(super) fn place(&self, at: Span, written: &str) -> String {
+    pub(super) fn place(&self, at: SourceSpan, written: &str) -> String {
         format!("{}:{}: {written}", self.file_name(), at.line)
     }
 
@@ -72,7 +72,7 @@ impl<'s> Context<'s> {
     /// Reports a difference.
     pub(super) fn change(
         &mut self,
-        at: Span,
+        at: SourceSpan,
         written: &str,
         rule: Option<&DraftRule>,
         kind: ChangeKind,
@@ -89,14 +89,14 @@ impl<'s> Context<'s> {
     }
 
     /// Reports something that the result has nothing for.
-    pub(super) fn left_out(&mut self, at: Span, written: &str, message: impl Into<String>) {
+    pub(super) fn left_out(&mut self, at: SourceSpan, written: &str, message: impl Into<String>) {
         self.change(at, written, None, ChangeKind::LeftOut, message);
     }
 
     /// Reports a rule that covers more than its source, or allows less.
     pub(super) fn stricter(
         &mut self,
-        at: Span,
+        at: SourceSpan,
         written: &str,
         rule: &DraftRule,
         message: impl Into<String>,
@@ -116,7 +116,7 @@ impl<'s> Context<'s> {
     }
 
     /// Reports a problem that rejects the file.
-    pub(super) fn problem(&mut self, at: Span, message: impl Into<String>) {
+    pub(super) fn problem(&mut self, at: SourceSpan, message: impl Into<String>) {
         self.problems.add(at, message);
     }
 }

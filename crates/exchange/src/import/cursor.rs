@@ -1,7 +1,7 @@
 //! Permissions of Cursor: `permissions` of `cli-config.json` and `.cursor/cli.json`, in which deny wins,
 //! and the lists of `permissions.json`, which only allow.
 
-use callgate_document::{Node, Span};
+use callgate_document::{Node, SourceSpan};
 
 use super::context::Context;
 use super::tails;
@@ -55,7 +55,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     Some(Draft { policies: vec![policy] })
 }
 
-type Commands = Vec<(Span, String, CommandPattern)>;
+type Commands = Vec<(SourceSpan, String, CommandPattern)>;
 
 fn entry(
     context: &mut Context<'_>,
@@ -95,7 +95,7 @@ fn entry(
 }
 
 /// A rule that Cursor has added since. One that denies cannot be left out quietly.
-fn unknown(context: &mut Context<'_>, at: Span, written: &str, decision: Decision) {
+fn unknown(context: &mut Context<'_>, at: SourceSpan, written: &str, decision: Decision) {
     match decision.allows() {
         true => context.left_out(at, written, "this permission is not known"),
         false => context.problem(at, format!("`{written}` is not a permission that is known")),
@@ -118,7 +118,7 @@ fn shell(inner: &str) -> CommandPattern {
 
 fn shell_rule(
     context: &mut Context<'_>,
-    at: Span,
+    at: SourceSpan,
     written: &str,
     decision: Decision,
     pattern: &CommandPattern,
@@ -152,7 +152,7 @@ fn allowed_commands(context: &mut Context<'_>, commands: Commands) -> Option<Dra
 
 fn files(
     context: &mut Context<'_>,
-    at: Span,
+    at: SourceSpan,
     written: &str,
     decision: Decision,
     (glob, keys): (&str, &[&'static str]),
@@ -187,7 +187,7 @@ fn files(
 
 fn fetch(
     context: &mut Context<'_>,
-    at: Span,
+    at: SourceSpan,
     written: &str,
     decision: Decision,
     host: &str,
@@ -205,7 +205,7 @@ fn fetch(
 
 fn server_tool(
     context: &mut Context<'_>,
-    at: Span,
+    at: SourceSpan,
     written: &str,
     decision: Decision,
     (server, tool): (&str, &str),

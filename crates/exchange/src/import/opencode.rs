@@ -1,6 +1,6 @@
 //! `permission` of opencode: for each tool a word, or patterns of which the last that matches decides.
 
-use callgate_document::{Node, Span, Yaml};
+use callgate_document::{Node, SourceSpan, Yaml};
 
 use super::context::Context;
 use super::order::{Ordered, prioritised};
@@ -43,7 +43,7 @@ const KNOWN: [(&str, About, &[&str]); 13] = [
 
 /// One pattern with its word.
 struct Entry<'n> {
-    at: Span,
+    at: SourceSpan,
     key: &'n str,
     pattern: &'n str,
     decision: Decision,

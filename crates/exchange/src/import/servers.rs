@@ -1,6 +1,6 @@
 //! Lists of MCP servers that may be used, as a policy of their own.
 
-use callgate_document::Span;
+use callgate_document::SourceSpan;
 
 use super::context::Context;
 use crate::draft::{Decision, DraftPolicy};
@@ -9,7 +9,7 @@ use crate::draft::{Decision, DraftPolicy};
 /// strictest counts: allowing a server here does not lift a rule about its tools.
 pub(super) fn only(
     context: &mut Context<'_>,
-    at: Span,
+    at: SourceSpan,
     written: &str,
     name: &str,
     servers: Vec<String>,

@@ -3,7 +3,7 @@
 //! Anything else (variables, functions, loops, formatted strings) is an error: what it comes to is not
 //! in the text.
 
-use callgate_document::{Node, Problems, Source, Span, Yaml};
+use callgate_document::{Node, Problems, Source, SourceSpan, Yaml};
 
 use super::span;
 
@@ -11,7 +11,7 @@ use super::span;
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) name: String,
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     pub(crate) arguments: Vec<(String, Node)>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Vec<C
 }
 
 struct Wrong {
-    at: Span,
+    at: SourceSpan,
     message: String,
 }
 

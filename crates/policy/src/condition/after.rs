@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_document::{Fields, Node, Problems, Yaml};
+use callgate_document::{Mapping, Node, Problems, Yaml};
 use callgate_json::quote;
 use sha2::{Digest, Sha256};
 
@@ -48,9 +48,9 @@ impl LeafCondition for AfterCondition {
                   and session fulfilled it within that time (up to `24h`)",
     }];
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get("after")?;
-        let inner = Fields::of(node, "`after`", problems)?;
+        let inner = Mapping::of(node, "`after`", problems)?;
         let within = within(&inner, "after", problems);
         let Yaml::Map(entries) = &node.value else { return None };
         let others = entries.iter().filter(|(key, _)| key.name != "within").cloned().collect();

@@ -6,7 +6,7 @@ mod role;
 mod unknown;
 
 use callgate_call::{Arguments, EmbeddedJson};
-use callgate_document::{Fields, Problems, Span};
+use callgate_document::{Mapping, Problems, SourceSpan};
 use callgate_effects::Role;
 use callgate_json::Value;
 
@@ -27,7 +27,7 @@ pub(crate) struct ArgumentCondition {
     path: ArgumentPath,
     /// The path as written in the rule, and where.
     written: String,
-    span: Span,
+    span: SourceSpan,
     name: OperatorName,
     operator: Operator,
     /// The operand as written in the rule, as JSON.
@@ -39,7 +39,7 @@ impl LeafCondition for ArgumentCondition {
 
     const KEYS: &'static [KeyDoc] = compile::KEYS;
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         compile::compile(fields, problems)
     }
 
@@ -126,7 +126,7 @@ impl ArgumentCondition {
     }
 
     /// The path, and where it is in the rule.
-    pub(crate) fn path(&self) -> (&ArgumentPath, Span) {
+    pub(crate) fn path(&self) -> (&ArgumentPath, SourceSpan) {
         (&self.path, self.span)
     }
 

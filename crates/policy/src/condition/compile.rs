@@ -1,6 +1,6 @@
 //! From a rule's `when` to a condition.
 
-use callgate_document::{Fields, Node, Problems, Yaml, list};
+use callgate_document::{Mapping, Node, Problems, Yaml, list};
 
 use super::list::{ConditionParser, KINDS};
 use super::{Condition, KeyDoc};
@@ -30,7 +30,7 @@ pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condit
             .hint("put the list under `all` or `any`");
         return None;
     }
-    let fields = Fields::of(node, "a condition", problems)?;
+    let fields = Mapping::of(node, "a condition", problems)?;
     let before = problems.len();
     let known = known_keys();
     fields.check(&known, &[], problems);
@@ -67,7 +67,7 @@ pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condit
 
 /// Reports the first known key that does not go with the head.
 fn report_strays(
-    fields: &Fields<'_>,
+    fields: &Mapping<'_>,
     head: &str,
     kind: Option<&ConditionParser>,
     known: &[&str],

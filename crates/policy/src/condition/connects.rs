@@ -1,6 +1,6 @@
 //! The condition `connects`: which hosts a call would talk to, and what for.
 
-use callgate_document::{Fields, Problems};
+use callgate_document::{Mapping, Problems};
 use callgate_effects::{Action, EffectKind, Purpose};
 
 use super::Scene;
@@ -35,7 +35,7 @@ impl EffectCondition for ConnectsCondition {
 
     const KIND: EffectKind = EffectKind::Connects;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let value = value(node, Self::KEY, "hosts", "for", problems)?;
         let purposes = words(&value.words, "purpose", PURPOSES, problems);

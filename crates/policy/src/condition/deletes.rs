@@ -1,6 +1,6 @@
 //! The condition `deletes`: which files a call would remove, and how much that is.
 
-use callgate_document::{Fields, Node, Problems, Yaml, boolean, integer, text};
+use callgate_document::{Mapping, Node, Problems, Yaml, boolean, integer, text};
 use callgate_effects::{Action, EffectKind, Extent, Scope};
 
 use super::Scene;
@@ -41,14 +41,14 @@ impl EffectCondition for DeletesCondition {
 
     const KIND: EffectKind = EffectKind::Deletes;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let before = problems.len();
         let value = value_with(node, Self::KEY, ("paths", "how"), RADIUS, problems)?;
         let how = words(&value.words, "way to delete", HOW, problems);
         let paths = Paths::new(value.sense, &value.items, problems);
         let radius = match &node.value {
-            Yaml::Map(_) => Radius::read(&Fields::of(node, "`deletes`", problems)?, problems),
+            Yaml::Map(_) => Radius::read(&Mapping::of(node, "`deletes`", problems)?, problems),
             _ => Radius::default(),
         };
         let is_right = problems.len() == before;
@@ -129,7 +129,7 @@ fn extent_of(found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Extent> {
 }
 
 impl Radius {
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Self {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Self {
         let number = |node: &Node, problems: &mut Problems<'_>| {
             let number = integer(node, "`files_over`", 0..=MAX_FILES, problems)?;
             u64::try_from(number).ok()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use callgate_document::{Fields, Problems, integer};
+use callgate_document::{Mapping, Problems, integer};
 use callgate_json::quote;
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
@@ -55,9 +55,9 @@ impl LeafCondition for DeniedCondition {
                   calls of the same principal and session within that time (up to `24h`)",
     }];
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get("denied")?;
-        let inner = Fields::of(node, "`denied`", problems)?;
+        let inner = Mapping::of(node, "`denied`", problems)?;
         inner.check(&["times", "within"], &[], problems);
         let within = within(&inner, "denied", problems);
         let Some(times) = inner.get("times") else {

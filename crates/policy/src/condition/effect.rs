@@ -2,7 +2,7 @@
 //! file asks it about every effect of the call.
 
 use callgate_call::Arguments;
-use callgate_document::{Fields, Problems};
+use callgate_document::{Mapping, Problems};
 use callgate_effects::{
     Action, Bound, Effect, EffectKind, Effects, Knowledge, Opaque, Run, Truth, Why,
 };
@@ -29,7 +29,7 @@ pub(crate) trait EffectCondition: Sized {
     const KIND: EffectKind;
 
     /// Compiles the condition, or reports what is wrong with it.
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self>;
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self>;
 
     /// Whether it holds for this effect; `None` if it does not ask about such an effect at all.
     fn fits(&self, found: FoundEffect<'_>, scene: &Scene<'_>) -> Option<Tri>;
@@ -90,7 +90,7 @@ impl<C: EffectCondition> LeafCondition for C {
 
     const KEYS: &'static [KeyDoc] = C::ROWS;
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         C::read(fields, problems)
     }
 

@@ -1,6 +1,6 @@
 //! Reads the values of conditions on effects: lists of globs, `{ not: [...] }`, named sets, words.
 
-use callgate_document::{At, Fields, Node, Problems, Yaml, did_you_mean, texts};
+use callgate_document::{At, Mapping, Node, Problems, Yaml, did_you_mean, texts};
 use callgate_effects::{HostSet, Path, PathSet, PreparedPath, Purpose, Stance, sets};
 use std::sync::OnceLock;
 
@@ -56,7 +56,7 @@ pub(super) fn value_with(
         let items = texts(node, &what, problems);
         return Some(ListValue { sense: Sense::In, items, words: Vec::new() });
     };
-    let fields = Fields::of(node, &what, problems)?;
+    let fields = Mapping::of(node, &what, problems)?;
     let before = problems.len();
     fields.check(&[&[list, "not", extra], more].concat(), &[], problems);
     let is_narrowed = more.iter().any(|key| fields.get(key).is_some());

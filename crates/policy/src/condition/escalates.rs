@@ -1,6 +1,6 @@
 //! The condition `escalates`: calls that leave the sandbox of their agent or skip its questions.
 
-use callgate_document::{Fields, Problems, Yaml};
+use callgate_document::{Mapping, Problems, Yaml};
 use callgate_effects::{Action, EffectKind, Effects, Mark, escalating_argument};
 use callgate_json::quote;
 
@@ -22,7 +22,7 @@ impl LeafCondition for EscalatesCondition {
                   `with_escalated_permissions`, …), or starts another agent without its guards",
     }];
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get("escalates")?;
         if node.value == Yaml::Bool(true) {
             return Some(Self);

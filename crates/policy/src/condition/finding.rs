@@ -1,6 +1,6 @@
 //! The condition `finding`: whether an inspection of an MCP server's texts found something.
 
-use callgate_document::{Fields, Node, Problems, Yaml};
+use callgate_document::{Mapping, Node, Problems, Yaml};
 use callgate_json::quote;
 use callgate_scan::inspect::{Class, Finding, Severity};
 
@@ -34,12 +34,12 @@ impl LeafCondition for FindingCondition {
     }];
 
     /// `finding: any`, or `finding: { class: [..], severity: high }` with either left out.
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get("finding")?;
         if let Yaml::String(written) = &node.value {
             return any(written, node, problems);
         }
-        let fields = Fields::of(node, "`finding`", problems)?;
+        let fields = Mapping::of(node, "`finding`", problems)?;
         let before = problems.len();
         fields.check(&["class", "severity"], &[], problems);
         if fields.entries.is_empty() {

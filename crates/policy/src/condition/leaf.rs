@@ -1,6 +1,6 @@
 //! What every kind of condition provides.
 
-use callgate_document::{Fields, Problems};
+use callgate_document::{Mapping, Problems};
 
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
@@ -21,7 +21,7 @@ pub(crate) trait LeafCondition: Sized {
 
     /// Compiles the condition, or reports what is wrong with it. `fields` has exactly one of the
     /// heads, and no key of another kind.
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self>;
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self>;
 
     /// What decides whether it holds.
     fn evidence(&self) -> Evidence;

@@ -1,6 +1,6 @@
 //! The list of all kinds of conditions. `CONTRIBUTING.md` says how to add one.
 
-use callgate_document::{Fields, Problems};
+use callgate_document::{Mapping, Problems};
 
 use crate::explain::TestExplanation;
 use crate::judgement::Matched;
@@ -87,7 +87,7 @@ kinds! {
 pub(super) struct ConditionParser {
     pub(super) heads: &'static [&'static str],
     pub(super) keys: &'static [KeyDoc],
-    pub(super) compile: fn(&Fields<'_>, &mut Problems<'_>) -> Option<Leaf>,
+    pub(super) compile: fn(&Mapping<'_>, &mut Problems<'_>) -> Option<Leaf>,
 }
 
 impl ConditionParser {

@@ -1,6 +1,6 @@
 //! The condition `marked`: what is known about a command as a whole.
 
-use callgate_document::{Fields, Problems, texts};
+use callgate_document::{Mapping, Problems, texts};
 use callgate_effects::{Action, EffectKind, Mark, Run, Word};
 
 use super::Scene;
@@ -24,7 +24,7 @@ impl EffectCondition for MarkedCondition {
 
     const KIND: EffectKind = EffectKind::Runs;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let before = problems.len();
         let known = Mark::ALL.map(|mark| (mark.as_str(), mark));

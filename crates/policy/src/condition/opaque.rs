@@ -1,6 +1,6 @@
 //! The condition `opaque`: parts of a call that cannot be read and could do something.
 
-use callgate_document::{Fields, Problems, Yaml, texts};
+use callgate_document::{Mapping, Problems, Yaml, texts};
 use callgate_effects::{Action, Bound, EffectKind, Why};
 
 use super::Scene;
@@ -37,7 +37,7 @@ impl EffectCondition for OpaqueCondition {
 
     const KIND: EffectKind = EffectKind::Opaque;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let written = node.to_json();
         match &node.value {

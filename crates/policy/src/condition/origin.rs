@@ -12,7 +12,7 @@ use crate::judgement::Matched;
 use crate::path::{ArgumentPath, PathItem};
 use crate::tri::Tri;
 use callgate_document::Problems;
-use callgate_document::{Fields, text, word};
+use callgate_document::{Mapping, text, word};
 
 /// An argument whose values are looked for in the conversation.
 #[derive(Debug, Clone)]
@@ -35,9 +35,9 @@ impl LeafCondition for OriginCondition {
                   user or the system; not in a rule that allows",
     }];
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get("origin")?;
-        let inner = Fields::of(node, "`origin`", problems)?;
+        let inner = Mapping::of(node, "`origin`", problems)?;
         inner.check(&["arg", "only"], &[], problems);
         for (key, hint) in [("arg", "arg: recipient"), ("only", "only: tool_result")] {
             if inner.get(key).is_none() {

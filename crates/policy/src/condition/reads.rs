@@ -1,6 +1,6 @@
 //! The condition `reads`: which files a call would read.
 
-use callgate_document::{Fields, Problems};
+use callgate_document::{Mapping, Problems};
 use callgate_effects::{Access, Action, EffectKind};
 
 use super::Scene;
@@ -28,7 +28,7 @@ impl EffectCondition for ReadsCondition {
 
     const KIND: EffectKind = EffectKind::Reads;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let value = value(node, Self::KEY, "paths", "how", problems)?;
         let mut how = words(&value.words, "way to read", HOW, problems);

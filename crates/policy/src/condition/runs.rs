@@ -1,6 +1,6 @@
 //! The condition `runs`: which programs a call would run, and with what.
 
-use callgate_document::{At, Fields, Node, Problems, Yaml, boolean, list, text, texts};
+use callgate_document::{At, Mapping, Node, Problems, Yaml, boolean, list, text, texts};
 use callgate_effects::{Action, EffectKind, Run, Word};
 
 use super::Scene;
@@ -50,7 +50,7 @@ impl EffectCondition for RunsCondition {
 
     const KIND: EffectKind = EffectKind::Runs;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let nodes = match &node.value {
             Yaml::List(_) => list(node, "`runs`", problems),
@@ -136,7 +136,7 @@ fn command(node: &Node, problems: &mut Problems<'_>) -> Option<RuleCommand> {
 }
 
 fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<RuleCommand> {
-    let fields = Fields::of(node, "`runs`", problems)?;
+    let fields = Mapping::of(node, "`runs`", problems)?;
     let before = problems.len();
     fields.check(&["program", "args", "flags", "known"], &[], problems);
     let known = fields.get("known").and_then(|node| boolean(node, "`known`", problems));

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use callgate_call::{Arguments, ArgumentsForm, UnreadableArguments};
-use callgate_document::{At, Fields, Problems, Yaml, texts};
+use callgate_document::{At, Mapping, Problems, Yaml, texts};
 use callgate_json::quote;
 use callgate_scan::Set;
 
@@ -57,7 +57,7 @@ impl LeafCondition for SecretCondition {
                   anywhere in the input; takes no operator",
     }];
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let before = problems.len();
         if fields.get("secret").is_some_and(|node| node.value == Yaml::String(ANY.to_owned())) {
             return Some(Self { set: Detectors::Any, names: vec![ANY.to_owned()] });

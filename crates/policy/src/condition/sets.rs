@@ -1,7 +1,7 @@
 //! The condition `sets`: settings that make a later command run something else.
 
 use callgate_call::fold;
-use callgate_document::{At, Fields, Problems, did_you_mean};
+use callgate_document::{At, Mapping, Problems, did_you_mean};
 use callgate_effects::{Action, EffectKind, Meaning, Reach, Setting, meaning};
 
 use super::Scene;
@@ -51,7 +51,7 @@ impl EffectCondition for SetsCondition {
 
     const KIND: EffectKind = EffectKind::Sets;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let value = value(node, Self::KEY, "names", "reach", problems)?;
         let reach = words(&value.words, "reach", REACH, problems);

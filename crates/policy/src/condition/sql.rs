@@ -1,6 +1,6 @@
 //! The condition `sql`: which statements a call would run on a database.
 
-use callgate_document::{At, Fields, Node, Problems, Yaml, texts};
+use callgate_document::{At, Mapping, Node, Problems, Yaml, texts};
 use callgate_effects::statements::{Rows, Statement, statements};
 use callgate_effects::{Action, EffectKind, Run};
 
@@ -109,7 +109,7 @@ impl EffectCondition for SqlCondition {
 
     const KIND: EffectKind = EffectKind::Sql;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let before = problems.len();
         let (verbs, tables) = match &node.value {
@@ -183,7 +183,7 @@ impl SqlCondition {
 
 /// `{ verbs: [delete], tables: [users] }`
 fn long_form(node: &Node, problems: &mut Problems<'_>) -> Option<(TextList, TextList)> {
-    let fields = Fields::of(node, "`sql`", problems)?;
+    let fields = Mapping::of(node, "`sql`", problems)?;
     fields.check(&["verbs", "tables"], &[], problems);
     let mut read = |key: &str| {
         let node = fields.get(key);

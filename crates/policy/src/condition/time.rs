@@ -8,7 +8,7 @@ use crate::judgement::Matched;
 use crate::moment::Weekday;
 use crate::time_window::{DayMinute, TimeWindow, Zone};
 use crate::tri::Tri;
-use callgate_document::{At, Fields, list, text, texts};
+use callgate_document::{At, Mapping, list, text, texts};
 use callgate_document::{Node, Yaml};
 use callgate_document::{Problems, did_you_mean};
 
@@ -28,9 +28,9 @@ impl LeafCondition for TimeCondition {
                   [time](#time) of the call; takes no operator",
     }];
 
-    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn compile(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get("time")?;
-        let inner = Fields::of(node, "`time`", problems)?;
+        let inner = Mapping::of(node, "`time`", problems)?;
         inner.check(&["between", "days", "zone"], &[], problems);
         if inner.get("between").is_none() && inner.get("days").is_none() {
             problems

@@ -1,6 +1,6 @@
 //! The condition `writes`: which files a call would create or change.
 
-use callgate_document::{Fields, Problems};
+use callgate_document::{Mapping, Problems};
 use callgate_effects::{Action, Change, EffectKind};
 
 use super::Scene;
@@ -35,7 +35,7 @@ impl EffectCondition for WritesCondition {
 
     const KIND: EffectKind = EffectKind::Writes;
 
-    fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+    fn read(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Self> {
         let node = fields.get(Self::KEY)?;
         let value = value(node, Self::KEY, "paths", "how", problems)?;
         let how = words(&value.words, "way to write", HOW, problems);

@@ -1,6 +1,6 @@
 //! Reading the words for findings, in conditions and examples.
 
-use callgate_document::{At, Fields, Node, Problems, text, texts, word};
+use callgate_document::{At, Mapping, Node, Problems, text, texts, word};
 use callgate_scan::inspect::{Class, Finding, Severity};
 
 /// One class or a list of them.
@@ -22,7 +22,7 @@ pub(crate) fn severity(node: &Node, problems: &mut Problems<'_>) -> Option<Sever
 
 /// The finding of an example: `{ class: directive, severity: high }`.
 pub(super) fn example(node: &Node, problems: &mut Problems<'_>) -> Option<Finding> {
-    let fields = Fields::of(node, "`finding`", problems)?;
+    let fields = Mapping::of(node, "`finding`", problems)?;
     fields.check(&["class", "severity"], &[], problems);
     for key in ["class", "severity"] {
         if fields.get(key).is_none() {

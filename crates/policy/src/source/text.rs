@@ -3,13 +3,13 @@
 use super::{EnforcementMode, mode};
 use crate::sketch::RuleSketch;
 use crate::text::{Direction, TextAction};
-use callgate_document::{At, Fields, Node, Problems, Span, list, text, texts, word};
+use callgate_document::{At, Mapping, Node, Problems, SourceSpan, list, text, texts, word};
 use callgate_scan::Replace;
 
 /// One text rule.
 #[derive(Debug)]
 pub(crate) struct TextRuleSource {
-    pub(crate) span: Span,
+    pub(crate) span: SourceSpan,
     pub(crate) id: Option<At<String>>,
     pub(crate) directions: Vec<Direction>,
     pub(crate) detect: Vec<At<String>>,
@@ -45,13 +45,13 @@ pub(super) fn rules(node: &Node, problems: &mut Problems<'_>) -> Vec<TextRuleSou
     let nodes = list(node, "`text`", problems).iter();
     let mut rules = Vec::new();
     for node in nodes {
-        let fields = Fields::of(node, "a text rule", problems);
+        let fields = Mapping::of(node, "a text rule", problems);
         rules.extend(fields.map(|fields| rule(&fields, problems)));
     }
     rules
 }
 
-fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> TextRuleSource {
+fn rule(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> TextRuleSource {
     fields.check(KEYS, &[], problems);
     for (key, hint) in [("id", "add `id: some-name`"), ("verdict", "add `verdict: mask`")] {
         if fields.get(key).is_none() {
@@ -90,7 +90,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> TextRuleSource {
     }
 }
 
-fn directions(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Vec<Direction> {
+fn directions(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Vec<Direction> {
     let Some(node) = fields.get("in") else {
         return DIRECTIONS.map(|(_, direction)| direction).to_vec();
     };
@@ -111,10 +111,10 @@ pub(super) fn replace(node: &Node, problems: &mut Problems<'_>) -> Option<Replac
 }
 
 fn examples(
-    fields: &Fields<'_>,
+    fields: &Mapping<'_>,
     problems: &mut Problems<'_>,
 ) -> (Vec<At<String>>, Vec<At<String>>) {
-    let fields = fields.get("examples").and_then(|it| Fields::of(it, "`examples`", problems));
+    let fields = fields.get("examples").and_then(|it| Mapping::of(it, "`examples`", problems));
     let Some(fields) = fields else { return (Vec::new(), Vec::new()) };
     fields.check(&["match", "no_match"], &[], problems);
     let mut read = |key: &str| {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use callgate_call::Surface;
-use callgate_document::{At, Problems, Span, parse};
+use callgate_document::{At, Problems, SourceSpan, parse};
 use callgate_effects::Catalogue;
 
 use super::support::*;
@@ -206,7 +206,7 @@ fn slips_in_a_relaxation_are_reported() {
 /// Prints how long the starter takes to load, as the config loads it.
 #[test]
 fn the_starter_loads_quickly() {
-    let name = At { value: "builtin:starter".to_owned(), span: Span::default() };
+    let name = At { value: "builtin:starter".to_owned(), span: SourceSpan::default() };
     let (starter, catalogue) = (starter(), Catalogue::builtin());
     let load = || {
         let started = Instant::now();

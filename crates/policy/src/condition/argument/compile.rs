@@ -1,7 +1,7 @@
 //! From `arg` and an operator to a condition.
 
 use callgate_document::{
-    At, Fields, Node, Problems, Yaml, boolean, did_you_mean, text, word, wrong,
+    At, Mapping, Node, Problems, Yaml, boolean, did_you_mean, text, word, wrong,
 };
 use callgate_effects::Role;
 use globset::GlobBuilder;
@@ -56,7 +56,7 @@ struct ConditionParts<'n> {
 }
 
 pub(super) fn compile(
-    fields: &Fields<'_>,
+    fields: &Mapping<'_>,
     problems: &mut Problems<'_>,
 ) -> Option<ArgumentCondition> {
     let parts = match fields.get("arg") {
@@ -73,7 +73,7 @@ pub(super) fn compile(
 /// `{ arg: path, equals: x }`
 fn short_form<'n>(
     path: &Node,
-    fields: &Fields<'n>,
+    fields: &Mapping<'n>,
     problems: &mut Problems<'_>,
 ) -> Option<ConditionParts<'n>> {
     let path = text(path, "`arg`", problems);
@@ -113,7 +113,7 @@ fn short_form<'n>(
 }
 
 /// `{ param_path: path, operator: equals, value: x }`
-fn long_form<'n>(fields: &Fields<'n>, problems: &mut Problems<'_>) -> Option<ConditionParts<'n>> {
+fn long_form<'n>(fields: &Mapping<'n>, problems: &mut Problems<'_>) -> Option<ConditionParts<'n>> {
     let path = text(fields.get("param_path")?, "`param_path`", problems);
     for key in ["operator", "value"] {
         if fields.get(key).is_none() {

@@ -9,7 +9,7 @@ use callgate_call::ToolCall;
 use callgate_config::{Error, Rejected};
 use callgate_control::{CallDefaults, CallDescription};
 use callgate_document::{
-    Fields, Key, Node, Problems, Source, Yaml, integer, list, parse, text, word,
+    Key, Mapping, Node, Problems, Source, Yaml, integer, list, parse, text, word,
 };
 use callgate_policy::{Judgement, Moment, Policies, SpentLimits, Verdict, Weekday, moment};
 
@@ -94,7 +94,7 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<TestCase>> {
 
 fn read(source: &Source, problems: &mut Problems<'_>) -> Vec<TestCase> {
     let Some(tree) = parse(source, problems) else { return Vec::new() };
-    let Some(fields) = Fields::of(&tree, "a test file", problems) else { return Vec::new() };
+    let Some(fields) = Mapping::of(&tree, "a test file", problems) else { return Vec::new() };
     fields.check(&["tests"], &[], problems);
     let Some(tests) = fields.get("tests") else {
         problems.add(fields.start(), "this file has no `tests`").hint("begin with `tests:`");
@@ -127,7 +127,7 @@ const CALL_KEYS: [&str; 15] = [
 ];
 
 fn test(source: &Source, node: &Node, problems: &mut Problems<'_>) -> Option<TestCase> {
-    let fields = Fields::of(node, "a test", problems)?;
+    let fields = Mapping::of(node, "a test", problems)?;
     fields.check(&[&OWN_KEYS[..], &CALL_KEYS].concat(), &[], problems);
     let verdicts = verdicts(&fields, problems);
     let rule = fields.get("rule").and_then(|node| text(node, "`rule`", problems));
@@ -159,7 +159,7 @@ const VERDICTS: [(&str, &[Verdict]); 7] = [
     ("stop", &[Verdict::Deny, Verdict::Ask, Verdict::Review]),
 ];
 
-fn verdicts(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Vec<Verdict>> {
+fn verdicts(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Vec<Verdict>> {
     let Some(node) = fields.get("verdict") else {
         problems
             .add(fields.start(), "this test has no `verdict`")
@@ -179,7 +179,7 @@ fn verdicts(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Vec<Verd
 }
 
 /// The time of a test: a moment, or an hour and a day in UTC.
-fn judged_at(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Moment {
+fn judged_at(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Moment {
     let hour = fields.get("hour").and_then(|node| integer(node, "`hour`", 0..=23, problems));
     let days = Weekday::ALL.map(|day| (day.as_str(), day));
     let weekday = fields.get("weekday").and_then(|node| {
@@ -200,7 +200,7 @@ fn judged_at(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Moment {
 /// When a test does not say: as for the examples inside rules.
 const NOON: u8 = 12;
 
-fn calls(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Vec<ToolCall>> {
+fn calls(fields: &Mapping<'_>, problems: &mut Problems<'_>) -> Option<Vec<ToolCall>> {
     let command = fields.get("command").and_then(|node| text(node, "`command`", problems));
     let mut entries: Vec<(Key, Node)> = fields
         .entries
