@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use callgate_config::{Error, PolicySet, Protect, Resolved, StartSettings, Watch, Watched};
+use callgate_config::{
+    ConfigError, PolicySet, Protect, ResolvedConfig, StartSettings, Watch, Watched,
+};
 use callgate_decide::mcp::McpSettings;
 use callgate_decide::{Decider, InForce, PolicyFile, PolicyProvenance, login};
 use callgate_document::Source;
@@ -17,14 +19,18 @@ pub(crate) trait Running: Send + 'static {
     const RESTART: &'static str;
 
     /// The config as the command would read it if it started now.
-    fn load(&self, config: Option<&Path>) -> Result<Resolved, Error>;
+    fn load(&self, config: Option<&Path>) -> Result<ResolvedConfig, ConfigError>;
 
     /// The settings of it that only a restart applies.
-    fn start_settings(&self, resolved: &Resolved) -> StartSettings;
+    fn start_settings(&self, resolved: &ResolvedConfig) -> StartSettings;
 
     /// Checks the settings that the decider does not know, and answers with what puts them in
     /// force. `restart_needed` are those that cannot be.
-    fn prepare(&self, resolved: &Resolved, restart_needed: &[String]) -> Result<Prepared, String>;
+    fn prepare(
+        &self,
+        resolved: &ResolvedConfig,
+        restart_needed: &[String],
+    ) -> Result<Prepared, String>;
 }
 
 /// Settings that the decider does not know, ready to be put in force.
@@ -83,7 +89,7 @@ impl<R: Running> Reloader<R> {
         }
     }
 
-    fn take_over(&mut self, resolved: Resolved) -> Vec<Watched> {
+    fn take_over(&mut self, resolved: ResolvedConfig) -> Vec<Watched> {
         let restart_needed = self.started.changed(&self.running.start_settings(&resolved));
         match self.running.prepare(&resolved, &restart_needed) {
             Ok(prepared) => {
@@ -114,7 +120,7 @@ impl<R: Running> Reloader<R> {
     /// `weakened` is what the settings that the decider does not know stop less.
     fn accept(
         &mut self,
-        mut resolved: Resolved,
+        mut resolved: ResolvedConfig,
         restart_needed: Vec<String>,
         weakened: Vec<String>,
     ) -> Vec<Watched> {
@@ -144,7 +150,7 @@ impl<R: Running> Reloader<R> {
 }
 
 /// What the decider judges by. The policies are taken out.
-fn in_force(resolved: &mut Resolved) -> InForce {
+fn in_force(resolved: &mut ResolvedConfig) -> InForce {
     InForce {
         policies: resolved.policies.compiled.take().map(Arc::new),
         settings: resolved.decide.clone(),
@@ -165,7 +171,7 @@ pub(crate) fn warn_of_exposed(policies: &PolicySet) {
 }
 
 /// Which policies, and whose files they are, for the record.
-pub(crate) fn source(resolved: &Resolved) -> PolicyProvenance {
+pub(crate) fn source(resolved: &ResolvedConfig) -> PolicyProvenance {
     let policies = &resolved.policies;
     let named = |source: &&Source| !source.name.starts_with("builtin:");
     let files = policies.sources.iter().filter(named).map(|source| file(&source.name)).collect();
@@ -196,9 +202,9 @@ pub(crate) fn changed_since(loaded: &[Source]) -> bool {
 
 /// The reason without the text of the file, which may contain a pasted secret: this goes into the
 /// log and the record. `callgate config check` shows the text.
-pub(crate) fn why(error: &Error) -> String {
+pub(crate) fn why(error: &ConfigError) -> String {
     let message = match error {
-        Error::Rejected(rejected) => {
+        ConfigError::Rejected(rejected) => {
             let problems = rejected.problems.iter().map(|problem| {
                 format!("{}:{}: {}", problem.source, problem.span.line, problem.message)
             });

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result};
-use callgate_config::{Error as ConfigError, PolicySet};
+use callgate_config::{ConfigError, PolicySet};
 use callgate_control::HintedError;
 use callgate_policy::{DenialScope, Judgement, RuleHit};
 

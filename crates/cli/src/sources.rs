@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use callgate_call::Surface;
-use callgate_config::{Error, PolicySet};
+use callgate_config::{ConfigError, PolicySet};
 use callgate_decide::mcp::McpSettings;
 use callgate_policy::{DenialText, Policies};
 
 use crate::render::hinted;
 
 /// Reads and compiles the given files or, without any, the policies of the config.
-pub(crate) fn compile(files: &[PathBuf], config: Option<&Path>) -> Result<PolicySet, Error> {
+pub(crate) fn compile(files: &[PathBuf], config: Option<&Path>) -> Result<PolicySet, ConfigError> {
     if files.is_empty() {
         // Any surface may be asked about here, whether something serves it or not.
         callgate_config::load(config, &Surface::ALL).map(|resolved| resolved.policies)

@@ -10,7 +10,7 @@ use crate::watch::Watched;
 
 /// A config or a policy that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ConfigError {
     /// A file that is missing or cannot be read.
     #[error("cannot read {what} `{}`: {why}", path.display())]
     Unreadable {
@@ -47,7 +47,7 @@ pub enum Error {
     Rejected(#[from] Rejected),
 }
 
-impl Error {
+impl ConfigError {
     /// What to do about it, if the message does not say it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -12,12 +12,12 @@ use rustix::fs::StatVfsMountFlags;
 pub struct Exposed {
     /// The file or folder.
     pub path: PathBuf,
-    what: What,
+    what: ExposedKind,
     how: How,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum ExposedKind {
     File,
     /// Anyone who can write to it can replace this file.
     Folder,
@@ -56,15 +56,15 @@ fn check(file: &Path) -> Vec<Exposed> {
     if target != file {
         // The owner of a link can point it elsewhere. A link has no mode of its own.
         let link = fs::symlink_metadata(&file).ok();
-        found.extend(link.and_then(|link| owner(&file, What::File, &link)));
-        found.extend(file.parent().and_then(|folder| exposed(folder, What::Folder)));
+        found.extend(link.and_then(|link| owner(&file, ExposedKind::File, &link)));
+        found.extend(file.parent().and_then(|folder| exposed(folder, ExposedKind::Folder)));
     }
-    found.extend(exposed(&target, What::File));
-    found.extend(target.parent().and_then(|folder| exposed(folder, What::Folder)));
+    found.extend(exposed(&target, ExposedKind::File));
+    found.extend(target.parent().and_then(|folder| exposed(folder, ExposedKind::Folder)));
     found
 }
 
-fn exposed(path: &Path, what: What) -> Option<Exposed> {
+fn exposed(path: &Path, what: ExposedKind) -> Option<Exposed> {
     // A file that is missing or cannot be examined cannot be loaded either.
     let metadata = fs::metadata(path).ok()?;
     if is_read_only(path) {
@@ -73,15 +73,15 @@ fn exposed(path: &Path, what: What) -> Option<Exposed> {
     owner(path, what, &metadata).or_else(|| mode(path, what, &metadata))
 }
 
-fn owner(path: &Path, what: What, metadata: &Metadata) -> Option<Exposed> {
+fn owner(path: &Path, what: ExposedKind, metadata: &Metadata) -> Option<Exposed> {
     let owner = metadata.uid();
     let is_ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
     (!is_ours).then(|| Exposed { path: path.to_owned(), what, how: How::Owner(owner) })
 }
 
-fn mode(path: &Path, what: What, metadata: &Metadata) -> Option<Exposed> {
+fn mode(path: &Path, what: ExposedKind, metadata: &Metadata) -> Option<Exposed> {
     let mode = metadata.mode() & 0o7777;
-    let is_protected = what == What::Folder && mode & STICKY != 0;
+    let is_protected = what == ExposedKind::Folder && mode & STICKY != 0;
     let is_open = mode & OTHERS_WRITE != 0 && !is_protected;
     is_open.then(|| Exposed { path: path.to_owned(), what, how: How::Mode(mode) })
 }
@@ -106,8 +106,8 @@ impl fmt::Display for Exposed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match self.what {
-            What::File => write!(f, "other users can change `{path}`: ")?,
-            What::Folder => write!(f, "other users can replace the files in `{path}`: ")?,
+            ExposedKind::File => write!(f, "other users can change `{path}`: ")?,
+            ExposedKind::Folder => write!(f, "other users can replace the files in `{path}`: ")?,
         }
         match self.how {
             How::Mode(mode) => write!(f, "its mode is {mode:04o}"),

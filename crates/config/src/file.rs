@@ -16,14 +16,14 @@ use crate::aws;
 use crate::fields::{self, ANY};
 use crate::providers;
 use crate::values::SettingValues;
-use crate::words::Sign;
+use crate::words::RequestSigning;
 use denial::WrittenDenial;
 use mcp::WrittenMcp;
 use read::Section;
 
 /// A config file.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WrittenConfig {
     /// The settings that are one value each.
     pub(crate) values: SettingValues,
     pub(crate) store: Option<At<WrittenStore>>,
@@ -60,7 +60,7 @@ pub(crate) struct WrittenProvider {
     pub(crate) base_url: Option<At<Url>>,
     pub(crate) dialect: Option<At<Dialect>>,
     pub(crate) api_key_env: Option<At<String>>,
-    pub(crate) sign: Option<At<Sign>>,
+    pub(crate) sign: Option<At<RequestSigning>>,
 }
 
 /// An entry of `policies`.
@@ -75,7 +75,7 @@ pub(crate) enum WrittenPolicy {
 }
 
 /// Reads a config file. Reports every problem and reads on.
-pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Written> {
+pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<WrittenConfig> {
     let root = parse(source, problems)?;
     if root.value == Yaml::Null {
         // A file is empty for a moment while it is written. That must not mean the defaults.
@@ -91,7 +91,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
     let file = Section::root(&fields);
     let mut values = SettingValues::default();
     values.read(&file, problems);
-    Some(Written {
+    Some(WrittenConfig {
         values,
         store: file.store("store", problems),
         api_listen: file.inside("api").socket("listen", problems),
@@ -106,7 +106,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
 
 /// The file's keys are those of the settings and those of a policy.
 fn check_keys(fields: &Mapping<'_>, problems: &mut Problems<'_>) {
-    let settings: Vec<&str> = fields::in_section("").map(fields::Field::key).collect();
+    let settings: Vec<&str> = fields::in_section("").map(fields::SettingRow::key).collect();
     let known = || settings.iter().chain(POLICY_KEYS).copied();
     for (key, _) in fields.entries {
         if known().any(|known| known == key.name) {

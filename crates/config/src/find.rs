@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use callgate_document::Source;
 
 use crate::env;
-use crate::error::Error;
+use crate::error::ConfigError;
 
 /// The name of the one config file.
 pub const FILE: &str = "callgate.yaml";
@@ -49,7 +49,7 @@ pub(crate) fn default_store() -> PathBuf {
     base.unwrap_or_else(|| SYSTEM_STATE.into()).join("callgate/callgate.db")
 }
 
-fn user_base(variable: env::Variable, in_home: &str) -> Option<PathBuf> {
+fn user_base(variable: env::EnvVariable, in_home: &str) -> Option<PathBuf> {
     // A relative folder is invalid there and, worse, would name the working tree.
     let set = variable.get().map(PathBuf::from).filter(|path| path.is_absolute());
     set.or_else(|| {
@@ -59,9 +59,9 @@ fn user_base(variable: env::Variable, in_home: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file that is `what`.
-pub fn read(path: &Path, what: &'static str) -> Result<Source, Error> {
+pub fn read(path: &Path, what: &'static str) -> Result<Source, ConfigError> {
     let text = read_text(path);
-    let text = text.map_err(|why| Error::Unreadable { what, path: path.to_owned(), why })?;
+    let text = text.map_err(|why| ConfigError::Unreadable { what, path: path.to_owned(), why })?;
     Ok(Source { name: path.to_string_lossy().into_owned(), text })
 }
 

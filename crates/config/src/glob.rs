@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 /// A glob over paths.
 #[derive(Debug, Clone)]
-pub(crate) struct Glob {
+pub(crate) struct FileGlob {
     /// The folder all matches are below: the parts before the first wildcard.
     base: PathBuf,
     /// How many folders below that.
@@ -30,7 +30,7 @@ pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])
 }
 
-impl Glob {
+impl FileGlob {
     /// A glob, or why it is invalid.
     pub(crate) fn new(pattern: &Path) -> Result<Self, String> {
         let text = pattern.to_str().ok_or("it is not UTF-8")?;
@@ -108,7 +108,7 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let found = |pattern: &str| -> Vec<String> {
-            let glob = Glob::new(&dir.path().join(pattern)).unwrap();
+            let glob = FileGlob::new(&dir.path().join(pattern)).unwrap();
             let paths = glob.expand().into_iter();
             let short = paths.map(|path| path.strip_prefix(dir.path()).unwrap().to_owned());
             short.map(|path| path.to_str().unwrap().to_owned()).collect()

@@ -1,9 +1,9 @@
 //! Text in, each crate's own settings out: one file, every problem at once.
 //!
-//! [`load`] finds `callgate.yaml`, reads it into what was written ([`Written`]), and resolves that
-//! into the [`Resolved`] settings of each crate and the compiled policies. Whatever is wrong, in
-//! the settings or in any policy, is reported at once and with its place. [`Watch`] calls back when
-//! one of those files really changed.
+//! [`load`] finds `callgate.yaml`, reads it into what was written ([`WrittenConfig`]), and resolves
+//! that into a [`ResolvedConfig`]: the settings of each crate and the compiled policies. Whatever is
+//! wrong, in the settings or in any policy, is reported at once and with its place. [`Watch`] calls
+//! back when one of those files really changed.
 //!
 //! ```
 //! use callgate_call::Surface;
@@ -42,19 +42,19 @@ mod values;
 mod watch;
 mod words;
 
-pub use error::{Error, Rejected};
+pub use error::{ConfigError, Rejected};
 pub use exposed::Exposed;
-pub use file::Written;
+pub use file::WrittenConfig;
 pub use find::{FILE, find, read as read_source, user_folder};
-pub use policies::{Part, PolicySet, Relaxed, load_policies};
+pub use policies::{PolicyLocation, PolicySet, Relaxed, load_policies};
 pub use protect::Protect;
 pub use quantity::duration;
 pub use reference::reference;
 pub use resolve::{
-    McpServer, MissingVariable, Resolved, audit_settings, check_text, load, mcp_settings,
+    McpServer, MissingVariable, ResolvedConfig, audit_settings, check_text, load, mcp_settings,
     record_settings, settings,
 };
 pub use restart::{Process, StartSettings};
 pub use schema::schema;
 pub use watch::{Watch, Watched};
-pub use words::{Word, word_for};
+pub use words::{SettingWord, word_for};

@@ -7,11 +7,11 @@ use callgate_document::{At, Diagnostic, Node, Problems, Source, SourceSpan, Warn
 use callgate_effects::{Catalogue, Entry};
 use callgate_policy::{Policies, PolicyDocument, Relaxation, builtin, builtins};
 
-use crate::error::{Error, Rejected};
+use crate::error::{ConfigError, Rejected};
 use crate::exposed::{self, Exposed};
 use crate::file::WrittenPolicy;
 use crate::find;
-use crate::glob::{Glob, is_glob};
+use crate::glob::{FileGlob, is_glob};
 use crate::watch::Watched;
 
 /// The prefix of policies that come with the binary.
@@ -38,7 +38,7 @@ pub struct PolicySet {
     /// Which of them other users can change.
     pub exposed: Vec<Exposed>,
     /// Where in `sources` the policies are.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PolicyLocation>,
 }
 
 /// A built-in policy with something taken away.
@@ -51,13 +51,13 @@ pub struct Relaxed {
 }
 
 /// Reads and compiles the named policy files and built-in policies.
-pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
+pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, ConfigError> {
     let mut gathered = Gathered::default();
     for file in files {
         let name = file.to_string_lossy();
         match name.strip_prefix(BUILTIN) {
             Some(_) if gathered.whole_builtin(&name) => {}
-            Some(_) => return Err(Error::NoSuchPolicy(name.into_owned())),
+            Some(_) => return Err(ConfigError::NoSuchPolicy(name.into_owned())),
             None => gathered.file(find::read(file, "policy")?, file),
         }
     }
@@ -72,7 +72,7 @@ pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     sources: Vec<Source>,
-    parts: Vec<Part>,
+    parts: Vec<PolicyLocation>,
     origins: Vec<String>,
     relaxed: Vec<Relaxed>,
     watched: Vec<Watched>,
@@ -84,7 +84,7 @@ pub(crate) struct Gathered {
 
 /// Where in the sources policies are.
 #[derive(Debug)]
-pub enum Part {
+pub enum PolicyLocation {
     /// A policy file.
     File(usize),
     /// These policies of a file: of the config, or of a built-in policy with something taken away.
@@ -131,7 +131,7 @@ impl Gathered {
 
     fn add_builtin(&mut self, origin: String, source: Source, policy: Option<Node>) {
         self.origins.push(origin);
-        self.parts.push(Part::Inline(self.sources.len(), policy.into_iter().collect()));
+        self.parts.push(PolicyLocation::Inline(self.sources.len(), policy.into_iter().collect()));
         self.sources.push(source);
     }
 
@@ -139,7 +139,7 @@ impl Gathered {
     pub(crate) fn inline(&mut self, nodes: Vec<Node>) {
         if let Some(config) = self.sources.first() {
             self.origins.push(config.name.clone());
-            self.parts.push(Part::Inline(0, nodes));
+            self.parts.push(PolicyLocation::Inline(0, nodes));
         }
     }
 
@@ -147,7 +147,7 @@ impl Gathered {
         self.watched.push(Watched::file(path));
         self.files.push(path.to_owned());
         self.origins.push(source.name.clone());
-        self.parts.push(Part::File(self.sources.len()));
+        self.parts.push(PolicyLocation::File(self.sources.len()));
         self.sources.push(source);
     }
 
@@ -180,7 +180,7 @@ impl Gathered {
     }
 
     fn glob(&mut self, text: &At<String>, config: &Path, problems: &mut Problems<'_>) {
-        let glob = match Glob::new(&relative_to(config, &text.value)) {
+        let glob = match FileGlob::new(&relative_to(config, &text.value)) {
             Ok(glob) => glob,
             Err(why) => {
                 let message = format!("cannot read the glob `{}`", text.value);
@@ -217,7 +217,7 @@ impl Gathered {
             Ok(source) => {
                 self.files.push(path.to_owned());
                 self.origins.push(source.name.clone());
-                self.parts.push(Part::File(self.sources.len()));
+                self.parts.push(PolicyLocation::File(self.sources.len()));
                 self.sources.push(source);
             }
             Err(error) => {
@@ -270,7 +270,7 @@ impl Gathered {
     }
 }
 
-impl Part {
+impl PolicyLocation {
     fn document<'s>(&self, sources: &'s [Source]) -> Option<PolicyDocument<'s>> {
         match self {
             Self::File(at) => sources.get(*at).map(PolicyDocument::file),

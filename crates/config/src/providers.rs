@@ -6,7 +6,7 @@ use url::Url;
 
 /// A built-in provider.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownProvider {
     pub(crate) name: &'static str,
     pub(crate) base_url: &'static str,
     pub(crate) dialect: Dialect,
@@ -14,7 +14,7 @@ pub(crate) struct Known {
 
 /// Every provider with the same address for all users, and the usual ones on this machine. Azure
 /// and Bedrock have an address for each resource and region.
-pub(crate) const KNOWN: [Known; 13] = [
+pub(crate) const KNOWN: [KnownProvider; 13] = [
     known("anthropic", "https://api.anthropic.com", Dialect::Anthropic),
     known("openai", "https://api.openai.com/v1", Dialect::OpenAiChat),
     known("gemini", "https://generativelanguage.googleapis.com", Dialect::Gemini),
@@ -30,8 +30,8 @@ pub(crate) const KNOWN: [Known; 13] = [
     known("vllm", "http://127.0.0.1:8000/v1", Dialect::OpenAiChat),
 ];
 
-const fn known(name: &'static str, base_url: &'static str, dialect: Dialect) -> Known {
-    Known { name, base_url, dialect }
+const fn known(name: &'static str, base_url: &'static str, dialect: Dialect) -> KnownProvider {
+    KnownProvider { name, base_url, dialect }
 }
 
 /// The names of the built-in providers.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::env;
-use crate::fields::{self, Applies, Field, Kind};
+use crate::fields::{self, Applies, SettingKind, SettingRow};
 use crate::providers::KNOWN;
 
 /// The text of `docs/reference/config.md`.
@@ -96,7 +96,7 @@ fn settings(page: &mut String) {
     page.push_str(
         "## Settings\n\n| key | takes | default | a change applies | |\n|---|---|---|---|---|\n",
     );
-    for field in fields::all().filter(|field| !matches!(field.kind, Kind::Section)) {
+    for field in fields::all().filter(|field| !matches!(field.kind, SettingKind::Section)) {
         let path = field.path.replace('*', "<name>").replace(".[]", "[]");
         let default = match field.default {
             "" => String::new(),
@@ -112,7 +112,7 @@ fn settings(page: &mut String) {
 }
 
 /// When a change takes effect in running processes.
-fn applies(field: &Field) -> &'static str {
+fn applies(field: &SettingRow) -> &'static str {
     match field.applies {
         Applies::AtReload => "at once",
         Applies::AtRestart(..) => "after a restart",
@@ -120,39 +120,39 @@ fn applies(field: &Field) -> &'static str {
     }
 }
 
-fn takes(field: &Field) -> String {
+fn takes(field: &SettingRow) -> String {
     let count = |range: std::ops::RangeInclusive<i64>| format!("{}–{}", range.start(), range.end());
     match field.kind {
-        Kind::Section | Kind::Named(_) => "a mapping".to_owned(),
-        Kind::Each => "a list of mappings".to_owned(),
-        Kind::Address(_) => "an IP address and a port".to_owned(),
-        Kind::Store => "`sqlite:PATH` or `memory`".to_owned(),
-        Kind::Socket => "a path or `off`".to_owned(),
-        Kind::Url => "an http or https URL".to_owned(),
-        Kind::Command => "a program's name or path".to_owned(),
-        Kind::Variable => "a variable's name".to_owned(),
-        Kind::Variables => "a list of variables' names".to_owned(),
-        Kind::Flag(_) => "`true`, `false`".to_owned(),
-        Kind::Words(words, _) => listed(&words()),
-        Kind::WordsOrNone(words, _) => format!("{} or `none`", listed(&words())),
-        Kind::Sha256 => "64 hexadecimal digits".to_owned(),
-        Kind::DefinitionHash => "a hash of a definition".to_owned(),
-        Kind::Glob => "a name, with `*` and `?`".to_owned(),
-        Kind::Globs => "a list of names, with `*` and `?`".to_owned(),
-        Kind::Texts => "a list of texts".to_owned(),
-        Kind::Line => "one line of text".to_owned(),
-        Kind::Template => "text with placeholders".to_owned(),
-        Kind::Size(_) => "a size".to_owned(),
-        Kind::SizeOrNone(_) => "a size or `none`".to_owned(),
-        Kind::Duration(_) => "a duration".to_owned(),
-        Kind::DurationOrNone(_) => "a duration or `none`".to_owned(),
-        Kind::Count(counts, _) => count(counts.range()),
-        Kind::CountOrNone(counts, _) => format!("{} or `none`", count(counts.range())),
-        Kind::Paths(_) => "a list of URL paths".to_owned(),
-        Kind::Policies => "a list".to_owned(),
-        Kind::ToolKinds => "a kind or a list of kinds".to_owned(),
-        Kind::ArgumentRoles => "a mapping of arguments to roles".to_owned(),
-        Kind::Effects => "`none`, an effect or a list of effects".to_owned(),
+        SettingKind::Section | SettingKind::Named(_) => "a mapping".to_owned(),
+        SettingKind::Each => "a list of mappings".to_owned(),
+        SettingKind::Address(_) => "an IP address and a port".to_owned(),
+        SettingKind::Store => "`sqlite:PATH` or `memory`".to_owned(),
+        SettingKind::Socket => "a path or `off`".to_owned(),
+        SettingKind::Url => "an http or https URL".to_owned(),
+        SettingKind::Command => "a program's name or path".to_owned(),
+        SettingKind::Variable => "a variable's name".to_owned(),
+        SettingKind::Variables => "a list of variables' names".to_owned(),
+        SettingKind::Flag(_) => "`true`, `false`".to_owned(),
+        SettingKind::Words(words, _) => listed(&words()),
+        SettingKind::WordsOrNone(words, _) => format!("{} or `none`", listed(&words())),
+        SettingKind::Sha256 => "64 hexadecimal digits".to_owned(),
+        SettingKind::DefinitionHash => "a hash of a definition".to_owned(),
+        SettingKind::Glob => "a name, with `*` and `?`".to_owned(),
+        SettingKind::Globs => "a list of names, with `*` and `?`".to_owned(),
+        SettingKind::Texts => "a list of texts".to_owned(),
+        SettingKind::Line => "one line of text".to_owned(),
+        SettingKind::Template => "text with placeholders".to_owned(),
+        SettingKind::Size(_) => "a size".to_owned(),
+        SettingKind::SizeOrNone(_) => "a size or `none`".to_owned(),
+        SettingKind::Duration(_) => "a duration".to_owned(),
+        SettingKind::DurationOrNone(_) => "a duration or `none`".to_owned(),
+        SettingKind::Count(counts, _) => count(counts.range()),
+        SettingKind::CountOrNone(counts, _) => format!("{} or `none`", count(counts.range())),
+        SettingKind::Paths(_) => "a list of URL paths".to_owned(),
+        SettingKind::Policies => "a list".to_owned(),
+        SettingKind::ToolKinds => "a kind or a list of kinds".to_owned(),
+        SettingKind::ArgumentRoles => "a mapping of arguments to roles".to_owned(),
+        SettingKind::Effects => "`none`, an effect or a list of effects".to_owned(),
     }
 }
 

@@ -19,20 +19,20 @@ use url::Url;
 
 use crate::aws;
 use crate::env;
-use crate::error::{Error, Rejected};
-use crate::file::{self, Written, WrittenListen, WrittenProvider, WrittenStore};
+use crate::error::{ConfigError, Rejected};
+use crate::file::{self, WrittenConfig, WrittenListen, WrittenProvider, WrittenStore};
 use crate::find;
 use crate::policies::{Gathered, PolicySet, no_rules, relative_to};
 use crate::protect::{self, Protect};
 use crate::providers::KNOWN;
 use crate::values::SettingValues;
 use crate::watch::Watched;
-use crate::words::Sign;
+use crate::words::RequestSigning;
 pub use mcp::McpServer;
 
 /// Every setting, and the policies.
 #[derive(Debug)]
-pub struct Resolved {
+pub struct ResolvedConfig {
     /// The file it comes from; `None` if there is no file and the defaults apply.
     pub path: Option<PathBuf>,
     /// The gateway.
@@ -75,7 +75,7 @@ pub struct MissingVariable {
 
 /// Finds the config, reads it and resolves it. `named` is the file of `--config`; `served` are the
 /// surfaces this process serves, for the policies' warnings.
-pub fn load(named: Option<&Path>, served: &[Surface]) -> Result<Resolved, Error> {
+pub fn load(named: Option<&Path>, served: &[Surface]) -> Result<ResolvedConfig, ConfigError> {
     match find::find(named) {
         Some(path) => load_file(&path, served),
         None => defaults(served),
@@ -83,10 +83,10 @@ pub fn load(named: Option<&Path>, served: &[Surface]) -> Result<Resolved, Error>
 }
 
 /// The settings without the policies, for use while those are rejected.
-pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
+pub fn settings(named: Option<&Path>) -> Result<ResolvedConfig, ConfigError> {
     let policies = Gathered::default().compile(&[]).map_err(rejected("policy"))?;
     let Some(path) = find::find(named) else {
-        return resolve(Written::default(), None, policies, Vec::new());
+        return resolve(WrittenConfig::default(), None, policies, Vec::new());
     };
     let source = find::read(&path, "config")?;
     let mut problems = Problems::new(&source);
@@ -103,19 +103,21 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
 
 /// The settings of the record store alone, for commands that only read records: they work even if
 /// the policies are invalid.
-pub fn audit_settings(named: Option<&Path>) -> Result<callgate_store::Settings, Error> {
+pub fn audit_settings(named: Option<&Path>) -> Result<callgate_store::Settings, ConfigError> {
     let (written, path) = written(named)?;
     Ok(audit(&written, path.as_deref()))
 }
 
 /// The same, and where the API of a gateway with this store listens.
-pub fn record_settings(named: Option<&Path>) -> Result<(callgate_store::Settings, Listen), Error> {
+pub fn record_settings(
+    named: Option<&Path>,
+) -> Result<(callgate_store::Settings, Listen), ConfigError> {
     let (written, path) = written(named)?;
     Ok((audit(&written, path.as_deref()), api(&written, path.as_deref())))
 }
 
 /// Checks the settings in the text of a config file. Policies in other files are not read.
-pub fn check_text(source: Source) -> Result<(), Error> {
+pub fn check_text(source: Source) -> Result<(), ConfigError> {
     let mut problems = Problems::new(&source);
     let _ = file::read(&source, &mut problems);
     let problems = problems.into_list();
@@ -127,7 +129,7 @@ pub fn check_text(source: Source) -> Result<(), Error> {
 
 /// The settings about MCP servers, and how the declared servers are started or reached, for
 /// commands that need nothing else.
-pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), Error> {
+pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), ConfigError> {
     let (written, path) = written(named)?;
     Ok((
         mcp::settings(&written.mcp, &written.values.mcp),
@@ -136,8 +138,8 @@ pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>
 }
 
 /// The config as written, if nothing is wrong with it; and its file, if there is one.
-fn written(named: Option<&Path>) -> Result<(Written, Option<PathBuf>), Error> {
-    let Some(path) = find::find(named) else { return Ok((Written::default(), None)) };
+fn written(named: Option<&Path>) -> Result<(WrittenConfig, Option<PathBuf>), ConfigError> {
+    let Some(path) = find::find(named) else { return Ok((WrittenConfig::default(), None)) };
     let source = find::read(&path, "config")?;
     let mut problems = Problems::new(&source);
     let written = file::read(&source, &mut problems);
@@ -148,16 +150,16 @@ fn written(named: Option<&Path>) -> Result<(Written, Option<PathBuf>), Error> {
     }
 }
 
-fn defaults(served: &[Surface]) -> Result<Resolved, Error> {
+fn defaults(served: &[Surface]) -> Result<ResolvedConfig, ConfigError> {
     let mut gathered = Gathered::default();
     gathered.starter();
     let mut policies = gathered.compile(served).map_err(rejected("policy"))?;
     // If the file is created later, it applies from then on.
     policies.watched.extend(find::candidates().iter().map(|path| Watched::file(path)));
-    resolve(Written::default(), None, policies, Vec::new())
+    resolve(WrittenConfig::default(), None, policies, Vec::new())
 }
 
-fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
+fn load_file(path: &Path, served: &[Surface]) -> Result<ResolvedConfig, ConfigError> {
     let source = find::read(path, "config")?;
     let mut problems = Problems::new(&source);
     let written = file::read(&source, &mut problems);
@@ -184,7 +186,12 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
 }
 
 /// Gathers the policies that the config lists, the one that it contains, or the starter policy.
-fn gather(written: &Written, path: &Path, gathered: &mut Gathered, problems: &mut Problems<'_>) {
+fn gather(
+    written: &WrittenConfig,
+    path: &Path,
+    gathered: &mut Gathered,
+    problems: &mut Problems<'_>,
+) {
     gathered.tools(&written.tools);
     match (&written.policies, &written.own_policy) {
         (Some(list), _) => gathered.listed(&list.value, path, problems),
@@ -197,11 +204,11 @@ fn gather(written: &Written, path: &Path, gathered: &mut Gathered, problems: &mu
 fn rejected_of(
     what: &'static str,
     watched: Vec<Watched>,
-) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Error {
+) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> ConfigError {
     move |(sources, problems)| Rejected { what, sources, problems, watched: watched.clone() }.into()
 }
 
-fn rejected(what: &'static str) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Error {
+fn rejected(what: &'static str) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> ConfigError {
     rejected_of(what, Vec::new())
 }
 
@@ -218,7 +225,7 @@ fn in_order(own: Vec<Diagnostic>, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 /// A key must not silently be left out: clients would send their gateway key to the provider.
-fn missing_variables(written: &Written, source: &Source) -> Vec<MissingVariable> {
+fn missing_variables(written: &WrittenConfig, source: &Source) -> Vec<MissingVariable> {
     let providers = &written.providers;
     let is_missing = |variable: &&At<String>| key_from(&variable.value).is_none();
     let problem = |name: &str, span: SourceSpan, hint: &str| Diagnostic {
@@ -254,7 +261,7 @@ fn base_url_of(provider: &WrittenProvider) -> Option<&Url> {
 /// The credentials sent to the provider instead of the clients' keys.
 fn own_key(provider: &WrittenProvider) -> Option<ApiKey> {
     match &provider.sign {
-        Some(At { value: Sign::Aws, .. }) => {
+        Some(At { value: RequestSigning::Aws, .. }) => {
             aws::access(base_url_of(provider)?, aws::variable).ok().map(ApiKey::aws)
         }
         None => key_from(&provider.api_key_env.as_ref()?.value),
@@ -268,11 +275,11 @@ fn key_from(variable: &str) -> Option<ApiKey> {
 }
 
 fn resolve(
-    written: Written,
+    written: WrittenConfig,
     path: Option<&Path>,
     mut policies: PolicySet,
     missing: Vec<MissingVariable>,
-) -> Result<Resolved, Error> {
+) -> Result<ResolvedConfig, ConfigError> {
     if let Some(path) = path {
         policies.watched.push(Watched::file(path));
     }
@@ -285,7 +292,7 @@ fn resolve(
     proxy.listen = listen_of_environment()?.unwrap_or(proxy.listen);
     proxy.providers = providers(written.providers);
     decide.denial = Arc::new(written.denial.resolved());
-    let mut resolved = Resolved {
+    let mut resolved = ResolvedConfig {
         path: path.map(Path::to_owned),
         audit,
         api,
@@ -309,9 +316,9 @@ fn resolve(
     Ok(resolved)
 }
 
-impl Resolved {
+impl ResolvedConfig {
     /// Adds the rules that protect callgate. Without policies, they are the only ones.
-    fn protect_itself(&mut self) -> Result<(), Error> {
+    fn protect_itself(&mut self) -> Result<(), ConfigError> {
         let compiled = match self.policies.compiled.take() {
             Some(compiled) => compiled,
             None => no_rules().map_err(rejected("policy"))?,
@@ -330,7 +337,7 @@ impl Resolved {
     }
 
     /// An error that names every variable that is not set, if there is one.
-    pub fn check_variables(&self) -> Result<(), Error> {
+    pub fn check_variables(&self) -> Result<(), ConfigError> {
         if self.missing.is_empty() {
             return Ok(());
         }
@@ -343,18 +350,18 @@ impl Resolved {
 
 impl PolicySet {
     /// An error that names every file that other users can change, if there is one.
-    pub fn check_exposed(&self) -> Result<(), Error> {
+    pub fn check_exposed(&self) -> Result<(), ConfigError> {
         match self.exposed.is_empty() {
             true => Ok(()),
             false => {
                 let (files, watched) = (self.exposed.clone(), self.watched.clone());
-                Err(Error::Exposed { files, watched })
+                Err(ConfigError::Exposed { files, watched })
             }
         }
     }
 }
 
-fn audit(written: &Written, path: Option<&Path>) -> callgate_store::Settings {
+fn audit(written: &WrittenConfig, path: Option<&Path>) -> callgate_store::Settings {
     let store = match written.store.as_ref().map(|at| &at.value) {
         Some(WrittenStore::Memory) => Location::Memory,
         Some(WrittenStore::Sqlite(file)) => {
@@ -365,7 +372,7 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_store::Settings {
     callgate_store::Settings { store, ..written.values.audit.clone() }
 }
 
-fn api(written: &Written, path: Option<&Path>) -> Listen {
+fn api(written: &WrittenConfig, path: Option<&Path>) -> Listen {
     let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     match written.api_listen.as_ref().map(|at| &at.value) {
         Some(WrittenListen::Off) => Listen::Off,
@@ -382,10 +389,10 @@ fn api(written: &Written, path: Option<&Path>) -> Listen {
     }
 }
 
-fn listen_of_environment() -> Result<Option<SocketAddr>, Error> {
+fn listen_of_environment() -> Result<Option<SocketAddr>, ConfigError> {
     let Some(value) = env::LISTEN.get() else { return Ok(None) };
     let value = value.to_string_lossy();
-    value.parse().map(Some).map_err(|_| Error::Variable {
+    value.parse().map(Some).map_err(|_| ConfigError::Variable {
         name: env::LISTEN.name,
         value: value.into_owned(),
         expected: "an address like `127.0.0.1:8484`",

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::fields::{self, ANY, Applies, Users, Value};
-use crate::resolve::Resolved;
+use crate::fields::{self, ANY, Applies, ComparedValue, Users};
+use crate::resolve::ResolvedConfig;
 
 /// A running process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct StartSettings(BTreeMap<String, String>);
 
 impl StartSettings {
     /// The settings that this process uses.
-    pub fn of(resolved: &Resolved, process: Process<'_>) -> Self {
+    pub fn of(resolved: &ResolvedConfig, process: Process<'_>) -> Self {
         let mut values = BTreeMap::new();
         for field in fields::all() {
             let Applies::AtRestart(users, value) = field.applies else { continue };
@@ -33,14 +33,14 @@ impl StartSettings {
                 continue;
             }
             match value {
-                Value::AsSet => {
+                ComparedValue::AsSet => {
                     let value = resolved.set.get(field.path).cloned();
                     values.insert(field.path.to_owned(), value.unwrap_or_default());
                 }
-                Value::One(read) => {
+                ComparedValue::One(read) => {
                     values.insert(field.path.to_owned(), read(resolved));
                 }
-                Value::OfServer(read) => {
+                ComparedValue::OfServer(read) => {
                     let servers = &resolved.mcp_servers;
                     for server in servers.iter().filter(|it| process.uses(it)) {
                         let path = field.path.replace(ANY, &server.id);

@@ -3,7 +3,7 @@
 use callgate_effects::{EffectKind, Role};
 use serde_json::{Map, Value, json};
 
-use crate::fields::{ANY, ENTRY, Field, Kind, in_section};
+use crate::fields::{ANY, ENTRY, SettingKind, SettingRow, in_section};
 use crate::file::tools::kinds;
 
 /// The JSON Schema (draft 2020-12) of `callgate.yaml`.
@@ -33,7 +33,7 @@ fn object(path: &str) -> Value {
     json!({ "type": "object", "additionalProperties": false, "properties": section(path) })
 }
 
-fn property(field: &Field) -> Value {
+fn property(field: &SettingRow) -> Value {
     let mut schema = kind(field);
     if let Value::Object(fields) = &mut schema {
         fields.insert("description".to_owned(), field.doc.into());
@@ -48,34 +48,36 @@ fn property(field: &Field) -> Value {
 }
 
 /// A value of the table as JSON.
-fn value(written: &str, kind: Kind) -> Option<Value> {
+fn value(written: &str, kind: SettingKind) -> Option<Value> {
     let number = |text: &str| text.parse::<i64>().ok().map(Value::from);
     match (written, kind) {
         ("", _) => None,
-        (text, Kind::Count(..) | Kind::CountOrNone(..)) => number(text).or(Some(text.into())),
-        (flag, Kind::Flag(_)) => flag.parse::<bool>().ok().map(Value::from),
+        (text, SettingKind::Count(..) | SettingKind::CountOrNone(..)) => {
+            number(text).or(Some(text.into()))
+        }
+        (flag, SettingKind::Flag(_)) => flag.parse::<bool>().ok().map(Value::from),
         (
             list,
-            Kind::Paths(_)
-            | Kind::Policies
-            | Kind::Globs
-            | Kind::Texts
-            | Kind::Variables
-            | Kind::Each,
+            SettingKind::Paths(_)
+            | SettingKind::Policies
+            | SettingKind::Globs
+            | SettingKind::Texts
+            | SettingKind::Variables
+            | SettingKind::Each,
         ) => {
             let items = list.trim_matches(['[', ']']).split(',');
             let items = items.map(|item| item.trim().trim_matches('"'));
             Some(items.filter(|item| !item.is_empty()).collect())
         }
-        (_, Kind::ArgumentRoles) => Some(json!({ "cmdline": "@command" })),
-        (text, Kind::ToolKinds) => Some(text.trim_matches('"').into()),
+        (_, SettingKind::ArgumentRoles) => Some(json!({ "cmdline": "@command" })),
+        (text, SettingKind::ToolKinds) => Some(text.trim_matches('"').into()),
         (text, _) => Some(text.into()),
     }
 }
 
 /// Whether the schema lists every value of this kind, so that it needs no example.
-fn is_enum(kind: Kind) -> bool {
-    matches!(kind, Kind::Words(..) | Kind::WordsOrNone(..) | Kind::Flag(_))
+fn is_enum(kind: SettingKind) -> bool {
+    matches!(kind, SettingKind::Words(..) | SettingKind::WordsOrNone(..) | SettingKind::Flag(_))
 }
 
 const SIZE: &str = "^[0-9]+ *([kKmMgGtT]?[bB]|[kKmMgGtT][iI][bB])?$";
@@ -83,7 +85,7 @@ const DURATION: &str = "^[0-9]+ *(ms|s|m|h|d)$";
 const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 const SHA256: &str = "^(sha256:)?[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){31}$";
 
-fn kind(field: &Field) -> Value {
+fn kind(field: &SettingRow) -> Value {
     let size = || {
         json!({ "anyOf": [
             { "type": "integer", "minimum": 1 },
@@ -93,51 +95,59 @@ fn kind(field: &Field) -> Value {
     let or_none = |other: Value| json!({ "anyOf": [{ "const": "none" }, other] });
     let count = |range: std::ops::RangeInclusive<i64>| json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() });
     match field.kind {
-        Kind::Section => object(field.path),
-        Kind::Named(name) => json!({
+        SettingKind::Section => object(field.path),
+        SettingKind::Named(name) => json!({
             "type": "object",
             "propertyNames": { "pattern": name },
             "additionalProperties": object(&format!("{}.{ANY}", field.path)),
         }),
-        Kind::Each => json!({
+        SettingKind::Each => json!({
             "type": "array",
             "items": object(&format!("{}.{ENTRY}", field.path)),
         }),
-        Kind::Address(_) => json!({ "type": "string" }),
-        Kind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
-        Kind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
-        Kind::Command | Kind::Glob | Kind::Line | Kind::Template | Kind::Socket => {
+        SettingKind::Address(_) => json!({ "type": "string" }),
+        SettingKind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
+        SettingKind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
+        SettingKind::Command
+        | SettingKind::Glob
+        | SettingKind::Line
+        | SettingKind::Template
+        | SettingKind::Socket => {
             json!({ "type": "string", "minLength": 1 })
         }
-        Kind::Variable => json!({ "type": "string", "pattern": VARIABLE }),
-        Kind::Variables => {
+        SettingKind::Variable => json!({ "type": "string", "pattern": VARIABLE }),
+        SettingKind::Variables => {
             json!({ "type": "array", "items": { "type": "string", "pattern": VARIABLE } })
         }
-        Kind::Flag(_) => json!({ "type": "boolean" }),
-        Kind::Words(words, _) => json!({ "enum": words() }),
-        Kind::WordsOrNone(words, _) => or_none(json!({ "enum": words() })),
-        Kind::Sha256 => json!({ "type": "string", "pattern": SHA256 }),
-        Kind::DefinitionHash => json!({ "type": "string", "pattern": "^v[0-9]+:[0-9a-f]{64}$" }),
-        Kind::Globs | Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Size(_) => size(),
-        Kind::SizeOrNone(_) => or_none(size()),
-        Kind::Duration(_) => json!({ "type": "string", "pattern": DURATION }),
-        Kind::DurationOrNone(_) => or_none(json!({ "type": "string", "pattern": DURATION })),
-        Kind::Count(counts, _) => count(counts.range()),
-        Kind::CountOrNone(counts, _) => or_none(count(counts.range())),
-        Kind::Paths(_) => {
+        SettingKind::Flag(_) => json!({ "type": "boolean" }),
+        SettingKind::Words(words, _) => json!({ "enum": words() }),
+        SettingKind::WordsOrNone(words, _) => or_none(json!({ "enum": words() })),
+        SettingKind::Sha256 => json!({ "type": "string", "pattern": SHA256 }),
+        SettingKind::DefinitionHash => {
+            json!({ "type": "string", "pattern": "^v[0-9]+:[0-9a-f]{64}$" })
+        }
+        SettingKind::Globs | SettingKind::Texts => {
+            json!({ "type": "array", "items": { "type": "string" } })
+        }
+        SettingKind::Size(_) => size(),
+        SettingKind::SizeOrNone(_) => or_none(size()),
+        SettingKind::Duration(_) => json!({ "type": "string", "pattern": DURATION }),
+        SettingKind::DurationOrNone(_) => or_none(json!({ "type": "string", "pattern": DURATION })),
+        SettingKind::Count(counts, _) => count(counts.range()),
+        SettingKind::CountOrNone(counts, _) => or_none(count(counts.range())),
+        SettingKind::Paths(_) => {
             json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } })
         }
-        Kind::ToolKinds => one_or_more(kinds().iter().map(ToString::to_string).collect()),
-        Kind::ArgumentRoles => json!({
+        SettingKind::ToolKinds => one_or_more(kinds().iter().map(ToString::to_string).collect()),
+        SettingKind::ArgumentRoles => json!({
             "type": "object",
             "additionalProperties": { "enum": Role::ALL.map(|role| role.to_string()) },
         }),
-        Kind::Effects => {
+        SettingKind::Effects => {
             let words = EffectKind::WORDS.map(|(word, _)| word.to_owned());
             one_or_more([vec!["none".to_owned()], words.to_vec()].concat())
         }
-        Kind::Policies => json!({
+        SettingKind::Policies => json!({
             "type": "array",
             "items": { "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/policy" }] },
         }),

@@ -8,7 +8,7 @@ use callgate_decide::mcp::McpSettings;
 use callgate_document::{At, Key, Node, Problems, Source, SourceSpan, Yaml};
 use callgate_store::Location;
 
-use crate::fields::{self, Field, Kind};
+use crate::fields::{self, SettingKind, SettingRow};
 use crate::file::read::Section;
 use crate::protect::Protect;
 
@@ -55,7 +55,9 @@ impl SettingValues {
     pub(crate) fn read(&mut self, section: &Section<'_>, problems: &mut Problems<'_>) {
         for field in fields::in_section(section.path()) {
             match field.kind {
-                Kind::Section => self.read(&section.section(field.key(), problems), problems),
+                SettingKind::Section => {
+                    self.read(&section.section(field.key(), problems), problems)
+                }
                 _ => self.read_one(field, section, problems),
             }
         }
@@ -63,38 +65,38 @@ impl SettingValues {
 
     fn read_one(
         &mut self,
-        row: &'static Field,
+        row: &'static SettingRow,
         section: &Section<'_>,
         problems: &mut Problems<'_>,
     ) {
         let key = row.key();
         match row.kind {
-            Kind::Address(set) => self.put(row, set, section.address(key, problems)),
-            Kind::Flag(set) => self.put(row, set, section.flag(key, problems)),
-            Kind::Size(set) => self.put(row, set, section.size(key, problems)),
-            Kind::SizeOrNone(set) => {
+            SettingKind::Address(set) => self.put(row, set, section.address(key, problems)),
+            SettingKind::Flag(set) => self.put(row, set, section.flag(key, problems)),
+            SettingKind::Size(set) => self.put(row, set, section.size(key, problems)),
+            SettingKind::SizeOrNone(set) => {
                 self.put(row, set, section.or_none(key, problems, Section::large_size));
             }
-            Kind::Duration(Some(set)) => self.put(row, set, section.duration(key, problems)),
-            Kind::DurationOrNone(set) => {
+            SettingKind::Duration(Some(set)) => self.put(row, set, section.duration(key, problems)),
+            SettingKind::DurationOrNone(set) => {
                 self.put(row, set, section.or_none(key, problems, Section::duration));
             }
-            Kind::Count(_, Some(set)) => {
+            SettingKind::Count(_, Some(set)) => {
                 let count = section.count(key, problems).and_then(|at| {
                     Some(At { value: usize::try_from(at.value).ok()?, span: at.span })
                 });
                 self.put(row, set, count);
             }
-            Kind::CountOrNone(_, set) => {
+            SettingKind::CountOrNone(_, set) => {
                 self.put(row, set, section.or_none(key, problems, Section::count));
             }
-            Kind::Words(words, Some(set)) => {
+            SettingKind::Words(words, Some(set)) => {
                 if let Some(at) = section.one_of(key, &words(), problems) {
                     self.set.insert(row.path, at.value.to_owned());
                     set(self, at.value);
                 }
             }
-            Kind::WordsOrNone(words, set) => {
+            SettingKind::WordsOrNone(words, set) => {
                 let read = |it: &Section<'_>, key: &str, problems: &mut Problems<'_>| {
                     it.one_of(key, &words(), problems)
                 };
@@ -103,12 +105,17 @@ impl SettingValues {
                     set(self, at.value);
                 }
             }
-            Kind::Paths(set) => self.put(row, set, section.paths(key, problems)),
+            SettingKind::Paths(set) => self.put(row, set, section.paths(key, problems)),
             _ => {}
         }
     }
 
-    fn put<T: Debug>(&mut self, row: &'static Field, set: fn(&mut Self, T), read: Option<At<T>>) {
+    fn put<T: Debug>(
+        &mut self,
+        row: &'static SettingRow,
+        set: fn(&mut Self, T),
+        read: Option<At<T>>,
+    ) {
         if let Some(at) = read {
             self.set.insert(row.path, format!("{:?}", at.value));
             set(self, at.value);
@@ -116,7 +123,7 @@ impl SettingValues {
     }
 
     /// Reads the default of a row as if it were in the file.
-    fn set_default(&mut self, row: &'static Field) {
+    fn set_default(&mut self, row: &'static SettingRow) {
         let value = match row.default {
             "" => return,
             "true" => Yaml::Bool(true),

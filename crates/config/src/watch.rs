@@ -21,18 +21,18 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher};
 
-use crate::glob::Glob;
+use crate::glob::FileGlob;
 use folders::Folders;
 
 /// Something to watch.
 #[derive(Debug, Clone)]
-pub struct Watched(What);
+pub struct Watched(WatchTarget);
 
 #[derive(Debug, Clone)]
-enum What {
+enum WatchTarget {
     File(PathBuf),
     /// Every file that matches, now or later.
-    Glob(Glob),
+    Glob(FileGlob),
 }
 
 impl Watched {
@@ -40,11 +40,11 @@ impl Watched {
     pub fn file(path: &Path) -> Self {
         // A relative path must not depend on later changes of the working directory.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self(What::File(path))
+        Self(WatchTarget::File(path))
     }
 
-    pub(crate) fn glob(glob: Glob) -> Self {
-        Self(What::Glob(glob))
+    pub(crate) fn glob(glob: FileGlob) -> Self {
+        Self(WatchTarget::Glob(glob))
     }
 }
 
@@ -67,7 +67,7 @@ enum Nudge {
 
 /// The delays of a watch.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
+struct WatchDelays {
     /// A file is written in several steps: it is read after this long without a change.
     quiet: Duration,
     /// Files that keep changing are read after this long.
@@ -76,7 +76,7 @@ struct Pace {
     poll: Duration,
 }
 
-const PACE: Pace = Pace {
+const PACE: WatchDelays = WatchDelays {
     quiet: Duration::from_millis(200),
     patience: Duration::from_secs(2),
     poll: Duration::from_secs(5),
@@ -100,7 +100,7 @@ impl Watch {
 
     fn start_with(
         watched: Vec<Watched>,
-        pace: Pace,
+        pace: WatchDelays,
         notices: Notices,
         on_change: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
     ) -> std::io::Result<Self> {
@@ -168,17 +168,17 @@ fn is_change(kind: EventKind) -> bool {
 }
 
 /// For each file a hash of its content and of who can change it; `None` if it cannot be read.
-type Seen = BTreeMap<PathBuf, Option<u64>>;
+type SeenFiles = BTreeMap<PathBuf, Option<u64>>;
 
 /// The thread that checks.
 struct Looker<F> {
     receiver: Receiver<Nudge>,
     /// Whether a notice has arrived since this was last cleared.
     noticed: Arc<AtomicBool>,
-    pace: Pace,
+    pace: WatchDelays,
     folders: Option<Folders>,
     hasher: RandomState,
-    seen: Seen,
+    seen: SeenFiles,
     watched: Vec<Watched>,
     on_change: F,
 }
@@ -260,12 +260,12 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
         }
     }
 
-    fn look(&self) -> Seen {
-        let mut seen = Seen::new();
+    fn look(&self) -> SeenFiles {
+        let mut seen = SeenFiles::new();
         for watched in &self.watched {
             let files = match &watched.0 {
-                What::File(path) => vec![path.clone()],
-                What::Glob(glob) => glob.expand(),
+                WatchTarget::File(path) => vec![path.clone()],
+                WatchTarget::Glob(glob) => glob.expand(),
             };
             for path in files {
                 // Reading a named pipe would block until something writes to it.

@@ -11,69 +11,69 @@ use callgate_store::Durability;
 use crate::protect::Protect;
 
 /// A setting with a few values, and the word for each.
-pub trait Word: Copy + 'static {
+pub trait SettingWord: Copy + 'static {
     /// Every word and what it means.
     fn words() -> Vec<(&'static str, Self)>;
 }
 
 /// The words alone.
-pub(crate) fn words_of<W: Word>() -> Vec<&'static str> {
+pub(crate) fn words_of<W: SettingWord>() -> Vec<&'static str> {
     W::words().into_iter().map(|(word, _)| word).collect()
 }
 
 /// The value for a word.
-pub(crate) fn value_of<W: Word>(word: &str) -> Option<W> {
+pub(crate) fn value_of<W: SettingWord>(word: &str) -> Option<W> {
     W::words().into_iter().find(|(known, _)| *known == word).map(|(_, value)| value)
 }
 
 /// The word for a value.
-pub fn word_for<W: Word + PartialEq>(value: W) -> &'static str {
+pub fn word_for<W: SettingWord + PartialEq>(value: W) -> &'static str {
     W::words().into_iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
 }
 
-impl Word for OnDeny {
+impl SettingWord for OnDeny {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("continue", Self::Continue), ("explain", Self::Explain), ("silent", Self::Silent)]
     }
 }
 
-impl Word for Notice {
+impl SettingWord for Notice {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("line", Self::Line), ("none", Self::None)]
     }
 }
 
-impl Word for Malformed {
+impl SettingWord for Malformed {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("withhold", Self::Withhold), ("pass", Self::Pass)]
     }
 }
 
-impl Word for Oversize {
+impl SettingWord for Oversize {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("judge", Self::Judge), ("allow", Self::Allow), ("deny", Self::Deny)]
     }
 }
 
-impl Word for OddArguments {
+impl SettingWord for OddArguments {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("judge", Self::Judge), ("deny", Self::Deny)]
     }
 }
 
-impl Word for OnFailure {
+impl SettingWord for OnFailure {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("deny", Self::Deny), ("allow", Self::Allow)]
     }
 }
 
-impl Word for Protect {
+impl SettingWord for Protect {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("on", Self::On), ("off", Self::Off)]
     }
 }
 
-impl Word for InspectionMode {
+impl SettingWord for InspectionMode {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("full", Self::Full), ("calls-only", Self::CallsOnly), ("off", Self::Off)]
     }
@@ -81,48 +81,48 @@ impl Word for InspectionMode {
 
 /// How requests to a provider are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum RequestSigning {
     /// With AWS Signature Version 4.
     Aws,
 }
 
-impl Word for Sign {
+impl SettingWord for RequestSigning {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("aws", Self::Aws)]
     }
 }
 
-impl Word for Inbound {
+impl SettingWord for Inbound {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("reject", Self::Reject), ("strip", Self::Strip)]
     }
 }
 
-impl Word for Durability {
+impl SettingWord for Durability {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("disk", Self::Disk), ("process", Self::Process)]
     }
 }
 
-impl Word for Dialect {
+impl SettingWord for Dialect {
     fn words() -> Vec<(&'static str, Self)> {
         Self::ALL.map(|dialect| (dialect.as_str(), dialect)).to_vec()
     }
 }
 
-impl Word for ServerKind {
+impl SettingWord for ServerKind {
     fn words() -> Vec<(&'static str, Self)> {
         [Self::Stdio, Self::Http, Self::Sse].map(|kind| (kind.as_str(), kind)).to_vec()
     }
 }
 
-impl Word for CheckAction {
+impl SettingWord for CheckAction {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("block", Self::Block), ("alert", Self::Alert), ("allow", Self::Allow)]
     }
 }
 
-impl Word for Severity {
+impl SettingWord for Severity {
     fn words() -> Vec<(&'static str, Self)> {
         Self::ALL.map(|severity| (severity.word(), severity)).to_vec()
     }
@@ -148,7 +148,7 @@ impl Period {
     }
 }
 
-impl Word for Period {
+impl SettingWord for Period {
     fn words() -> Vec<(&'static str, Self)> {
         vec![
             ("second", Self::Second),

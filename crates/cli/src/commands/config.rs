@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_config::{Error, Protect, Resolved, word_for};
+use callgate_config::{ConfigError, Protect, ResolvedConfig, word_for};
 use callgate_store::{Durability, Location};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// The config; with `strict` only if no other user can change its files.
-fn load(strict: bool, config: Option<&Path>) -> Result<Resolved, Error> {
+fn load(strict: bool, config: Option<&Path>) -> Result<ResolvedConfig, ConfigError> {
     let resolved = callgate_config::load(config, &SERVED)?;
     if strict {
         resolved.policies.check_exposed()?;
@@ -34,7 +34,7 @@ fn load(strict: bool, config: Option<&Path>) -> Result<Resolved, Error> {
     Ok(resolved)
 }
 
-fn check(loaded: Result<Resolved, Error>, json: bool) -> Result<Exit> {
+fn check(loaded: Result<ResolvedConfig, ConfigError>, json: bool) -> Result<Exit> {
     match loaded {
         Ok(resolved) if json => {
             render::print(&report::line(&as_json(&resolved))?)?;
@@ -46,10 +46,10 @@ fn check(loaded: Result<Resolved, Error>, json: bool) -> Result<Exit> {
             render::print(&shown(&resolved))?;
             Ok(Exit::Success)
         }
-        Err(Error::Rejected(rejected)) if json => {
+        Err(ConfigError::Rejected(rejected)) if json => {
             failed(rejected.problems.iter().map(Finding::of).collect())
         }
-        Err(Error::Exposed { files, .. }) if json => {
+        Err(ConfigError::Exposed { files, .. }) if json => {
             failed(files.iter().map(Finding::exposed).collect())
         }
         Err(error) => Err(error.into()),
@@ -62,7 +62,7 @@ fn failed(problems: Vec<Finding<'_>>) -> Result<Exit> {
     Ok(Exit::Error)
 }
 
-fn show_warnings(resolved: &Resolved) {
+fn show_warnings(resolved: &ResolvedConfig) {
     let color = Color::of(&io::stderr()) == Color::On;
     let missing = resolved.missing.iter().map(|missing| &missing.problem);
     let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
@@ -75,7 +75,7 @@ fn show_warnings(resolved: &Resolved) {
     }
 }
 
-fn as_json(resolved: &Resolved) -> Value {
+fn as_json(resolved: &ResolvedConfig) -> Value {
     let proxy = &resolved.proxy;
     let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
     let missing = resolved.missing.iter().map(|missing| &missing.problem);
@@ -106,7 +106,7 @@ fn as_json(resolved: &Resolved) -> Value {
     })
 }
 
-fn shown(resolved: &Resolved) -> String {
+fn shown(resolved: &ResolvedConfig) -> String {
     let proxy = &resolved.proxy;
     let mut text = String::new();
     let mut row = |label: &str, value: &str| {
@@ -147,12 +147,12 @@ fn shown(resolved: &Resolved) -> String {
     text
 }
 
-fn rules(resolved: &Resolved) -> usize {
+fn rules(resolved: &ResolvedConfig) -> usize {
     resolved.policies.compiled.as_ref().map_or(0, |policies| policies.rule_count())
 }
 
 /// The store as the config names it.
-pub(crate) fn store(resolved: &Resolved) -> String {
+pub(crate) fn store(resolved: &ResolvedConfig) -> String {
     match &resolved.audit.store {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
         Location::Memory => "memory".to_owned(),

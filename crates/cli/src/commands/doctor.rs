@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_config::{Error, Protect, Rejected, Resolved, word_for};
+use callgate_config::{ConfigError, Protect, Rejected, ResolvedConfig, word_for};
 use serde::Serialize;
 
 use crate::args;
@@ -52,10 +52,10 @@ pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
     let report = match callgate_config::load(config, &SERVED) {
         Ok(resolved) => examine(&resolved, None),
         // Everything else can still be examined.
-        Err(Error::Rejected(rejected)) if rejected.what == "policy" => {
+        Err(ConfigError::Rejected(rejected)) if rejected.what == "policy" => {
             let report = examine(&callgate_config::settings(config)?, Some(&rejected));
             if !args.json {
-                render::error(&Error::Rejected(rejected).into());
+                render::error(&ConfigError::Rejected(rejected).into());
             }
             report
         }
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// Without a readable config there is nothing else to examine.
-fn rejected(error: Error, json: bool) -> Result<Exit> {
+fn rejected(error: ConfigError, json: bool) -> Result<Exit> {
     if json {
         let line = serde_json::json!({ "ok": false, "config_error": error.to_string() });
         render::print(&report::line(&line)?)?;
@@ -77,7 +77,7 @@ fn rejected(error: Error, json: bool) -> Result<Exit> {
     Err(error.into())
 }
 
-fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
+fn examine(resolved: &ResolvedConfig, broken: Option<&Rejected>) -> Report {
     let store = store::examine(&resolved.audit.store);
     let gateway = gateway::examine(resolved.proxy.listen);
     let policies = if broken.is_some() { Policies::Rejected } else { Policies::Valid };
@@ -105,7 +105,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
     }
 }
 
-fn exposed(resolved: &Resolved) -> Vec<String> {
+fn exposed(resolved: &ResolvedConfig) -> Vec<String> {
     let files = resolved.policies.exposed.iter();
     files.map(|exposed| format!("{exposed}; run `{}`", exposed.fix())).collect()
 }

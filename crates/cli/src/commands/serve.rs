@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_config::{Resolved, StartSettings};
+use callgate_config::{ResolvedConfig, StartSettings};
 use callgate_decide::Decider;
 use callgate_proxy::{BoundGateway, StartError};
 use callgate_store::{Indexing, Store};
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// Serves no more clients at once than there can be connections.
-fn fit_connections(resolved: &mut Resolved) {
+fn fit_connections(resolved: &mut ResolvedConfig) {
     let room = descriptors::raise();
     let wanted = resolved.proxy.max_connections;
     resolved.proxy.max_connections = wanted.min(room);
@@ -87,7 +87,11 @@ struct ReloadContext {
     format: LogFormat,
 }
 
-async fn serve(resolved: Resolved, decider: Decider, reload_context: ReloadContext) -> Result<()> {
+async fn serve(
+    resolved: ResolvedConfig,
+    decider: Decider,
+    reload_context: ReloadContext,
+) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
     let door = mcp::door(&resolved, &decider)?;
     let mounts = mcp::mounts(door.as_ref());

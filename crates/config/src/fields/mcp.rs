@@ -2,320 +2,332 @@
 
 use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 
-use super::{Applies, Counts, Field, Kind, Users, Value, shown};
+use super::{Applies, ComparedValue, NumberRange, SettingKind, SettingRow, Users, shown};
 use crate::words::{Period, words_of};
 
 /// The same range as for limits in policies.
-const CALLS: Counts = Counts(1, 1_000_000_000);
-const CONVERSATIONS: Counts = Counts(1, 1_000_000);
+const CALLS: NumberRange = NumberRange(1, 1_000_000_000);
+const CONVERSATIONS: NumberRange = NumberRange(1, 1_000_000);
 
 /// A server's name is a part of paths, of tools' names and of records.
 const SERVER_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
 
-pub(super) const FIELDS: &[Field] = &[
-    Field {
+pub(super) const FIELDS: &[SettingRow] = &[
+    SettingRow {
         path: "mcp",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "The MCP servers and what they may do.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.enforce",
-        kind: Kind::Flag(|it, value| it.mcp.enforce = value),
+        kind: SettingKind::Flag(|it, value| it.mcp.enforce = value),
         default: "true",
         example: "false",
         doc: "Whether the settings below are enforced. With `false` they are only recorded; the rules of policies are enforced in any case.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers",
-        kind: Kind::Named(SERVER_NAME),
+        kind: SettingKind::Named(SERVER_NAME),
         default: "",
         example: "",
         doc: "The servers, by name: letters, digits, `_`, `-` and `.`. Rules, pins and records use this name, never the name the server gives itself.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.type",
-        kind: Kind::Words(words_of::<ServerKind>, None),
+        kind: SettingKind::Words(words_of::<ServerKind>, None),
         default: "",
         example: "sse",
         doc: "How callgate talks to it: as a program (`stdio`), by streamable HTTP (`http`), or by the older HTTP with server-sent events (`sse`). Without it: `stdio` if it has a `command`, `http` if it has a `url`.",
-        applies: Applies::AtRestart(Users::Both, Value::OfServer(|it| Some(shown(&it.kind)))),
+        applies: Applies::AtRestart(
+            Users::Both,
+            ComparedValue::OfServer(|it| Some(shown(&it.kind))),
+        ),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.command",
-        kind: Kind::Command,
+        kind: SettingKind::Command,
         default: "",
         example: "github-mcp-server",
         doc: "The program that `callgate mcp wrap` starts: a name, or a path.",
-        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| it.command.clone())),
+        applies: Applies::AtRestart(Users::Shims, ComparedValue::OfServer(|it| it.command.clone())),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.args",
-        kind: Kind::Texts,
+        kind: SettingKind::Texts,
         default: "[]",
         example: "[stdio]",
         doc: "Its arguments. Do not put a token here; name a variable in `env` instead.",
-        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| Some(shown(&it.args)))),
+        applies: Applies::AtRestart(
+            Users::Shims,
+            ComparedValue::OfServer(|it| Some(shown(&it.args))),
+        ),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.env",
-        kind: Kind::Variables,
+        kind: SettingKind::Variables,
         default: "[]",
         example: "[GITHUB_TOKEN]",
         doc: "The variables that the program gets in addition to those that every program needs (such as `PATH`, `HOME` and the locale). It gets no others.",
-        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| Some(shown(&it.env)))),
+        applies: Applies::AtRestart(
+            Users::Shims,
+            ComparedValue::OfServer(|it| Some(shown(&it.env))),
+        ),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.sha256",
-        kind: Kind::Sha256,
+        kind: SettingKind::Sha256,
         default: "",
         example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "The SHA-256 of the program's file, as `sha256sum` prints it. callgate does not start any other file.",
-        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| it.sha256.clone())),
+        applies: Applies::AtRestart(Users::Shims, ComparedValue::OfServer(|it| it.sha256.clone())),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.url",
-        kind: Kind::Url,
+        kind: SettingKind::Url,
         default: "",
         example: "https://mcp.example.com/mcp",
         doc: "The URL of a server on the network.",
         applies: Applies::AtRestart(
             Users::Gateway,
-            Value::OfServer(|it| it.url.as_ref().map(shown)),
+            ComparedValue::OfServer(|it| it.url.as_ref().map(shown)),
         ),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.bearer_env",
-        kind: Kind::Variable,
+        kind: SettingKind::Variable,
         default: "",
         example: "DOCS_TOKEN",
         doc: "The environment variable whose value is sent to it as `authorization: Bearer`. Do not put the token itself in this file.",
-        applies: Applies::AtRestart(Users::Gateway, Value::OfServer(|it| it.bearer_env.clone())),
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            ComparedValue::OfServer(|it| it.bearer_env.clone()),
+        ),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.tls_fingerprint",
-        kind: Kind::Sha256,
+        kind: SettingKind::Sha256,
         default: "",
         example: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "The SHA-256 of the certificate it must present. callgate does not talk to a server with another one.",
         applies: Applies::AtRestart(
             Users::Gateway,
-            Value::OfServer(|it| it.tls_fingerprint.clone()),
+            ComparedValue::OfServer(|it| it.tls_fingerprint.clone()),
         ),
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.reads",
-        kind: Kind::Globs,
+        kind: SettingKind::Globs,
         default: "[]",
         example: "[\"get_*\"]",
         doc: "Its tools that read private data.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.sends",
-        kind: Kind::Globs,
+        kind: SettingKind::Globs,
         default: "[]",
         example: "[\"create_*\"]",
         doc: "Its tools that send data elsewhere. A server may declare more of its tools as sending, but not fewer.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.rate",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "The rate of calls to it.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.rate.calls",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "60",
         doc: "The number of calls allowed per period.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.rate.per",
-        kind: Kind::Words(words_of::<Period>, None),
+        kind: SettingKind::Words(words_of::<Period>, None),
         default: "minute",
         example: "hour",
         doc: "The period.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.servers.*.rate.burst",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "10",
         doc: "The most calls at once. Without it: the same as `calls`.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.allow_servers",
-        kind: Kind::Globs,
+        kind: SettingKind::Globs,
         default: "",
         example: "[github, \"docs*\"]",
         doc: "Only these servers are allowed; an empty list allows none. Without it: all of them.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.deny_servers",
-        kind: Kind::Globs,
+        kind: SettingKind::Globs,
         default: "[]",
         example: "[\"test-*\"]",
         doc: "These servers are denied.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.allow_tools",
-        kind: Kind::Each,
+        kind: SettingKind::Each,
         default: "",
         example: "",
         doc: "Only these tools are allowed; an empty list allows none. Without it: all of them.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.allow_tools.[].server",
-        kind: Kind::Glob,
+        kind: SettingKind::Glob,
         default: "",
         example: "github",
         doc: "The servers of the tools. Without it: any server.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.allow_tools.[].tool",
-        kind: Kind::Glob,
+        kind: SettingKind::Glob,
         default: "",
         example: "\"get_*\"",
         doc: "The names of the tools. Without it: any name.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.allow_tools.[].hash",
-        kind: Kind::DefinitionHash,
+        kind: SettingKind::DefinitionHash,
         default: "",
         example: "v1:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "The hash of the tool's definition, as `callgate mcp pins list` shows it. Without it: any definition.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.deny_tools",
-        kind: Kind::Each,
+        kind: SettingKind::Each,
         default: "[]",
         example: "",
         doc: "These tools are denied.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.deny_tools.[].server",
-        kind: Kind::Glob,
+        kind: SettingKind::Glob,
         default: "",
         example: "github",
         doc: "The servers of the tools. Without it: any server.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.deny_tools.[].tool",
-        kind: Kind::Glob,
+        kind: SettingKind::Glob,
         default: "",
         example: "\"delete_*\"",
         doc: "The names of the tools. Without it: any name.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.deny_tools.[].hash",
-        kind: Kind::DefinitionHash,
+        kind: SettingKind::DefinitionHash,
         default: "",
         example: "v1:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "The hash of the tool's definition. Without it: any definition.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.fail_closed",
-        kind: Kind::Flag(|it, value| it.mcp.fail_closed = value),
+        kind: SettingKind::Flag(|it, value| it.mcp.fail_closed = value),
         default: "false",
         example: "true",
         doc: "Whether to refuse servers that are not declared above and tools that no server has listed. It applies to names that look like MCP tools or are unknown, not to an agent's own tools.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rate",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "The rate of calls of each gateway key or user to each server that has no rate of its own. Without it: no limit.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.rate.calls",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "600",
         doc: "The number of calls allowed per period, for each gateway key or user and each server. Without `mcp.rate`: no limit.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rate.per",
-        kind: Kind::Words(words_of::<Period>, None),
+        kind: SettingKind::Words(words_of::<Period>, None),
         default: "minute",
         example: "hour",
         doc: "The period.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rate.burst",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "50",
         doc: "The most calls at once. Without it: the same as `calls`.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rates",
-        kind: Kind::Named("^.+$"),
+        kind: SettingKind::Named("^.+$"),
         default: "",
         example: "",
         doc: "Rates by server name, with `*` and `?`, also for servers that are not declared. The first match applies; a rate in `mcp.servers` takes precedence.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rates.*.calls",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "60",
         doc: "The number of calls allowed per period.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rates.*.per",
-        kind: Kind::Words(words_of::<Period>, None),
+        kind: SettingKind::Words(words_of::<Period>, None),
         default: "minute",
         example: "hour",
         doc: "The period.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.rates.*.burst",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "10",
         doc: "The most calls at once. Without it: the same as `calls`.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.pins",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "How callgate pins the trusted definitions of tools, prompts and instructions.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.pins.on_change",
         kind: words!(CheckAction, mcp.pins.on_change),
         default: "block",
@@ -323,15 +335,15 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "What to do with a definition that differs from the trusted one: hide and refuse it until `callgate mcp pins trust` (`block`), record it (`alert`), or let it pass (`allow`).",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.pins.auto_trust_first",
-        kind: Kind::Flag(|it, value| it.mcp.pins.auto_trust_first = value),
+        kind: SettingKind::Flag(|it, value| it.mcp.pins.auto_trust_first = value),
         default: "true",
         example: "false",
         doc: "Whether to trust the first definition that is seen. Otherwise it waits for `callgate mcp pins trust`.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.sampling",
         kind: words!(CheckAction, mcp.sampling),
         default: "block",
@@ -339,7 +351,7 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "What to do when a server asks the client's model for a completion.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.elicitation",
         kind: words!(CheckAction, mcp.elicitation),
         default: "alert",
@@ -347,7 +359,7 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "What to do when a server asks the user something.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.roots",
         kind: words!(CheckAction, mcp.roots),
         default: "allow",
@@ -355,15 +367,15 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "What to do when a server asks for the client's folders.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.inspect",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "How text sent by MCP servers is inspected.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.inspect.block_at",
         kind: words_or_none!(Severity, mcp.inspect.block_at),
         default: "high",
@@ -371,23 +383,23 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "The severity from which a finding blocks: the definition is hidden, the result withheld. Less severe findings are recorded.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.inspect.strip",
-        kind: Kind::Flag(|it, value| it.mcp.inspect.strip = value),
+        kind: SettingKind::Flag(|it, value| it.mcp.inspect.strip = value),
         default: "true",
         example: "false",
         doc: "Whether invisible characters and terminal control sequences are removed from the text of servers.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "What to do with calls that are suspicious in combination.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.read_then_send",
         kind: words!(CheckAction, mcp.flows.read_then_send),
         default: "alert",
@@ -395,47 +407,47 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "A tool of one server reads private data, then a tool of another server sends data.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.window",
-        kind: Kind::Duration(Some(|it, value| it.mcp.flows.window = value)),
+        kind: SettingKind::Duration(Some(|it, value| it.mcp.flows.window = value)),
         default: "10m",
         example: "1h",
         doc: "The longest time between the two calls.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.burst",
-        kind: Kind::Section,
+        kind: SettingKind::Section,
         default: "",
         example: "",
         doc: "Too many calls of one session in a short time. Without it: no limit.",
         applies: Applies::AsItsKeysSay,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.burst.calls",
-        kind: Kind::Count(CALLS, None),
+        kind: SettingKind::Count(CALLS, None),
         default: "",
         example: "20",
         doc: "The most calls of one session within `window`. Without `mcp.flows.burst`: no limit.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.burst.window",
-        kind: Kind::Duration(None),
+        kind: SettingKind::Duration(None),
         default: "10s",
         example: "1m",
         doc: "The time in which the calls are counted.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.burst.then",
-        kind: Kind::Words(words_of::<CheckAction>, None),
+        kind: SettingKind::Words(words_of::<CheckAction>, None),
         default: "alert",
         example: "block",
         doc: "What to do with further calls.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.flows.take_over",
         kind: words!(CheckAction, mcp.flows.take_over),
         default: "alert",
@@ -443,36 +455,36 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "What to do when a server offers a tool whose name another server used first.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.join_window",
-        kind: Kind::Duration(Some(|it, value| it.mcp.join_window = value)),
+        kind: SettingKind::Duration(Some(|it, value| it.mcp.join_window = value)),
         default: "10m",
         example: "1h",
         doc: "The longest time between a model's call and its execution if only their arguments show that they belong together.",
         applies: Applies::AtReload,
     },
-    Field {
+    SettingRow {
         path: "mcp.list_timeout",
-        kind: Kind::Duration(Some(|it, value| it.mcp_list_timeout = value)),
+        kind: SettingKind::Duration(Some(|it, value| it.mcp_list_timeout = value)),
         default: "30s",
         example: "2m",
         doc: "How long a server may take to list its tools before a call. After that, callgate judges the call without the list.",
-        applies: Applies::AtRestart(Users::Both, Value::AsSet),
+        applies: Applies::AtRestart(Users::Both, ComparedValue::AsSet),
     },
-    Field {
+    SettingRow {
         path: "mcp.message_limit",
-        kind: Kind::Size(|it, value| it.mcp_message_limit = value),
+        kind: SettingKind::Size(|it, value| it.mcp_message_limit = value),
         default: "64MiB",
         example: "16MiB",
         doc: "The largest message to or from a server. Larger ones are refused.",
-        applies: Applies::AtRestart(Users::Both, Value::AsSet),
+        applies: Applies::AtRestart(Users::Both, ComparedValue::AsSet),
     },
-    Field {
+    SettingRow {
         path: "mcp.conversations",
-        kind: Kind::Count(CONVERSATIONS, Some(|it, value| it.mcp_conversations = value)),
+        kind: SettingKind::Count(CONVERSATIONS, Some(|it, value| it.mcp_conversations = value)),
         default: "4096",
         example: "100",
         doc: "The most sessions that callgate remembers per server on the network. A client that starts another one loses its session that has been idle longest.",
-        applies: Applies::AtRestart(Users::Gateway, Value::AsSet),
+        applies: Applies::AtRestart(Users::Gateway, ComparedValue::AsSet),
     },
 ];

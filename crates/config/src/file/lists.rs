@@ -2,7 +2,7 @@
 
 use callgate_document::{At, Key, Mapping, Node, Problems, Yaml, list, text, wrong};
 
-use super::read::{Section, Wrong, variable, wrong_as};
+use super::read::{Section, WrongText, variable, wrong_as};
 use crate::fields::{ANY, ENTRY};
 
 impl<'n> Section<'n> {
@@ -74,7 +74,7 @@ impl<'n> Section<'n> {
         &self,
         key: &str,
         problems: &mut Problems<'_>,
-        parse: impl Fn(&str) -> Result<String, Wrong>,
+        parse: impl Fn(&str) -> Result<String, WrongText>,
     ) -> Option<At<Vec<String>>> {
         let node = self.node(key)?;
         let what = format!("an entry of {}", self.what(key));
@@ -83,7 +83,7 @@ impl<'n> Section<'n> {
             let Some(text) = text(item, &what, problems) else { continue };
             match parse(&text.value) {
                 Ok(item) => value.push(item),
-                Err(Wrong { not, hint }) => {
+                Err(WrongText { not, hint }) => {
                     let message = format!("{what} is not {not}: `{}`", text.value);
                     problems.add(text.span, message).hint(hint);
                 }

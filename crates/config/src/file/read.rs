@@ -9,10 +9,10 @@ use callgate_document::{
 use url::Url;
 
 use super::{WrittenListen, WrittenStore};
-use crate::fields::{self, Field, Kind};
+use crate::fields::{self, SettingKind, SettingRow};
 use crate::providers;
 use crate::quantity::{self, DURATION_HINT, SIZE_HINT};
-use crate::words::Word;
+use crate::words::SettingWord;
 
 /// A mapping of settings. A missing mapping has no settings.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<'n> Section<'n> {
     ) -> Self {
         let fields = Mapping::of(node, &format!("`{shown}`"), problems);
         if let Some(fields) = &fields {
-            let known: Vec<&str> = fields::in_section(path).map(Field::key).collect();
+            let known: Vec<&str> = fields::in_section(path).map(SettingRow::key).collect();
             fields.check(&known, &[], problems);
         }
         Self { path: path.to_owned(), shown: shown.to_owned(), fields }
@@ -127,7 +127,7 @@ impl<'n> Section<'n> {
         self.fields.as_ref()?.get(key)
     }
 
-    fn field(&self, key: &str) -> Option<&'static Field> {
+    fn field(&self, key: &str) -> Option<&'static SettingRow> {
         fields::in_section(&self.path).find(|field| field.key() == key)
     }
 
@@ -144,12 +144,12 @@ impl<'n> Section<'n> {
         &self,
         key: &str,
         problems: &mut Problems<'_>,
-        parse: impl FnOnce(&str) -> Result<T, Wrong>,
+        parse: impl FnOnce(&str) -> Result<T, WrongText>,
     ) -> Option<At<T>> {
         let text = self.text(key, problems)?;
         match parse(text.value.trim()) {
             Ok(value) => Some(At { value, span: text.span }),
-            Err(Wrong { not, hint }) => {
+            Err(WrongText { not, hint }) => {
                 let message = format!("{} is not {not}: `{}`", self.what(key), text.value);
                 problems.add(text.span, message).hint(hint);
                 None
@@ -225,7 +225,11 @@ impl<'n> Section<'n> {
         self.parsed(key, problems, variable)
     }
 
-    pub(super) fn word<W: Word>(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<W>> {
+    pub(super) fn word<W: SettingWord>(
+        &self,
+        key: &str,
+        problems: &mut Problems<'_>,
+    ) -> Option<At<W>> {
         let text = self.text(key, problems)?;
         let shown = join(&self.shown, key);
         word(&text, &format!("value for `{shown}`:"), &W::words(), &[], problems)
@@ -266,7 +270,7 @@ impl<'n> Section<'n> {
     pub(crate) fn count(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
         let node = self.node(key)?;
         let range = match self.field(key)?.kind {
-            Kind::Count(counts, _) | Kind::CountOrNone(counts, _) => counts.range(),
+            SettingKind::Count(counts, _) | SettingKind::CountOrNone(counts, _) => counts.range(),
             _ => 1..=i64::MAX,
         };
         let value = integer(node, &self.what(key), range, problems)?;
@@ -319,7 +323,7 @@ fn is_network(text: &str) -> bool {
 const MAX_VARIABLE: usize = 64;
 
 /// The name of a variable. A key that was pasted here is not accepted as a name, and not kept.
-pub(super) fn variable(text: &str) -> Result<String, Wrong> {
+pub(super) fn variable(text: &str) -> Result<String, WrongText> {
     let hint = "name a variable such as `OPENAI_API_KEY`; do not put the key itself here";
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let named = text.chars().all(plain) && !text.starts_with(|c: char| c.is_ascii_digit());
@@ -328,13 +332,13 @@ pub(super) fn variable(text: &str) -> Result<String, Wrong> {
 }
 
 /// What a text should have been, and a hint.
-pub(super) struct Wrong {
+pub(super) struct WrongText {
     pub(super) not: &'static str,
     pub(super) hint: &'static str,
 }
 
-pub(super) fn wrong_as(not: &'static str, hint: &'static str) -> Wrong {
-    Wrong { not, hint }
+pub(super) fn wrong_as(not: &'static str, hint: &'static str) -> WrongText {
+    WrongText { not, hint }
 }
 
 fn join(section: &str, key: &str) -> String {

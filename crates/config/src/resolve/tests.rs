@@ -34,14 +34,16 @@ impl Place {
         self
     }
 
-    fn load(&self) -> Result<Resolved, Error> {
+    fn load(&self) -> Result<ResolvedConfig, ConfigError> {
         load(Some(&self.dir.path().join("callgate.yaml")), &Surface::ALL)
     }
 
     /// `file:line:column message` of each problem.
     #[track_caller]
     fn problems(&self) -> Vec<String> {
-        let Err(Error::Rejected(rejected)) = self.load() else { panic!("it is not rejected") };
+        let Err(ConfigError::Rejected(rejected)) = self.load() else {
+            panic!("it is not rejected")
+        };
         assert_eq!(rejected.rendered(false).len(), rejected.problems.len(), "all are drawn");
         rejected.problems.iter().map(|problem| self.place(problem)).collect()
     }
@@ -58,7 +60,7 @@ fn rule(id: &str) -> String {
     format!("policy: {id}\nrules:\n  - {{ id: {id}, tool: x, verdict: deny }}\n")
 }
 
-fn rules(resolved: &Resolved) -> Vec<String> {
+fn rules(resolved: &ResolvedConfig) -> Vec<String> {
     let compiled = resolved.policies.compiled.as_ref().unwrap();
     let own = compiled.rules().filter(|rule| rule.policy != "self-protection");
     own.map(|rule| rule.id).collect()
@@ -126,7 +128,7 @@ fn the_table_tells_the_real_defaults() {
         let bounds =
             (resolved.mcp_message_limit, resolved.mcp_conversations, resolved.mcp_list_timeout);
         let api = matches!(resolved.api, callgate_control::Listen::Chosen(_));
-        let Resolved { proxy, audit, protect, decide, mcp, mcp_servers, .. } = resolved;
+        let ResolvedConfig { proxy, audit, protect, decide, mcp, mcp_servers, .. } = resolved;
         format!(
             "{proxy:?} {audit:?} {api} {protect:?} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}"
         )
@@ -215,7 +217,7 @@ fn a_built_in_policy_can_be_relaxed() {
 #[test]
 fn a_glob_without_a_match_is_a_problem() {
     let place = Place::with("policies:\n  - builtin:starter\n  - 'rules/*.yaml'\n");
-    let Err(Error::Rejected(rejected)) = place.load() else { panic!("it was taken") };
+    let Err(ConfigError::Rejected(rejected)) = place.load() else { panic!("it was taken") };
     let problems: Vec<_> = rejected.problems.iter().map(|problem| place.place(problem)).collect();
     assert_eq!(problems, ["callgate.yaml:3:5 no file matches `rules/*.yaml`"]);
 }
@@ -271,7 +273,7 @@ fn a_variable_that_is_not_set() {
     let resolved = place.load().unwrap();
     assert_eq!(resolved.missing.len(), 1);
     let error = resolved.check_variables().unwrap_err();
-    let Error::Rejected(rejected) = error else { panic!() };
+    let ConfigError::Rejected(rejected) = error else { panic!() };
     assert_eq!(
         place.place(&rejected.problems[0]),
         "callgate.yaml:3:18 the variable CALLGATE_TEST_IS_NOT_SET is not set"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::{Watched, What};
+use super::{WatchTarget, Watched};
 
 /// The longest chain of links. A longer one is probably a cycle.
 const MAX_LINKS: usize = 16;
@@ -28,8 +28,8 @@ impl Folders {
         let mut wanted = BTreeMap::new();
         for watched in watched {
             match &watched.0 {
-                What::File(path) => folders_of(path, &mut wanted),
-                What::Glob(glob) => {
+                WatchTarget::File(path) => folders_of(path, &mut wanted),
+                WatchTarget::Glob(glob) => {
                     folders_of(&glob.base().join("any"), &mut wanted);
                     if glob.is_deep() {
                         wanted.insert(glob.base().to_owned(), RecursiveMode::Recursive);

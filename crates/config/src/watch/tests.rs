@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(120);
 const NOT_YET: Duration = Duration::from_millis(700);
 
 /// Never within a test: what is found was noticed.
-const NOTICES_ONLY: Pace = Pace { poll: Duration::from_secs(600), ..PACE };
+const NOTICES_ONLY: WatchDelays = WatchDelays { poll: Duration::from_secs(600), ..PACE };
 
 struct Place {
     dir: TempDir,
@@ -41,9 +41,14 @@ impl Place {
         self.watch_with(names, NOTICES_ONLY, Notices::On)
     }
 
-    fn watch_with(&self, names: &[&str], pace: Pace, notices: Notices) -> (Watch, Receiver<()>) {
+    fn watch_with(
+        &self,
+        names: &[&str],
+        pace: WatchDelays,
+        notices: Notices,
+    ) -> (Watch, Receiver<()>) {
         let watched = names.iter().map(|name| match crate::glob::is_glob(name) {
-            true => Watched::glob(Glob::new(&self.path(name)).unwrap()),
+            true => Watched::glob(FileGlob::new(&self.path(name)).unwrap()),
             false => Watched::file(&self.path(name)),
         });
         let (sender, receiver) = channel();
@@ -177,7 +182,7 @@ fn a_new_file_that_matches() {
 fn without_notices_it_looks_by_itself() {
     let place = Place::new();
     place.write("p.yaml", "one");
-    let pace = Pace { poll: Duration::from_millis(50), ..PACE };
+    let pace = WatchDelays { poll: Duration::from_millis(50), ..PACE };
     let (_watch, changes) = place.watch_with(&["p.yaml"], pace, Notices::Off);
     unchanged(&changes);
     place.replace("p.yaml", "two");

@@ -1,7 +1,7 @@
 //! The command line of commands that list servers, tools and their records.
 
 use callgate_audit::RecordKind;
-use callgate_config::Word as _;
+use callgate_config::SettingWord as _;
 use callgate_decide::mcp::ServerKind;
 use callgate_scan::inspect::Class;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callgate_config::Resolved;
+use callgate_config::ResolvedConfig;
 use callgate_control::{ApiClient, ExpectedGateway, GatewayHealth, Listen, Untrusted, store_file};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub(super) struct State {
 
 /// Asks as every client does: it must be this user's, this program, with this store and this
 /// config.
-pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
+pub(super) fn examine(resolved: &ResolvedConfig, policies: Policies) -> State {
     let path = match &resolved.api {
         Listen::Off => return State::nothing("off"),
         Listen::NoPlace => return State::nothing("no place"),

@@ -1,7 +1,7 @@
 //! What is judged on this machine right now, and what is not.
 
 use callgate_call::Surface;
-use callgate_config::{Resolved, word_for};
+use callgate_config::{ResolvedConfig, word_for};
 use callgate_proxy::InspectionMode;
 
 use super::{gateway, mcp};
@@ -27,7 +27,7 @@ const CALLS: &str = "calls in responses that go through the gateway";
 const OFFERS: &str = "tools that requests offer";
 
 pub(super) fn examine(
-    resolved: &Resolved,
+    resolved: &ResolvedConfig,
     policies: Policies,
     gateway: gateway::Running,
 ) -> Enforcement {
@@ -89,7 +89,7 @@ fn empty(policies: Policies) -> Option<&'static callgate_policy::Policies> {
     (policies == Policies::Rejected).then(|| &*NONE)
 }
 
-fn providers(resolved: &Resolved) -> String {
+fn providers(resolved: &ResolvedConfig) -> String {
     let names: Vec<&str> = resolved.proxy.providers.iter().map(|it| it.name.as_str()).collect();
     names.join(", ")
 }

@@ -1,6 +1,6 @@
 //! The MCP servers that are declared, and the definitions that wait for a person.
 
-use callgate_config::{McpServer, Resolved};
+use callgate_config::{McpServer, ResolvedConfig};
 use callgate_decide::mcp::{ServerKind, pin_of};
 use callgate_mcp::Program;
 use callgate_registry as registry;
@@ -31,7 +31,7 @@ struct Server {
     notes: Vec<String>,
 }
 
-pub(super) fn examine(resolved: &Resolved) -> State {
+pub(super) fn examine(resolved: &ResolvedConfig) -> State {
     let servers = resolved.mcp_servers.iter().map(|server| {
         let entry = resolved.mcp.server(&server.id);
         let address = entry.map(|entry| entry.address.clone()).unwrap_or_default();
@@ -86,14 +86,14 @@ fn is_set(name: &str) -> bool {
 }
 
 /// 0 if the store cannot be read, which is reported elsewhere.
-fn waiting(resolved: &Resolved) -> usize {
+fn waiting(resolved: &ResolvedConfig) -> usize {
     let pins = RecordReader::open(&resolved.audit.store).ok().and_then(|reader| reader.pins().ok());
     let pins = pins.unwrap_or_default().into_iter().filter_map(pin_of);
     pins.filter(|pin| pin.state() != registry::PinStatus::Trusted).count()
 }
 
 /// What is judged at servers. Those on the network are reached through the gateway.
-pub(super) fn enforced(resolved: &Resolved, gateway: Running) -> String {
+pub(super) fn enforced(resolved: &ResolvedConfig, gateway: Running) -> String {
     let through = match gateway {
         Running::Yes => ", or that are reached through the gateway",
         Running::No | Running::SomethingElse => "",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use callgate_call::{Origin, OriginFields, Surface, Who};
-use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
+use callgate_config::{ConfigError, McpServer, Process, ResolvedConfig, StartSettings};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Decider, RequestContext, login};
 use callgate_mcp::{Program, ProgramError, ServerCommand, StdioSettings, environment};
@@ -78,16 +78,16 @@ struct Shim {
 impl Running for Shim {
     const RESTART: &'static str = "restart this MCP server, or its agent,";
 
-    fn load(&self, config: Option<&Path>) -> Result<Resolved, Error> {
+    fn load(&self, config: Option<&Path>) -> Result<ResolvedConfig, ConfigError> {
         callgate_config::load(config, &[Surface::Mcp])
     }
 
-    fn start_settings(&self, resolved: &Resolved) -> StartSettings {
+    fn start_settings(&self, resolved: &ResolvedConfig) -> StartSettings {
         StartSettings::of(resolved, Process::Shim { server: &self.server })
     }
 
     /// Everything else that a shim takes over is the decider's.
-    fn prepare(&self, _: &Resolved, _: &[String]) -> Result<Prepared, String> {
+    fn prepare(&self, _: &ResolvedConfig, _: &[String]) -> Result<Prepared, String> {
         Ok(Prepared { put_in_force: Box::new(|| {}), weakened: Vec::new() })
     }
 }

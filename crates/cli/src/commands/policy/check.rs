@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_config::{Error, PolicySet};
+use callgate_config::{ConfigError, PolicySet};
 
 use crate::args::PolicyCheck;
 use crate::exit::Exit;
@@ -66,7 +66,7 @@ fn summary(policies: &PolicySet) -> String {
     format!("{names}: {}{texts}, {found}\n", count(rules, "rule"))
 }
 
-fn print_json(compiled: Result<PolicySet, Error>, args: &PolicyCheck) -> Result<Exit> {
+fn print_json(compiled: Result<PolicySet, ConfigError>, args: &PolicyCheck) -> Result<Exit> {
     let (exit, line) = match &compiled {
         Ok(policies) => {
             let warnings = policies.warnings.iter().map(|warning| Finding::of(&warning.0));
@@ -76,7 +76,7 @@ fn print_json(compiled: Result<PolicySet, Error>, args: &PolicyCheck) -> Result<
             let findings = Findings { ok, problems: Vec::new(), warnings };
             (exit, report::line(&findings)?)
         }
-        Err(Error::Rejected(rejected)) => {
+        Err(ConfigError::Rejected(rejected)) => {
             let problems = rejected.problems.iter().map(Finding::of).collect();
             let findings = Findings { ok: false, problems, warnings: Vec::new() };
             (Exit::Error, report::line(&findings)?)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_config::{Error, Part, PolicySet, Rejected};
+use callgate_config::{ConfigError, PolicyLocation, PolicySet, Rejected};
 use callgate_exchange::{Agent, WrittenPolicies, export};
 use callgate_policy::{Diagnostic, Source};
 
@@ -45,14 +45,14 @@ fn written(set: PolicySet) -> Result<WrittenPolicies> {
     let mut written = WrittenPolicies::default();
     for part in set.parts {
         match part {
-            Part::File(at) => {
+            PolicyLocation::File(at) => {
                 let Some(source) = set.sources.get(at).cloned() else { continue };
                 let shown = source.clone();
                 written
                     .add_file(source)
                     .map_err(|problems| rejected("policy", vec![shown], problems))?;
             }
-            Part::Inline(at, nodes) => {
+            PolicyLocation::Inline(at, nodes) => {
                 let Some(source) = set.sources.get(at).cloned() else { continue };
                 written.add_nodes(source, nodes);
             }
@@ -61,6 +61,6 @@ fn written(set: PolicySet) -> Result<WrittenPolicies> {
     Ok(written)
 }
 
-fn rejected(what: &'static str, sources: Vec<Source>, problems: Vec<Diagnostic>) -> Error {
+fn rejected(what: &'static str, sources: Vec<Source>, problems: Vec<Diagnostic>) -> ConfigError {
     Rejected { what, sources, problems, watched: Vec::new() }.into()
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use callgate_config::{Error, Rejected};
+use callgate_config::{ConfigError, Rejected};
 use callgate_exchange::{Imported, Target, import};
 use callgate_policy::Source;
 
@@ -17,7 +17,7 @@ pub(super) fn run(args: &PolicyImport) -> Result<Exit> {
     let source = source(&args.file)?;
     let imported = import(&source, args.from).map_err(|problems| {
         let sources = vec![source.clone()];
-        Error::from(Rejected { what: "file", sources, problems, watched: Vec::new() })
+        ConfigError::from(Rejected { what: "file", sources, problems, watched: Vec::new() })
     })?;
     if imported.target == Target::Mcp {
         let name = "the imported settings".to_owned();

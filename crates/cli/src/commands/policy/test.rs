@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use callgate_config::Error;
+use callgate_config::ConfigError;
 use callgate_policy::{ExampleCount, Policies};
 use serde::Serialize;
 
@@ -77,8 +77,8 @@ fn test(policies: &Policies, case: TestCase) -> Tested {
 /// A policy that does not load fails all of its tests: the report of a build server says why.
 fn rejected(error: anyhow::Error, junit: Option<&Path>) -> anyhow::Error {
     let Some(path) = junit else { return error };
-    let problems = match error.downcast_ref::<Error>() {
-        Some(Error::Rejected(rejected)) => &rejected.problems[..],
+    let problems = match error.downcast_ref::<ConfigError>() {
+        Some(ConfigError::Rejected(rejected)) => &rejected.problems[..],
         _ => &[],
     };
     match write_junit(path, &junit::rejected(problems, &format!("{error:#}"))) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use anyhow::Result;
-use callgate_config::{PolicySet, Resolved};
+use callgate_config::{PolicySet, ResolvedConfig};
 use callgate_control::{
     ApiHost, ApiServer, GatewayHealth, HintedError, Listen, OwnedSocket, PolicyHealth, Rules,
     SocketError, Status, StoreHealth, digest,
@@ -32,7 +32,7 @@ pub(super) struct Loaded {
 }
 
 impl GatewayState {
-    pub(super) fn new(resolved: &Resolved, decider: Decider, audit: Store) -> Self {
+    pub(super) fn new(resolved: &ResolvedConfig, decider: Decider, audit: Store) -> Self {
         let loaded = RwLock::new(Loaded::of(resolved, &[]));
         Self { decider, audit, store: resolved.audit.store.clone(), loaded }
     }
@@ -48,7 +48,7 @@ impl GatewayState {
 }
 
 impl Loaded {
-    pub(super) fn of(resolved: &Resolved, restart_needed: &[String]) -> Self {
+    pub(super) fn of(resolved: &ResolvedConfig, restart_needed: &[String]) -> Self {
         Self {
             config: resolved.path.clone(),
             digest: config_digest(&resolved.policies),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use callgate_config::{Protect, Resolved, word_for};
+use callgate_config::{Protect, ResolvedConfig, word_for};
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
 use callgate_proxy::InspectionMode;
@@ -15,7 +15,7 @@ use crate::render;
 
 /// Everything the banner shows.
 pub(super) struct Facts<'a> {
-    resolved: &'a Resolved,
+    resolved: &'a ResolvedConfig,
     address: SocketAddr,
     config: String,
     policies: String,
@@ -25,7 +25,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn of(
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedConfig,
         address: SocketAddr,
         decider: &Decider,
         api: &'a str,
@@ -91,7 +91,7 @@ fn row(text: &mut String, name: &str, value: &str) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-fn policies(resolved: &Resolved, decider: &Decider) -> String {
+fn policies(resolved: &ResolvedConfig, decider: &Decider) -> String {
     if resolved.proxy.mode == InspectionMode::Off {
         return "gateway.mode is off: responses are copied, not judged".to_owned();
     }
@@ -104,7 +104,7 @@ fn policies(resolved: &Resolved, decider: &Decider) -> String {
     }
 }
 
-fn records(resolved: &Resolved) -> String {
+fn records(resolved: &ResolvedConfig) -> String {
     let store = match &resolved.audit.store {
         Location::Sqlite(path) => path.display().to_string(),
         Location::Memory => "in memory, lost when the gateway stops".to_owned(),
@@ -126,7 +126,7 @@ const CLIENTS: [(Dialect, &str, &str, &str); 6] = [
 ];
 
 /// What to set for each agent and SDK.
-fn settings(resolved: &Resolved, address: SocketAddr) -> String {
+fn settings(resolved: &ResolvedConfig, address: SocketAddr) -> String {
     // A gateway that listens on every address is reached by a name that only the operator knows.
     let address = match address.ip().is_unspecified() {
         true => format!("THIS-MACHINE:{}", address.port()),

@@ -90,6 +90,6 @@ pub(crate) fn fatal(error: &anyhow::Error) {
         return render::error(error);
     }
     let (message, hint) = render::message_and_hint(error);
-    let problems = error.downcast_ref::<callgate_config::Error>().map(crate::reload::why);
+    let problems = error.downcast_ref::<callgate_config::ConfigError>().map(crate::reload::why);
     tracing::error!(hint, problems, "{message}");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use callgate_call::ClientInfo;
-use callgate_config::{McpServer, Resolved};
+use callgate_config::{McpServer, ResolvedConfig};
 use callgate_decide::Decider;
 use callgate_decide::mcp::ServerKind;
 use callgate_mcp::{HttpDoor, HttpServer, HttpSettings, PATH, ServerType};
@@ -35,7 +35,7 @@ impl Mount for Mounted {
 }
 
 /// The door to the servers on the network, if any are declared. Must be called inside a runtime.
-pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<HttpDoor>>> {
+pub(super) fn door(resolved: &ResolvedConfig, decider: &Decider) -> Result<Option<Arc<HttpDoor>>> {
     let servers = resolved.mcp_servers.iter().filter_map(|server| network(server).transpose());
     let servers: Vec<HttpServer> = servers.collect::<Result<_>>()?;
     if servers.is_empty() {

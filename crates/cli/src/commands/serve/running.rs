@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use callgate_config::{Error, Process, Resolved, StartSettings};
+use callgate_config::{ConfigError, Process, ResolvedConfig, StartSettings};
 use callgate_proxy::GatewayReloader;
 
 use super::api::{GatewayState, Loaded};
@@ -33,7 +33,7 @@ impl Flags {
     }
 
     /// Loads the config, if a gateway may run with it.
-    pub(super) fn load(self, config: Option<&Path>) -> Result<Resolved, Error> {
+    pub(super) fn load(self, config: Option<&Path>) -> Result<ResolvedConfig, ConfigError> {
         let mut resolved = callgate_config::load(config, &SERVED)?;
         if let Some(listen) = self.listen {
             resolved.proxy.listen = listen;
@@ -56,15 +56,19 @@ pub(super) struct Gateway {
 impl Running for Gateway {
     const RESTART: &'static str = "restart callgate";
 
-    fn load(&self, config: Option<&Path>) -> Result<Resolved, Error> {
+    fn load(&self, config: Option<&Path>) -> Result<ResolvedConfig, ConfigError> {
         self.flags.load(config)
     }
 
-    fn start_settings(&self, resolved: &Resolved) -> StartSettings {
+    fn start_settings(&self, resolved: &ResolvedConfig) -> StartSettings {
         start_settings(resolved)
     }
 
-    fn prepare(&self, resolved: &Resolved, restart_needed: &[String]) -> Result<Prepared, String> {
+    fn prepare(
+        &self,
+        resolved: &ResolvedConfig,
+        restart_needed: &[String],
+    ) -> Result<Prepared, String> {
         let prepared = self.control.prepare(resolved.proxy.clone(), restart_needed.to_vec());
         let prepared = prepared.map_err(|error| error.to_string())?;
         let known = Arc::clone(&self.known);
@@ -79,6 +83,6 @@ impl Running for Gateway {
 }
 
 /// The settings that a gateway takes over only when it starts.
-pub(super) fn start_settings(resolved: &Resolved) -> StartSettings {
+pub(super) fn start_settings(resolved: &ResolvedConfig) -> StartSettings {
     StartSettings::of(resolved, Process::Gateway)
 }

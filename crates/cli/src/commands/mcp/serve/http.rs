@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use callgate_call::ClientInfo;
-use callgate_config::{Resolved, Watch};
+use callgate_config::{ResolvedConfig, Watch};
 use callgate_decide::Decider;
 use callgate_mcp::{Changes, Http, PATH, Service};
 use callgate_proxy::{BoundGateway, InspectionMode, Mount, MountBody, Mounts};
@@ -29,7 +29,7 @@ pub(super) struct Listener {
 
 impl Listener {
     /// With the gateway's settings, but for what it forwards: nothing. Gateway keys are in the store.
-    pub(super) fn new(resolved: &Resolved, listen: SocketAddr) -> Result<Self> {
+    pub(super) fn new(resolved: &ResolvedConfig, listen: SocketAddr) -> Result<Self> {
         crate::records::announce_move(&resolved.audit.store);
         let audit = Store::open(&resolved.audit)?;
         let decider = Decider::new(None, audit, resolved.decide.clone());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
-use callgate_config::{Protect, Resolved};
+use callgate_config::{Protect, ResolvedConfig};
 use callgate_control::{HintedError, Rules};
 use callgate_mcp::{CallResult, Resource, ServedTool, ServerContent, ServerInfo};
 use callgate_policy::Policies;
@@ -42,7 +42,7 @@ pub(super) struct Loaded {
 }
 
 impl Known {
-    pub(super) fn new(resolved: Resolved) -> Self {
+    pub(super) fn new(resolved: ResolvedConfig) -> Self {
         let loaded = RwLock::new(Arc::new(Loaded::of(resolved)));
         Self { loaded, rejected: RwLock::default(), tools: offer::tools() }
     }
@@ -57,7 +57,7 @@ impl Known {
         self.rejected.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn swap(&self, resolved: Resolved) {
+    pub(super) fn swap(&self, resolved: ResolvedConfig) {
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) =
             Arc::new(Loaded::of(resolved));
         *self.rejected.write().unwrap_or_else(PoisonError::into_inner) = None;
@@ -69,7 +69,7 @@ impl Known {
 }
 
 impl Loaded {
-    fn of(resolved: Resolved) -> Self {
+    fn of(resolved: ResolvedConfig) -> Self {
         let text = rules_text(&resolved);
         let policies = resolved.policies;
         Self {
@@ -100,7 +100,7 @@ impl Loaded {
 
 /// The policies as they were written, those that are built in among them: one YAML document each.
 /// Secrets in them are redacted.
-fn rules_text(resolved: &Resolved) -> String {
+fn rules_text(resolved: &ResolvedConfig) -> String {
     let policies = &resolved.policies;
     // A relaxed built-in policy has its name, and then what is taken away.
     let is_in_force = |source: &&callgate_document::Source| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use callgate_call::Surface;
-use callgate_config::{Resolved, Watched};
+use callgate_config::{ResolvedConfig, Watched};
 use callgate_mcp::Changes;
 
 use super::known::Known;
@@ -13,7 +13,7 @@ use super::offer::{HEALTH, RULES};
 use crate::reload::why;
 
 /// The config and its policies. Any surface may be asked about here, whether something serves it or not.
-pub(super) fn load(config: Option<&Path>) -> Result<Resolved> {
+pub(super) fn load(config: Option<&Path>) -> Result<ResolvedConfig> {
     Ok(callgate_config::load(config, &Surface::ALL)?)
 }
 

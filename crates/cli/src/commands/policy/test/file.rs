@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use callgate_call::ToolCall;
-use callgate_config::{Error, Rejected};
+use callgate_config::{ConfigError, Rejected};
 use callgate_control::{CallDefaults, CallDescription};
 use callgate_document::{
     Key, Mapping, Node, Problems, Source, Yaml, integer, list, parse, text, word,
@@ -87,7 +87,7 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<TestCase>> {
         true => Ok(cases),
         false => {
             let rejected = Rejected { what: "test file", sources, problems, watched: Vec::new() };
-            Err(Error::Rejected(rejected).into())
+            Err(ConfigError::Rejected(rejected).into())
         }
     }
 }
