@@ -55,9 +55,9 @@ fn detectors() {
     );
     for detector in callgate_scan::detectors() {
         let group = match detector.group {
-            callgate_scan::Group::Secret => "`secret`",
-            callgate_scan::Group::Personal => "`personal`",
-            callgate_scan::Group::Alone => "none",
+            callgate_scan::DetectorGroup::Secret => "`secret`",
+            callgate_scan::DetectorGroup::Personal => "`personal`",
+            callgate_scan::DetectorGroup::Alone => "none",
         };
         writeln!(page, "| `{}` | {group} | {} |", detector.name, detector.what).unwrap();
     }

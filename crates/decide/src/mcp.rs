@@ -41,7 +41,7 @@ pub use admission::{ListRefusal, refused_by_lists};
 pub use call::{CallTicket, McpCall, McpDecision, McpPending};
 pub use callgate_policy::{ExtraInput, Globs, Rate};
 pub use callgate_registry::Launch;
-pub use callgate_scan::inspect::{Place, Severity};
+pub use callgate_scan::inspect::{Severity, TextSource};
 pub use list::{ListAction, ListPage};
 pub use named_tool::NamedTool;
 pub use readable::{ArgumentReadings, readable};

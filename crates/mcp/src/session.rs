@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use callgate_call::Arguments;
 use callgate_decide::mcp::{
-    CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, Place,
+    CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, TextSource,
 };
 use callgate_decide::{Denial, Permit, Recorded};
 use callgate_json::{Edits, Span, member};
@@ -100,7 +100,7 @@ enum OpenRequest {
     Tasks,
     Call(Box<UnansweredCall>),
     /// A prompt, a resource, or the result of an unknown task.
-    Text(Place),
+    Text(TextSource),
     /// The later result of a call.
     Task(Box<UnansweredCall>),
     Other,
@@ -410,7 +410,7 @@ impl RpcSession {
     fn of_task(&self, text: &str, params: Option<Span>) -> OpenRequest {
         let task = params.and_then(|params| params::text_member(text, params, "taskId"));
         match task.and_then(|task| self.ongoing_calls.lock().task(&task)) {
-            None => OpenRequest::Text(Place::Result),
+            None => OpenRequest::Text(TextSource::Result),
             Some(ticket) => {
                 let era = params::era(text, params::meta(text, params));
                 OpenRequest::Task(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
@@ -436,7 +436,8 @@ impl RpcSession {
             .judge_read(what, extra_inputs.inputs(text, self.mcp_session.max_arguments()))
         {
             Ok(changed) => {
-                let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
+                let place =
+                    if key == NameKey::Uri { TextSource::Resource } else { TextSource::Prompt };
                 self.open_requests.insert(id, OpenRequest::Text(place));
                 self.forward(&edited(text, &extra_inputs, &changed))
             }

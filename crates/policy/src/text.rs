@@ -8,7 +8,7 @@ use callgate_scan::{Replace, Set};
 
 use crate::actors::Actors;
 
-pub use callgate_scan::Change as TextChange;
+pub use callgate_scan::TextChange;
 pub(crate) use compile::{detectors, examples, rules, warnings};
 pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome, TextSettled};
 pub(crate) use guards::Guards;

@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use callgate_scan::inspect::{
-    Context, Known, Place, inspect_definition, inspect_json, inspect_text, strip,
+    InspectionContext, OtherTools, TextSource, inspect_definition, inspect_json, inspect_text,
+    strip,
 };
 
 const PROSE: &str = "The committee met on Tuesday to discuss the harbour works. Nobody asked who \
@@ -20,8 +21,8 @@ const TOOL: &str = r#"{"name":"read_file","description":"Read the contents of a 
 const SIZE: usize = 4 << 20;
 
 fn main() {
-    let known = Known::new(["send_email", "create_issue"]);
-    let context = Context { place: Place::Result, known: &known };
+    let known = OtherTools::new(["send_email", "create_issue"]);
+    let context = InspectionContext { place: TextSource::Result, known: &known };
     for (what, piece) in [
         ("prose", PROSE),
         ("code", CODE),

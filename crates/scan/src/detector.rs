@@ -8,7 +8,7 @@ pub(crate) struct Detector {
     pub(crate) name: &'static str,
     /// A short description for people.
     pub(crate) what: &'static str,
-    pub(crate) group: Group,
+    pub(crate) group: DetectorGroup,
     /// What the text must contain before the pattern is tried, in lower case; case is ignored here,
     /// the pattern may require it. Every match of the pattern begins with one of these.
     pub(crate) keywords: &'static [&'static str],
@@ -42,7 +42,7 @@ pub(crate) struct Detector {
 pub(crate) const SECRET: Detector = Detector {
     name: "",
     what: "",
-    group: Group::Secret,
+    group: DetectorGroup::Secret,
     keywords: &[],
     heads: &[],
     lead: "",
@@ -58,10 +58,10 @@ pub(crate) const SECRET: Detector = Detector {
 };
 
 /// The defaults for detectors of personal data.
-pub(crate) const PERSONAL: Detector = Detector { group: Group::Personal, ..SECRET };
+pub(crate) const PERSONAL: Detector = Detector { group: DetectorGroup::Personal, ..SECRET };
 
 /// The defaults for detectors without a group.
-pub(crate) const ALONE: Detector = Detector { group: Group::Alone, ..SECRET };
+pub(crate) const ALONE: Detector = Detector { group: DetectorGroup::Alone, ..SECRET };
 
 /// Whether more text could change the result of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl std::fmt::Debug for Detector {
 
 /// A group of detectors, which a rule can select with one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum DetectorGroup {
     /// Its holder may act as another person.
     Secret,
     /// It identifies a person.

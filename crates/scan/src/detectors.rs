@@ -12,7 +12,7 @@ mod national;
 mod personal;
 mod vendor;
 
-use crate::detector::{Detector, Group};
+use crate::detector::{Detector, DetectorGroup};
 
 /// All detectors, in order.
 pub(crate) fn all() -> impl Iterator<Item = &'static Detector> {
@@ -29,7 +29,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Detector> {
 /// What a name selects.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Selection {
-    Group(Group),
+    Group(DetectorGroup),
     One(&'static str),
 }
 
@@ -42,7 +42,8 @@ impl Selection {
     }
 }
 
-const GROUPS: [(&str, Group); 2] = [("secret", Group::Secret), ("personal", Group::Personal)];
+const GROUPS: [(&str, DetectorGroup); 2] =
+    [("secret", DetectorGroup::Secret), ("personal", DetectorGroup::Personal)];
 
 /// The detector or group with this name.
 pub(crate) fn choose(name: &str) -> Option<Selection> {
@@ -80,7 +81,7 @@ pub struct DetectorInfo {
     /// The name with which rules select it.
     pub name: &'static str,
     /// The group it belongs to.
-    pub group: Group,
+    pub group: DetectorGroup,
     /// What it finds.
     pub what: &'static str,
 }

@@ -8,14 +8,14 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::dfa::DFA;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::detector::{Candidate, Detector, Edge, Group, Open};
+use crate::detector::{Candidate, Detector, DetectorGroup, Edge, Open};
 use crate::detectors::{self, format};
 use crate::sieve::Sieve;
 use crate::word::Heads;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct DetectedSecret {
     /// The kind of secret, as one word, which also appears in the replacement.
     pub detector: &'static str,
     /// The bytes of the secret.
@@ -26,7 +26,7 @@ pub struct Finding {
 ///
 /// If the secrets of two detectors overlap, the finding covers both and has the name of the more
 /// specific one.
-pub fn secrets(text: &str) -> Vec<Finding> {
+pub fn secrets(text: &str) -> Vec<DetectedSecret> {
     let machine = machine();
     let mut found = Vec::new();
     let mut report = |tried: Attempt| found.extend(tried.span.map(|span| (tried.rank, span)));
@@ -70,7 +70,7 @@ impl Blocks {
 }
 
 /// Joins overlapping findings. The detectors are ordered from specific to general.
-fn merge(mut found: Vec<(usize, Range<usize>)>, machine: &Machine) -> Vec<Finding> {
+fn merge(mut found: Vec<(usize, Range<usize>)>, machine: &Machine) -> Vec<DetectedSecret> {
     found.sort_by_key(|(rank, span)| (span.start, *rank));
     let mut joined: Vec<(usize, Range<usize>)> = Vec::with_capacity(found.len());
     for (rank, span) in found {
@@ -86,7 +86,7 @@ fn merge(mut found: Vec<(usize, Range<usize>)>, machine: &Machine) -> Vec<Findin
         .into_iter()
         .filter_map(|(rank, span)| {
             let detector = machine.detectors.get(rank)?.detector.name;
-            Some(Finding { detector, span })
+            Some(DetectedSecret { detector, span })
         })
         .collect()
 }
@@ -189,7 +189,7 @@ struct Keywords {
 
 fn machine() -> &'static Machine {
     static MACHINE: OnceLock<Machine> = OnceLock::new();
-    MACHINE.get_or_init(|| Machine::new(&|detector| detector.group == Group::Secret))
+    MACHINE.get_or_init(|| Machine::new(&|detector| detector.group == DetectorGroup::Secret))
 }
 
 /// Every detector, with its patterns, once for the whole process.

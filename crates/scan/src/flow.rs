@@ -52,14 +52,14 @@ pub struct FlowDecision {
     /// The part of the text that was decided now. The text after it is held back.
     pub span: Range<usize>,
     /// The replacements, in order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<TextChange>,
     /// The hits.
     pub hits: Vec<Hit>,
 }
 
 /// A replaced part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct TextChange {
     /// The part.
     pub span: Range<usize>,
     /// Its replacement.
@@ -139,7 +139,9 @@ impl Flow {
         let absolute = |span: Range<usize>| self.gone + span.start..self.gone + span.end;
         let changes = out.changes.into_iter().filter(|(span, _)| span.start < end);
         FlowDecision {
-            changes: changes.map(|(span, text)| Change { span: absolute(span), text }).collect(),
+            changes: changes
+                .map(|(span, text)| TextChange { span: absolute(span), text })
+                .collect(),
             span: absolute(start..end),
             hits: out.hits,
         }

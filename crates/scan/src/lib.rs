@@ -39,12 +39,12 @@ mod sieve;
 mod value;
 mod word;
 
-pub use detector::Group;
+pub use detector::DetectorGroup;
 pub use detectors::{DetectorInfo, detectors};
-pub use find::{Finding, secrets};
-pub use flow::{Change, Flow, FlowDecision, FlowOutput};
+pub use find::{DetectedSecret, secrets};
+pub use flow::{Flow, FlowDecision, FlowOutput, TextChange};
 pub use json::redact_json;
 pub use redact::redact;
 pub use replace::Replace;
 pub use sanitize::Cleaned;
-pub use set::{Builder, Hit, Set, Unusable};
+pub use set::{Hit, Set, SetBuilder, Unusable};

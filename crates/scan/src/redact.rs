@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::find::{Finding, secrets};
+use crate::find::{DetectedSecret, secrets};
 
 /// The text with each secret replaced by `[REDACTED:detector]`. Without a secret it is the same
 /// text, borrowed. A replacement is never taken for a secret itself.
@@ -19,10 +19,10 @@ pub(crate) fn mark(detector: &str) -> String {
     format!("[REDACTED:{detector}]")
 }
 
-fn replace(text: &str, found: &[Finding]) -> String {
+fn replace(text: &str, found: &[DetectedSecret]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for Finding { detector, span } in found {
+    for DetectedSecret { detector, span } in found {
         out.push_str(text.get(from..span.start).unwrap_or(""));
         out.push_str(&mark(detector));
         from = span.end;

@@ -14,7 +14,7 @@ use crate::find::{Attempt, Blocks, Machine};
 use crate::flow::Flow;
 use crate::partial::PartialMatches;
 use crate::replace::{Replace, replace};
-pub use build::{Builder, Unusable};
+pub use build::{SetBuilder, Unusable};
 
 /// What a caller wants to find. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -110,8 +110,8 @@ const WORD: usize = usize::MAX;
 
 impl Set {
     /// An empty builder.
-    pub fn builder() -> Builder {
-        Builder::default()
+    pub fn builder() -> SetBuilder {
+        SetBuilder::default()
     }
 
     /// All hits in `text`, sorted by where they begin. Hits of one detector, pattern or list of

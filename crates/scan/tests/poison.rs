@@ -13,8 +13,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use callgate_scan::inspect::{
-    Class, Context, Finding, Known, Place, Severity, inspect_definition, inspect_json,
-    inspect_text, strip,
+    Finding, FindingClass, InspectionContext, OtherTools, Severity, TextSource, inspect_definition,
+    inspect_json, inspect_text, strip,
 };
 use serde_json::Value;
 
@@ -34,10 +34,10 @@ struct Entry {
     id: String,
     kind: String,
     /// The class it is an example of; `None` for honest ones.
-    class: Option<Class>,
+    class: Option<FindingClass>,
     /// The document as it is in the file, or the text.
     body: Body,
-    known: Known,
+    known: OtherTools,
     /// From a published server, not written for this test.
     real: bool,
     held_out: bool,
@@ -69,28 +69,28 @@ impl Entry {
             kind: text("kind").unwrap(),
             class: text("class").map(|word| word.parse().unwrap()),
             body,
-            known: Known::new(names),
+            known: OtherTools::new(names),
             real: raw.contains_key("source"),
             held_out: file.contains("held-out"),
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> TextSource {
         match self.kind.as_str() {
-            "definition" => Place::Definition,
-            "instructions" => Place::Instructions,
-            "prompt" => Place::Prompt,
-            "resource" => Place::Resource,
-            "result" => Place::Result,
-            "progress" => Place::Progress,
-            "sampling" => Place::Sampling,
-            "elicitation" => Place::Elicitation,
+            "definition" => TextSource::Definition,
+            "instructions" => TextSource::Instructions,
+            "prompt" => TextSource::Prompt,
+            "resource" => TextSource::Resource,
+            "result" => TextSource::Result,
+            "progress" => TextSource::Progress,
+            "sampling" => TextSource::Sampling,
+            "elicitation" => TextSource::Elicitation,
             other => panic!("{}: no kind `{other}`", self.id),
         }
     }
 
     fn inspect(&self) -> Vec<Finding> {
-        let context = Context { place: self.place(), known: &self.known };
+        let context = InspectionContext { place: self.place(), known: &self.known };
         match &self.body {
             Body::Json(json) if self.kind == "definition" => inspect_definition(json, &self.known),
             Body::Json(json) => inspect_json(json, &context),
@@ -178,7 +178,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 }
 
 /// The findings of one class.
-fn of(class: Class, findings: Vec<Finding>) -> Vec<Finding> {
+fn of(class: FindingClass, findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().filter(|finding| finding.class == class).collect()
 }
 
@@ -187,7 +187,7 @@ fn precision_and_recall() {
     let (hostile, honest) = (entries("hostile"), entries("honest"));
     let mut all = Score::default();
     let mut held_out = Score::default();
-    let mut classes: BTreeMap<Class, Score> = BTreeMap::new();
+    let mut classes: BTreeMap<FindingClass, Score> = BTreeMap::new();
     let mut notes = String::new();
     for entry in &hostile {
         let class = entry.class.unwrap_or_else(|| panic!("{}: no class", entry.id));
@@ -215,7 +215,7 @@ fn precision_and_recall() {
             let Finding { class, severity, detail, path, .. } = finding;
             notes.push_str(&format!("honest: {} {class} {severity} {path} {detail}\n", entry.id));
         }
-        for class in Class::ALL {
+        for class in FindingClass::ALL {
             let own = of(class, findings.clone());
             classes.entry(class).or_default().honest(&own);
         }

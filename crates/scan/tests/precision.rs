@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use callgate_scan::{DetectorInfo, Group, Set, detectors};
+use callgate_scan::{DetectorGroup, DetectorInfo, Set, detectors};
 use plants::{Dice, plant};
 
 #[path = "precision/plants.rs"]
@@ -146,7 +146,8 @@ fn clean_text_has_no_secret() {
     let mut wrong = Vec::new();
     for (name, text) in clean() {
         for hit in set.find(&text) {
-            let secret = detectors().any(|it| it.name == &*hit.kind && it.group == Group::Secret);
+            let secret =
+                detectors().any(|it| it.name == &*hit.kind && it.group == DetectorGroup::Secret);
             if secret {
                 wrong.push(format!("{name}: {} `{}`", hit.kind, &text[hit.span]));
             }

@@ -7,7 +7,7 @@ use callgate_audit::{CallOutcome, McpFacts, ReasonCode, RecordKind};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
-use callgate_scan::inspect::{Place, strip_definition};
+use callgate_scan::inspect::{TextSource, strip_definition};
 
 use super::check::{CheckFailure, CheckFailures, code_of};
 use super::flows::{self, NextCall, ToolRole};
@@ -201,7 +201,7 @@ impl McpSession {
     /// Decides one page of a list of resources or resource templates.
     pub fn resources(&self, raw: &[&str]) -> Vec<ListAction> {
         raw.iter()
-            .map(|raw| match self.inspect_text(Place::Resource, "resources/list", raw) {
+            .map(|raw| match self.inspect_text(TextSource::Resource, "resources/list", raw) {
                 (None, None) => ListAction::Keep,
                 (None, Some(stripped)) => ListAction::Replace(stripped),
                 (Some(denial), _) => ListAction::Hide { why: denial.reason },
@@ -218,8 +218,8 @@ impl McpSession {
         shown: &mut Vec<(String, Version)>,
     ) -> ListAction {
         let (place, method) = match kind {
-            ItemKind::Instructions => (Place::Instructions, "instructions"),
-            ItemKind::Prompt | ItemKind::Tool => (Place::Prompt, "prompts/list"),
+            ItemKind::Instructions => (TextSource::Instructions, "instructions"),
+            ItemKind::Prompt | ItemKind::Tool => (TextSource::Prompt, "prompts/list"),
         };
         let read = Definition::read(kind, raw).map_err(|why| why.to_string());
         let seen = self.observe(settings, vec![read.map(|definition| (definition, Ok(None)))]);

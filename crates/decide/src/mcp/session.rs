@@ -6,7 +6,7 @@ use callgate_audit::{CallOutcome, McpFacts, ReasonCode};
 use callgate_call::{Origin, OriginFields, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
-use callgate_scan::inspect::{Class, Finding, Severity, similar};
+use callgate_scan::inspect::{Finding, FindingClass, Severity, similar};
 use callgate_store::Glance;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -211,7 +211,7 @@ impl McpSession {
         let Some(other) = other else { return };
         let detail =
             format!("the name of the server `{}` is easily confused with `{other}`", self.server);
-        let (class, severity) = (Class::LookAlike, Severity::Medium);
+        let (class, severity) = (FindingClass::LookAlike, Severity::Medium);
         if cache.recently_recorded.is_new_of(&("look-alike", &detail)) {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
             let origin = &self.context.origin;

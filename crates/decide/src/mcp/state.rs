@@ -11,7 +11,7 @@ use callgate_effects::Catalogue;
 use callgate_json::Value;
 use callgate_policy::NameReader;
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinRegistry, PinStatus, Version};
-use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
+use callgate_scan::inspect::{Finding, OtherTools, inspect_definition, strip_definition};
 use callgate_store::Glance;
 use parking_lot::Mutex;
 
@@ -85,7 +85,7 @@ pub(crate) struct RegistryCache {
     inspected: HashMap<String, Arc<Inspection>>,
     first_owners: Option<Arc<FirstOwners>>,
     /// For each server, the tool names that its texts should not mention.
-    others: HashMap<String, Arc<Known>>,
+    others: HashMap<String, Arc<OtherTools>>,
     pub(crate) recently_recorded: RecentlyRecorded,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Inspection {
     /// What the server says the tool does.
     pub(crate) effects: EffectHints,
     /// The tools of other servers at the time of the inspection.
-    others: Arc<Known>,
+    others: Arc<OtherTools>,
 }
 
 /// A tool as it is known at the time of a call.
@@ -241,7 +241,7 @@ impl RegistryCache {
     }
 
     /// The tools of all other servers.
-    pub(crate) fn others(&mut self, server: &str) -> Arc<Known> {
+    pub(crate) fn others(&mut self, server: &str) -> Arc<OtherTools> {
         if let Some(known) = self.others.get(server) {
             return Arc::clone(known);
         }
@@ -257,7 +257,7 @@ impl RegistryCache {
             }
             own => own,
         };
-        let known = Arc::new(Known::new(others).with_own(own));
+        let known = Arc::new(OtherTools::new(others).with_own(own));
         self.others.insert(server.to_owned(), Arc::clone(&known));
         known
     }
@@ -324,7 +324,7 @@ impl FirstOwners {
 }
 
 impl Inspection {
-    fn of(definition: &str, others: Arc<Known>) -> Self {
+    fn of(definition: &str, others: Arc<OtherTools>) -> Self {
         let findings = inspect_definition(definition, &others);
         let remaining = match strip_definition(definition) {
             Some(stripped) => inspect_definition(&stripped, &others),

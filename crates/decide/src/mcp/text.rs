@@ -4,7 +4,7 @@ use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_json::quote;
 use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, SpentLimits};
-use callgate_scan::inspect::{Context, Finding, Place, inspect_json, strip};
+use callgate_scan::inspect::{Finding, InspectionContext, TextSource, inspect_json, strip};
 
 use super::admission;
 use super::call::{CallTicket, ForwardedCall};
@@ -78,7 +78,7 @@ impl McpSession {
     pub fn result(&self, ticket: &CallTicket, raw: &str) -> Inspected {
         let settings = self.settings();
         let call = &ticket.0.call;
-        let inspection = self.inspect(&settings, Place::Result, raw);
+        let inspection = self.inspect(&settings, TextSource::Result, raw);
         // The call itself was judged before. Now only the findings matter.
         let judgement = (!inspection.findings.is_empty()).then(|| {
             let found = Findings::Of(&inspection.findings);
@@ -98,7 +98,7 @@ impl McpSession {
     }
 
     /// Inspects any other text of the server: raw JSON.
-    pub fn text(&self, place: Place, raw: &str) -> Inspected {
+    pub fn text(&self, place: TextSource, raw: &str) -> Inspected {
         match self.inspect_text(place, word(place), raw) {
             (Some(denial), _) => Inspected::Block(denial),
             (None, Some(stripped)) => Inspected::Replace(stripped),
@@ -140,8 +140,8 @@ impl McpSession {
             }
         }
         let place = match what {
-            ServerRequest::Sampling => Place::Sampling,
-            ServerRequest::Elicitation | ServerRequest::Roots => Place::Elicitation,
+            ServerRequest::Sampling => TextSource::Sampling,
+            ServerRequest::Elicitation | ServerRequest::Roots => TextSource::Elicitation,
         };
         Ok(self.text(place, raw))
     }
@@ -200,7 +200,7 @@ impl McpSession {
     /// if something was removed.
     pub(crate) fn inspect_text(
         &self,
-        place: Place,
+        place: TextSource,
         word: &str,
         raw: &str,
     ) -> (Option<Box<Denial>>, Option<String>) {
@@ -220,14 +220,14 @@ impl McpSession {
         }
     }
 
-    fn inspect(&self, settings: &McpSettings, place: Place, raw: &str) -> TextInspection {
+    fn inspect(&self, settings: &McpSettings, place: TextSource, raw: &str) -> TextInspection {
         // A message may have no parameters at all.
         if raw.trim().is_empty() {
             return TextInspection { findings: Vec::new(), stripped: None, blocking_finding: None };
         }
         // Without a refresh: this runs for every text and must be cheap.
         let known = self.cache().others(&self.server);
-        let context = Context { place, known: &known };
+        let context = InspectionContext { place, known: &known };
         let findings = inspect_json(raw, &context);
         let stripped = settings.inspect.strip.then(|| strip(raw)).flatten();
         let blocking_finding = match &stripped {
@@ -335,15 +335,15 @@ fn verdict(
 }
 
 /// The name of a place in records and rules.
-fn word(place: Place) -> &'static str {
+fn word(place: TextSource) -> &'static str {
     match place {
-        Place::Definition => "tools/list",
-        Place::Instructions => "instructions",
-        Place::Prompt => "prompts/get",
-        Place::Resource => "resources/read",
-        Place::Result => "result",
-        Place::Progress => "notifications",
-        Place::Sampling => "sampling/createMessage",
-        Place::Elicitation => "elicitation/create",
+        TextSource::Definition => "tools/list",
+        TextSource::Instructions => "instructions",
+        TextSource::Prompt => "prompts/get",
+        TextSource::Resource => "resources/read",
+        TextSource::Result => "result",
+        TextSource::Progress => "notifications",
+        TextSource::Sampling => "sampling/createMessage",
+        TextSource::Elicitation => "elicitation/create",
     }
 }

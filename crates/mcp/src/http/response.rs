@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callgate_call::ClientInfo;
-use callgate_decide::mcp::{Inspected, Place};
+use callgate_decide::mcp::{Inspected, TextSource};
 use callgate_json::quote;
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
@@ -219,7 +219,7 @@ impl ClientRequest {
     /// members they know.
     fn shown_with_all(&self, content: &[u8]) -> Option<Vec<u8>> {
         let text = String::from_utf8_lossy(content);
-        match self.conversation.mcp_session.text(Place::Result, &text) {
+        match self.conversation.mcp_session.text(TextSource::Result, &text) {
             Inspected::Pass => Some(content.to_vec()),
             Inspected::Replace(other) => Some(other.into_bytes()),
             Inspected::Block(_) => None,
@@ -253,7 +253,7 @@ impl ClientRequest {
     async fn failure(&self, body: &[u8], status: StatusCode) -> Response<ReplyBody> {
         let text = String::from_utf8_lossy(body.get(..MAX_FAILURE).unwrap_or(body));
         self.forget().await;
-        let shown = match self.conversation.mcp_session.text(Place::Result, &quote(&text)) {
+        let shown = match self.conversation.mcp_session.text(TextSource::Result, &quote(&text)) {
             Inspected::Pass => Some(text.into_owned()),
             Inspected::Replace(_) | Inspected::Block(_) => None,
         };

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use callgate_decide::mcp::{Inspected, ListAction, ListPage, Place, ServerRequest};
+use callgate_decide::mcp::{Inspected, ListAction, ListPage, ServerRequest, TextSource};
 use callgate_json::{Edits, Member, Span, elements, member, members};
 
 use memchr::memmem;
@@ -65,7 +65,7 @@ impl RpcSession {
             // It did not understand some message, but it is unknown which.
             RpcMessageKind::Answer { id: None, outcome } => {
                 let (AnswerContent::Error(at) | AnswerContent::Result(at)) = outcome;
-                self.forward_text(text, at, Place::Result)
+                self.forward_text(text, at, TextSource::Result)
             }
             RpcMessageKind::Answer { id: Some(id), outcome } if self.is_own(&id) => {
                 self.own_page(text, outcome)
@@ -129,7 +129,13 @@ impl RpcSession {
         let result = match outcome {
             AnswerContent::Result(result) => result,
             AnswerContent::Error(error) => {
-                return self.forward_text_or_error(text, error, Place::Result, id, &open_request);
+                return self.forward_text_or_error(
+                    text,
+                    error,
+                    TextSource::Result,
+                    id,
+                    &open_request,
+                );
             }
         };
         match &open_request {
@@ -155,7 +161,7 @@ impl RpcSession {
             }
             OpenRequest::Other => {
                 self.note_task_owner(text, &parts, &open_request);
-                self.forward_text_or_error(text, result, Place::Result, id, &open_request)
+                self.forward_text_or_error(text, result, TextSource::Result, id, &open_request)
             }
         }
     }
@@ -183,7 +189,7 @@ impl RpcSession {
         }
         let rest = all.iter().filter(|member| !member.key.is("instructions"));
         for member in rest {
-            match self.mcp_session.text(Place::Instructions, member.value.of(text)) {
+            match self.mcp_session.text(TextSource::Instructions, member.value.of(text)) {
                 Inspected::Pass => {}
                 Inspected::Replace(other) => edits.replace(member.value, other),
                 Inspected::Block(denial) => {
@@ -223,7 +229,7 @@ impl RpcSession {
         let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();
         // The rest of the result reaches the client too.
         let rest = lists::without_entries(text, result, &entries);
-        if let Inspected::Block(denial) = self.mcp_session.text(Place::Instructions, &rest) {
+        if let Inspected::Block(denial) = self.mcp_session.text(TextSource::Instructions, &rest) {
             return vec![error_answer(id, open_request, &self.mcp_session.withheld_text(&denial))];
         }
         let mut verdicts = match list {
@@ -264,7 +270,7 @@ impl RpcSession {
         let edited = edits.apply(text);
         let end = result.end - (text.len() - edited.len());
         let result = Span { start: result.start, end };
-        self.forward_text_or_error(&edited, result, Place::Result, id, open_request)
+        self.forward_text_or_error(&edited, result, TextSource::Result, id, open_request)
     }
 
     /// The result of a call, or of a task.
@@ -292,7 +298,7 @@ impl RpcSession {
     /// one.
     fn note_task_owner(&self, text: &str, result: &[Member<'_>], open_request: &OpenRequest) {
         let content = |key| part(result, key).and_then(|content| params::string(text, content));
-        let begins = !matches!(open_request, OpenRequest::Text(Place::Result))
+        let begins = !matches!(open_request, OpenRequest::Text(TextSource::Result))
             && content("resultType").as_deref() == Some("task");
         if let Some(task) = content("taskId").filter(|_| begins) {
             self.ongoing_calls.lock().own_task(&task);
@@ -410,7 +416,7 @@ impl RpcSession {
             self.server_requests.insert(id, pending_request);
             return params.map_or_else(
                 || vec![to_client(text)],
-                |params| self.forward_text(text, params, Place::Progress),
+                |params| self.forward_text(text, params, TextSource::Progress),
             );
         };
         // Without parameters there is nothing to inspect or replace.
@@ -457,13 +463,13 @@ impl RpcSession {
             return Vec::new();
         }
         match params {
-            Some(params) => self.forward_text(text, params, Place::Progress),
+            Some(params) => self.forward_text(text, params, TextSource::Progress),
             None => vec![to_client(text)],
         }
     }
 
     /// Forwards a text that a person or a model will read. A blocked one is dropped.
-    fn forward_text(&mut self, text: &str, at: Span, place: Place) -> Vec<SessionStep> {
+    fn forward_text(&mut self, text: &str, at: Span, place: TextSource) -> Vec<SessionStep> {
         match self.mcp_session.text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
@@ -476,7 +482,7 @@ impl RpcSession {
         &mut self,
         text: &str,
         at: Span,
-        place: Place,
+        place: TextSource,
         id: &Id,
         open_request: &OpenRequest,
     ) -> Vec<SessionStep> {

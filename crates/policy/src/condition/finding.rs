@@ -2,7 +2,7 @@
 
 use callgate_document::{Mapping, Node, Problems, Yaml};
 use callgate_json::quote;
-use callgate_scan::inspect::{Class, Finding, Severity};
+use callgate_scan::inspect::{Finding, FindingClass, Severity};
 
 use super::{Evidence, KeyDoc, LeafCondition, Scene};
 use crate::denial::cut;
@@ -16,7 +16,7 @@ use crate::tri::Tri;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FindingCondition {
     /// The class is one of these; any class if empty.
-    classes: Vec<Class>,
+    classes: Vec<FindingClass>,
     /// The severity is at least this.
     severity: Option<Severity>,
 }

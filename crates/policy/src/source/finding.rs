@@ -1,16 +1,16 @@
 //! Reading the words for findings, in conditions and examples.
 
 use callgate_document::{At, Mapping, Node, Problems, text, texts, word};
-use callgate_scan::inspect::{Class, Finding, Severity};
+use callgate_scan::inspect::{Finding, FindingClass, Severity};
 
 /// One class or a list of them.
-pub(crate) fn classes(node: &Node, problems: &mut Problems<'_>) -> Vec<Class> {
+pub(crate) fn classes(node: &Node, problems: &mut Problems<'_>) -> Vec<FindingClass> {
     let words = texts(node, "`class`", problems);
     words.iter().filter_map(|written| class(written, problems)).collect()
 }
 
-fn class(written: &At<String>, problems: &mut Problems<'_>) -> Option<Class> {
-    let known = Class::ALL.map(|class| (class.word(), class));
+fn class(written: &At<String>, problems: &mut Problems<'_>) -> Option<FindingClass> {
+    let known = FindingClass::ALL.map(|class| (class.word(), class));
     word(written, "class of findings", &known, &[], problems).map(|at| at.value)
 }
 

@@ -1,12 +1,12 @@
 //! The condition `finding`.
 
 use callgate_call::Surface;
-use callgate_scan::inspect::{Class, Finding, Severity};
+use callgate_scan::inspect::{Finding, FindingClass, Severity};
 
 use super::support::{NOON, call_at, compile, policy_text, problems, rules};
 use crate::{Findings, Holds, Judgement, NameJudgement, Policies, SpentLimits, Verdict};
 
-fn found(class: Class, severity: Severity) -> Finding {
+fn found(class: FindingClass, severity: Severity) -> Finding {
     let (detail, path) = ("what was seen".to_owned(), "description".to_owned());
     Finding { class, severity, detail, span: 0..1, path }
 }
@@ -21,16 +21,16 @@ fn class_and_severity_either_or_both() {
     let (low, high) = (Severity::Low, Severity::High);
     for (condition, findings, expected) in [
         ("any", vec![], false),
-        ("any", vec![found(Class::HiddenText, low)], true),
-        ("{ severity: high }", vec![found(Class::Directive, low)], false),
-        ("{ severity: high }", vec![found(Class::Directive, high)], true),
-        ("{ severity: high }", vec![found(Class::Directive, Severity::Critical)], true),
-        ("{ class: directive }", vec![found(Class::HiddenText, high)], false),
-        ("{ class: [directive, hidden-text] }", vec![found(Class::HiddenText, low)], true),
+        ("any", vec![found(FindingClass::HiddenText, low)], true),
+        ("{ severity: high }", vec![found(FindingClass::Directive, low)], false),
+        ("{ severity: high }", vec![found(FindingClass::Directive, high)], true),
+        ("{ severity: high }", vec![found(FindingClass::Directive, Severity::Critical)], true),
+        ("{ class: directive }", vec![found(FindingClass::HiddenText, high)], false),
+        ("{ class: [directive, hidden-text] }", vec![found(FindingClass::HiddenText, low)], true),
         // Both must be true of the same finding.
         (
             "{ class: [directive], severity: high }",
-            vec![found(Class::Directive, low), found(Class::HiddenText, high)],
+            vec![found(FindingClass::Directive, low), found(FindingClass::HiddenText, high)],
             false,
         ),
     ] {
@@ -62,8 +62,10 @@ fn uninspected_tools_count_against_the_call() {
 #[test]
 fn the_denial_names_the_worst_finding() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
-    let findings =
-        [found(Class::HiddenText, Severity::Low), found(Class::Directive, Severity::Critical)];
+    let findings = [
+        found(FindingClass::HiddenText, Severity::Low),
+        found(FindingClass::Directive, Severity::Critical),
+    ];
     let matched = judged(&policies, Findings::Of(&findings)).details.matched.unwrap();
     assert_eq!(matched.path, "finding");
     // Not the text that was found: the model reads the denial.
@@ -75,7 +77,7 @@ fn a_name_is_decided_by_findings() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let call = call_at(Surface::Mcp, "mcp__notes__read", "");
     let ask = |findings| policies.judge_name_with(&call, &NOON, &SpentLimits::none(), findings);
-    let findings = [found(Class::Directive, Severity::High)];
+    let findings = [found(FindingClass::Directive, Severity::High)];
     assert!(matches!(ask(Findings::Of(&findings)), NameJudgement::Deny(_)));
     assert!(matches!(ask(Findings::Of(&[])), NameJudgement::Allow(..)));
 }
@@ -101,7 +103,7 @@ fn a_text_is_judged_by_its_findings_only() {
     let text = policy_text("p", "default: deny", &lines);
     let policies = compile(&[&text]).0;
     let text = call_at(Surface::Mcp, "mcp__notes__notifications/progress", "{}");
-    let high = [found(Class::Directive, Severity::High)];
+    let high = [found(FindingClass::Directive, Severity::High)];
     assert_eq!(policies.judge_text(&text, &NOON, Findings::Of(&[])).verdict, Verdict::Allow);
     let denied = policies.judge_text(&text, &NOON, Findings::Of(&high));
     assert_eq!((denied.verdict, denied.rule.as_deref()), (Verdict::Deny, Some("finding")));

@@ -1,7 +1,7 @@
 //! Compiles text rules.
 
 use callgate_document::{At, Diagnostic, Problems, Source, Warning, did_you_mean};
-use callgate_scan::{Builder, Set, Unusable};
+use callgate_scan::{Set, SetBuilder, Unusable};
 
 use super::{TextAction, TextPatterns, TextRule};
 use crate::condition::regex_hint;
@@ -73,7 +73,7 @@ fn rule(source: &TextRuleSource, policy: &Policy, problems: &mut Problems<'_>) -
 pub(crate) fn detectors(
     names: &[At<String>],
     source: usize,
-    builder: &mut Builder,
+    builder: &mut SetBuilder,
     problems: &mut Problems<'_>,
 ) {
     for name in names {

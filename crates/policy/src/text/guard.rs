@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use callgate_scan::{Change, Flow, FlowDecision, FlowOutput, Hit, Replace, Set, Unusable};
+use callgate_scan::{Flow, FlowDecision, FlowOutput, Hit, Replace, Set, TextChange, Unusable};
 
 use super::{TextAction, TextRule};
 
@@ -57,7 +57,7 @@ pub struct TextSettled {
     /// sent.
     pub span: Range<usize>,
     /// The replacements in this range, in order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<TextChange>,
     /// What was found.
     pub hits: Vec<TextHit>,
     /// Whether a rule blocks it.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::all;
-use crate::{Group, Set};
+use crate::{DetectorGroup, Set};
 
 /// A set of one detector, or of all in its group.
 fn set(name: &str) -> Set {
@@ -15,7 +15,8 @@ fn set(name: &str) -> Set {
 #[test]
 fn each_finds_its_samples_and_nothing_more() {
     let mut wrong = Vec::new();
-    let groups = [(Group::Secret, set("secret")), (Group::Personal, set("personal"))];
+    let groups =
+        [(DetectorGroup::Secret, set("secret")), (DetectorGroup::Personal, set("personal"))];
     for detector in all() {
         assert!(!detector.hits.is_empty(), "{}: no sample", detector.name);
         let group = groups.iter().find(|(group, _)| *group == detector.group);
@@ -44,7 +45,7 @@ fn each_detector_refuses_similar_texts() {
     for detector in all() {
         assert!(!detector.misses.is_empty(), "{}: no look-alike", detector.name);
         let alone = set(detector.name);
-        let set = if detector.group == Group::Secret { &secrets } else { &alone };
+        let set = if detector.group == DetectorGroup::Secret { &secrets } else { &alone };
         for pieces in detector.misses {
             let text = pieces.concat();
             let found = set.find(&text);
@@ -72,7 +73,7 @@ fn keywords_are_lower_case() {
         assert_ne!(detector.keywords.is_empty(), detector.heads.is_empty(), "{detector:?}");
         for keyword in detector.keywords {
             assert_eq!(*keyword, keyword.to_ascii_lowercase());
-            let common = keyword.len() < 2 && detector.group == Group::Secret;
+            let common = keyword.len() < 2 && detector.group == DetectorGroup::Secret;
             assert!(!common, "{keyword} stands everywhere");
         }
     }

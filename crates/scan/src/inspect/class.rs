@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The class of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum FindingClass {
     /// Text with instructions for the model.
     Directive,
     /// A file with keys or credentials that the model is asked to read or send.
@@ -29,7 +29,7 @@ pub enum Class {
     Unreadable,
 }
 
-impl Class {
+impl FindingClass {
     /// All classes, in the order of the reference.
     pub const ALL: [Self; 10] = [
         Self::Directive,
@@ -85,7 +85,7 @@ impl Class {
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for FindingClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -103,7 +103,7 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-impl FromStr for Class {
+impl FromStr for FindingClass {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        for class in Class::ALL {
+        for class in FindingClass::ALL {
             assert_eq!(class.word().parse(), Ok(class));
             assert!(class.word().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
             assert!(!class.meaning().contains('\n'));

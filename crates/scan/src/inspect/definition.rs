@@ -1,19 +1,19 @@
 //! Inspects the definition of a tool.
 
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 use super::document::{Walk, shown, unreadable, worst_of};
 use super::finding::{Finding, excerpt};
 use super::schema::Schema;
 use super::similar::{Similarity, similar};
-use super::{Context, Known, Place};
+use super::{InspectionContext, OtherTools, TextSource};
 
 /// The findings in the definition of one tool: the JSON object as the server sent it.
 ///
 /// Reads every string, including keys, titles, defaults, examples, annotations and unknown members,
 /// because some agents show them to their model. Then checks the schemas, and compares the name
 /// with those of other servers' tools.
-pub fn inspect_definition(tool: &str, known: &Known) -> Vec<Finding> {
-    let context = Context { place: Place::Definition, known };
+pub fn inspect_definition(tool: &str, known: &OtherTools) -> Vec<Finding> {
+    let context = InspectionContext { place: TextSource::Definition, known };
     let mut schema = Schema::default();
     let mut walk = Walk::new(tool, &context);
     if let Err(error) = walk.document(&mut |seen, place| schema.see(seen, place)) {
@@ -31,9 +31,15 @@ pub fn inspect_definition(tool: &str, known: &Known) -> Vec<Finding> {
 /// Raises severities for signs that are worse together: one model reads all strings of a
 /// definition.
 fn raise_combined(found: &mut [Finding]) {
-    let signs = [Class::Directive, Class::SensitivePath, Class::Exfiltration, Class::SchemaTrick];
-    let strong =
-        |class: Class| found.iter().any(|it| it.class == class && it.severity >= Severity::Medium);
+    let signs = [
+        FindingClass::Directive,
+        FindingClass::SensitivePath,
+        FindingClass::Exfiltration,
+        FindingClass::SchemaTrick,
+    ];
+    let strong = |class: FindingClass| {
+        found.iter().any(|it| it.class == class && it.severity >= Severity::Medium)
+    };
     if signs.into_iter().filter(|class| strong(*class)).count() < 2 {
         return;
     }
@@ -47,7 +53,7 @@ fn raise_combined(found: &mut [Finding]) {
 fn look_alikes<'f>(
     name: &'f str,
     span: &'f std::ops::Range<usize>,
-    known: &'f Known,
+    known: &'f OtherTools,
 ) -> impl Iterator<Item = Finding> + 'f {
     known.names().iter().filter_map(move |other| {
         let how = similar(name, other)?;
@@ -57,7 +63,7 @@ fn look_alikes<'f>(
             Similarity::Distance(_) => (Severity::Low, "is easily confused with"),
         };
         Some(Finding {
-            class: Class::LookAlike,
+            class: FindingClass::LookAlike,
             severity,
             detail: format!("`{}` {what} `{}` of another server", excerpt(name), excerpt(other)),
             span: span.clone(),

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use callgate_json::{Error, Kind, Reader, Text, decode_into};
 
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 use super::finding::{Finding, Findings};
 use super::text::inspect;
-use super::{Context, pieces};
+use super::{InspectionContext, pieces};
 
 /// How many findings of one document are kept: those with the highest severity. More would add
 /// nothing new.
@@ -21,7 +21,7 @@ const LAYERS: usize = 3;
 ///
 /// A document that cannot be parsed strictly gives one finding for that, in addition to the
 /// findings in its plain text. A duplicate key is read both times.
-pub fn inspect_json(json: &str, context: &Context<'_>) -> Vec<Finding> {
+pub fn inspect_json(json: &str, context: &InspectionContext<'_>) -> Vec<Finding> {
     let mut walk = Walk::new(json, context);
     if let Err(error) = walk.document(&mut |_, _| {}) {
         return unreadable(json, &error, context);
@@ -30,11 +30,15 @@ pub fn inspect_json(json: &str, context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Inspects an invalid document as a text.
-pub(super) fn unreadable(json: &str, error: &Error, context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn unreadable(
+    json: &str,
+    error: &Error,
+    context: &InspectionContext<'_>,
+) -> Vec<Finding> {
     let at = (error.at as usize).min(json.len());
     let mut found = super::inspect_text(json, context);
     found.push(Finding {
-        class: Class::Unreadable,
+        class: FindingClass::Unreadable,
         severity: Severity::High,
         detail: error.to_string(),
         span: json.floor_char_boundary(at)..json.len(),
@@ -77,7 +81,7 @@ pub(super) struct ValuePlace<'p> {
 
 pub(super) struct Walk<'w> {
     json: &'w str,
-    context: &'w Context<'w>,
+    context: &'w InspectionContext<'w>,
     path: Vec<String>,
     pub(super) found: Vec<Finding>,
     /// The strings of the arrays that are being read: an instruction may be split into the values
@@ -118,7 +122,7 @@ fn is_of_protocol(text: &str) -> bool {
 const MAX_JOINED: usize = 16 * 1024;
 
 impl<'w> Walk<'w> {
-    pub(super) fn new(json: &'w str, context: &'w Context<'w>) -> Self {
+    pub(super) fn new(json: &'w str, context: &'w InspectionContext<'w>) -> Self {
         Self { json, context, path: Vec::new(), found: Vec::new(), joined: Vec::new() }
     }
 
@@ -235,13 +239,15 @@ impl<'w> Walk<'w> {
         let mut findings = Findings::default();
         inspect(joined, self.context, 0, &mut findings);
         findings.raise_combined(self.context.place.is_own_text());
-        let known = |class: Class| {
+        let known = |class: FindingClass| {
             self.found.iter().any(|it| it.class == class && it.span.start >= span.start)
         };
         let mut new = findings.drain();
         new.retain(|finding| {
-            matches!(finding.class, Class::Directive | Class::Exfiltration | Class::SensitivePath)
-                && !known(finding.class)
+            matches!(
+                finding.class,
+                FindingClass::Directive | FindingClass::Exfiltration | FindingClass::SensitivePath
+            ) && !known(finding.class)
         });
         for finding in new {
             let path = shown(&self.path);
@@ -307,13 +313,13 @@ fn raw_span(string: &Text<'_>, text: &str, span: &Range<usize>) -> Range<usize> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::{Known, Place, inspect_text};
+    use crate::inspect::{OtherTools, TextSource, inspect_text};
 
     #[test]
     fn nothing_is_found_in_the_words_of_the_protocol() {
-        let known = Known::default();
-        for place in [Place::Definition, Place::Result] {
-            let context = Context { place, known: &known };
+        let known = OtherTools::default();
+        for place in [TextSource::Definition, TextSource::Result] {
+            let context = InspectionContext { place, known: &known };
             for word in OF_PROTOCOL {
                 assert_eq!(inspect_text(word, &context), [], "{word}");
             }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 use crate::redact::redact;
 
 /// Something in a server's text that should not reach the model or the user without a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Its class.
-    pub class: Class,
+    pub class: FindingClass,
     /// Its severity.
     pub severity: Severity,
     /// What was found, in one short line without secrets and invisible characters.
@@ -33,7 +33,7 @@ pub(super) struct Findings(Vec<Finding>);
 impl Findings {
     pub(super) fn add(
         &mut self,
-        class: Class,
+        class: FindingClass,
         severity: Severity,
         span: Range<usize>,
         detail: String,
@@ -67,7 +67,8 @@ impl Findings {
     /// with a file of keys or an address to send to is an attack, while each alone may be a clumsy
     /// description. So are two kinds of instructions in a text that the server itself wrote.
     pub(super) fn raise_combined(&mut self, own_text: bool) {
-        let signs = [Class::Directive, Class::SensitivePath, Class::Exfiltration];
+        let signs =
+            [FindingClass::Directive, FindingClass::SensitivePath, FindingClass::Exfiltration];
         let seen = signs.map(|class| {
             self.has(|finding| finding.class == class && finding.severity >= Severity::Medium)
         });
@@ -85,7 +86,7 @@ impl Findings {
     /// Whether two instructions are of different kinds: each detail begins with its kind.
     fn orders_differ(&self) -> bool {
         let strong =
-            |it: &&Finding| it.class == Class::Directive && it.severity >= Severity::Medium;
+            |it: &&Finding| it.class == FindingClass::Directive && it.severity >= Severity::Medium;
         let mut sorts = self.0.iter().filter(strong).map(|it| it.detail.split(':').next());
         let first = sorts.next();
         first.is_some_and(|first| sorts.any(|other| other != first))
@@ -153,9 +154,9 @@ mod tests {
     fn a_flood_does_not_push_out_the_worst() {
         let mut findings = Findings::default();
         for at in 0..100 {
-            findings.add(Class::Directive, Severity::Low, at..at + 1, String::new());
+            findings.add(FindingClass::Directive, Severity::Low, at..at + 1, String::new());
         }
-        findings.add(Class::Directive, Severity::Critical, 200..201, "worst".into());
+        findings.add(FindingClass::Directive, Severity::Critical, 200..201, "worst".into());
         let kept = findings.into_vec();
         assert_eq!(kept.len(), MAX_PER_CLASS);
         assert!(kept.iter().any(|finding| finding.detail == "worst"));

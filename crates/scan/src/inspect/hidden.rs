@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 use super::finding::{Findings, excerpt};
 use super::fold::sequence_len;
-use super::{Context, chars, terminal};
+use super::{InspectionContext, chars, terminal};
 
 /// A text spelled with hidden characters.
 pub(super) struct Spelled {
@@ -28,7 +28,11 @@ const PUSHED_LINES: usize = 30;
 /// This many blanks push it over the right edge.
 const PUSHED_BLANKS: usize = 300;
 
-pub(super) fn look(text: &str, context: &Context<'_>, findings: &mut Findings) -> Vec<Spelled> {
+pub(super) fn look(
+    text: &str,
+    context: &InspectionContext<'_>,
+    findings: &mut Findings,
+) -> Vec<Spelled> {
     let mut look = Look { text, context, findings, spelled: Vec::new(), strewn: None, count: 0 };
     if context.place.is_own_text() {
         look.pushed_away();
@@ -42,7 +46,7 @@ pub(super) fn look(text: &str, context: &Context<'_>, findings: &mut Findings) -
 
 struct Look<'l, 'f> {
     text: &'l str,
-    context: &'l Context<'l>,
+    context: &'l InspectionContext<'l>,
     findings: &'f mut Findings,
     spelled: Vec<Spelled>,
     /// The first single invisible character without a legitimate use.
@@ -81,7 +85,7 @@ impl Look<'_, '_> {
         }
         if let Some(span) = self.strewn.take().filter(|_| self.count > MANY) {
             let what = format!("{} invisible characters in the text", self.count);
-            self.findings.add(Class::HiddenText, Severity::Medium, span, what);
+            self.findings.add(FindingClass::HiddenText, Severity::Medium, span, what);
         }
     }
 
@@ -100,7 +104,7 @@ impl Look<'_, '_> {
     }
 
     fn report(&mut self, severity: Severity, span: Range<usize>, what: &str) {
-        self.findings.add(Class::HiddenText, severity, span, what.into());
+        self.findings.add(FindingClass::HiddenText, severity, span, what.into());
     }
 
     /// High in a text that the server itself wrote, where this never belongs; else as given.
@@ -114,7 +118,7 @@ impl Look<'_, '_> {
         let Some(kind) = kind else { return length };
         if let Some(severity) = sequence_severity(kind, self.context.place.is_own_text()) {
             let what = format!("terminal sequence: {}", kind.what());
-            self.findings.add(Class::TerminalEscape, severity, at..at + length, what);
+            self.findings.add(FindingClass::TerminalEscape, severity, at..at + length, what);
         }
         length
     }

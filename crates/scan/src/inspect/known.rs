@@ -6,7 +6,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 /// The names of other servers' tools, to notice when a server refers to a tool of another one.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct OtherTools {
     names: Vec<String>,
     /// `None` if there are no names to search for.
     finder: Option<AhoCorasick>,
@@ -21,7 +21,7 @@ const MAX_NAMES: usize = 10_000;
 /// Shorter names are ordinary words: `get`, `add`, `time`.
 const MIN_NAME: usize = 4;
 
-impl Known {
+impl OtherTools {
     /// From the names of the tools of all other servers.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut names: Vec<String> = names.into_iter().map(Into::into).collect();

@@ -16,14 +16,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use unicode_normalization::UnicodeNormalization;
 
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 
 pub(super) use path::handling;
 
 /// A phrase, and its meaning.
 #[derive(Debug)]
 pub(super) struct Rule {
-    pub(super) class: Class,
+    pub(super) class: FindingClass,
     /// The severity in texts that the server itself wrote: definitions, instructions, prompts,
     /// requests.
     pub(super) own_text: Option<Severity>,
@@ -67,7 +67,7 @@ const FILES: [&str; 4] = [
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PhraseFile {
-    class: Class,
+    class: FindingClass,
     /// Lists of first words that several phrases share: `@name` stands for one.
     #[serde(default)]
     words: HashMap<String, Vec<String>>,

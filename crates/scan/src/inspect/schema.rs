@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::chars;
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 use super::document::{ValuePlace, Visited, shown};
 use super::finding::{Finding, excerpt};
 use super::fold::Folded;
@@ -105,7 +105,7 @@ impl Schema {
         if is_mixed(key) {
             let what =
                 format!("a key that mixes alphabets or hides characters: `{}`", excerpt(key));
-            self.add(Class::LookAlike, Severity::High, what, place);
+            self.add(FindingClass::LookAlike, Severity::High, what, place);
         }
         if is_parameter(place.path) {
             self.parameter(key, place);
@@ -119,7 +119,7 @@ impl Schema {
         } else if asks_for_file(&plain) {
             let what =
                 format!("a parameter whose name asks for sensitive data: `{}`", excerpt(name));
-            self.add(Class::SchemaTrick, Severity::High, what, place);
+            self.add(FindingClass::SchemaTrick, Severity::High, what, place);
         }
     }
 
@@ -132,13 +132,13 @@ impl Schema {
                         "a name that mixes alphabets or hides characters: `{}`",
                         excerpt(text)
                     );
-                    self.add(Class::LookAlike, Severity::High, what, place);
+                    self.add(FindingClass::LookAlike, Severity::High, what, place);
                 }
                 self.name = Some((text.to_owned(), place.span.clone()));
             }
             "description" if text.len() > LONG_DESCRIPTION => {
                 let what = format!("a description of {} bytes", text.len());
-                self.add(Class::SchemaTrick, Severity::Medium, what, place);
+                self.add(FindingClass::SchemaTrick, Severity::Medium, what, place);
             }
             "$ref" | "$dynamicRef" | "$schema" | "$id" => self.reference(last, text, place),
             "x-mcp-header" => self.header(text, place),
@@ -149,7 +149,7 @@ impl Schema {
         });
         if in_value && is_secret_file(text) {
             let what = format!("a default value that names a file with keys: `{}`", excerpt(text));
-            self.add(Class::SchemaTrick, Severity::High, what, place);
+            self.add(FindingClass::SchemaTrick, Severity::High, what, place);
         }
     }
 
@@ -162,7 +162,7 @@ impl Schema {
         // `$schema` and `$id` name a schema and fetch nothing.
         if remote && matches!(key, "$ref" | "$dynamicRef") {
             let what = format!("a reference to a schema elsewhere: `{}`", excerpt(text));
-            self.add(Class::SchemaTrick, Severity::High, what, place);
+            self.add(FindingClass::SchemaTrick, Severity::High, what, place);
         }
     }
 
@@ -173,7 +173,7 @@ impl Schema {
         if SECRETS.iter().any(|secret| own_text.iter().any(|name| name.contains(secret))) {
             let what =
                 format!("a secret argument is mirrored into a header: `{}`", excerpt(parameter));
-            self.add(Class::SchemaTrick, Severity::High, what, place);
+            self.add(FindingClass::SchemaTrick, Severity::High, what, place);
         }
     }
 
@@ -182,11 +182,17 @@ impl Schema {
         let composes = matches!(composition.as_str(), "anyOf" | "oneOf" | "allOf");
         if composes && *number == format!("[{MANY_ALTERNATIVES}]") {
             let what = format!("more than {MANY_ALTERNATIVES} alternatives in `{composition}`");
-            self.add(Class::SchemaTrick, Severity::Medium, what, place);
+            self.add(FindingClass::SchemaTrick, Severity::Medium, what, place);
         }
     }
 
-    fn add(&mut self, class: Class, severity: Severity, detail: String, place: &ValuePlace<'_>) {
+    fn add(
+        &mut self,
+        class: FindingClass,
+        severity: Severity,
+        detail: String,
+        place: &ValuePlace<'_>,
+    ) {
         // Further findings would add nothing new.
         if self.found.len() < super::document::MAX_FINDINGS {
             let path = shown(place.path);
@@ -201,7 +207,7 @@ impl Schema {
         ];
         for (_, detail) in size.into_iter().filter(|(big, _)| *big) {
             self.add(
-                Class::SchemaTrick,
+                FindingClass::SchemaTrick,
                 Severity::Medium,
                 detail,
                 &ValuePlace { path: &[], span: 0..0 },
@@ -215,7 +221,13 @@ impl Schema {
                 false => Severity::High,
             };
             let detail = "a parameter that asks for the model's context".to_owned();
-            self.found.push(Finding { class: Class::SchemaTrick, severity, detail, span, path });
+            self.found.push(Finding {
+                class: FindingClass::SchemaTrick,
+                severity,
+                detail,
+                span,
+                path,
+            });
         }
         self.found
     }

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::class::{Class, Severity};
+use super::class::{FindingClass, Severity};
 use super::finding::{Finding, Findings, excerpt};
 use super::fold::Folded;
 use super::known::is_distinctive;
-use super::{Context, encoded, hidden, rules};
+use super::{InspectionContext, encoded, hidden, rules};
 
 /// How many nested encodings are decoded. Attacks use one or two; each layer costs a pass.
 const MAX_LAYERS: usize = 3;
 
 /// The findings in a text that a server sends, in the order of the text.
-pub fn inspect_text(text: &str, context: &Context<'_>) -> Vec<Finding> {
+pub fn inspect_text(text: &str, context: &InspectionContext<'_>) -> Vec<Finding> {
     let mut findings = Findings::default();
     inspect(text, context, MAX_LAYERS, &mut findings);
     findings.raise_combined(context.place.is_own_text());
@@ -20,7 +20,12 @@ pub fn inspect_text(text: &str, context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Inspects a text and the texts encoded in it, `layers` deep.
-pub(super) fn inspect(text: &str, context: &Context<'_>, layers: usize, findings: &mut Findings) {
+pub(super) fn inspect(
+    text: &str,
+    context: &InspectionContext<'_>,
+    layers: usize,
+    findings: &mut Findings,
+) {
     let spelled = hidden::look(text, context, findings);
     let folded = Folded::new(text);
     phrases(text, &folded, &folded, context, findings);
@@ -45,7 +50,7 @@ fn phrases(
     text: &str,
     read: &Folded,
     first: &Folded,
-    context: &Context<'_>,
+    context: &InspectionContext<'_>,
     findings: &mut Findings,
 ) {
     let is_new = |span: &Range<usize>| {
@@ -61,7 +66,7 @@ fn phrases(
         }
         let severity = if own_text { hit.rule.own_text } else { hit.rule.data };
         let Some(mut severity) = severity else {
-            if hit.rule.class == Class::Exfiltration {
+            if hit.rule.class == FindingClass::Exfiltration {
                 let span = read.span(text, &hit.span);
                 ambiguous.add(hit.rule.class, Severity::Medium, span, hit.rule.what.clone());
             }
@@ -77,7 +82,8 @@ fn phrases(
     rules::handling(&read.text, &mut |found| {
         // Passed on texts often mention files with settings: they only count together with an
         // instruction.
-        let ordered = findings.has(|it| matches!(it.class, Class::Directive | Class::Exfiltration));
+        let ordered = findings
+            .has(|it| matches!(it.class, FindingClass::Directive | FindingClass::Exfiltration));
         if !is_new(&found.span) || (!own_text && !ordered && found.severity < Severity::High) {
             return;
         }
@@ -85,9 +91,9 @@ fn phrases(
         let span = read.span(text, &found.span);
         let seen = excerpt(text.get(span.clone()).unwrap_or(""));
         let what = format!("asks to read or send a file with keys or settings: `{seen}`");
-        findings.add(Class::SensitivePath, severity, span, what);
+        findings.add(FindingClass::SensitivePath, severity, span, what);
     });
-    if findings.has(|it| it.class == Class::SensitivePath) {
+    if findings.has(|it| it.class == FindingClass::SensitivePath) {
         ambiguous.drain().into_iter().for_each(|finding| findings.keep(finding));
     }
 }
@@ -151,7 +157,12 @@ const STEERS: [&str; 24] = [
 const NEAR: usize = 160;
 
 /// Finds names of other servers' tools in the texts of a server about its own.
-fn references(text: &str, folded: &Folded, context: &Context<'_>, findings: &mut Findings) {
+fn references(
+    text: &str,
+    folded: &Folded,
+    context: &InspectionContext<'_>,
+    findings: &mut Findings,
+) {
     if !context.place.is_own_text() {
         return;
     }
@@ -172,7 +183,7 @@ fn references(text: &str, folded: &Folded, context: &Context<'_>, findings: &mut
             false => Severity::Medium,
         };
         let what = format!("mentions `{}`, a tool of another server", excerpt(name));
-        findings.add(Class::CrossReference, severity, span, what);
+        findings.add(FindingClass::CrossReference, severity, span, what);
     }
 }
 
@@ -190,7 +201,7 @@ fn payload(
     inside: &str,
     how: &str,
     span: Range<usize>,
-    context: &Context<'_>,
+    context: &InspectionContext<'_>,
     layers: usize,
     findings: &mut Findings,
 ) {
@@ -203,8 +214,8 @@ fn payload(
     }
     let detail = match worst.class {
         // Nested layers: the innermost matters.
-        Class::EncodedPayload => format!("{how}, which contains {}", worst.detail),
+        FindingClass::EncodedPayload => format!("{how}, which contains {}", worst.detail),
         _ => format!("{how}, which hides: {}", worst.detail),
     };
-    findings.add(Class::EncodedPayload, worst.severity.raised(), span, detail);
+    findings.add(FindingClass::EncodedPayload, worst.severity.raised(), span, detail);
 }

@@ -14,7 +14,7 @@ use crate::replace::Replace;
 
 /// A set that is being built.
 #[derive(Debug, Default)]
-pub struct Builder {
+pub struct SetBuilder {
     detectors: Vec<(usize, Selection)>,
     patterns: Vec<Pattern>,
     words: Vec<(usize, Arc<str>, String)>,
@@ -64,7 +64,7 @@ const REGEX_SIZE: usize = 1 << 20;
 /// The longest word or phrase, in bytes.
 const MAX_WORD: usize = 256;
 
-impl Builder {
+impl SetBuilder {
     /// Selects a detector, or all detectors of a group (`secret`, `personal`).
     pub fn detector(&mut self, source: usize, name: &str) -> Result<&mut Self, Unusable> {
         let chosen = detectors::choose(name).ok_or_else(|| Unusable::UnknownDetector {

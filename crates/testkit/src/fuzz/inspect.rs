@@ -3,15 +3,16 @@
 
 use callgate_json::Reader;
 use callgate_scan::inspect::{
-    Context, Known, Place, inspect_definition, inspect_json, inspect_text, strip, strip_definition,
+    InspectionContext, OtherTools, TextSource, inspect_definition, inspect_json, inspect_text,
+    strip, strip_definition,
 };
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let known = Known::new(["read_file", "send_email", "query"]);
-    for place in [Place::Definition, Place::Result] {
-        let context = Context { place, known: &known };
+    let known = OtherTools::new(["read_file", "send_email", "query"]);
+    for place in [TextSource::Definition, TextSource::Result] {
+        let context = InspectionContext { place, known: &known };
         let found = [inspect_text(text, &context), inspect_json(text, &context)];
         for finding in found.into_iter().flatten() {
             assert!(text.get(finding.span.clone()).is_some(), "{finding:?}");

@@ -3,7 +3,7 @@
 use callgate_audit::RecordKind;
 use callgate_config::SettingWord as _;
 use callgate_decide::mcp::ServerKind;
-use callgate_scan::inspect::Class;
+use callgate_scan::inspect::FindingClass;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -116,7 +116,7 @@ pub(crate) struct Detections {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detected {
     /// A finding in a text.
-    Finding(Class),
+    Finding(FindingClass),
     /// Calls that together mean more than each alone.
     Flow,
 }
@@ -182,7 +182,7 @@ fn call_kind() -> impl TypedValueParser<Value = RecordKind> {
 }
 
 fn detected() -> impl TypedValueParser<Value = Detected> {
-    let words = Class::ALL.iter().map(|class| class.word()).chain([Detected::FLOW]);
+    let words = FindingClass::ALL.iter().map(|class| class.word()).chain([Detected::FLOW]);
     PossibleValuesParser::new(words)
         .try_map(|word| Detected::from_word(&word).ok_or("no such type"))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_registry::{ItemKind, Pin};
-use callgate_scan::inspect::{Finding, Known, Severity, inspect_definition};
+use callgate_scan::inspect::{Finding, OtherTools, Severity, inspect_definition};
 use serde_json::{Value, json};
 
 use super::store;
@@ -55,7 +55,7 @@ pub(super) fn run(args: &args::Tools, config: Option<&Path>) -> Result<Exit> {
 /// Looks into definitions as the gate does: with the names of all other servers' tools.
 struct Inspector<'p> {
     pins: &'p [Pin],
-    others: BTreeMap<&'p str, Known>,
+    others: BTreeMap<&'p str, OtherTools>,
 }
 
 impl<'p> Inspector<'p> {
@@ -70,7 +70,7 @@ impl<'p> Inspector<'p> {
             let (own, others): (Vec<&Pin>, Vec<&Pin>) =
                 tools.partition(|pin| pin.identity.server == server);
             let name = |pin: &Pin| pin.identity.name.clone();
-            Known::new(others.into_iter().map(name)).with_own(own.into_iter().map(name))
+            OtherTools::new(others.into_iter().map(name)).with_own(own.into_iter().map(name))
         });
         inspect_definition(&pin.seen().definition, known)
     }

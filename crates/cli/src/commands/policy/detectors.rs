@@ -1,7 +1,7 @@
 //! `callgate policy detectors`: what can be detected.
 
 use anyhow::Result;
-use callgate_scan::{DetectorInfo, Group, detectors};
+use callgate_scan::{DetectorGroup, DetectorInfo, detectors};
 use serde::Serialize;
 
 use super::list::Output;
@@ -42,10 +42,10 @@ impl Listed {
 }
 
 /// The word that asks for all of a group.
-fn group(group: Group) -> Option<&'static str> {
+fn group(group: DetectorGroup) -> Option<&'static str> {
     match group {
-        Group::Secret => Some("secret"),
-        Group::Personal => Some("personal"),
-        Group::Alone => None,
+        DetectorGroup::Secret => Some("secret"),
+        DetectorGroup::Personal => Some("personal"),
+        DetectorGroup::Alone => None,
     }
 }

@@ -55,7 +55,7 @@ fn rules_on_findings_decide_results_and_texts() {
         let ticket = call(&session, "echo").unwrap();
         let result = session.result(&ticket, ORDER);
         assert_eq!(matches!(result, Inspected::Block(_)), blocked, "{result:?}");
-        let text = session.text(Place::Progress, ORDER);
+        let text = session.text(TextSource::Progress, ORDER);
         assert_eq!(matches!(text, Inspected::Block(_)), blocked, "{text:?}");
         assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
     }
@@ -74,7 +74,7 @@ fn a_denying_default_applies_to_calls_and_not_to_texts() {
     let session = world.listed("srv", &[ECHO]);
     let ticket = call(&session, "echo").unwrap();
     assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
-    assert_eq!(session.text(Place::Progress, r#""half done""#), Inspected::Pass);
+    assert_eq!(session.text(TextSource::Progress, r#""half done""#), Inspected::Pass);
     assert_eq!(session.instructions(r#""Be kind.""#), ListAction::Keep);
     assert!(session.judge_read(ClientRead::Resource("file:///x"), Vec::new()).is_err());
 }
@@ -151,7 +151,7 @@ fn a_flood_of_findings_is_bounded() {
     let world = World::new(McpSettings::default());
     let session = world.session("srv");
     for _ in 0..1100 {
-        session.text(Place::Progress, ORDER);
+        session.text(TextSource::Progress, ORDER);
     }
     assert_eq!(world.records().iter().filter(|it| it.kind == RecordKind::Guardrail).count(), 1024);
 }
