@@ -26,10 +26,10 @@ pub(crate) struct Detector {
     /// What must not be next to a match.
     pub(crate) edge: Edge,
     /// The final check: the span of the secret, or `None` if it is not one.
-    pub(crate) check: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    pub(crate) check: fn(&DetectorMatch<'_>) -> Option<Range<usize>>,
     /// For a secret that may continue beyond everything that its pattern looks at: whether it has
     /// ended.
-    pub(crate) open: Option<fn(&Candidate<'_>) -> Open>,
+    pub(crate) open: Option<fn(&DetectorMatch<'_>) -> Openness>,
     /// Texts with the secret. At least one.
     #[cfg(test)]
     pub(crate) hits: &'static [Sample],
@@ -65,7 +65,7 @@ pub(crate) const ALONE: Detector = Detector { group: DetectorGroup::Alone, ..SEC
 
 /// Whether more text could change the result of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Open {
+pub(crate) enum Openness {
     /// It could not.
     Settled,
     /// It is not certain yet whether this is a secret.
@@ -148,7 +148,7 @@ fn ends_with_escape(before: &[u8]) -> bool {
 }
 
 /// A place where the pattern of a detector matched.
-pub(crate) struct Candidate<'t> {
+pub(crate) struct DetectorMatch<'t> {
     /// The whole text.
     pub(crate) text: &'t str,
     /// The match.
@@ -159,7 +159,7 @@ pub(crate) struct Candidate<'t> {
     pub(crate) truncated: bool,
 }
 
-impl<'t> Candidate<'t> {
+impl<'t> DetectorMatch<'t> {
     /// The text that would be the secret.
     pub(crate) fn secret(&self) -> &'t str {
         self.text.get(self.secret.clone()).unwrap_or("")

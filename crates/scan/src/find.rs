@@ -8,7 +8,7 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::dfa::DFA;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::detector::{Candidate, Detector, DetectorGroup, Edge, Open};
+use crate::detector::{Detector, DetectorGroup, DetectorMatch, Edge, Openness};
 use crate::detectors::{self, format};
 use crate::sieve::Sieve;
 use crate::word::Heads;
@@ -43,7 +43,7 @@ pub(crate) struct Attempt {
     /// The secret; `None` if the check refused it and nothing inside of it is tried again.
     pub(crate) span: Option<Range<usize>>,
     /// Whether more text could change it.
-    pub(crate) open: Open,
+    pub(crate) open: Openness,
 }
 
 /// Secrets so long that nothing inside of them is searched: armoured keys, and runs longer than the
@@ -115,7 +115,7 @@ impl CompiledDetector {
     }
 
     /// Tries the patterns on the text from `start`, where a keyword is.
-    fn candidate<'t>(&self, text: &'t str, start: usize) -> Option<Candidate<'t>> {
+    fn candidate<'t>(&self, text: &'t str, start: usize) -> Option<DetectorMatch<'t>> {
         // Most keywords in ordinary text are rejected here, before a pattern is tried.
         if !self.detector.edge.allows(text, &(start..text.len())) {
             return None;
@@ -131,7 +131,7 @@ impl CompiledDetector {
         let whole = start..secret.end;
         let truncated = whole.end == limit && limit < text.len();
         let allowed = truncated || self.detector.edge.allows(text, &whole);
-        allowed.then_some(Candidate { text, whole, secret, truncated })
+        allowed.then_some(DetectorMatch { text, whole, secret, truncated })
     }
 
     /// A pattern for a match from its first byte on.
@@ -313,12 +313,12 @@ impl Search<'_> {
         }
         let Some(loaded) = self.machine.detectors.get(rank) else { return };
         let Some(candidate) = loaded.candidate(self.text, start) else { return };
-        let open = loaded.detector.open.map_or(Open::Settled, |open| open(&candidate));
+        let open = loaded.detector.open.map_or(Openness::Settled, |open| open(&candidate));
         match (loaded.detector.check)(&candidate) {
             Some(span) => self.found(rank, &candidate, span, open),
             // No part of a refused token is a token, but a refused name may be followed by another
             // name: `token: password=...`.
-            None if loaded.detector.edge != Edge::Free || open == Open::Waiting => {
+            None if loaded.detector.edge != Edge::Free || open == Openness::Waiting => {
                 self.set_done(rank, candidate.whole.end);
                 (self.report)(Attempt { rank, whole: candidate.whole, span: None, open });
             }
@@ -329,14 +329,14 @@ impl Search<'_> {
     fn found(
         &mut self,
         rank: usize,
-        candidate: &Candidate<'_>,
+        candidate: &DetectorMatch<'_>,
         mut span: Range<usize>,
-        mut open: Open,
+        mut open: Openness,
     ) {
         let long = candidate.truncated && span.end == candidate.whole.end;
         if long {
             span.end = end_of_run(self.text, span.end);
-            open = if span.end == self.text.len() { Open::Inside } else { Open::Settled };
+            open = if span.end == self.text.len() { Openness::Inside } else { Openness::Settled };
         }
         // A match that begins before its keyword may overlap an earlier one.
         let begin = self.blocks.around(span.start).map_or(span.start, |block| block.end);

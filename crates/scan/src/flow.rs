@@ -157,12 +157,12 @@ impl Flow {
             }
             if let Some(swallow) = &mut self.swallow {
                 match swallow.end(self.text.get(self.from..).unwrap_or("")) {
-                    swallow::End::Here(length) => {
+                    swallow::SwallowEnd::Here(length) => {
                         self.from += length;
                         self.drop_until(self.from, out);
                         self.swallow = None;
                     }
-                    swallow::End::Beyond { keep_from } => {
+                    swallow::SwallowEnd::Beyond { keep_from } => {
                         self.from += keep_from;
                         self.drop_until(self.text.len(), out);
                         return;

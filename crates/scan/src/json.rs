@@ -30,7 +30,7 @@ pub fn redact_json(json: &str) -> Cow<'_, str> {
 /// Replaces the strings and numbers of a document.
 pub(crate) trait Cleaner {
     /// The replacement of a string, if any.
-    fn string(&mut self, text: &str, field: Field, span: Span) -> Option<String>;
+    fn string(&mut self, text: &str, field: FieldSecrecy, span: Span) -> Option<String>;
 
     /// The replacement of a number, a string, if any.
     fn number(&mut self, _text: &str, _span: Span) -> Option<String> {
@@ -42,7 +42,7 @@ pub(crate) trait Cleaner {
 struct Redactor;
 
 impl Cleaner for Redactor {
-    fn string(&mut self, text: &str, field: Field, _: Span) -> Option<String> {
+    fn string(&mut self, text: &str, field: FieldSecrecy, _: Span) -> Option<String> {
         if field.hides(text) { Some(mark(FIELD)) } else { changed(text) }
     }
 }
@@ -56,14 +56,14 @@ pub(crate) struct Edit {
 
 /// Whether the current value belongs to a field with a telling name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum FieldSecrecy {
     Plain,
     /// A key of an object.
     Key,
     Secret(name::ValueKind),
 }
 
-impl Field {
+impl FieldSecrecy {
     /// Whether the text is secret because of the name of its field.
     pub(crate) fn hides(self, text: &str) -> bool {
         match self {
@@ -75,21 +75,21 @@ impl Field {
 
 pub(crate) fn edits(json: &str, cleaner: &mut dyn Cleaner) -> Result<Vec<Edit>, Error> {
     let mut reader = Reader::new(json);
-    let mut walk = Walk { json, cleaner, edits: Vec::new() };
-    walk.value(&mut reader, Field::Plain)?;
+    let mut walk = ReplacingWalk { json, cleaner, edits: Vec::new() };
+    walk.value(&mut reader, FieldSecrecy::Plain)?;
     reader.end()?;
     Ok(walk.edits)
 }
 
-struct Walk<'w> {
+struct ReplacingWalk<'w> {
     json: &'w str,
     cleaner: &'w mut dyn Cleaner,
     edits: Vec<Edit>,
 }
 
-impl Walk<'_> {
+impl ReplacingWalk<'_> {
     /// The reader limits the depth, and so the recursion.
-    fn value(&mut self, reader: &mut Reader<'_>, field: Field) -> Result<(), Error> {
+    fn value(&mut self, reader: &mut Reader<'_>, field: FieldSecrecy) -> Result<(), Error> {
         match reader.kind()? {
             Kind::String => {
                 let string = reader.string()?;
@@ -122,14 +122,14 @@ impl Walk<'_> {
         let mut changed = 0;
         while let Some(key) = members.next(reader)? {
             let name = decoded(&key);
-            if let Some(mut text) = self.cleaner.string(&name, Field::Key, key.span()) {
+            if let Some(mut text) = self.cleaner.string(&name, FieldSecrecy::Key, key.span()) {
                 changed += 1;
                 if changed > 1 {
                     text.push_str(&format!("#{changed}"));
                 }
                 self.put(key.span(), Some(text));
             }
-            let field = name::class(&name).map_or(Field::Plain, Field::Secret);
+            let field = name::class(&name).map_or(FieldSecrecy::Plain, FieldSecrecy::Secret);
             self.value(reader, field)?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_json::{Error, Span, each_spelling};
 
-use crate::json::{Cleaner, FIELD, Field, edits, splice};
+use crate::json::{Cleaner, FIELD, FieldSecrecy, edits, splice};
 use crate::replace::write;
 use crate::set::{CompiledSet, Hit, Set};
 
@@ -56,7 +56,7 @@ struct Searcher<'s> {
 }
 
 impl Cleaner for Searcher<'_> {
-    fn string(&mut self, text: &str, field: Field, span: Span) -> Option<String> {
+    fn string(&mut self, text: &str, field: FieldSecrecy, span: Span) -> Option<String> {
         if let Some(source) = self.fields.first().filter(|_| field.hides(text)) {
             let sources = self.fields.iter();
             let hit = |source: &usize| Hit {

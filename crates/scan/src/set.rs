@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use crate::detector::{Edge, Open};
+use crate::detector::{Edge, Openness};
 use crate::find::{Attempt, Blocks, Machine};
 use crate::flow::Flow;
 use crate::partial::PartialMatches;
@@ -26,7 +26,7 @@ pub(crate) struct CompiledSet {
     pub(crate) machine: Machine,
     /// For each of them, its name in hits and the sources that selected it.
     pub(crate) selected: Vec<(Arc<str>, Vec<usize>)>,
-    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) patterns: Vec<CallerPattern>,
     pub(crate) words: Option<Words>,
     /// The replacement for the hits of each source; the default is [`Replace::Typed`].
     pub(crate) replaces: Vec<Replace>,
@@ -46,7 +46,7 @@ pub(crate) enum Begin {
 
 /// A caller's pattern.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct CallerPattern {
     pub(crate) source: usize,
     pub(crate) kind: Arc<str>,
     pub(crate) regex: Regex,
@@ -61,14 +61,14 @@ pub(crate) struct SearchResult {
     pub(crate) whole: Vec<Range<usize>>,
     pub(crate) blocks: Blocks,
     /// The first place that is not decided yet.
-    pub(crate) waiting: Option<Waiting>,
+    pub(crate) waiting: Option<WaitingPlace>,
     /// The text ends inside of this one.
-    pub(crate) inside: Option<Inside>,
+    pub(crate) inside: Option<OpenSecret>,
 }
 
 /// A place that more text will decide.
 #[derive(Debug, Clone)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingPlace {
     pub(crate) start: usize,
     /// The index of the detector in its machine.
     pub(crate) rank: usize,
@@ -76,7 +76,7 @@ pub(crate) struct Waiting {
 
 /// A secret that continues after the end of the text.
 #[derive(Debug, Clone)]
-pub(crate) struct Inside {
+pub(crate) struct OpenSecret {
     pub(crate) start: usize,
     /// It is an armoured key, and not a long run.
     pub(crate) armour: bool,
@@ -206,11 +206,11 @@ impl CompiledSet {
         let Attempt { rank, whole, span, open } = tried;
         let start = whole.start;
         match open {
-            Open::Settled => {}
-            Open::Waiting if seen.waiting.as_ref().is_some_and(|it| it.start <= start) => {}
-            Open::Waiting => seen.waiting = Some(Waiting { start, rank }),
-            Open::Inside => {
-                seen.inside = Some(Inside { start, armour: self.machine.is_armour(rank) })
+            Openness::Settled => {}
+            Openness::Waiting if seen.waiting.as_ref().is_some_and(|it| it.start <= start) => {}
+            Openness::Waiting => seen.waiting = Some(WaitingPlace { start, rank }),
+            Openness::Inside => {
+                seen.inside = Some(OpenSecret { start, armour: self.machine.is_armour(rank) })
             }
         }
         seen.whole.push(whole);
@@ -226,7 +226,7 @@ impl CompiledSet {
     }
 }
 
-impl Pattern {
+impl CallerPattern {
     pub(crate) fn hit(&self, span: Range<usize>) -> Hit {
         Hit { source: self.source, kind: Arc::clone(&self.kind), span, rank: PATTERN }
     }

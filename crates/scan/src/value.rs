@@ -10,7 +10,7 @@ pub(crate) const MIN_VALUE: usize = 8;
 /// (`sk-ant-xxxxxxxx`, `sk-ant-your-key-here`): it has letters, a digit, and many different
 /// characters.
 pub(crate) fn is_random(body: &str) -> bool {
-    let count = Count::of(body);
+    let count = CharCounts::of(body);
     count.digits > 0 && count.letters() > 0 && count.distinct >= 8
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn is_secret(value: &str, class: ValueKind) -> bool {
     if value.len() < MIN_VALUE || value.contains(char::is_whitespace) {
         return false;
     }
-    let count = Count::of(value);
+    let count = CharCounts::of(value);
     let made = match class {
         ValueKind::Password => {
             count.digits > 0 || count.symbols > 0 || value.split(divides).any(is_mixed)
@@ -44,7 +44,7 @@ pub(crate) fn is_secret(value: &str, class: ValueKind) -> bool {
 /// weight than in free text: everything else is one.
 pub(crate) fn is_harmless_field(value: &str, class: ValueKind) -> bool {
     let text = value.trim();
-    let word = text.len() < MIN_VALUE && Count::of(text).digits == 0;
+    let word = text.len() < MIN_VALUE && CharCounts::of(text).digits == 0;
     text.is_empty()
         || THROWAWAY.contains(&text)
         || is_placeholder(text)
@@ -75,7 +75,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         || wrapped('<', '>')
         || wrapped('%', '%')
         || wrapped('{', '}')
-        || (lower.len() > 2 && Count::of(&lower).distinct == 1)
+        || (lower.len() > 2 && CharCounts::of(&lower).distinct == 1)
         || WORDS.contains(&word)
         || PARTS.iter().any(|part| lower.contains(part))
 }
@@ -104,7 +104,7 @@ fn divides(letter: char) -> bool {
 
 /// Letters with at most two digits among them, or up to four digits: a word, a version, a year.
 fn is_plain(piece: &str) -> bool {
-    let count = Count::of(piece);
+    let count = CharCounts::of(piece);
     match count.letters() {
         0 => count.digits <= 4,
         _ => count.digits <= 2 && !is_mixed(piece),
@@ -126,7 +126,7 @@ fn is_mixed(piece: &str) -> bool {
 }
 
 /// What a text consists of.
-struct Count {
+struct CharCounts {
     lower: usize,
     upper: usize,
     digits: usize,
@@ -136,7 +136,7 @@ struct Count {
     distinct: usize,
 }
 
-impl Count {
+impl CharCounts {
     fn of(text: &str) -> Self {
         let mut count = Self { lower: 0, upper: 0, digits: 0, symbols: 0, distinct: 0 };
         let mut seen = [false; 256];

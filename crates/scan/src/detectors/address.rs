@@ -5,7 +5,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{ALONE, Candidate, Detector, Edge};
+use crate::detector::{ALONE, Detector, DetectorMatch, Edge};
 
 pub(super) static DETECTORS: &[Detector] = &[Detector {
     name: "ip_address",
@@ -27,7 +27,7 @@ pub(super) static DETECTORS: &[Detector] = &[Detector {
     ..ALONE
 }];
 
-fn ip_address(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn ip_address(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let found = candidate.secret();
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?.last();
     let part = |byte: u8| byte == b'.' || byte == b':';

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, SECRET};
+use crate::detector::{Detector, DetectorMatch, Edge, SECRET};
 use crate::{name, value};
 
 pub(super) static DETECTORS: &[Detector] = &[
@@ -98,7 +98,7 @@ pub(super) static DETECTORS: &[Detector] = &[
     },
 ];
 
-fn assignment(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn assignment(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let name = full_name(candidate);
     let class = name::class(candidate.text.get(name.clone())?)?;
     // An opening bracket follows, so it is not a value: `token = decode(...)`.
@@ -110,7 +110,7 @@ fn assignment(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 }
 
 /// The value without its opening quote; the closing one is not part of the match.
-fn unquoted(candidate: &Candidate<'_>) -> Range<usize> {
+fn unquoted(candidate: &DetectorMatch<'_>) -> Range<usize> {
     let secret = candidate.secret();
     let quoted = secret.trim_start_matches('\\');
     let inside = quoted.strip_prefix(['"', '\'', '`']).unwrap_or(secret);
@@ -118,7 +118,7 @@ fn unquoted(candidate: &Candidate<'_>) -> Range<usize> {
 }
 
 /// The whole name that contains the keyword.
-fn full_name(candidate: &Candidate<'_>) -> Range<usize> {
+fn full_name(candidate: &DetectorMatch<'_>) -> Range<usize> {
     let bytes = candidate.text.as_bytes();
     let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let start = candidate.whole.start;
@@ -130,7 +130,7 @@ fn full_name(candidate: &Candidate<'_>) -> Range<usize> {
 }
 
 /// Spaces alone separate a value only from an option of a command.
-fn is_separated(candidate: &Candidate<'_>, name: &Range<usize>) -> bool {
+fn is_separated(candidate: &DetectorMatch<'_>, name: &Range<usize>) -> bool {
     let option = candidate.text.get(name.start..).is_some_and(|text| text.starts_with('-'));
     let between = candidate.text.get(name.end..candidate.secret.start).unwrap_or("");
     option || between.contains(['=', ':'])

@@ -7,7 +7,7 @@ use callgate_json::Reader;
 use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, Open, SECRET};
+use crate::detector::{Detector, DetectorMatch, Edge, Openness, SECRET};
 
 pub(super) static DETECTORS: &[Detector] = &[
     // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
@@ -85,7 +85,7 @@ const MAX_HEADERS: usize = 1024;
 /// Shorter than a line of any armour (64), longer than a word.
 const MIN_LINE: usize = 32;
 
-fn armour(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn armour(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let start = candidate.whole.start;
     let behind = candidate.text.get(candidate.whole.end..)?;
     let body = first_line_of_key(behind)?;
@@ -131,17 +131,17 @@ pub(crate) fn closing(text: &str) -> Closing {
     }
 }
 
-fn armour_so_far(candidate: &Candidate<'_>) -> Open {
+fn armour_so_far(candidate: &DetectorMatch<'_>) -> Openness {
     let behind = candidate.text.get(candidate.whole.end..).unwrap_or("");
     if armour(candidate).is_some() {
         return match closing(behind) {
-            Closing::At(_) => Open::Settled,
-            Closing::NotYet { .. } | Closing::Never => Open::Inside,
+            Closing::At(_) => Openness::Settled,
+            Closing::NotYet { .. } | Closing::Never => Openness::Inside,
         };
     }
     match behind.len() < MAX_HEADERS && !behind.contains(ENDING) {
-        true => Open::Waiting,
-        false => Open::Settled,
+        true => Openness::Waiting,
+        false => Openness::Settled,
     }
 }
 
@@ -159,7 +159,7 @@ fn first_line_of_key(text: &str) -> Option<usize> {
     Some(line.as_ptr() as usize - text.as_ptr() as usize)
 }
 
-fn jwt(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn jwt(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     // Each part may be longer than the match. A signed token has three, an encrypted one five.
     let start = candidate.secret.start;
     let mut end = parts(candidate.text, start, 3)?;
@@ -176,7 +176,7 @@ fn jwt(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 /// The longest header: without this bound any long text without spaces might be one.
 const MAX_HEADER: usize = 2048;
 
-fn jwt_so_far(candidate: &Candidate<'_>) -> Open {
+fn jwt_so_far(candidate: &DetectorMatch<'_>) -> Openness {
     let rest = candidate.text.get(candidate.secret.start..).unwrap_or("");
     let in_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let end = rest.bytes().position(|byte| !in_part(&byte) && byte != b'.').unwrap_or(rest.len());
@@ -188,7 +188,7 @@ fn jwt_so_far(candidate: &Candidate<'_>) -> Open {
         true => header.len() <= MAX_HEADER,
         false => jwt_header(header),
     };
-    if possible && !ended { Open::Waiting } else { Open::Settled }
+    if possible && !ended { Openness::Waiting } else { Openness::Settled }
 }
 
 fn jwt_header(header: &str) -> bool {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, SECRET};
+use crate::detector::{Detector, DetectorMatch, Edge, SECRET};
 use crate::name::ValueKind;
 use crate::value;
 
@@ -132,23 +132,23 @@ pub(super) static DETECTORS: &[Detector] = &[
     },
 ];
 
-fn before_the_host(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn before_the_host(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let secret = candidate.secret().strip_suffix('@')?;
     let variable = secret.starts_with(['$', '{']);
     let end = candidate.secret.end - 1;
     (!variable && !value::is_placeholder(secret)).then_some(candidate.secret.start..end)
 }
 
-fn made_by_a_machine(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn made_by_a_machine(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     candidate.when(value::is_secret(candidate.secret(), ValueKind::Key))
 }
 
-fn chosen_by_a_person(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn chosen_by_a_person(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     candidate.when(value::is_secret(candidate.secret(), ValueKind::Password))
 }
 
 /// The value decodes to text with a colon, RFC 7617.
-fn user_and_password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn user_and_password(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let decoded = String::from_utf8(base64::decode(candidate.secret())?).ok()?;
     let text = !decoded.contains(char::is_control);
     candidate.when(text && decoded.contains(':'))

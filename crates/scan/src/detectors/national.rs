@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::checksum::{digits, luhn, mod_11_10, modulo, verhoeff, weighted};
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, PERSONAL};
+use crate::detector::{Detector, DetectorMatch, Edge, PERSONAL};
 
 pub(super) static DETECTORS: &[Detector] = &[
     Detector {
@@ -210,25 +210,25 @@ pub(super) static DETECTORS: &[Detector] = &[
     },
 ];
 
-fn us_ssn(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn us_ssn(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let mut parts = candidate.secret().split('-');
     let (area, group, serial) = (parts.next()?, parts.next()?, parts.next()?);
     let given = area != "000" && area != "666" && !area.starts_with('9');
     candidate.when(given && group != "00" && serial != "0000")
 }
 
-fn luhn_number(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn luhn_number(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     candidate.when(luhn(&digits(candidate.secret())))
 }
 
-fn uk_nino(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn uk_nino(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     const NOT_GIVEN: [&str; 7] = ["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"];
     let prefix = candidate.secret().get(..2)?;
     candidate.when(!NOT_GIVEN.contains(&prefix))
 }
 
 /// Of the first ten digits exactly one occurs two or three times, and never three times in a row.
-fn de_steuer_id(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn de_steuer_id(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let digits = digits(candidate.secret());
     let first = digits.get(..10)?;
     let count = |digit: u32| first.iter().filter(|it| **it == digit).count();
@@ -238,14 +238,14 @@ fn de_steuer_id(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 }
 
 /// The two departments of Corsica have a letter and count as 19 and 18.
-fn fr_nir(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn fr_nir(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let plain: String = candidate.secret().chars().filter(|letter| *letter != ' ').collect();
     let (number, key) = plain.split_at_checked(13)?;
     let number = number.replace("2A", "19").replace("2B", "18");
     candidate.when(97 - modulo(&number, 97)? == key.parse().ok()?)
 }
 
-fn es_dni(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn es_dni(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     const LETTERS: &str = "TRWAGMYFPDXBNJZSQVHLCKE";
     let (number, letter) = candidate.secret().split_at_checked(candidate.secret.len() - 1)?;
     let number = number.trim_end_matches('-').replace('X', "0").replace('Y', "1");
@@ -262,7 +262,7 @@ fn odd_value(value: u32) -> u32 {
     LETTERS.get(value as usize).copied().unwrap_or(0)
 }
 
-fn it_codice_fiscale(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn it_codice_fiscale(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     // A digit counts like the letter at its place in the alphabet.
     let value = |byte: u8| match byte {
         b'0'..=b'9' => u32::from(byte - b'0'),
@@ -279,7 +279,7 @@ fn it_codice_fiscale(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(check.first().map(|byte| value(*byte)) == Some(sum % 26))
 }
 
-fn nl_bsn(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn nl_bsn(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let digits = digits(candidate.secret());
     let (last, first) = digits.split_last()?;
     let sum = weighted(first, &[9, 8, 7, 6, 5, 4, 3, 2]);
@@ -287,26 +287,26 @@ fn nl_bsn(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 }
 
 /// The century does not count.
-fn se_personnummer(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn se_personnummer(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let digits = digits(candidate.secret());
     candidate.when(luhn(digits.get(digits.len().checked_sub(10)?..)?))
 }
 
-fn pl_pesel(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn pl_pesel(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let sum = weighted(&digits(candidate.secret()), &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]);
     candidate.when(sum.is_multiple_of(10))
 }
 
-fn ch_ahv(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn ch_ahv(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let sum = weighted(&digits(candidate.secret()), &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]);
     candidate.when(sum.is_multiple_of(10))
 }
 
-fn in_aadhaar(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn in_aadhaar(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     candidate.when(verhoeff(&digits(candidate.secret())))
 }
 
-fn br_cpf(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn br_cpf(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let digits = digits(candidate.secret());
     let varied = digits.iter().any(|digit| Some(digit) != digits.first());
     let check = |count: u32| {
@@ -317,7 +317,7 @@ fn br_cpf(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     candidate.when(varied && given == [Some(check(9)), Some(check(10))])
 }
 
-fn cn_resident_id(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn cn_resident_id(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
     let (number, check) = candidate.secret().split_at_checked(17)?;
     let sum = weighted(&digits(number), &WEIGHTS) % 11;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::checksum::{digits, luhn, modulo};
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, PERSONAL};
+use crate::detector::{Detector, DetectorMatch, Edge, PERSONAL};
 
 pub(super) static DETECTORS: &[Detector] = &[
     Detector {
@@ -126,7 +126,7 @@ const FILES: [&str; 16] = [
     "toml", "yaml", "txt",
 ];
 
-fn email(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn email(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let local = before_the_at(candidate)?;
     let mut domain = candidate.secret().get(1..)?.trim_end_matches('-');
     // A sentence may continue without a space, or with a number.
@@ -144,7 +144,7 @@ fn is_top_level(label: &str) -> bool {
 }
 
 /// Where the part before the `@` begins, if it is valid.
-fn before_the_at(candidate: &Candidate<'_>) -> Option<usize> {
+fn before_the_at(candidate: &DetectorMatch<'_>) -> Option<usize> {
     const MAX: usize = 64;
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?;
     let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._%+'-".contains(byte);
@@ -161,7 +161,7 @@ fn before_the_at(candidate: &Candidate<'_>) -> Option<usize> {
     possible.then_some(candidate.whole.start - name.len())
 }
 
-fn phone(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn phone(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?.last();
     let joined = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+".contains(byte);
     if before.is_some_and(joined) {
@@ -184,7 +184,7 @@ fn phone(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 }
 
 /// The match without an incomplete last group of digits.
-fn whole_groups<'t>(candidate: &Candidate<'t>) -> &'t str {
+fn whole_groups<'t>(candidate: &DetectorMatch<'t>) -> &'t str {
     let number = candidate.secret();
     match candidate.next_byte().is_some_and(|byte| byte.is_ascii_digit()) {
         false => number,
@@ -226,7 +226,7 @@ fn is_country(digits: &[u32]) -> bool {
     }
 }
 
-fn card(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn card(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let digits = digits(candidate.secret());
     let before = candidate.text.get(..candidate.whole.start)?;
     let fraction = before
@@ -336,7 +336,7 @@ const LENGTHS: [(&str, usize); 78] = [
     ("XK", 20),
 ];
 
-fn iban(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn iban(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?.last();
     if before.is_some_and(u8::is_ascii_alphanumeric) {
         return None;

@@ -4,23 +4,23 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, SECRET};
+use crate::detector::{Detector, DetectorMatch, Edge, SECRET};
 use crate::value;
 
 /// The form is enough.
-fn as_is(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn as_is(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     candidate.when(true)
 }
 
 /// The form is short or consists of words, so the part after the prefix must look random.
-fn random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn random(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let secret = candidate.secret();
     let prefix = secret.find(['-', '_', '.']).map_or(0, |at| at + 1);
     candidate.when(value::is_random(secret.get(prefix..).unwrap_or("")))
 }
 
 /// An AWS secret has exactly 40 characters: no more of them may follow.
-fn forty(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn forty(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let longer = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let whole = candidate.next_byte().is_none_or(|byte| !longer(byte));
     candidate.when(whole && value::is_random(candidate.secret()))
@@ -573,25 +573,25 @@ pub(super) static DETECTORS: &[Detector] = &[
 ];
 
 /// `sk-ant-api03-` has a digit in its prefix, which must not count.
-fn anthropic(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn anthropic(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let body = candidate.secret().trim_start_matches("sk-ant-");
     let body = body.split_once('-').map_or(body, |(_, body)| body);
     candidate.when(value::is_random(body))
 }
 
 /// Hugging Face tokens consist of letters only; words in snake case are never this long.
-fn letters(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn letters(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let upper = candidate.secret().bytes().any(|byte| byte.is_ascii_uppercase());
     candidate.when(upper)
 }
 
 /// There is no prefix to skip.
-fn random_whole(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn random_whole(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     candidate.when(value::is_random(candidate.secret()))
 }
 
 /// The number of the bot is before the keyword: 8 to 12 digits.
-fn telegram(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+fn telegram(candidate: &DetectorMatch<'_>) -> Option<Range<usize>> {
     let before = candidate.text.as_bytes().get(..candidate.whole.start)?;
     let digits = before.iter().rev().take(13).take_while(|byte| byte.is_ascii_digit()).count();
     let start = candidate.whole.start - digits;

@@ -3,7 +3,7 @@
 use crate::detectors::format::{Closing, closing};
 use crate::find::end_of_run;
 use crate::partial::Follower;
-use crate::set::{Begin, CompiledSet, Inside};
+use crate::set::{Begin, CompiledSet, OpenSecret};
 
 /// What is being dropped.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) enum Swallow {
 
 /// Where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum SwallowEnd {
     /// After this many bytes.
     Here(usize),
     /// Not in this text. The part from `keep_from` on has to be passed in again.
@@ -30,7 +30,7 @@ pub(super) enum End {
 }
 
 impl Swallow {
-    pub(super) fn of(inside: &Inside) -> Self {
+    pub(super) fn of(inside: &OpenSecret) -> Self {
         if inside.armour { Self::Armour } else { Self::Run }
     }
 
@@ -50,13 +50,13 @@ impl Swallow {
         }
     }
 
-    pub(super) fn end(&mut self, text: &str) -> End {
-        let all = End::Beyond { keep_from: text.len() };
-        let ends = |length: usize| if length < text.len() { End::Here(length) } else { all };
+    pub(super) fn end(&mut self, text: &str) -> SwallowEnd {
+        let all = SwallowEnd::Beyond { keep_from: text.len() };
+        let ends = |length: usize| if length < text.len() { SwallowEnd::Here(length) } else { all };
         match self {
             Self::Armour => match closing(text) {
-                Closing::At(end) => End::Here(end),
-                Closing::NotYet { from } => End::Beyond { keep_from: from },
+                Closing::At(end) => SwallowEnd::Here(end),
+                Closing::NotYet { from } => SwallowEnd::Beyond { keep_from: from },
                 Closing::Never => {
                     *self = Self::Rest;
                     all
@@ -68,7 +68,7 @@ impl Swallow {
                 ends(text.bytes().take_while(inside).count())
             }
             Self::Pattern(follower) => match follower.push(text.as_bytes()) {
-                Some(length) => End::Here(text.floor_char_boundary(length)),
+                Some(length) => SwallowEnd::Here(text.floor_char_boundary(length)),
                 None => all,
             },
             Self::Rest => all,

@@ -1,9 +1,9 @@
 //! Inspects the definition of a tool.
 
 use super::class::{FindingClass, Severity};
-use super::document::{Walk, shown, unreadable, worst_of};
+use super::document::{DocumentWalk, shown, unreadable, worst_of};
 use super::finding::{Finding, excerpt};
-use super::schema::Schema;
+use super::schema::SchemaFindings;
 use super::similar::{Similarity, similar};
 use super::{InspectionContext, OtherTools, TextSource};
 
@@ -14,8 +14,8 @@ use super::{InspectionContext, OtherTools, TextSource};
 /// with those of other servers' tools.
 pub fn inspect_definition(tool: &str, known: &OtherTools) -> Vec<Finding> {
     let context = InspectionContext { place: TextSource::Definition, known };
-    let mut schema = Schema::default();
-    let mut walk = Walk::new(tool, &context);
+    let mut schema = SchemaFindings::default();
+    let mut walk = DocumentWalk::new(tool, &context);
     if let Err(error) = walk.document(&mut |seen, place| schema.see(seen, place)) {
         return unreadable(tool, &error, &context);
     }

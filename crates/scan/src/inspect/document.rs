@@ -6,7 +6,7 @@ use std::ops::Range;
 use callgate_json::{Error, Kind, Reader, Text, decode_into};
 
 use super::class::{FindingClass, Severity};
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, FindingList};
 use super::text::inspect;
 use super::{InspectionContext, pieces};
 
@@ -22,7 +22,7 @@ const LAYERS: usize = 3;
 /// A document that cannot be parsed strictly gives one finding for that, in addition to the
 /// findings in its plain text. A duplicate key is read both times.
 pub fn inspect_json(json: &str, context: &InspectionContext<'_>) -> Vec<Finding> {
-    let mut walk = Walk::new(json, context);
+    let mut walk = DocumentWalk::new(json, context);
     if let Err(error) = walk.document(&mut |_, _| {}) {
         return unreadable(json, &error, context);
     }
@@ -71,15 +71,15 @@ pub(super) enum Visited<'v> {
 }
 
 /// Called for each value, with its path.
-pub(super) type Visitor<'w> = dyn FnMut(&Visited<'_>, &ValuePlace<'_>) + 'w;
+pub(super) type Visitor<'w> = dyn FnMut(&Visited<'_>, &ValueSpan<'_>) + 'w;
 
 /// The path and the span of a value.
-pub(super) struct ValuePlace<'p> {
+pub(super) struct ValueSpan<'p> {
     pub(super) path: &'p [String],
     pub(super) span: Range<usize>,
 }
 
-pub(super) struct Walk<'w> {
+pub(super) struct DocumentWalk<'w> {
     json: &'w str,
     context: &'w InspectionContext<'w>,
     path: Vec<String>,
@@ -121,7 +121,7 @@ fn is_of_protocol(text: &str) -> bool {
 /// How much of the strings of one list is read as one text.
 const MAX_JOINED: usize = 16 * 1024;
 
-impl<'w> Walk<'w> {
+impl<'w> DocumentWalk<'w> {
     pub(super) fn new(json: &'w str, context: &'w InspectionContext<'w>) -> Self {
         Self { json, context, path: Vec::new(), found: Vec::new(), joined: Vec::new() }
     }
@@ -202,14 +202,14 @@ impl<'w> Walk<'w> {
     }
 
     fn see(&self, seen: &Visited<'_>, span: Range<usize>, watch: &mut Visitor<'_>) {
-        watch(seen, &ValuePlace { path: &self.path, span });
+        watch(seen, &ValueSpan { path: &self.path, span });
     }
 
     fn string(&mut self, string: &Text<'_>, text: &str) {
         if is_of_protocol(text) {
             return;
         }
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         inspect(text, self.context, LAYERS, &mut findings);
         findings.raise_combined(self.context.place.is_own_text());
         self.take(findings, string, text);
@@ -220,12 +220,12 @@ impl<'w> Walk<'w> {
         if is_of_protocol(name) {
             return;
         }
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         inspect(name, self.context, 0, &mut findings);
         self.take(findings, key, name);
     }
 
-    fn take(&mut self, mut findings: Findings, string: &Text<'_>, text: &str) {
+    fn take(&mut self, mut findings: FindingList, string: &Text<'_>, text: &str) {
         for mut finding in findings.drain() {
             finding.span = raw_span(string, text, &finding.span);
             finding.path = shown(&self.path);
@@ -236,7 +236,7 @@ impl<'w> Walk<'w> {
 
     /// Inspects the strings of a list as one text. Findings in a single string are already known.
     fn list(&mut self, joined: &str, span: Range<usize>) {
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         inspect(joined, self.context, 0, &mut findings);
         findings.raise_combined(self.context.place.is_own_text());
         let known = |class: FindingClass| {

@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 use crate::base64;
 
 /// A decoded text, and its encoding.
-pub(super) struct Decoded {
+pub(super) struct DecodedText {
     pub(super) span: Range<usize>,
     pub(super) text: String,
     pub(super) how: &'static str,
@@ -26,12 +26,12 @@ const MAX_PAYLOAD: usize = 64 * 1024;
 const MAX_PAYLOADS: usize = 256;
 
 /// Calls `report` with each text that is encoded in `text`.
-pub(super) fn each(text: &str, report: &mut dyn FnMut(Decoded)) {
+pub(super) fn each(text: &str, report: &mut dyn FnMut(DecodedText)) {
     let mut left = MAX_PAYLOADS;
     let mut give = |span: Range<usize>, inside: String, how: &'static str| {
         if left > 0 {
             left -= 1;
-            report(Decoded { span, text: inside, how });
+            report(DecodedText { span, text: inside, how });
         }
     };
     runs(text, &mut give);
@@ -168,7 +168,7 @@ const MIN_ESCAPES: usize = 6;
 const MAX_BETWEEN: usize = 6;
 
 impl Stretch {
-    fn escape(&mut self, at: usize, c: Escape, length: usize) {
+    fn escape(&mut self, at: usize, c: DecodedEscape, length: usize) {
         if self.count == 0 {
             self.start = at;
         }
@@ -177,8 +177,8 @@ impl Stretch {
         self.end = at + length;
         if self.bytes.len() < MAX_PAYLOAD {
             match c {
-                Escape::Byte(byte) => self.bytes.push(byte),
-                Escape::Char(c) => self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                DecodedEscape::Byte(byte) => self.bytes.push(byte),
+                DecodedEscape::Char(c) => self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
     }
@@ -202,13 +202,13 @@ impl Stretch {
     }
 }
 
-enum Escape {
+enum DecodedEscape {
     Byte(u8),
     Char(char),
 }
 
 /// The escape at the start of `rest`, and its length.
-fn escape(rest: &str) -> Option<(Escape, usize)> {
+fn escape(rest: &str) -> Option<(DecodedEscape, usize)> {
     let digits = |from: usize, count: usize| {
         let hex = rest.get(from..from + count)?;
         hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(hex)
@@ -217,17 +217,17 @@ fn escape(rest: &str) -> Option<(Escape, usize)> {
     match rest.as_bytes() {
         [b'%', ..] => {
             let byte = u8::from_str_radix(digits(1, 2)?, 16).ok()?;
-            Some((Escape::Byte(byte), 3))
+            Some((DecodedEscape::Byte(byte), 3))
         }
         [b'\\', b'x', ..] => {
             let byte = u8::from_str_radix(digits(2, 2)?, 16).ok()?;
-            Some((Escape::Byte(byte), 4))
+            Some((DecodedEscape::Byte(byte), 4))
         }
         [b'\\', b'u', b'{', ..] => {
             let (hex, _) = rest.get(3..12.min(rest.len()))?.split_once('}')?;
-            Some((Escape::Char(code(hex)?), hex.len() + 4))
+            Some((DecodedEscape::Char(code(hex)?), hex.len() + 4))
         }
-        [b'\\', b'u', ..] => Some((Escape::Char(code(digits(2, 4)?)?), 6)),
+        [b'\\', b'u', ..] => Some((DecodedEscape::Char(code(digits(2, 4)?)?), 6)),
         [b'&', b'#', ..] => {
             let (number, _) =
                 rest.get(2..rest.floor_char_boundary(12.min(rest.len())))?.split_once(';')?;
@@ -235,7 +235,7 @@ fn escape(rest: &str) -> Option<(Escape, usize)> {
                 Some(hex) => code(hex),
                 None => number.parse().ok().and_then(char::from_u32),
             };
-            Some((Escape::Char(c?), number.len() + 3))
+            Some((DecodedEscape::Char(c?), number.len() + 3))
         }
         _ => None,
     }

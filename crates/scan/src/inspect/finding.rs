@@ -28,9 +28,9 @@ const MAX_PER_CLASS: usize = 8;
 
 /// A bounded list of findings.
 #[derive(Debug, Default)]
-pub(super) struct Findings(Vec<Finding>);
+pub(super) struct FindingList(Vec<Finding>);
 
-impl Findings {
+impl FindingList {
     pub(super) fn add(
         &mut self,
         class: FindingClass,
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_flood_does_not_push_out_the_worst() {
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         for at in 0..100 {
             findings.add(FindingClass::Directive, Severity::Low, at..at + 1, String::new());
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::class::{FindingClass, Severity};
-use super::finding::{Findings, excerpt};
+use super::finding::{FindingList, excerpt};
 use super::fold::sequence_len;
 use super::{InspectionContext, chars, terminal};
 
@@ -31,9 +31,10 @@ const PUSHED_BLANKS: usize = 300;
 pub(super) fn look(
     text: &str,
     context: &InspectionContext<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> Vec<Spelled> {
-    let mut look = Look { text, context, findings, spelled: Vec::new(), strewn: None, count: 0 };
+    let mut look =
+        HiddenSearch { text, context, findings, spelled: Vec::new(), strewn: None, count: 0 };
     if context.place.is_own_text() {
         look.pushed_away();
     }
@@ -44,17 +45,17 @@ pub(super) fn look(
     look.spelled
 }
 
-struct Look<'l, 'f> {
+struct HiddenSearch<'l, 'f> {
     text: &'l str,
     context: &'l InspectionContext<'l>,
-    findings: &'f mut Findings,
+    findings: &'f mut FindingList,
     spelled: Vec<Spelled>,
     /// The first single invisible character without a legitimate use.
     strewn: Option<Range<usize>>,
     count: usize,
 }
 
-impl Look<'_, '_> {
+impl HiddenSearch<'_, '_> {
     fn all(&mut self) {
         let right_to_left = self.text.chars().any(chars::is_right_to_left);
         let mut before = None;
@@ -247,14 +248,14 @@ fn is_nothing(c: char) -> bool {
 
 /// Output of programs is full of colours and progress bars that redraw themselves; a definition is
 /// not.
-fn sequence_severity(kind: terminal::Kind, own_text: bool) -> Option<Severity> {
-    use terminal::Kind;
+fn sequence_severity(kind: terminal::SequencePurpose, own_text: bool) -> Option<Severity> {
+    use terminal::SequencePurpose;
     match (kind, own_text) {
-        (Kind::Clipboard, _) => Some(Severity::High),
-        (Kind::Conceal, false) => Some(Severity::Medium),
-        (Kind::Style, true) => Some(Severity::Medium),
+        (SequencePurpose::Clipboard, _) => Some(Severity::High),
+        (SequencePurpose::Conceal, false) => Some(Severity::Medium),
+        (SequencePurpose::Style, true) => Some(Severity::Medium),
         (_, true) => Some(Severity::High),
-        (Kind::Link, false) => Some(Severity::Low),
-        (Kind::Style | Kind::Move | Kind::Other, false) => None,
+        (SequencePurpose::Link, false) => Some(Severity::Low),
+        (SequencePurpose::Style | SequencePurpose::Move | SequencePurpose::Other, false) => None,
     }
 }

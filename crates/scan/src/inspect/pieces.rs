@@ -5,20 +5,20 @@ use std::ops::Range;
 
 /// A character, and the bytes it is written with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) sign: Sign,
+pub(super) struct WrittenChar {
+    pub(super) sign: CharOrHalf,
     pub(super) span: Range<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum CharOrHalf {
     Char(char),
     /// Half of a surrogate pair without the other half.
     High(u16),
     Low(u16),
 }
 
-impl Sign {
+impl CharOrHalf {
     pub(super) fn char(self) -> Option<char> {
         match self {
             Self::Char(c) => Some(c),
@@ -28,8 +28,9 @@ impl Sign {
 }
 
 /// The pieces of a plain text.
-pub(super) fn plain(text: &str) -> impl Iterator<Item = Piece> + Clone {
-    text.char_indices().map(|(at, c)| Piece { sign: Sign::Char(c), span: at..at + c.len_utf8() })
+pub(super) fn plain(text: &str) -> impl Iterator<Item = WrittenChar> + Clone {
+    text.char_indices()
+        .map(|(at, c)| WrittenChar { sign: CharOrHalf::Char(c), span: at..at + c.len_utf8() })
 }
 
 /// The pieces of the content of a JSON string that was parsed before, so every escape is well
@@ -46,7 +47,7 @@ pub(super) struct Escaped<'r> {
 
 impl Escaped<'_> {
     /// The character of the escape at the start of the rest, and its length.
-    fn escape(&self) -> (Sign, usize) {
+    fn escape(&self) -> (CharOrHalf, usize) {
         let Some(unit) = unit(self.rest) else {
             let c = match self.rest.chars().nth(1) {
                 Some('b') => '\u{8}',
@@ -57,15 +58,15 @@ impl Escaped<'_> {
                 Some(other) => other,
                 None => '\\',
             };
-            return (Sign::Char(c), 2);
+            return (CharOrHalf::Char(c), 2);
         };
         match unit {
             0xD800..=0xDBFF => match self.rest.get(6..).and_then(self::unit) {
-                Some(low @ 0xDC00..=0xDFFF) => (Sign::Char(joined(unit, low)), 12),
-                _ => (Sign::High(unit), 6),
+                Some(low @ 0xDC00..=0xDFFF) => (CharOrHalf::Char(joined(unit, low)), 12),
+                _ => (CharOrHalf::High(unit), 6),
             },
-            0xDC00..=0xDFFF => (Sign::Low(unit), 6),
-            _ => (Sign::Char(char::from_u32(u32::from(unit)).unwrap_or('\u{FFFD}')), 6),
+            0xDC00..=0xDFFF => (CharOrHalf::Low(unit), 6),
+            _ => (CharOrHalf::Char(char::from_u32(u32::from(unit)).unwrap_or('\u{FFFD}')), 6),
         }
     }
 }
@@ -83,18 +84,18 @@ fn unit(rest: &str) -> Option<u16> {
 }
 
 impl Iterator for Escaped<'_> {
-    type Item = Piece;
+    type Item = WrittenChar;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<WrittenChar> {
         let first = self.rest.chars().next()?;
         let (sign, length) = match first {
             '\\' => self.escape(),
-            c => (Sign::Char(c), c.len_utf8()),
+            c => (CharOrHalf::Char(c), c.len_utf8()),
         };
         let length = length.min(self.rest.len());
         let span = self.at..self.at + length;
         self.rest = self.rest.get(length..).unwrap_or("");
         self.at += length;
-        Some(Piece { sign, span })
+        Some(WrittenChar { sign, span })
     }
 }

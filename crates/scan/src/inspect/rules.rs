@@ -22,7 +22,7 @@ pub(super) use path::handling;
 
 /// A phrase, and its meaning.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct PhraseRule {
     pub(super) class: FindingClass,
     /// The severity in texts that the server itself wrote: definitions, instructions, prompts,
     /// requests.
@@ -42,8 +42,8 @@ pub(super) struct Rule {
 
 /// A phrase in a folded text.
 #[derive(Debug)]
-pub(super) struct Hit {
-    pub(super) rule: &'static Rule,
+pub(super) struct PhraseHit {
+    pub(super) rule: &'static PhraseRule,
     pub(super) span: Range<usize>,
 }
 
@@ -92,34 +92,35 @@ fn data<T: DeserializeOwned>(text: &str) -> T {
 }
 
 impl PhraseFile {
-    fn rules(self) -> impl Iterator<Item = Rule> {
+    fn rules(self) -> impl Iterator<Item = PhraseRule> {
         let Self { class, words, phrase } = self;
         phrase.into_iter().map(move |phrase| {
             let Phrase { what, own_text, data, first, pattern } = phrase;
             let shared = first.first().and_then(|first| words.get(first.strip_prefix('@')?));
             let first = shared.cloned().unwrap_or(first);
-            Rule { class, own_text, data, what, first, pattern }
+            PhraseRule { class, own_text, data, what, first, pattern }
         })
     }
 }
 
-struct Machine {
+struct PhraseFinder {
     finder: AhoCorasick,
-    rules: Vec<Rule>,
+    rules: Vec<PhraseRule>,
     /// For each first word, the place of its rule.
     places: Vec<usize>,
     /// For each rule, its pattern.
     patterns: Vec<Option<Regex>>,
 }
 
-static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::new);
+static MACHINE: LazyLock<PhraseFinder> = LazyLock::new(PhraseFinder::new);
 
-impl Machine {
+impl PhraseFinder {
     #[expect(clippy::expect_used, reason = "the phrases are fixed, and a test builds them")]
     fn new() -> Self {
         let files = FILES.into_iter().map(data::<PhraseFile>);
-        let rules: Vec<Rule> = files.flat_map(PhraseFile::rules).collect();
-        let compiled = |rule: &Rule| (!rule.pattern.is_empty()).then(|| compile(&rule.pattern));
+        let rules: Vec<PhraseRule> = files.flat_map(PhraseFile::rules).collect();
+        let compiled =
+            |rule: &PhraseRule| (!rule.pattern.is_empty()).then(|| compile(&rule.pattern));
         let patterns = rules.iter().map(compiled).collect();
         let (mut words, mut places) = (Vec::new(), Vec::new());
         for (place, rule) in rules.iter().enumerate() {
@@ -175,7 +176,7 @@ fn gapped(pattern: &str) -> String {
 }
 
 /// Every phrase in a folded text.
-pub(super) fn each(folded: &str, report: &mut dyn FnMut(Hit)) {
+pub(super) fn each(folded: &str, report: &mut dyn FnMut(PhraseHit)) {
     let machine = &*MACHINE;
     let bytes = folded.as_bytes();
     // For each rule, where its last match ended: nothing inside of it is tried again.
@@ -197,7 +198,7 @@ pub(super) fn each(folded: &str, report: &mut dyn FnMut(Hit)) {
         };
         if let Some(length) = length {
             *done = hit.start() + length;
-            report(Hit { rule, span: hit.start()..hit.start() + length });
+            report(PhraseHit { rule, span: hit.start()..hit.start() + length });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::chars;
 use super::class::{FindingClass, Severity};
-use super::document::{ValuePlace, Visited, shown};
+use super::document::{ValueSpan, Visited, shown};
 use super::finding::{Finding, excerpt};
 use super::fold::Folded;
 
@@ -77,7 +77,7 @@ const SECRETS: [&str; 12] = [
 
 /// What was found in the schemas of a definition so far.
 #[derive(Debug, Default)]
-pub(super) struct Schema {
+pub(super) struct SchemaFindings {
     /// The name of the tool, and its span.
     pub(super) name: Option<(String, Range<usize>)>,
     found: Vec<Finding>,
@@ -87,8 +87,8 @@ pub(super) struct Schema {
     side_channels: Vec<(String, String, Range<usize>)>,
 }
 
-impl Schema {
-    pub(super) fn see(&mut self, seen: &Visited<'_>, place: &ValuePlace<'_>) {
+impl SchemaFindings {
+    pub(super) fn see(&mut self, seen: &Visited<'_>, place: &ValueSpan<'_>) {
         self.values += 1;
         self.deepest = self.deepest.max(place.path.len());
         match seen {
@@ -101,7 +101,7 @@ impl Schema {
         }
     }
 
-    fn key(&mut self, key: &str, place: &ValuePlace<'_>) {
+    fn key(&mut self, key: &str, place: &ValueSpan<'_>) {
         if is_mixed(key) {
             let what =
                 format!("a key that mixes alphabets or hides characters: `{}`", excerpt(key));
@@ -112,7 +112,7 @@ impl Schema {
         }
     }
 
-    fn parameter(&mut self, name: &str, place: &ValuePlace<'_>) {
+    fn parameter(&mut self, name: &str, place: &ValueSpan<'_>) {
         let plain = plain(name);
         if SIDE_CHANNELS.contains(&plain.as_str()) || asks_for_conversation(&plain) {
             self.side_channels.push((plain, shown(place.path), place.span.clone()));
@@ -123,7 +123,7 @@ impl Schema {
         }
     }
 
-    fn string(&mut self, text: &str, place: &ValuePlace<'_>) {
+    fn string(&mut self, text: &str, place: &ValueSpan<'_>) {
         let last = place.path.last().map_or("", String::as_str);
         match last {
             "name" if place.path.len() == 1 => {
@@ -154,7 +154,7 @@ impl Schema {
     }
 
     /// A schema that is fetched may be different each time.
-    fn reference(&mut self, key: &str, text: &str, place: &ValuePlace<'_>) {
+    fn reference(&mut self, key: &str, text: &str, place: &ValueSpan<'_>) {
         let lower = text.trim().to_ascii_lowercase();
         let remote = ["http:", "https:", "file:", "ftp:", "//", "data:"]
             .iter()
@@ -167,7 +167,7 @@ impl Schema {
     }
 
     /// An argument that a client repeats in a header is visible to every proxy and log on the way.
-    fn header(&mut self, text: &str, place: &ValuePlace<'_>) {
+    fn header(&mut self, text: &str, place: &ValueSpan<'_>) {
         let parameter = place.path.iter().rev().nth(1).map_or("", String::as_str);
         let own_text = [parameter, text].map(plain);
         if SECRETS.iter().any(|secret| own_text.iter().any(|name| name.contains(secret))) {
@@ -177,7 +177,7 @@ impl Schema {
         }
     }
 
-    fn alternatives(&mut self, place: &ValuePlace<'_>) {
+    fn alternatives(&mut self, place: &ValueSpan<'_>) {
         let [.., composition, number] = place.path else { return };
         let composes = matches!(composition.as_str(), "anyOf" | "oneOf" | "allOf");
         if composes && *number == format!("[{MANY_ALTERNATIVES}]") {
@@ -191,7 +191,7 @@ impl Schema {
         class: FindingClass,
         severity: Severity,
         detail: String,
-        place: &ValuePlace<'_>,
+        place: &ValueSpan<'_>,
     ) {
         // Further findings would add nothing new.
         if self.found.len() < super::document::MAX_FINDINGS {
@@ -210,7 +210,7 @@ impl Schema {
                 FindingClass::SchemaTrick,
                 Severity::Medium,
                 detail,
-                &ValuePlace { path: &[], span: 0..0 },
+                &ValueSpan { path: &[], span: 0..0 },
             );
         }
         let several = self.side_channels.len() > 1;

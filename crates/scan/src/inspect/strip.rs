@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use callgate_json::{Error, Kind, Reader, Text};
 
-use super::pieces::{self, Piece, Sign};
+use super::pieces::{self, CharOrHalf, WrittenChar};
 use super::{chars, terminal};
 
 /// The text without tag characters, bidi controls and terminal sequences; `None` if it has none.
@@ -16,17 +16,17 @@ use super::{chars, terminal};
 /// equal; the inspection reports them. Anything that is not one JSON object, array or string is
 /// treated as plain text. Flags of regions that are spelled with tags stay.
 pub fn strip(text: &str) -> Option<String> {
-    strip_with(text, Keep::Keys)
+    strip_with(text, StripFrom::Keys)
 }
 
 /// The same for the definition of a tool: its name, the names in `required` and references also
 /// stay, because they must still equal what they refer to.
 pub fn strip_definition(json: &str) -> Option<String> {
-    strip_with(json, Keep::Names)
+    strip_with(json, StripFrom::Names)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
+enum StripFrom {
     Keys,
     Names,
 }
@@ -34,7 +34,7 @@ enum Keep {
 /// Members of a definition whose strings are names.
 const NAMES: [&str; 5] = ["name", "required", "$ref", "$id", "$anchor"];
 
-fn strip_with(text: &str, keep: Keep) -> Option<String> {
+fn strip_with(text: &str, keep: StripFrom) -> Option<String> {
     if !may_need_it(text) {
         return None;
     }
@@ -55,7 +55,7 @@ fn strip_with(text: &str, keep: Keep) -> Option<String> {
 }
 
 /// The spans to remove from a document; `None` if the text is not one.
-fn document_cuts(text: &str, keep: Keep) -> Option<Vec<Range<usize>>> {
+fn document_cuts(text: &str, keep: StripFrom) -> Option<Vec<Range<usize>>> {
     let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
     if !begins.starts_with(['{', '[', '"']) {
         return None;
@@ -70,7 +70,7 @@ fn may_need_it(text: &str) -> bool {
     !text.is_ascii() || text.contains('\u{1b}') || text.contains("\\u")
 }
 
-fn document(text: &str, keep: Keep, cuts: &mut Vec<Range<usize>>) -> Result<(), Error> {
+fn document(text: &str, keep: StripFrom, cuts: &mut Vec<Range<usize>>) -> Result<(), Error> {
     let mut reader = Reader::new(text);
     value(&mut reader, keep, false, cuts)?;
     reader.end()
@@ -79,7 +79,7 @@ fn document(text: &str, keep: Keep, cuts: &mut Vec<Range<usize>>) -> Result<(), 
 /// The reader limits the depth, and so the recursion.
 fn value(
     reader: &mut Reader<'_>,
-    keep: Keep,
+    keep: StripFrom,
     named: bool,
     cuts: &mut Vec<Range<usize>>,
 ) -> Result<(), Error> {
@@ -99,7 +99,7 @@ fn value(
         Kind::Object => {
             let mut members = reader.object()?;
             while let Some(key) = members.next(reader)? {
-                let named = keep == Keep::Names && NAMES.iter().any(|name| key.is(name));
+                let named = keep == StripFrom::Names && NAMES.iter().any(|name| key.is(name));
                 value(reader, keep, named, cuts)?;
             }
         }
@@ -119,34 +119,34 @@ fn cut_string(string: &Text<'_>, cuts: &mut Vec<Range<usize>>) {
 
 /// Finds the spans to remove. Two halves of surrogate pairs that become neighbours when the text
 /// between them is removed could form a tag: then they are removed as well.
-fn cut(mut pieces: impl Iterator<Item = Piece> + Clone, cuts: &mut Vec<Range<usize>>) {
+fn cut(mut pieces: impl Iterator<Item = WrittenChar> + Clone, cuts: &mut Vec<Range<usize>>) {
     // High halves at the end of the text that stays.
-    let mut halves: Vec<Piece> = Vec::new();
+    let mut halves: Vec<WrittenChar> = Vec::new();
     loop {
         let ahead = pieces.clone();
         let Some(piece) = pieces.next() else { return };
         match piece.sign {
-            Sign::High(_) => halves.push(piece),
-            Sign::Low(low) => match halves.pop() {
-                Some(Piece { sign: Sign::High(high), span })
+            CharOrHalf::High(_) => halves.push(piece),
+            CharOrHalf::Low(low) => match halves.pop() {
+                Some(WrittenChar { sign: CharOrHalf::High(high), span })
                     if is_cut(pieces::joined(high, low)) =>
                 {
                     cuts.extend([span, piece.span]);
                 }
                 _ => halves.clear(),
             },
-            Sign::Char('\u{1F3F4}') => {
+            CharOrHalf::Char('\u{1F3F4}') => {
                 halves.clear();
                 skip_flag(&mut pieces, ahead);
             }
-            Sign::Char(c) if terminal::begins(c) => {
+            CharOrHalf::Char(c) if terminal::begins(c) => {
                 let count = sequence_count(ahead);
                 let last = pieces.by_ref().take(count.saturating_sub(1)).last();
                 let end = last.map_or(piece.span.end, |last| last.span.end);
                 cuts.push(piece.span.start..end);
             }
-            Sign::Char(c) if is_cut(c) => cuts.push(piece.span),
-            Sign::Char(_) => halves.clear(),
+            CharOrHalf::Char(c) if is_cut(c) => cuts.push(piece.span),
+            CharOrHalf::Char(_) => halves.clear(),
         }
     }
 }
@@ -157,8 +157,8 @@ fn is_cut(c: char) -> bool {
 
 /// Skips the tags of a flag.
 fn skip_flag(
-    pieces: &mut (impl Iterator<Item = Piece> + Clone),
-    ahead: impl Iterator<Item = Piece>,
+    pieces: &mut (impl Iterator<Item = WrittenChar> + Clone),
+    ahead: impl Iterator<Item = WrittenChar>,
 ) {
     let spelled: String = ahead.take(7).map_while(|piece| piece.sign.char()).collect();
     if chars::flag_len(&spelled) == Some(spelled.len()) {
@@ -168,7 +168,7 @@ fn skip_flag(
 
 /// The number of pieces in the sequence at the start of `ahead`. A lone half counts as some
 /// character.
-fn sequence_count(ahead: impl Iterator<Item = Piece>) -> usize {
+fn sequence_count(ahead: impl Iterator<Item = WrittenChar>) -> usize {
     let signs = ahead.map(|piece| piece.sign.char().unwrap_or('\u{FFFD}'));
     terminal::sequence(signs).map_or(1, |(count, _)| count)
 }

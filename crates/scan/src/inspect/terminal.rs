@@ -9,7 +9,7 @@ const MAX_PARAMETERS: usize = 128;
 
 /// The purpose of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SequencePurpose {
     /// Colours and weight.
     Style,
     /// Text that is not drawn.
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl SequencePurpose {
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Style => "colours",
@@ -44,7 +44,7 @@ pub(super) fn begins(c: char) -> bool {
 
 /// The number of characters in the sequence that begins with the first, and its kind. `None` if no
 /// sequence begins there.
-pub(super) fn sequence(chars: impl Iterator<Item = char>) -> Option<(usize, Kind)> {
+pub(super) fn sequence(chars: impl Iterator<Item = char>) -> Option<(usize, SequencePurpose)> {
     let mut chars = chars.fuse();
     match chars.next().filter(|c| begins(*c))? {
         '\u{9b}' => Some(control(1, chars)),
@@ -54,19 +54,19 @@ pub(super) fn sequence(chars: impl Iterator<Item = char>) -> Option<(usize, Kind
             Some(']') => string(2, chars, true),
             Some('P' | 'X' | '^' | '_') => string(2, chars, false),
             Some('\u{20}'..='\u{2f}') => match chars.next() {
-                Some('\u{30}'..='\u{7e}') => (3, Kind::Other),
-                _ => (2, Kind::Other),
+                Some('\u{30}'..='\u{7e}') => (3, SequencePurpose::Other),
+                _ => (2, SequencePurpose::Other),
             },
-            Some('\u{30}'..='\u{7e}') => (2, Kind::Other),
+            Some('\u{30}'..='\u{7e}') => (2, SequencePurpose::Other),
             // Only the escape; what follows may be text, or another escape.
-            _ => (1, Kind::Other),
+            _ => (1, SequencePurpose::Other),
         }),
         _ => Some(string(1, chars, false)),
     }
 }
 
 /// Parameters, then one final letter. An invalid one ends before what does not belong to it.
-fn control(head: usize, chars: impl Iterator<Item = char>) -> (usize, Kind) {
+fn control(head: usize, chars: impl Iterator<Item = char>) -> (usize, SequencePurpose) {
     let mut parameters = String::new();
     for c in chars.take(MAX_PARAMETERS) {
         match c {
@@ -75,17 +75,17 @@ fn control(head: usize, chars: impl Iterator<Item = char>) -> (usize, Kind) {
             _ => break,
         }
     }
-    (head + parameters.len(), Kind::Other)
+    (head + parameters.len(), SequencePurpose::Other)
 }
 
-fn purpose(last: char, parameters: &str) -> Kind {
+fn purpose(last: char, parameters: &str) -> SequencePurpose {
     match last {
         'm' if parameters.split(';').any(|number| number == "8") && !is_colour(parameters) => {
-            Kind::Conceal
+            SequencePurpose::Conceal
         }
-        'm' => Kind::Style,
-        'A'..='K' | 'S' | 'T' | 'X' | 'd' | 'f' | 's' | 'u' | 'h' | 'l' => Kind::Move,
-        _ => Kind::Other,
+        'm' => SequencePurpose::Style,
+        'A'..='K' | 'S' | 'T' | 'X' | 'd' | 'f' | 's' | 'u' | 'h' | 'l' => SequencePurpose::Move,
+        _ => SequencePurpose::Other,
     }
 }
 
@@ -95,7 +95,11 @@ fn is_colour(parameters: &str) -> bool {
 }
 
 /// A string up to its terminator: a bell, or escape and backslash, or the one character for both.
-fn string(head: usize, chars: impl Iterator<Item = char>, is_command: bool) -> (usize, Kind) {
+fn string(
+    head: usize,
+    chars: impl Iterator<Item = char>,
+    is_command: bool,
+) -> (usize, SequencePurpose) {
     let mut inside = String::new();
     let mut escaped = false;
     for (count, c) in chars.take(MAX_STRING).enumerate() {
@@ -111,14 +115,14 @@ fn string(head: usize, chars: impl Iterator<Item = char>, is_command: bool) -> (
             _ => {}
         }
     }
-    (head, Kind::Other)
+    (head, SequencePurpose::Other)
 }
 
-fn meaning(inside: &str, is_command: bool) -> Kind {
+fn meaning(inside: &str, is_command: bool) -> SequencePurpose {
     match inside.split(';').next() {
-        Some("8") if is_command => Kind::Link,
-        Some("52") if is_command => Kind::Clipboard,
-        _ => Kind::Other,
+        Some("8") if is_command => SequencePurpose::Link,
+        Some("52") if is_command => SequencePurpose::Clipboard,
+        _ => SequencePurpose::Other,
     }
 }
 
@@ -126,28 +130,28 @@ fn meaning(inside: &str, is_command: bool) -> Kind {
 mod tests {
     use super::*;
 
-    fn seen(text: &str) -> Option<(usize, Kind)> {
+    fn seen(text: &str) -> Option<(usize, SequencePurpose)> {
         sequence(text.chars())
     }
 
     #[test]
     fn sequences_end_where_terminals_end_them() {
         for (text, length, kind) in [
-            ("\u{1b}[31mred", 5, Kind::Style),
-            ("\u{1b}[8mx", 4, Kind::Conceal),
-            ("\u{1b}[38;5;8mx", 9, Kind::Style),
-            ("\u{1b}[2Kx", 4, Kind::Move),
-            ("\u{9b}2Jx", 3, Kind::Move),
-            ("\u{1b}]8;;http://x\u{1b}\\a", 15, Kind::Link),
-            ("\u{1b}]52;c;aGk=\u{7}a", 12, Kind::Clipboard),
-            ("\u{1b}]0;title\u{7}", 10, Kind::Other),
-            ("\u{1b}]no end", 2, Kind::Other),
-            ("\u{1b}Pq\u{1b}\\a", 5, Kind::Other),
-            ("\u{1b}(Bx", 3, Kind::Other),
-            ("\u{1b}cx", 2, Kind::Other),
-            ("\u{1b}", 1, Kind::Other),
-            ("\u{1b}\u{202e}", 1, Kind::Other),
-            ("\u{1b}[31é", 4, Kind::Other),
+            ("\u{1b}[31mred", 5, SequencePurpose::Style),
+            ("\u{1b}[8mx", 4, SequencePurpose::Conceal),
+            ("\u{1b}[38;5;8mx", 9, SequencePurpose::Style),
+            ("\u{1b}[2Kx", 4, SequencePurpose::Move),
+            ("\u{9b}2Jx", 3, SequencePurpose::Move),
+            ("\u{1b}]8;;http://x\u{1b}\\a", 15, SequencePurpose::Link),
+            ("\u{1b}]52;c;aGk=\u{7}a", 12, SequencePurpose::Clipboard),
+            ("\u{1b}]0;title\u{7}", 10, SequencePurpose::Other),
+            ("\u{1b}]no end", 2, SequencePurpose::Other),
+            ("\u{1b}Pq\u{1b}\\a", 5, SequencePurpose::Other),
+            ("\u{1b}(Bx", 3, SequencePurpose::Other),
+            ("\u{1b}cx", 2, SequencePurpose::Other),
+            ("\u{1b}", 1, SequencePurpose::Other),
+            ("\u{1b}\u{202e}", 1, SequencePurpose::Other),
+            ("\u{1b}[31é", 4, SequencePurpose::Other),
         ] {
             assert_eq!(seen(text), Some((length, kind)), "{text:?}");
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::class::{FindingClass, Severity};
-use super::finding::{Finding, Findings, excerpt};
+use super::finding::{Finding, FindingList, excerpt};
 use super::fold::Folded;
 use super::known::is_distinctive;
 use super::{InspectionContext, encoded, hidden, rules};
@@ -13,7 +13,7 @@ const MAX_LAYERS: usize = 3;
 
 /// The findings in a text that a server sends, in the order of the text.
 pub fn inspect_text(text: &str, context: &InspectionContext<'_>) -> Vec<Finding> {
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     inspect(text, context, MAX_LAYERS, &mut findings);
     findings.raise_combined(context.place.is_own_text());
     findings.into_vec()
@@ -24,7 +24,7 @@ pub(super) fn inspect(
     text: &str,
     context: &InspectionContext<'_>,
     layers: usize,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) {
     let spelled = hidden::look(text, context, findings);
     let folded = Folded::new(text);
@@ -51,7 +51,7 @@ fn phrases(
     read: &Folded,
     first: &Folded,
     context: &InspectionContext<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) {
     let is_new = |span: &Range<usize>| {
         std::ptr::eq(read, first) || read.text.get(span.clone()) != first.text.get(span.clone())
@@ -59,7 +59,7 @@ fn phrases(
     let own_text = context.place.is_own_text();
     // Matches that mean nothing on their own in a text that is passed on: a request to send
     // something.
-    let mut ambiguous = Findings::default();
+    let mut ambiguous = FindingList::default();
     rules::each(&read.text, &mut |hit| {
         if !is_new(&hit.span) {
             return;
@@ -161,7 +161,7 @@ fn references(
     text: &str,
     folded: &Folded,
     context: &InspectionContext<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) {
     if !context.place.is_own_text() {
         return;
@@ -203,9 +203,9 @@ fn payload(
     span: Range<usize>,
     context: &InspectionContext<'_>,
     layers: usize,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) {
-    let mut found = Findings::default();
+    let mut found = FindingList::default();
     inspect(inside, context, layers, &mut found);
     found.raise_combined(context.place.is_own_text());
     let Some(worst) = found.worst() else { return };

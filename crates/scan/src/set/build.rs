@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Regex, RegexBuilder};
 
-use super::{Begin, CompiledSet, Pattern, Set, Words};
+use super::{Begin, CallerPattern, CompiledSet, Set, Words};
 use crate::detector::Detector;
 use crate::detectors::{self, Selection};
 use crate::find::Machine;
@@ -16,7 +16,7 @@ use crate::replace::Replace;
 #[derive(Debug, Default)]
 pub struct SetBuilder {
     detectors: Vec<(usize, Selection)>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<CallerPattern>,
     words: Vec<(usize, Arc<str>, String)>,
     replaces: Vec<Replace>,
 }
@@ -83,7 +83,7 @@ impl SetBuilder {
         pattern: &str,
     ) -> Result<&mut Self, Unusable> {
         let regex = compile(pattern)?;
-        self.patterns.push(Pattern { source, kind: Arc::from(kind), regex });
+        self.patterns.push(CallerPattern { source, kind: Arc::from(kind), regex });
         Ok(self)
     }
 
@@ -153,7 +153,7 @@ impl SetBuilder {
     }
 }
 
-fn begin(machine: &Machine, patterns: &[Pattern], words: Option<&Words>) -> Vec<Begin> {
+fn begin(machine: &Machine, patterns: &[CallerPattern], words: Option<&Words>) -> Vec<Begin> {
     let ranked = (0..).zip(machine.detectors());
     let detectors =
         ranked.map(|(rank, loaded)| Begin::Detector { rank, edge: loaded.detector.edge });

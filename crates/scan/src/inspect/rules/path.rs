@@ -29,7 +29,7 @@ struct PathData {
     denied: String,
 }
 
-struct Patterns {
+struct PathPatterns {
     paths: Vec<(String, Severity)>,
     finder: AhoCorasick,
     before: Regex,
@@ -37,7 +37,7 @@ struct Patterns {
     denied: Regex,
 }
 
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+static PATTERNS: LazyLock<PathPatterns> = LazyLock::new(|| {
     let data: PathData = super::data(include_str!("paths.toml"));
     #[expect(clippy::expect_used, reason = "fixed patterns that every test builds")]
     let compile = |pattern: &str| {
@@ -48,7 +48,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         .kind(Some(aho_corasick::AhoCorasickKind::DFA))
         .build(data.paths.iter().map(|(path, _)| path))
         .expect("fixed words");
-    Patterns {
+    PathPatterns {
         paths: data.paths,
         finder,
         before: compile(&data.before),
