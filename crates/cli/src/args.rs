@@ -17,13 +17,15 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{exit, when};
-pub(crate) use admin::{AddKey, Config, Doctor, Keys, RenewKey};
+pub(crate) use admin::{AddKeyArgs, ConfigCommand, DoctorArgs, KeysCommand, RenewKeyArgs};
 pub(crate) use mcp::{
-    Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
-    McpServe, Passed, Pick, Pins, PinsList, Servers, Tools, Wrap,
+    Detected, DetectionsArgs, LaunchArgs, MCP_CALLS, MCP_EVENTS, McpCallsArgs, McpCommand,
+    McpEventsArgs, McpFilters, McpServeArgs, Passed, Pick, PinsCommand, PinsListArgs, ServersArgs,
+    ToolsArgs, WrapArgs,
 };
 pub(crate) use records::{
-    Audit, By, Calls, CallsCommand, Events, Filters, MarkCalls, Stats, Tail, Wide,
+    AuditCommand, By, CallsArgs, CallsCommand, EventsArgs, Filters, MarkCallsArgs, StatsArgs,
+    TailArgs, Wide,
 };
 
 const GLOBAL: &str = "Global options";
@@ -65,7 +67,7 @@ pub(crate) enum Command {
     ///
     /// Runs a scripted model, the gateway and a client inside this process, on loopback. Shows what
     /// the model sent, what the client received, and the records.
-    Demo(Demo),
+    Demo(DemoArgs),
 
     /// Run the gateway between agents or SDKs and their providers.
     ///
@@ -75,7 +77,7 @@ pub(crate) enum Command {
     /// force. SIGHUP reloads them. SIGINT and SIGTERM stop the gateway after running streams have
     /// finished.
     #[command(after_long_help = exit::help_of(exit::SERVE))]
-    Serve(Serve),
+    Serve(ServeArgs),
 
     /// Judge the tool calls in one response of a model, from stdin to stdout.
     ///
@@ -84,7 +86,7 @@ pub(crate) enum Command {
     /// decision is reported on stderr, one per line. Limits count within this one response; the
     /// hour and weekday of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::FILTER))]
-    Filter(Filter),
+    Filter(FilterArgs),
 
     /// Judge one call, or a file of calls.
     ///
@@ -96,60 +98,60 @@ pub(crate) enum Command {
     /// coding agent gives its hook before a call is read as that call. Limits are not counted here;
     /// `context.hour` and `context.weekday` of rules are in UTC.
     #[command(after_long_help = exit::help_of(exit::CHECK))]
-    Check(Check),
+    Check(CheckArgs),
 
     /// Check, test, explain and list policies.
     #[command(subcommand)]
-    Policy(Policy),
+    Policy(PolicyCommand),
 
     /// List the recorded tool calls, newest first.
-    Calls(Calls),
+    Calls(CallsArgs),
 
     /// List the other records, such as policy changes and sessions.
-    Events(Events),
+    Events(EventsArgs),
 
     /// Count calls by verdict, tool, rule, model and day.
-    Stats(Stats),
+    Stats(StatsArgs),
 
     /// Show records as they are written.
     ///
     /// Starts with the newest ones (10, or the number given with `--limit`) and continues until
     /// Ctrl-C. If nothing was recorded yet, it waits.
-    Tail(Tail),
+    Tail(TailArgs),
 
     /// Explain what decided a recorded call, and whether it would be the same today.
     ///
     /// Judges the call again by the policies that are in force now, at the time on record, and shows
     /// each rule about it: what matched, and what nearly did.
-    Why(Why),
+    Why(WhyArgs),
 
     /// Verify the records, or export them.
     #[command(subcommand)]
-    Audit(Audit),
+    Audit(AuditCommand),
 
     /// Check the config file, or print its schema.
     #[command(subcommand)]
-    Config(Config),
+    Config(ConfigCommand),
 
     /// Put MCP servers behind callgate, and inspect them.
     #[command(subcommand)]
-    Mcp(Mcp),
+    Mcp(McpCommand),
 
     /// Create, list, renew and revoke gateway keys.
     #[command(subcommand)]
-    Keys(Keys),
+    Keys(KeysCommand),
 
     /// Report what is running here, what is enforced, and what is not.
     ///
     /// A gateway that is not running is not a fault.
     #[command(after_long_help = exit::help_of(exit::DOCTOR))]
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
 
     /// Write a short config file to start with.
     ///
     /// It builds on the rules of `builtin:starter` and adds one of your own. It goes to the user's
     /// config folder, where every command finds it, or to the file that `--config` names.
-    Init(Init),
+    Init(InitArgs),
 
     /// Print a completion script for a shell.
     ///
@@ -170,14 +172,14 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Demo {
+pub(crate) struct DemoArgs {
     /// Do not pause between the parts.
     #[arg(long)]
     pub(crate) fast: bool,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// The address to listen on, instead of the one in the config. On any address but loopback,
     /// clients need gateway keys.
     #[arg(long, value_name = "ADDR")]
@@ -202,7 +204,7 @@ pub(crate) enum LogFormat {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Filter {
+pub(crate) struct FilterArgs {
     /// The API that sent the response.
     #[arg(long, value_parser = dialect())]
     pub(crate) dialect: Dialect,
@@ -211,8 +213,8 @@ pub(crate) struct Filter {
     pub(crate) policies: PolicyFiles,
 
     /// What replaces a denied call.
-    #[arg(long, value_enum, default_value_t = OnDeny::Explain)]
-    pub(crate) on_deny: OnDeny,
+    #[arg(long, value_enum, default_value_t = FilterOnDeny::Explain)]
+    pub(crate) on_deny: FilterOnDeny,
 
     /// The value of the response's Content-Encoding header: gzip, deflate, br or zstd. The output
     /// is always decoded.
@@ -224,11 +226,11 @@ pub(crate) struct Filter {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) context: Context,
+    pub(crate) context: ContextArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnDeny {
+pub(crate) enum FilterOnDeny {
     /// A notice for the model and the user.
     Explain,
     /// Nothing, or a neutral text if the response would be empty.
@@ -236,9 +238,9 @@ pub(crate) enum OnDeny {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) call: Call,
+    pub(crate) call: CallArgs,
 
     /// The call as one JSON object, or any other text as a shell command; `-` is a call on stdin.
     #[arg(value_name = "CALL", conflicts_with_all = ["tool", "record", "jsonl"])]
@@ -264,7 +266,7 @@ pub(crate) struct Check {
 
 /// A call given as flags, and its context.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Call {
+pub(crate) struct CallArgs {
     /// The name of the tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
@@ -306,7 +308,7 @@ pub(crate) struct Call {
     pub(crate) at: Option<Moment>,
 
     #[command(flatten)]
-    pub(crate) context: Context,
+    pub(crate) context: ContextArgs,
 }
 
 /// A time as `calls --since` reads it.
@@ -318,7 +320,7 @@ const CONTEXT: &str = "Context";
 
 /// The context of a call, which rules may test.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Context {
+pub(crate) struct ContextArgs {
     /// The agent that makes the calls.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) agent: Option<String>,
@@ -369,14 +371,14 @@ pub(crate) struct PolicyFiles {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Policy {
+pub(crate) enum PolicyCommand {
     /// Find every problem in policy files.
     ///
     /// Shows each problem and warning with its position in the file. There is a warning about a rule
     /// that is never reached, that no call can match, that a wider rule makes superfluous, or that
     /// another spelling of a command or a sibling of its tool gets around; the call that does is shown.
     #[command(after_long_help = exit::help_of(exit::CHECK_POLICIES))]
-    Check(PolicyCheck),
+    Check(PolicyCheckArgs),
 
     /// Explain why a call gets its verdict, rule by rule.
     ///
@@ -393,7 +395,7 @@ pub(crate) enum Policy {
         files: Vec<PathBuf>,
 
         #[command(flatten)]
-        call: Box<Call>,
+        call: Box<CallArgs>,
 
         /// Show the conditions of rules that do not apply to this call, too.
         #[arg(long)]
@@ -427,7 +429,7 @@ pub(crate) enum Policy {
         files: Vec<PathBuf>,
 
         #[command(flatten)]
-        caller: Caller,
+        caller: CallerArgs,
 
         #[command(flatten)]
         wide: Wide,
@@ -445,20 +447,20 @@ pub(crate) enum Policy {
     /// files, user or clock, so a test has the same result everywhere. Examples inside the rules are
     /// checked too.
     #[command(after_long_help = exit::help_of(exit::TEST))]
-    Test(PolicyTest),
+    Test(PolicyTestArgs),
 
     /// Judge recorded calls again, to see what a policy would change.
     ///
     /// Each recorded call is judged at its own time by the given policies, and compared with what was
     /// decided then. Calls whose arguments are not on record as they were are counted apart. Limits are
     /// not counted.
-    Replay(Box<PolicyOnRecords>),
+    Replay(Box<PolicyOnRecordsArgs>),
 
     /// Compare two policies: their rules, and their verdicts on recorded calls.
-    Diff(Box<PolicyDiff>),
+    Diff(Box<PolicyDiffArgs>),
 
     /// Show how many recorded calls no rule decides, by tool.
-    Coverage(Box<PolicyOnRecords>),
+    Coverage(Box<PolicyOnRecordsArgs>),
 
     /// Suggest rules that allow what was seen, or exceptions for denials that were wrong.
     ///
@@ -467,7 +469,7 @@ pub(crate) enum Policy {
     /// denials that are marked wrong (`callgate calls mark`). Everything suggested was tried on all
     /// recorded calls first: nothing is suggested that would also allow a call that was denied and is
     /// not marked wrong. Nothing is changed.
-    Suggest(Box<PolicySuggest>),
+    Suggest(Box<PolicySuggestArgs>),
 
     /// Turn the rules of another system into a policy.
     ///
@@ -475,18 +477,18 @@ pub(crate) enum Policy {
     /// stderr, with its place in the file. It is never weaker: what cannot be expressed covers more if it
     /// denies or asks, and is left out if it allows.
     #[command(after_long_help = exit::help_of(exit::EXCHANGE))]
-    Import(PolicyImport),
+    Import(PolicyImportArgs),
 
     /// Write the rules of a policy as rules of an agent, as a second line of defence.
     ///
     /// Only rules that deny or ask are written, as far as the agent has such rules. What is not covered is
     /// listed on stderr, with its place in the policy.
     #[command(after_long_help = exit::help_of(exit::EXCHANGE))]
-    Export(PolicyExport),
+    Export(PolicyExportArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyImport {
+pub(crate) struct PolicyImportArgs {
     /// The file; `-` is stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -496,11 +498,11 @@ pub(crate) struct PolicyImport {
     pub(crate) from: Option<Format>,
 
     #[command(flatten)]
-    pub(crate) output: ExchangeOutput,
+    pub(crate) output: ExchangeOutputArgs,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyExport {
+pub(crate) struct PolicyExportArgs {
     /// The agent.
     #[arg(long, value_name = "AGENT", value_parser = agent())]
     pub(crate) to: Agent,
@@ -509,12 +511,12 @@ pub(crate) struct PolicyExport {
     pub(crate) policies: PolicyFiles,
 
     #[command(flatten)]
-    pub(crate) output: ExchangeOutput,
+    pub(crate) output: ExchangeOutputArgs,
 }
 
 /// Where the result of an import or export goes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct ExchangeOutput {
+pub(crate) struct ExchangeOutputArgs {
     /// Write the result to this file, which must not exist yet [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -529,7 +531,7 @@ pub(crate) struct ExchangeOutput {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Why {
+pub(crate) struct WhyArgs {
     /// The record: its number, its id, or the beginning of its id.
     #[arg(value_name = "RECORD")]
     pub(crate) id: String,
@@ -543,7 +545,7 @@ pub(crate) struct Why {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyCheck {
+pub(crate) struct PolicyCheckArgs {
     /// Policy files, checked together [default: the policies of the config]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -561,7 +563,7 @@ const CALLER: &str = "Caller";
 
 /// A caller that policies may be for.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Caller {
+pub(crate) struct CallerArgs {
     /// What applies to this user.
     #[arg(
         long = "for",
@@ -588,7 +590,7 @@ pub(crate) struct Caller {
     pub(crate) agent: Option<String>,
 }
 
-impl Caller {
+impl CallerArgs {
     /// What is said about the caller.
     pub(crate) fn fields(&self) -> BTreeMap<&'static str, String> {
         let fields = [
@@ -608,7 +610,7 @@ impl Caller {
 
 /// Policies, and the recorded calls to judge by them.
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyOnRecords {
+pub(crate) struct PolicyOnRecordsArgs {
     #[command(flatten)]
     pub(crate) policies: PolicyFiles,
 
@@ -621,7 +623,7 @@ pub(crate) struct PolicyOnRecords {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyDiff {
+pub(crate) struct PolicyDiffArgs {
     /// A policy file, or a built-in policy.
     #[arg(value_name = "BEFORE")]
     pub(crate) before: PathBuf,
@@ -639,7 +641,7 @@ pub(crate) struct PolicyDiff {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicySuggest {
+pub(crate) struct PolicySuggestArgs {
     /// Suggest exceptions for the denials that are marked wrong.
     #[arg(long)]
     pub(crate) exceptions: bool,
@@ -656,7 +658,7 @@ pub(crate) struct PolicySuggest {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyTest {
+pub(crate) struct PolicyTestArgs {
     /// Test files. Without one, only the examples inside the rules are checked.
     #[arg(value_name = "FILE")]
     pub(crate) tests: Vec<PathBuf>,
@@ -674,7 +676,7 @@ pub(crate) struct PolicyTest {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// Write ./callgate.yaml instead.
     #[arg(long)]
     pub(crate) project: bool,

@@ -25,7 +25,7 @@ impl GivenCall {
     /// The call of the flags, of a record, of a JSON object, or of stdin. Any other text is a shell
     /// command.
     pub(crate) fn of(
-        flags: &args::Call,
+        flags: &args::CallArgs,
         defaults: &CallDefaults,
         text: Option<&str>,
         config: Option<&Path>,
@@ -57,7 +57,7 @@ impl GivenCall {
     }
 }
 
-fn described(flags: &args::Call, text: Option<&str>) -> Result<CallDescription> {
+fn described(flags: &args::CallArgs, text: Option<&str>) -> Result<CallDescription> {
     Ok(match (&flags.tool, text) {
         (Some(tool), _) => CallDescription::from_flags(tool, flags.input.as_deref())?,
         (None, Some(text)) if text == "-" => CallDescription::parse_any(&stdin_call(Some(text))?)?,

@@ -30,7 +30,7 @@ impl Judge {
     }
 
     /// A judge on the agent's machine, which looks at its files unless it must not.
-    pub(crate) fn on_disk(policies: Policies, call: &args::Call) -> Self {
+    pub(crate) fn on_disk(policies: Policies, call: &args::CallArgs) -> Self {
         let policies = match call.no_disk {
             true => policies,
             false => policies.with_disk(Arc::new(AgentDisk)),
@@ -40,7 +40,7 @@ impl Judge {
 
     /// A judge for this call: at its time if it has one, and with a look at the disk unless it is a
     /// call of another time.
-    pub(crate) fn for_call(policies: Policies, given: &GivenCall, flags: &args::Call) -> Self {
+    pub(crate) fn for_call(policies: Policies, given: &GivenCall, flags: &args::CallArgs) -> Self {
         match given.moment {
             Some(moment) => Self { moment: flags.at.or(Some(moment)), ..Self::new(policies) },
             None => Self::on_disk(policies, flags),

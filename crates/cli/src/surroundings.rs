@@ -15,7 +15,7 @@ use crate::args;
 use crate::render::hinted;
 
 /// The fields of a call that its JSON does not set. What the operator types counts as proven.
-pub(crate) fn call_defaults(flags: &args::Call) -> Result<CallDefaults> {
+pub(crate) fn call_defaults(flags: &args::CallArgs) -> Result<CallDefaults> {
     let context = &flags.context;
     Ok(CallDefaults {
         surface: flags.surface,
@@ -47,7 +47,7 @@ fn conversation(file: &Path) -> Result<ValueOrigins> {
 }
 
 /// Where a response that is filtered comes from.
-pub(crate) fn response_origin(context: &args::Context) -> Origin {
+pub(crate) fn response_origin(context: &args::ContextArgs) -> Origin {
     let mut facts = OriginFields::at(Surface::Response);
     facts.who = who(context);
     facts.agent = context.agent.clone();
@@ -61,7 +61,7 @@ pub(crate) fn response_origin(context: &args::Context) -> Origin {
 }
 
 /// The user who runs the agent, as far as the flags say.
-fn who(context: &args::Context) -> Who {
+fn who(context: &args::ContextArgs) -> Who {
     Who {
         org: context.org.clone(),
         team: context.team.clone(),

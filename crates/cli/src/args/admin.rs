@@ -6,7 +6,7 @@ use crate::exit;
 use crate::when::{self, Expiry};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Config {
+pub(crate) enum ConfigCommand {
     /// Find every problem in the config and its policies, and show the settings in effect.
     ///
     /// Shows each problem and warning with its position in the file. Warnings do not fail.
@@ -26,12 +26,12 @@ pub(crate) enum Config {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Keys {
+pub(crate) enum KeysCommand {
     /// Create a gateway key and print it. It is not shown again.
     ///
     /// Clients send it in the header x-callgate-key, or as their API key if the provider has
     /// `api_key_env`. A running gateway accepts it after about a second.
-    Add(AddKey),
+    Add(AddKeyArgs),
 
     /// List the gateway keys, without their secrets.
     List {
@@ -44,7 +44,7 @@ pub(crate) enum Keys {
     ///
     /// Without `--expires` it is extended by the same length as the last time, counted from now. A
     /// revoked key cannot be renewed.
-    Renew(RenewKey),
+    Renew(RenewKeyArgs),
 
     /// Revoke a gateway key. A running gateway refuses it after about a second.
     Revoke {
@@ -58,7 +58,7 @@ pub(crate) enum Keys {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct AddKey {
+pub(crate) struct AddKeyArgs {
     /// A name for the key. Records contain it, so a name cannot be used again.
     pub(crate) name: String,
 
@@ -86,7 +86,7 @@ pub(crate) struct AddKey {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RenewKey {
+pub(crate) struct RenewKeyArgs {
     /// The name of the key.
     pub(crate) name: String,
 
@@ -107,7 +107,7 @@ pub(crate) struct RenewKey {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

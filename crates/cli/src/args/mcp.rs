@@ -9,21 +9,21 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-pub(crate) use pins::{Pick, Pins, PinsList};
+pub(crate) use pins::{Pick, PinsCommand, PinsListArgs};
 pub(crate) use records::{
-    CALLS as MCP_CALLS, Detected, Detections, EVENTS as MCP_EVENTS, McpCalls, McpEvents,
-    McpFilters, Passed, Servers, Tools,
+    CALLS as MCP_CALLS, Detected, DetectionsArgs, EVENTS as MCP_EVENTS, McpCallsArgs,
+    McpEventsArgs, McpFilters, Passed, ServersArgs, ToolsArgs,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Mcp {
+pub(crate) enum McpCommand {
     /// Run an MCP server behind the gate: an agent starts this instead of the server.
     ///
     /// Every message in both directions is checked strictly. A call waits until the policies have
     /// judged it and its record is written; a denied tool is not listed. Allowed messages pass
     /// unchanged. The server gets an environment without keys and tokens and stops with its client.
     /// This command exits with the server's exit code.
-    Wrap(Wrap),
+    Wrap(WrapArgs),
 
     /// Run an MCP server that answers agents' questions about callgate.
     ///
@@ -31,34 +31,34 @@ pub(crate) enum Mcp {
     /// evaluate (judge a call and explain the verdict), explain and recent_decisions. They change
     /// and record nothing. Policy files are watched, and subscribers are notified of changes. Uses
     /// standard input and output, or HTTP with `--listen`.
-    Serve(McpServe),
+    Serve(McpServeArgs),
 
     /// Turn into a server's program. `wrap` starts this; on Linux the program then stops with it.
     #[command(hide = true)]
-    Launch(Launch),
+    Launch(LaunchArgs),
 
     /// List the servers that the config declares and those that were seen.
-    Servers(Servers),
+    Servers(ServersArgs),
 
     /// List the tools that servers offer, with their hashes and findings.
-    Tools(Tools),
+    Tools(ToolsArgs),
 
     /// List the calls of MCP tools, newest first.
-    Calls(McpCalls),
+    Calls(McpCallsArgs),
 
     /// List the other records about servers, such as new and changed tools.
-    Events(McpEvents),
+    Events(McpEventsArgs),
 
     /// List findings in the text of servers, and flows from one server to another.
-    Detections(Detections),
+    Detections(DetectionsArgs),
 
     /// List, compare, trust and reset pinned definitions.
     #[command(subcommand)]
-    Pins(Pins),
+    Pins(PinsCommand),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Wrap {
+pub(crate) struct WrapArgs {
     /// The server's name in rules, pins and records
     #[arg(long, value_name = "ID")]
     pub(crate) server: String,
@@ -81,7 +81,7 @@ pub(crate) struct Wrap {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct McpServe {
+pub(crate) struct McpServeArgs {
     /// Serve over HTTP at this address (path /mcp) instead of standard input and output. On any
     /// address but loopback, clients need gateway keys
     #[arg(long, value_name = "ADDR")]
@@ -89,7 +89,7 @@ pub(crate) struct McpServe {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Launch {
+pub(crate) struct LaunchArgs {
     /// The process that starts it
     #[arg(long, value_name = "PROCESS")]
     pub(crate) parent: i32,

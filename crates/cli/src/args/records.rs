@@ -29,7 +29,7 @@ impl Wide {
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Calls {
+pub(crate) struct CallsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<CallsCommand>,
 
@@ -70,17 +70,17 @@ pub(crate) enum CallsCommand {
     /// Marks change no verdict. `callgate stats` shows the false alarms of each rule, and `callgate
     /// policy suggest --exceptions` proposes exceptions for denials that are marked wrong. Who marked
     /// what is on record.
-    Mark(MarkCalls),
+    Mark(MarkCallsArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct MarkCalls {
+pub(crate) struct MarkCallsArgs {
     /// The records' numbers, as listed, or their ids or the beginnings of their ids.
     #[arg(value_name = "RECORD", required = true)]
     pub(crate) ids: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) mark: Mark,
+    pub(crate) mark: MarkArgs,
 
     /// Print one JSON object per record.
     #[arg(long)]
@@ -90,7 +90,7 @@ pub(crate) struct MarkCalls {
 /// What to mark calls as: exactly one of the flags.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Mark {
+pub(crate) struct MarkArgs {
     /// The verdict was wrong: what was stopped should have passed, or the other way round.
     #[arg(long)]
     wrong: bool,
@@ -104,7 +104,7 @@ pub(crate) struct Mark {
     undo: bool,
 }
 
-impl Mark {
+impl MarkArgs {
     /// The opinion; `None` to remove the mark.
     pub(crate) fn opinion(&self) -> Option<Opinion> {
         match (self.wrong, self.right) {
@@ -116,7 +116,7 @@ impl Mark {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Events {
+pub(crate) struct EventsArgs {
     /// Only records of this type; can be repeated.
     #[arg(long = "type", visible_alias = "kind", value_name = "TYPE", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<RecordKind>,
@@ -133,7 +133,7 @@ pub(crate) struct Events {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Stats {
+pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) filters: Filters,
 
@@ -143,7 +143,7 @@ pub(crate) struct Stats {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Tail {
+pub(crate) struct TailArgs {
     /// Continue with new records; this is the default.
     #[arg(long, short, overrides_with = "no_follow")]
     pub(crate) follow: bool,
@@ -168,7 +168,7 @@ pub(crate) struct Tail {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Audit {
+pub(crate) enum AuditCommand {
     /// Check that no record was changed, removed or reordered.
     ///
     /// Every record contains the hash of the one before it. If the chain is broken, the output says
@@ -253,7 +253,7 @@ pub(crate) struct Filters {
     pub(crate) by: By,
 
     #[command(flatten)]
-    pub(crate) part: Part,
+    pub(crate) part: RecordRangeArgs,
 }
 
 /// Whose records, and by way of which provider.
@@ -286,7 +286,7 @@ pub(crate) struct By {
 
 /// Which part of them.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(crate) struct Part {
+pub(crate) struct RecordRangeArgs {
     /// Only from this time on: a time ago (`30m`, `2h`, `7d`, `1w`), `today`, `yesterday`, a date,
     /// or an RFC 3339 time.
     #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]

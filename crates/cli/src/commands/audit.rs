@@ -15,12 +15,12 @@ use crate::records;
 use crate::render::{self, count, hinted, talk};
 use crate::report;
 
-pub(crate) fn run(args: &args::Audit, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::AuditCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
-        args::Audit::Verify { json } => verify(*json, config),
-        args::Audit::Export { filters, out } => export(filters, out.as_deref(), config),
-        args::Audit::Backup { folder, json } => backup(folder, *json, config),
-        args::Audit::Reindex { json } => reindex(*json, config),
+        args::AuditCommand::Verify { json } => verify(*json, config),
+        args::AuditCommand::Export { filters, out } => export(filters, out.as_deref(), config),
+        args::AuditCommand::Backup { folder, json } => backup(folder, *json, config),
+        args::AuditCommand::Reindex { json } => reindex(*json, config),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::report;
 use crate::table::{Fit, Listing};
 use crate::when;
 
-pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::CallsArgs, config: Option<&Path>) -> Result<Exit> {
     match &args.command {
         Some(CallsCommand::Show { id, json }) => show(id, *json, config),
         Some(CallsCommand::Mark(args)) => mark::run(args, config),
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
+fn list(args: &args::CallsArgs, config: Option<&Path>) -> Result<Exit> {
     let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let kinds = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     let mut filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };

@@ -23,7 +23,7 @@ use crate::sessions::Sessions;
 use crate::sources;
 use crate::surroundings::call_defaults;
 
-pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::CheckArgs, config: Option<&Path>) -> Result<Exit> {
     let files = &args.policies.files;
     let policies = sources::load(files, config)?;
     let defaults = call_defaults(&args.call)?;

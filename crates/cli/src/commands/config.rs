@@ -8,16 +8,16 @@ use callgate_config::{ConfigError, Protect, ResolvedConfig, word_for};
 use callgate_store::{Durability, Location};
 use serde_json::{Value, json};
 
-use crate::args::Config;
+use crate::args::ConfigCommand;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable, talk};
 use crate::report::{self, Finding};
 use crate::served::SERVED;
 
-pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &ConfigCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Config::Check { strict, json } => check(load(*strict, config), *json),
-        Config::Schema => {
+        ConfigCommand::Check { strict, json } => check(load(*strict, config), *json),
+        ConfigCommand::Schema => {
             let schema = serde_json::to_string_pretty(&callgate_config::schema())?;
             render::print(&format!("{schema}\n"))?;
             Ok(Exit::Success)

@@ -39,7 +39,7 @@ rules:
     hint: Write the draft to a file and say where it is.
 ";
 
-pub(crate) fn run(args: &args::Demo) -> Result<Exit> {
+pub(crate) fn run(args: &args::DemoArgs) -> Result<Exit> {
     let pause = Duration::from_millis(if args.fast { 15 } else { 120 });
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

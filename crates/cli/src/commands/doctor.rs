@@ -48,7 +48,7 @@ struct Report {
     not_enforced: Vec<String>,
 }
 
-pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::DoctorArgs, config: Option<&Path>) -> Result<Exit> {
     let report = match callgate_config::load(config, &SERVED) {
         Ok(resolved) => examine(&resolved, None),
         // Everything else can still be examined.

@@ -12,7 +12,7 @@ use crate::records::{self, DEFAULT_LIMIT};
 use crate::render::{self, talk};
 use crate::table::Listing;
 
-pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::EventsArgs, config: Option<&Path>) -> Result<Exit> {
     let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let kinds = if args.kinds.is_empty() { events() } else { args.kinds.clone() };
     let filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };

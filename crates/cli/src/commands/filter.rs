@@ -16,7 +16,7 @@ use callgate_policy::{Judgement, NameJudgement, TextHit};
 use callgate_wire::{CodingError, Decoder, ReadLimits};
 use serde::Serialize;
 
-use crate::args::{self, OnDeny};
+use crate::args::{self, FilterOnDeny};
 use crate::exit::Exit;
 use crate::judge::{self, Judge};
 use crate::render::{self, Color, hinted};
@@ -24,14 +24,14 @@ use crate::report::{self, CallFields, Event, Guardrail, Removed};
 use crate::sources;
 use crate::surroundings::response_origin;
 
-pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::FilterArgs, config: Option<&Path>) -> Result<Exit> {
     let decoder = Decoder::for_header(args.content_encoding.as_deref(), &ReadLimits::default())
         .map_err(|error| hinted(error.to_string(), "callgate reads gzip, deflate, br and zstd"))?;
     let judge = Judge::new(sources::load(&args.policies.files, config)?);
     let mut settings = Settings::new(response_origin(&args.context));
     settings.on_deny = match args.on_deny {
-        OnDeny::Explain => callgate_gate::OnDeny::Explain,
-        OnDeny::Silent => callgate_gate::OnDeny::Silent,
+        FilterOnDeny::Explain => callgate_gate::OnDeny::Explain,
+        FilterOnDeny::Silent => callgate_gate::OnDeny::Silent,
     };
     settings.denial = sources::denial_text(&args.policies.files, config)?;
     settings.text = judge.text_guard(&settings.origin);

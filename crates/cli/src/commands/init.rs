@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::render::{hinted, printable, talk};
 use crate::sources;
 
-pub(crate) fn run(args: &args::Init, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::InitArgs, config: Option<&Path>) -> Result<Exit> {
     let target = Target::of(args, config)?;
     let path = target.path();
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -37,7 +37,7 @@ enum Target {
 }
 
 impl Target {
-    fn of(args: &args::Init, config: Option<&Path>) -> Result<Self> {
+    fn of(args: &args::InitArgs, config: Option<&Path>) -> Result<Self> {
         match (config, args.project) {
             (Some(path), false) => Ok(Self::Named(path.to_owned())),
             (None, true) => Ok(Self::Named(PathBuf::from(callgate_config::FILE))),

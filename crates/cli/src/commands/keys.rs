@@ -10,7 +10,7 @@ use callgate_store::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::args::{AddKey, Keys, RenewKey};
+use crate::args::{AddKeyArgs, KeysCommand, RenewKeyArgs};
 use crate::exit::Exit;
 use crate::operator::operator;
 use crate::records;
@@ -19,17 +19,17 @@ use crate::report;
 use crate::table::Listing;
 use crate::when::{self, Expiry};
 
-pub(crate) fn run(args: &Keys, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &KeysCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Keys::Add(args) => add(args, config),
-        Keys::List { json } => list(*json, config),
-        Keys::Renew(args) => renew(args, config),
-        Keys::Revoke { name, json } => revoke(name, *json, config),
+        KeysCommand::Add(args) => add(args, config),
+        KeysCommand::List { json } => list(*json, config),
+        KeysCommand::Renew(args) => renew(args, config),
+        KeysCommand::Revoke { name, json } => revoke(name, *json, config),
     }
 }
 
-fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
-    let AddKey { name, org, team, user, expires, json } = args;
+fn add(args: &AddKeyArgs, config: Option<&Path>) -> Result<Exit> {
+    let AddKeyArgs { name, org, team, user, expires, json } = args;
     let settings = callgate_config::audit_settings(config)?;
     if settings.store == Location::Memory {
         bail!(hinted(
@@ -147,7 +147,7 @@ fn print_json(key: &KeyInfo, secret: Option<&KeySecret>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
+fn renew(args: &RenewKeyArgs, config: Option<&Path>) -> Result<Exit> {
     let term = match args.expires {
         None => Term::Same,
         Some(Expiry::Never) => Term::Forever,

@@ -16,19 +16,19 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::args::{self, Mcp};
+use crate::args::{self, McpCommand};
 use crate::exit::Exit;
 
-pub(crate) fn run(args: &args::Mcp, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::McpCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Mcp::Wrap(args) => wrap::run(args, config),
-        Mcp::Serve(args) => serve::run(args, config),
-        Mcp::Launch(args) => launch::run(args),
-        Mcp::Servers(args) => servers::run(args, config),
-        Mcp::Tools(args) => tools::run(args, config),
-        Mcp::Calls(args) => calls::run(args, config),
-        Mcp::Events(args) => events::run(args, config),
-        Mcp::Detections(args) => detections::run(args, config),
-        Mcp::Pins(args) => pins::run(args, config),
+        McpCommand::Wrap(args) => wrap::run(args, config),
+        McpCommand::Serve(args) => serve::run(args, config),
+        McpCommand::Launch(args) => launch::run(args),
+        McpCommand::Servers(args) => servers::run(args, config),
+        McpCommand::Tools(args) => tools::run(args, config),
+        McpCommand::Calls(args) => calls::run(args, config),
+        McpCommand::Events(args) => events::run(args, config),
+        McpCommand::Detections(args) => detections::run(args, config),
+        McpCommand::Pins(args) => pins::run(args, config),
     }
 }

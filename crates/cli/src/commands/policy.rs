@@ -19,17 +19,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::args::{Policy, Wide};
+use crate::args::{PolicyCommand, Wide};
 use crate::exit::Exit;
 use crate::given_call::GivenCall;
 use crate::sources;
 use crate::surroundings::call_defaults;
 use list::Output;
 
-pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicyCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Policy::Check(args) => check::run(args, config),
-        Policy::Explain { files, call, all, json } => {
+        PolicyCommand::Check(args) => check::run(args, config),
+        PolicyCommand::Explain { files, call, all, json } => {
             // `-` is the call on stdin, as in `callgate check`.
             let is_stdin = |file: &&PathBuf| file.as_os_str() == "-";
             let stdin = files.iter().find(is_stdin).map(|_| "-");
@@ -38,21 +38,21 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
             let given = GivenCall::of(call, &call_defaults(call)?, stdin, config, &policies)?;
             explain::run(policies, given, call, *all, *json)
         }
-        Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
-        Policy::List { files, caller, wide, json } => {
+        PolicyCommand::Detectors { wide, json } => detectors::run(output(*json, *wide)),
+        PolicyCommand::List { files, caller, wide, json } => {
             let set = sources::compile(files, config)?;
             match caller.is_given() {
                 true => list::whom::run(&set, caller, *json, config),
                 false => list::run(&set, output(*json, *wide)),
             }
         }
-        Policy::Test(args) => test::run(args, config),
-        Policy::Replay(args) => replay::run(args, config),
-        Policy::Diff(args) => diff::run(args, config),
-        Policy::Coverage(args) => coverage::run(args, config),
-        Policy::Suggest(args) => suggest::run(args, config),
-        Policy::Import(args) => import::run(args),
-        Policy::Export(args) => export::run(args, config),
+        PolicyCommand::Test(args) => test::run(args, config),
+        PolicyCommand::Replay(args) => replay::run(args, config),
+        PolicyCommand::Diff(args) => diff::run(args, config),
+        PolicyCommand::Coverage(args) => coverage::run(args, config),
+        PolicyCommand::Suggest(args) => suggest::run(args, config),
+        PolicyCommand::Import(args) => import::run(args),
+        PolicyCommand::Export(args) => export::run(args, config),
     }
 }
 

@@ -32,7 +32,7 @@ use api::{Api, GatewayState};
 use running::{Flags, Gateway};
 use signals::Signals;
 
-pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::ServeArgs, config: Option<&Path>) -> Result<Exit> {
     let flags = Flags::of(args);
     logging::start(args.log_format)?;
     let mut resolved = flags.load(config)?;

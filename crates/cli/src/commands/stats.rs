@@ -18,7 +18,7 @@ use crate::table::Listing;
 /// As many as one looks at; `--json` has all.
 const TOP: usize = 10;
 
-pub(crate) fn run(args: &args::Stats, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::StatsArgs, config: Option<&Path>) -> Result<Exit> {
     let (reader, filter) = (records::reader(config)?, args.filters.query());
     let stats = reader.stats(&filter)?;
     let alarms = marks::false_alarms(&reader, &filter)?;

@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// What is read at once; more comes with the next look.
 const BATCH: usize = 1_000;
 
-pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &args::TailArgs, config: Option<&Path>) -> Result<Exit> {
     let (settings, listen) = callgate_config::record_settings(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for records")?;
@@ -79,7 +79,7 @@ async fn first_reader(store: &Location) -> Result<Option<RecordReader>> {
     }
 }
 
-fn filter(args: &args::Tail) -> Filter {
+fn filter(args: &args::TailArgs) -> Filter {
     // People see a turn by its calls.
     let kinds =
         RecordKind::ALL.iter().copied().filter(|kind| args.json || *kind != RecordKind::Turn);

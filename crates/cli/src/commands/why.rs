@@ -15,7 +15,7 @@ use super::policy::explain::{
     self,
     near::{in_short, nearly_matched},
 };
-use crate::args::Why;
+use crate::args::WhyArgs;
 use crate::effects_text;
 use crate::exit::Exit;
 use crate::marks::Marks;
@@ -27,7 +27,7 @@ use crate::report;
 use crate::sources;
 use crate::when;
 
-pub(crate) fn run(args: &Why, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &WhyArgs, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let stored = records::find_call(&reader, &args.id)?;

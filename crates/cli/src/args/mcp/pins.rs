@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use crate::args::Wide;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Pins {
+pub(crate) enum PinsCommand {
     /// List the pinned definitions with their hash and state.
-    List(PinsList),
+    List(PinsListArgs),
 
     /// Show definitions that changed since they were trusted, and new ones that wait for approval.
     Diff {
@@ -62,7 +62,7 @@ pub(crate) enum Pins {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct PinsList {
+pub(crate) struct PinsListArgs {
     /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, value_name = "GLOB")]
     pub(crate) server: Option<String>,

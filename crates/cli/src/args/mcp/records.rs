@@ -7,7 +7,7 @@ use callgate_scan::inspect::FindingClass;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::records::{By, FILTERS, Part, Wide, kind};
+use crate::args::records::{By, FILTERS, RecordRangeArgs, Wide, kind};
 
 /// Records of calls of servers' tools.
 pub(crate) const CALLS: [RecordKind; 3] = [
@@ -26,7 +26,7 @@ pub(crate) const EVENTS: [RecordKind; 5] = [
 ];
 
 #[derive(Debug, Args)]
-pub(crate) struct Servers {
+pub(crate) struct ServersArgs {
     /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Servers {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Tools {
+pub(crate) struct ToolsArgs {
     /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) struct Tools {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct McpCalls {
+pub(crate) struct McpCallsArgs {
     /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = call_kind())]
     pub(crate) kinds: Vec<RecordKind>,
@@ -79,7 +79,7 @@ pub(crate) struct McpCalls {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct McpEvents {
+pub(crate) struct McpEventsArgs {
     /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<RecordKind>,
@@ -96,7 +96,7 @@ pub(crate) struct McpEvents {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Detections {
+pub(crate) struct DetectionsArgs {
     /// Only findings of this class, or `flow`; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = detected())]
     pub(crate) kinds: Vec<Detected>,
@@ -155,7 +155,7 @@ pub(crate) struct McpFilters {
     pub(crate) by: By,
 
     #[command(flatten)]
-    pub(crate) part: Part,
+    pub(crate) part: RecordRangeArgs,
 }
 
 /// Whether something passed: events of servers have no finer verdict.

@@ -7,14 +7,14 @@ use callgate_audit::StoredRecord;
 use callgate_store::{Opinion, Store};
 use serde_json::json;
 
-use crate::args::MarkCalls;
+use crate::args::MarkCallsArgs;
 use crate::exit::Exit;
 use crate::operator::operator;
 use crate::records;
 use crate::render;
 use crate::report;
 
-pub(super) fn run(args: &MarkCalls, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &MarkCallsArgs, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
     // Either all of them are marked or, if one does not exist, none.
     let calls = args.ids.iter().map(|id| records::find_call(&reader, id));

@@ -13,7 +13,7 @@ use crate::records;
 use crate::render::{self, talk};
 use crate::table::{Fit, Listing};
 
-pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::McpCallsArgs, config: Option<&Path>) -> Result<Exit> {
     let kinds = match args.kinds.as_slice() {
         // Records of the other types repeat these calls.
         [] => vec![RecordKind::McpToolCallIntercepted, RecordKind::McpToolCalled],

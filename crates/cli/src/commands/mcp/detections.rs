@@ -24,7 +24,7 @@ struct Detection {
     detail: String,
 }
 
-pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::DetectionsArgs, config: Option<&Path>) -> Result<Exit> {
     let kinds = args::MCP_CALLS.into_iter().chain(args::MCP_EVENTS);
     // It repeats the call's own record.
     let kinds = kinds.filter(|kind| *kind != RecordKind::UncorrelatedExecution).collect();

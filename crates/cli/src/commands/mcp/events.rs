@@ -13,7 +13,7 @@ use crate::records;
 use crate::render::{self, talk};
 use crate::table::Listing;
 
-pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::McpEventsArgs, config: Option<&Path>) -> Result<Exit> {
     let kinds = match args.kinds.as_slice() {
         [] => args::MCP_EVENTS.to_vec(),
         asked => asked.to_vec(),

@@ -17,7 +17,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::render::hinted;
 
-pub(super) fn run(args: &args::Launch) -> Result<Exit> {
+pub(super) fn run(args: &args::LaunchArgs) -> Result<Exit> {
     end_with(args.parent)?;
     let (program, rest) = args.command.split_first().context("there is no command")?;
     // `exec` returns only if it failed.

@@ -13,20 +13,22 @@ use callgate_audit::{ChangeTarget, McpFacts, Record, RecordKind, RecordedChange,
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinState, PinStatus};
 
 use super::store;
-use crate::args::{Pick, Pins};
+use crate::args::{Pick, PinsCommand};
 use crate::exit::Exit;
 use crate::operator::operator;
 use crate::render::hinted;
 
-pub(super) fn run(args: &Pins, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &PinsCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Pins::List(args) => list::run(args, config),
-        Pins::Diff { server, pick, json } => diff::run(server.as_deref(), pick, *json, config),
-        Pins::Trust { server, pick, all, hash } => {
+        PinsCommand::List(args) => list::run(args, config),
+        PinsCommand::Diff { server, pick, json } => {
+            diff::run(server.as_deref(), pick, *json, config)
+        }
+        PinsCommand::Trust { server, pick, all, hash } => {
             pick.require_choice(*all, server, config)?;
             trust::run(server, pick, hash.as_deref(), config)
         }
-        Pins::Reset { server, pick, all } => {
+        PinsCommand::Reset { server, pick, all } => {
             pick.require_choice(*all, server, config)?;
             reset::run(server, pick, config)
         }

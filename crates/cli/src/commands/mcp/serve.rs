@@ -36,7 +36,7 @@ fn print_notice() {
     }
 }
 
-pub(super) fn run(args: &args::McpServe, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::McpServeArgs, config: Option<&Path>) -> Result<Exit> {
     let resolved = reload::load(config)?;
     match args.listen {
         None => {

@@ -29,7 +29,7 @@ struct Server {
     last_seen: Option<i64>,
 }
 
-pub(super) fn run(args: &args::Servers, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::ServersArgs, config: Option<&Path>) -> Result<Exit> {
     let (settings, declared) = callgate_config::mcp_settings(config)?;
     let mut servers = gather(&settings, &declared, &store::pins_if_there(config)?);
     servers.retain(|name, server| {

@@ -15,7 +15,7 @@ use crate::render::{self, talk};
 use crate::report;
 use crate::table::Listing;
 
-pub(super) fn run(args: &args::Tools, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::ToolsArgs, config: Option<&Path>) -> Result<Exit> {
     let pins = store::pins(config)?;
     let mut inspector = Inspector::new(&pins);
     let asked = pins.iter().filter(|pin| {

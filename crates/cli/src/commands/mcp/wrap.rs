@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::reload::{self, Prepared, Reloader, Running};
 use crate::render::{self, hinted};
 
-pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &args::WrapArgs, config: Option<&Path>) -> Result<Exit> {
     check_name(&args.server)?;
     // Otherwise the server could read our whole environment, keys and all.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).context("cannot hide the environment")?;
@@ -106,7 +106,7 @@ fn check_name(server: &str) -> Result<()> {
 
 /// The command, as it was given or as the config declares it. A declared server is only ever what
 /// was declared: changing the agent's config must not change what runs under its name.
-fn command(args: &args::Wrap, declared: Option<&McpServer>) -> Result<Vec<String>> {
+fn command(args: &args::WrapArgs, declared: Option<&McpServer>) -> Result<Vec<String>> {
     let of_config = declared.and_then(|server| {
         let command = server.command.as_ref()?;
         Some(std::iter::once(command).chain(&server.args).cloned().collect::<Vec<_>>())
@@ -130,7 +130,11 @@ fn command(args: &args::Wrap, declared: Option<&McpServer>) -> Result<Vec<String
     }
 }
 
-fn program(args: &args::Wrap, declared: Option<&McpServer>, words: &[String]) -> Result<Program> {
+fn program(
+    args: &args::WrapArgs,
+    declared: Option<&McpServer>,
+    words: &[String],
+) -> Result<Program> {
     let command = words.first().map_or("", String::as_str);
     let path = std::env::var_os("PATH");
     let program = Program::find(command, path.as_deref()).map_err(program_error)?;

@@ -10,13 +10,13 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_config::{ConfigError, PolicySet};
 
-use crate::args::PolicyCheck;
+use crate::args::PolicyCheckArgs;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable};
 use crate::report::{self, Finding, Findings};
 use crate::sources;
 
-pub(crate) fn run(args: &PolicyCheck, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicyCheckArgs, config: Option<&Path>) -> Result<Exit> {
     let compiled = sources::compile(&args.files, config).map(|mut policies| {
         // One warning about a rule is enough.
         let known: Vec<usize> = policies.warnings.iter().map(|it| it.0.span.line).collect();
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PolicyCheck, config: Option<&Path>) -> Result<Exit> {
     Ok(exit(&policies, args))
 }
 
-fn exit(policies: &PolicySet, args: &PolicyCheck) -> Exit {
+fn exit(policies: &PolicySet, args: &PolicyCheckArgs) -> Exit {
     let has_warnings = !(policies.warnings.is_empty() && policies.exposed.is_empty());
     if args.strict && has_warnings { Exit::Broken } else { Exit::Success }
 }
@@ -66,7 +66,7 @@ fn summary(policies: &PolicySet) -> String {
     format!("{names}: {}{texts}, {found}\n", count(rules, "rule"))
 }
 
-fn print_json(compiled: Result<PolicySet, ConfigError>, args: &PolicyCheck) -> Result<Exit> {
+fn print_json(compiled: Result<PolicySet, ConfigError>, args: &PolicyCheckArgs) -> Result<Exit> {
     let (exit, line) = match &compiled {
         Ok(policies) => {
             let warnings = policies.warnings.iter().map(|warning| Finding::of(&warning.0));

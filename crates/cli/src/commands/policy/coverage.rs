@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::comparison::{Context, Part, for_each_call};
-use crate::args::PolicyOnRecords;
+use crate::args::PolicyOnRecordsArgs;
 use crate::exit::Exit;
 use crate::recorded_call::RecordedCall;
 use crate::records;
@@ -36,7 +36,7 @@ struct ToolCoverage {
     example: Option<String>,
 }
 
-pub(crate) fn run(args: &PolicyOnRecords, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicyOnRecordsArgs, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let mut coverage = Coverage::default();

@@ -8,7 +8,7 @@ use callgate_policy::PolicyChanges;
 use serde::Serialize;
 
 use super::comparison::{Comparison, ComparisonOutput, Side};
-use crate::args::PolicyDiff;
+use crate::args::PolicyDiffArgs;
 use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, printable};
@@ -16,7 +16,7 @@ use crate::replay::Replay;
 use crate::report;
 use crate::sources;
 
-pub(crate) fn run(args: &PolicyDiff, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicyDiffArgs, config: Option<&Path>) -> Result<Exit> {
     let load = |file: &PathBuf| sources::load(std::slice::from_ref(file), config);
     let (before, after) = (load(&args.before)?, load(&args.after)?);
     let rules = after.changes_since(&before);

@@ -9,7 +9,7 @@ use callgate_exchange::{Change, ChangeKind};
 use callgate_policy::Source;
 use serde::Serialize;
 
-use crate::args::ExchangeOutput;
+use crate::args::ExchangeOutputArgs;
 use crate::exit::Exit;
 use crate::render::{self, hinted, printable};
 use crate::report;
@@ -52,7 +52,7 @@ struct ChangeOutput<'a> {
 }
 
 impl Exchanged<'_> {
-    pub(super) fn write(&self, output: &ExchangeOutput) -> Result<Exit> {
+    pub(super) fn write(&self, output: &ExchangeOutputArgs) -> Result<Exit> {
         if let Some(path) = &output.output {
             create(path, self.text)?;
         }

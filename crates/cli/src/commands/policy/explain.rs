@@ -20,7 +20,7 @@ use crate::report;
 pub(crate) fn run(
     policies: Policies,
     given: GivenCall,
-    flags: &args::Call,
+    flags: &args::CallArgs,
     all: bool,
     json: bool,
 ) -> Result<Exit> {

@@ -8,12 +8,12 @@ use callgate_exchange::{Agent, WrittenPolicies, export};
 use callgate_policy::{Diagnostic, Source};
 
 use super::exchange::Exchanged;
-use crate::args::PolicyExport;
+use crate::args::PolicyExportArgs;
 use crate::exit::Exit;
 use crate::render::{count, hinted};
 use crate::sources;
 
-pub(super) fn run(args: &PolicyExport, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &PolicyExportArgs, config: Option<&Path>) -> Result<Exit> {
     let policies = written(sources::compile(&args.policies.files, config)?)?;
     // The result is checked before it is returned.
     let exported = export(&policies, args.to).map_err(|problems| {

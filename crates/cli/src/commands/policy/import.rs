@@ -9,11 +9,11 @@ use callgate_exchange::{Imported, Target, import};
 use callgate_policy::Source;
 
 use super::exchange::Exchanged;
-use crate::args::PolicyImport;
+use crate::args::PolicyImportArgs;
 use crate::exit::Exit;
 use crate::render::{count, hinted};
 
-pub(super) fn run(args: &PolicyImport) -> Result<Exit> {
+pub(super) fn run(args: &PolicyImportArgs) -> Result<Exit> {
     let source = source(&args.file)?;
     let imported = import(&source, args.from).map_err(|problems| {
         let sources = vec![source.clone()];

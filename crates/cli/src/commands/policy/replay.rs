@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::comparison::{Comparison, Side};
-use crate::args::PolicyOnRecords;
+use crate::args::PolicyOnRecordsArgs;
 use crate::exit::Exit;
 use crate::records;
 use crate::render;
@@ -13,7 +13,7 @@ use crate::replay::Replay;
 use crate::report;
 use crate::sources;
 
-pub(crate) fn run(args: &PolicyOnRecords, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicyOnRecordsArgs, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let after = Side::Judged(Replay::new(&policies));

@@ -14,14 +14,14 @@ use callgate_audit::{CallOutcome, StoredRecord};
 use callgate_store::Opinion;
 use serde::Serialize;
 
-use crate::args::PolicySuggest;
+use crate::args::PolicySuggestArgs;
 use crate::exit::Exit;
 use crate::marks::Marks;
 use crate::records;
 use crate::render::{self, printable};
 use crate::report;
 
-pub(crate) fn run(args: &PolicySuggest, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicySuggestArgs, config: Option<&Path>) -> Result<Exit> {
     let suggestion = match args.exceptions {
         true => exceptions::suggest(args, config)?,
         false => allow_rules::suggest(args, config)?,

@@ -12,14 +12,14 @@ use callgate_config::ConfigError;
 use callgate_policy::{ExampleCount, Policies};
 use serde::Serialize;
 
-use crate::args::PolicyTest;
+use crate::args::PolicyTestArgs;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable, rule_name};
 use crate::report;
 use crate::sources;
 use file::{Expected, TestCase};
 
-pub(crate) fn run(args: &PolicyTest, config: Option<&Path>) -> Result<Exit> {
+pub(crate) fn run(args: &PolicyTestArgs, config: Option<&Path>) -> Result<Exit> {
     let outcome = match sources::load(&args.policies.files, config) {
         Ok(policies) => outcome(&policies, &args.tests)?,
         Err(error) => return Err(rejected(error, args.junit.as_deref())),

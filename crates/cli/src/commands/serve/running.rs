@@ -27,7 +27,7 @@ enum Exposed {
 }
 
 impl Flags {
-    pub(super) fn of(args: &args::Serve) -> Self {
+    pub(super) fn of(args: &args::ServeArgs) -> Self {
         let exposed = if args.strict { Exposed::Refuse } else { Exposed::Warn };
         Self { listen: args.listen, exposed }
     }

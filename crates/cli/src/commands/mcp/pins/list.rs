@@ -7,13 +7,13 @@ use callgate_registry::{ItemKind, Pin, PinState, PinStatus};
 use serde_json::{Value, json};
 
 use super::super::store;
-use crate::args::PinsList;
+use crate::args::PinsListArgs;
 use crate::exit::Exit;
 use crate::render::{self, talk};
 use crate::report;
 use crate::table::Listing;
 
-pub(super) fn run(args: &PinsList, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(args: &PinsListArgs, config: Option<&Path>) -> Result<Exit> {
     let mut pins = store::pins(config)?;
     pins.retain(|pin| {
         store::fits(args.server.as_deref(), &pin.identity.server)

@@ -14,7 +14,7 @@ use callgate_policy::{
 use serde::Serialize;
 
 use super::words;
-use crate::args::Caller;
+use crate::args::CallerArgs;
 use crate::exit::Exit;
 use crate::render::{self, printable, rule_name};
 use crate::report;
@@ -47,7 +47,7 @@ struct Line {
 
 pub(in crate::commands::policy) fn run(
     set: &PolicySet,
-    caller: &Caller,
+    caller: &CallerArgs,
     json: bool,
     config: Option<&Path>,
 ) -> Result<Exit> {
@@ -63,7 +63,7 @@ pub(in crate::commands::policy) fn run(
     Ok(Exit::Success)
 }
 
-fn origin(caller: &Caller) -> OriginFields {
+fn origin(caller: &CallerArgs) -> OriginFields {
     let mut origin = OriginFields::at(Surface::Response);
     origin.who = Who {
         org: caller.org.clone(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::conditions::{self, Commands};
 use super::yaml::Yaml;
 use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out};
-use crate::args::{Filters, PolicySuggest};
+use crate::args::{Filters, PolicySuggestArgs};
 use crate::commands::policy::comparison::{Context, for_each_call};
 use crate::marks::Marks;
 use crate::recorded_call::RecordedCall;
@@ -21,7 +21,7 @@ use crate::render::{count, hinted};
 use crate::replay::Replay;
 use crate::sources;
 
-pub(super) fn suggest(args: &PolicySuggest, config: Option<&Path>) -> Result<Suggestion> {
+pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result<Suggestion> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let marks = Marks::of(&reader)?;

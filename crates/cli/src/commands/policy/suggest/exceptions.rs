@@ -10,7 +10,7 @@ use callgate_store::{Opinion, RecordReader};
 use super::conditions::{self, Commands};
 use super::yaml::Yaml;
 use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out, short};
-use crate::args::{Filters, PolicySuggest};
+use crate::args::{Filters, PolicySuggestArgs};
 use crate::commands::policy::comparison::{Context, for_each_call};
 use crate::marks::Marks;
 use crate::recorded_call::RecordedCall;
@@ -20,7 +20,7 @@ use crate::replay::Replay;
 use crate::rule_source::RuleSource;
 use crate::sources;
 
-pub(super) fn suggest(args: &PolicySuggest, config: Option<&Path>) -> Result<Suggestion> {
+pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result<Suggestion> {
     let load = || sources::load(&args.policies.files, config);
     let (base, reader) = (load()?, records::reader(config)?);
     let marks = Marks::of(&reader)?;
