@@ -77,7 +77,7 @@ pub(crate) fn drawn(report: &EffectReport) -> String {
 }
 
 /// A piece of a text that fits on a line.
-struct Row {
+struct TextRow {
     shown: String,
     /// The bytes of the text, and the column where the character at each of them begins.
     columns: Vec<(usize, usize)>,
@@ -85,7 +85,7 @@ struct Row {
     end: usize,
 }
 
-impl Row {
+impl TextRow {
     fn new(start: usize) -> Self {
         Self { shown: String::new(), columns: Vec::new(), end: start }
     }
@@ -102,15 +102,15 @@ impl Row {
     }
 }
 
-fn rows(text: &str) -> Vec<Row> {
-    let mut rows = vec![Row::new(0)];
+fn rows(text: &str) -> Vec<TextRow> {
+    let mut rows = vec![TextRow::new(0)];
     for (at, character) in text.char_indices() {
         let next = at + character.len_utf8();
         let shown = printable(&character.to_string());
         let wraps =
             rows.last().is_some_and(|row| row.shown.width() + shown.width() > WIDTH - INDENT.len());
         if wraps {
-            rows.push(Row::new(at));
+            rows.push(TextRow::new(at));
         }
         if let Some(row) = rows.last_mut() {
             row.columns.push((at, row.shown.width()));
@@ -120,14 +120,14 @@ fn rows(text: &str) -> Vec<Row> {
             }
         }
         if character == '\n' {
-            rows.push(Row::new(next));
+            rows.push(TextRow::new(next));
         }
     }
     rows.retain(|row| !row.columns.is_empty() || text.is_empty());
     rows
 }
 
-fn draw(text: &mut String, row: &Row, argument: &ArgumentEffects) {
+fn draw(text: &mut String, row: &TextRow, argument: &ArgumentEffects) {
     text.push_str(format!("{INDENT}{}", row.shown).trim_end());
     text.push('\n');
     let mut last = None;

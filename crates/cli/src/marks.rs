@@ -14,9 +14,9 @@ use crate::when;
 
 /// The marks of all calls.
 #[derive(Debug, Default)]
-pub(crate) struct Marks(HashMap<RecordId, CallMark>);
+pub(crate) struct CallMarks(HashMap<RecordId, CallMark>);
 
-impl Marks {
+impl CallMarks {
     pub(crate) fn of(reader: &RecordReader) -> Result<Self> {
         let marks = reader.marks()?;
         Ok(Self(marks.into_iter().map(|mark| (mark.record, mark)).collect()))
@@ -84,7 +84,7 @@ pub(crate) fn false_alarms(
 ) -> Result<BTreeMap<String, FalseAlarms>> {
     let filter = Filter { verdict: Some(CallOutcome::Deny), limit: None, ..filter.clone() };
     let mut rules: BTreeMap<String, FalseAlarms> = BTreeMap::new();
-    let marks = Marks::of(reader)?;
+    let marks = CallMarks::of(reader)?;
     for stored in marks.calls(reader, &filter, None)? {
         let rule = stored.record.verdict.as_ref().and_then(|verdict| verdict.rule.clone());
         let (Some(rule), Some(opinion)) = (rule, marks.opinion(&stored)) else { continue };
@@ -106,7 +106,7 @@ pub(crate) fn false_alarms(
 }
 
 /// The rule column of lists: the rule that decided, and the mark.
-pub(crate) fn rule_with_mark(stored: &StoredRecord, marks: &Marks) -> String {
+pub(crate) fn rule_with_mark(stored: &StoredRecord, marks: &CallMarks) -> String {
     let rule = records::rule_or_rewrite(stored);
     match marks.opinion(stored) {
         Some(opinion) => format!("{rule} (marked {})", opinion.as_str()).trim_start().to_owned(),

@@ -121,12 +121,12 @@ impl From<InputLoss> for NotReplayable {
 
 /// What happened to a call, and which rule decided.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Decision {
+pub(crate) struct RuleDecision {
     pub(crate) verdict: Verdict,
     pub(crate) rule: String,
 }
 
-impl Decision {
+impl RuleDecision {
     /// What is on record; an error if no rule of a policy decided that users write.
     pub(crate) fn recorded(stored: &StoredRecord) -> Result<Self, NotReplayable> {
         let verdict = stored.record.verdict.as_ref();

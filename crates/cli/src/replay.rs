@@ -9,7 +9,7 @@ use callgate_policy::{Judgement, Policies};
 use callgate_store::{FlowStep, RecordReader};
 use jiff::SignedDuration;
 
-use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
+use crate::recorded_call::{NotReplayable, RecordedCall, RuleDecision};
 use crate::sessions::Sessions;
 
 /// Policies, and what the calls that they have judged so far did.
@@ -86,13 +86,13 @@ impl<'p> Replay<'p> {
         &mut self,
         stored: &StoredRecord,
         recorded: Result<&RecordedCall, NotReplayable>,
-    ) -> Result<Decision, NotReplayable> {
+    ) -> Result<RuleDecision, NotReplayable> {
         let judgement = self.judge_next(stored, recorded)?;
         let decided = stored.record.verdict.as_ref().filter(|it| it.action == CallOutcome::Deny);
         let rule = decided.and_then(|verdict| verdict.rule.as_ref());
         match rule.is_some_and(|rule| judgement.limits.iter().any(|limit| limit.rule == *rule)) {
             true => Err(NotReplayable::Limited),
-            false => Ok(Decision::of(&judgement)),
+            false => Ok(RuleDecision::of(&judgement)),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'p> Replay<'p> {
 /// say.
 fn was_stopped_otherwise(stored: &StoredRecord) -> bool {
     let denied = stored.record.verdict.as_ref().is_some_and(|it| it.action == CallOutcome::Deny);
-    denied && Decision::recorded(stored).is_err()
+    denied && RuleDecision::recorded(stored).is_err()
 }
 
 /// How long before a call something can have happened that its judgement depends on.

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 /// One line of `filter --json`.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Event<'a> {
+pub(crate) struct FilterEvent<'a> {
     pub(crate) event: &'static str,
     #[serde(flatten)]
     pub(crate) call: Option<CallFields<'a>>,
@@ -61,7 +61,7 @@ impl<'a> Removed<'a> {
 
 /// A line of `filter --json` about what a text rule found.
 #[derive(Debug, Serialize)]
-pub(crate) struct Guardrail<'a> {
+pub(crate) struct TextRuleEvent<'a> {
     event: &'static str,
     action: &'static str,
     kind: &'a str,
@@ -71,7 +71,7 @@ pub(crate) struct Guardrail<'a> {
     hint: Option<&'a str>,
 }
 
-impl<'a> Guardrail<'a> {
+impl<'a> TextRuleEvent<'a> {
     pub(crate) fn of(hit: &'a TextHit) -> Self {
         Self {
             event: "guardrail",
@@ -94,14 +94,14 @@ pub(crate) struct Unjudged {
 
 /// What `policy check --json` found.
 #[derive(Debug, Serialize)]
-pub(crate) struct Findings<'a> {
+pub(crate) struct PolicyCheckOutput<'a> {
     pub(crate) ok: bool,
-    pub(crate) problems: Vec<Finding<'a>>,
-    pub(crate) warnings: Vec<Finding<'a>>,
+    pub(crate) problems: Vec<ProblemOutput<'a>>,
+    pub(crate) warnings: Vec<ProblemOutput<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Finding<'a> {
+pub(crate) struct ProblemOutput<'a> {
     file: Cow<'a, str>,
     /// Absent if it is about the file, not about its text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub(crate) struct Finding<'a> {
     hint: Option<Cow<'a, str>>,
 }
 
-impl<'a> Finding<'a> {
+impl<'a> ProblemOutput<'a> {
     pub(crate) fn of(diagnostic: &'a Diagnostic) -> Self {
         Self {
             file: Cow::Borrowed(&diagnostic.source),
@@ -176,7 +176,7 @@ mod tests {
             caller: None,
         };
         let call = Some(CallFields::of(&call));
-        line(&Event { event: "tool_call", call, ..Event::default() }).unwrap()
+        line(&FilterEvent { event: "tool_call", call, ..FilterEvent::default() }).unwrap()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use callgate_document::{Node, Problems, Source, SourceSpan, Yaml, parse};
 
 /// A rule in a file.
-pub(crate) struct RuleSource {
+pub(crate) struct LocatedRule {
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) span: SourceSpan,
@@ -11,7 +11,7 @@ pub(crate) struct RuleSource {
     pub(crate) when: Option<String>,
 }
 
-impl RuleSource {
+impl LocatedRule {
     /// The rule of this policy and id, in one of these files.
     pub(crate) fn find(sources: &[Source], policy: &str, rule: &str) -> Option<Self> {
         sources.iter().find_map(|source| {

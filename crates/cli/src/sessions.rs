@@ -14,14 +14,14 @@ use jiff::Timestamp;
 /// forgotten.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    known: HashMap<SessionName, Session>,
+    known: HashMap<SessionName, ReplayedSession>,
 }
 
 /// The principal, and its name for the session.
 type SessionName = (String, String);
 
 #[derive(Default)]
-struct Session {
+struct ReplayedSession {
     files: Arc<SessionFiles>,
     events: Vec<(String, Timestamp)>,
     used: Timestamp,
@@ -83,14 +83,14 @@ impl Sessions {
         lost.is_some_and(|lost| !is_old(lost, now))
     }
 
-    fn session(&mut self, origin: &OriginFields, now: Timestamp) -> &mut Session {
+    fn session(&mut self, origin: &OriginFields, now: Timestamp) -> &mut ReplayedSession {
         let name = name(origin);
         if self.known.len() >= MAX_SESSIONS && !self.known.contains_key(&name) {
             self.forget(now);
         }
         let session = self.known.entry(name).or_default();
         if is_old(session.used, now) {
-            *session = Session::default();
+            *session = ReplayedSession::default();
         }
         session.used = now;
         session

@@ -10,7 +10,7 @@ use callgate_audit::{Filter, RecordKind, StoredRecord};
 
 use crate::args::{self, CallsCommand};
 use crate::exit::Exit;
-use crate::marks::{Marks, rule_with_mark};
+use crate::marks::{CallMarks, rule_with_mark};
 use crate::records::{self, DEFAULT_LIMIT};
 use crate::render::{self, printable, talk};
 use crate::report;
@@ -33,7 +33,7 @@ fn list(args: &args::CallsArgs, config: Option<&Path>) -> Result<Exit> {
         filter = records::of_request(request, filter);
     }
     let reader = records::reader(config)?;
-    let marks = Marks::of(&reader)?;
+    let marks = CallMarks::of(&reader)?;
     let found = match args.marked {
         Some(opinion) => marks.calls(&reader, &filter, Some(opinion))?,
         None => reader.records(&filter)?,
@@ -59,7 +59,7 @@ fn list(args: &args::CallsArgs, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// What fits into 80 columns and can still be read there.
-fn short_table(found: &[StoredRecord], marks: &Marks) -> Listing {
+fn short_table(found: &[StoredRecord], marks: &CallMarks) -> Listing {
     let head = ["record", "time", "verdict", "user", "rule", "call"];
     let mut table = Listing::new(head).whole(0).whole(1).whole(2).least(5, 30).painted(2);
     for stored in found {
@@ -75,7 +75,7 @@ fn short_table(found: &[StoredRecord], marks: &Marks) -> Listing {
     table
 }
 
-fn wide_table(found: &[StoredRecord], marks: &Marks) -> Listing {
+fn wide_table(found: &[StoredRecord], marks: &CallMarks) -> Listing {
     let head = ["record", "time", "verdict", "user", "rule", "model", "id", "tool", "input"];
     let mut table = Listing::new(head).painted(2).fit(Fit::Whole);
     for stored in found {
@@ -104,7 +104,7 @@ pub(crate) fn print_json(found: &[StoredRecord]) -> Result<Exit> {
 fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
     let stored = records::find(&reader, id)?;
-    let marks = Marks::of(&reader)?;
+    let marks = CallMarks::of(&reader)?;
     if json {
         render::print(&report::line(&marks.json(&stored))?)?;
     } else {
@@ -120,7 +120,7 @@ fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
 /// Everything that is known, one line each; what is not known is left out.
 pub(crate) fn described(stored: &StoredRecord) -> String {
     let record = &stored.record;
-    let mut rows = Rows::default();
+    let mut rows = LabelledLines::default();
     rows.add("record", Some(stored.seq));
     rows.add("id", Some(record.id));
     rows.add("time", Some(when::shown_exactly(record.time)));
@@ -178,7 +178,7 @@ pub(crate) fn described(stored: &StoredRecord) -> String {
     rows.0
 }
 
-fn verdict_rows(rows: &mut Rows, stored: &StoredRecord) {
+fn verdict_rows(rows: &mut LabelledLines, stored: &StoredRecord) {
     let Some(verdict) = &stored.record.verdict else { return };
     rows.add("verdict", Some(verdict.action.as_str()));
     rows.add("rule", Some(records::rule(stored)).filter(|rule| !rule.is_empty()));
@@ -201,7 +201,7 @@ fn verdict_rows(rows: &mut Rows, stored: &StoredRecord) {
     }
 }
 
-fn policy_rows(rows: &mut Rows, stored: &StoredRecord) {
+fn policy_rows(rows: &mut LabelledLines, stored: &StoredRecord) {
     let Some(facts) = &stored.record.policies else { return };
     rows.add("policies", facts.digest.as_ref());
     rows.add("before", facts.before.as_ref());
@@ -221,7 +221,7 @@ fn policy_rows(rows: &mut Rows, stored: &StoredRecord) {
     }
 }
 
-fn mcp_rows(rows: &mut Rows, stored: &StoredRecord) {
+fn mcp_rows(rows: &mut LabelledLines, stored: &StoredRecord) {
     let hash = stored.record.tool.as_ref().and_then(|tool| tool.definition_hash.as_ref());
     rows.add("defined", hash);
     let Some(facts) = &stored.record.mcp else { return };
@@ -241,7 +241,7 @@ fn mcp_rows(rows: &mut Rows, stored: &StoredRecord) {
     }
 }
 
-fn origin_rows(rows: &mut Rows, stored: &StoredRecord) {
+fn origin_rows(rows: &mut LabelledLines, stored: &StoredRecord) {
     for origin in &stored.record.origins {
         let found = match origin.only_tool_result {
             Some(true) => "came only from a tool result",
@@ -252,7 +252,7 @@ fn origin_rows(rows: &mut Rows, stored: &StoredRecord) {
     }
 }
 
-fn who_rows(rows: &mut Rows, stored: &StoredRecord) {
+fn who_rows(rows: &mut LabelledLines, stored: &StoredRecord) {
     let who = &stored.record.who;
     rows.add("org", who.org.as_ref());
     rows.add("team", who.team.as_ref());
@@ -267,9 +267,9 @@ fn who_rows(rows: &mut Rows, stored: &StoredRecord) {
 
 /// Labelled lines.
 #[derive(Debug, Default)]
-struct Rows(String);
+struct LabelledLines(String);
 
-impl Rows {
+impl LabelledLines {
     fn add(&mut self, label: &str, value: Option<impl ToString>) {
         if let Some(value) = value {
             let value = printable(&value.to_string());

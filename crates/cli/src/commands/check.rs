@@ -66,7 +66,7 @@ struct Checker {
 }
 
 /// A call, and what would happen to it.
-pub(crate) struct Checked {
+pub(crate) struct CheckedCall {
     pub(crate) call: ToolCall,
     pub(crate) judgement: Judgement,
     /// Set if a list of servers or tools refuses it, whatever the rules say.
@@ -74,14 +74,14 @@ pub(crate) struct Checked {
     effects: EffectReport,
 }
 
-impl Checked {
+impl CheckedCall {
     fn exit(&self) -> Exit {
         Exit::of(if self.refusal.is_some() { Verdict::Deny } else { self.judgement.verdict })
     }
 }
 
 impl Checker {
-    fn check(&self, given: GivenCall, sessions: Option<&mut Sessions>) -> Result<Checked> {
+    fn check(&self, given: GivenCall, sessions: Option<&mut Sessions>) -> Result<CheckedCall> {
         let (mut calls, now) = (given.calls, Timestamp::now());
         // A line without a session stands for itself.
         let has_session = calls.iter().all(|call| call.origin.session.is_some());
@@ -95,11 +95,11 @@ impl Checker {
         }
         let refusal = refused_by_lists(&self.lists, &call.name);
         let effects = self.judge.effects(&call);
-        Ok(Checked { call, judgement, refusal, effects })
+        Ok(CheckedCall { call, judgement, refusal, effects })
     }
 
-    fn json(&self, checked: &Checked) -> Result<String> {
-        let Checked { call, judgement, refusal, effects } = checked;
+    fn json(&self, checked: &CheckedCall) -> Result<String> {
+        let CheckedCall { call, judgement, refusal, effects } = checked;
         let mut output = CheckOutput::worded(call, judgement, &self.denial).with_effects(effects);
         if let Some(refusal) = refusal {
             output = output.refused(POLICY, refusal.rule, &refusal.reason, &refusal.hint);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::ConfigCommand;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable, talk};
-use crate::report::{self, Finding};
+use crate::report::{self, ProblemOutput};
 use crate::served::SERVED;
 
 pub(crate) fn run(args: &ConfigCommand, config: Option<&Path>) -> Result<Exit> {
@@ -47,16 +47,16 @@ fn check(loaded: Result<ResolvedConfig, ConfigError>, json: bool) -> Result<Exit
             Ok(Exit::Success)
         }
         Err(ConfigError::Rejected(rejected)) if json => {
-            failed(rejected.problems.iter().map(Finding::of).collect())
+            failed(rejected.problems.iter().map(ProblemOutput::of).collect())
         }
         Err(ConfigError::Exposed { files, .. }) if json => {
-            failed(files.iter().map(Finding::exposed).collect())
+            failed(files.iter().map(ProblemOutput::exposed).collect())
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn failed(problems: Vec<Finding<'_>>) -> Result<Exit> {
+fn failed(problems: Vec<ProblemOutput<'_>>) -> Result<Exit> {
     let found = json!({ "ok": false, "problems": problems, "warnings": [] });
     render::print(&report::line(&found)?)?;
     Ok(Exit::Error)
@@ -79,9 +79,9 @@ fn as_json(resolved: &ResolvedConfig) -> Value {
     let proxy = &resolved.proxy;
     let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
     let missing = resolved.missing.iter().map(|missing| &missing.problem);
-    let exposed = resolved.policies.exposed.iter().map(Finding::exposed);
-    let warnings: Vec<Finding<'_>> =
-        warnings.chain(missing).map(Finding::of).chain(exposed).collect();
+    let exposed = resolved.policies.exposed.iter().map(ProblemOutput::exposed);
+    let warnings: Vec<ProblemOutput<'_>> =
+        warnings.chain(missing).map(ProblemOutput::of).chain(exposed).collect();
     let providers = proxy.providers.iter().map(|provider| {
         json!({
             "name": provider.name,

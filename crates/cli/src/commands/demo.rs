@@ -55,7 +55,7 @@ async fn play(pause: Duration) -> Result<Exit> {
     })?;
     let decider =
         Decider::new(Some(policies()?), audit.clone(), callgate_decide::Settings::default());
-    let model = model::Model::start().await?;
+    let model = model::DemoModel::start().await?;
     let server = BoundGateway::start(settings(&model)?, decider, Mounts::default()).await?;
     let address = server.address()?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -66,7 +66,7 @@ async fn play(pause: Duration) -> Result<Exit> {
     render::print(show::OPENING)?;
     let mut client = client::Client::ask(address).await?;
     model.answers().await?;
-    let mut table = show::Table::begin()?;
+    let mut table = show::DemoTable::begin()?;
     for frame in model::SCRIPT {
         model.send(frame).await?;
         let got = client.gets(pause).await?;
@@ -96,7 +96,7 @@ fn policies() -> Result<Policies> {
     compiled.map(|(policies, _)| policies).map_err(|problems| anyhow::anyhow!("{problems:?}"))
 }
 
-fn settings(model: &model::Model) -> Result<Settings> {
+fn settings(model: &model::DemoModel) -> Result<Settings> {
     let base_url = format!("http://{}", model.address()?).parse()?;
     let dialect = Dialect::Anthropic;
     Ok(Settings {

@@ -18,11 +18,11 @@ use crate::exit::Exit;
 use crate::render::{self, Color, count, printable};
 use crate::report;
 use crate::served::SERVED;
-use enforcement::Policies;
+use enforcement::PoliciesOnDisk;
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
-struct Report {
+struct DoctorReport {
     /// Whether all of it works. A gateway that is not running is not a fault.
     ok: bool,
     config: Option<String>,
@@ -38,10 +38,10 @@ struct Report {
     exposed: Vec<String>,
     /// Variables that the config names and that are not set here.
     missing_variables: Vec<String>,
-    store: store::State,
-    gateway: gateway::State,
-    api: api::State,
-    mcp: mcp::State,
+    store: store::StoreReport,
+    gateway: gateway::GatewayReport,
+    api: api::ApiReport,
+    mcp: mcp::McpReport,
     enforced: Vec<String>,
     /// What is judged as soon as the gateway runs.
     inactive: Vec<String>,
@@ -77,15 +77,15 @@ fn rejected(error: ConfigError, json: bool) -> Result<Exit> {
     Err(error.into())
 }
 
-fn examine(resolved: &ResolvedConfig, broken: Option<&Rejected>) -> Report {
+fn examine(resolved: &ResolvedConfig, broken: Option<&Rejected>) -> DoctorReport {
     let store = store::examine(&resolved.audit.store);
     let gateway = gateway::examine(resolved.proxy.listen);
-    let policies = if broken.is_some() { Policies::Rejected } else { Policies::Valid };
+    let policies = if broken.is_some() { PoliciesOnDisk::Rejected } else { PoliciesOnDisk::Valid };
     let api = api::examine(resolved, policies);
     let mcp = mcp::examine(resolved);
     let found = enforcement::examine(resolved, policies, gateway.running());
     let compiled = resolved.policies.compiled.as_ref();
-    Report {
+    DoctorReport {
         ok: store.works() && gateway.works() && api.works() && mcp.works() && broken.is_none(),
         policy_error: broken.map(Rejected::to_string),
         config: resolved.path.as_ref().map(|path| path.display().to_string()),
@@ -110,7 +110,7 @@ fn exposed(resolved: &ResolvedConfig) -> Vec<String> {
     files.map(|exposed| format!("{exposed}; run `{}`", exposed.fix())).collect()
 }
 
-fn shown(report: &Report, color: Color) -> String {
+fn shown(report: &DoctorReport, color: Color) -> String {
     let mut text = String::new();
     let mut row = |label: &str, value: &str| {
         let label = match label {

@@ -20,7 +20,7 @@ use crate::args::{self, FilterOnDeny};
 use crate::exit::Exit;
 use crate::judge::{self, Judge};
 use crate::render::{self, Color, hinted};
-use crate::report::{self, CallFields, Event, Guardrail, Removed};
+use crate::report::{self, CallFields, FilterEvent, Removed, TextRuleEvent};
 use crate::sources;
 use crate::surroundings::response_origin;
 
@@ -38,7 +38,8 @@ pub(crate) fn run(args: &args::FilterArgs, config: Option<&Path>) -> Result<Exit
     let gate = Gate::new(args.dialect, settings);
     let reporter =
         if args.json { Reporter::Json } else { Reporter::People(Color::of(&io::stderr())) };
-    let mut filter = Filter { decoder, gate, judge, reporter, plain: Vec::new(), free: Vec::new() };
+    let mut filter =
+        ResponseFilter { decoder, gate, judge, reporter, plain: Vec::new(), free: Vec::new() };
     match filter.pump(io::stdin().lock(), io::stdout().lock()) {
         Ok(Ending::Clean | Ending::Blocked) => Ok(Exit::Success),
         Ok(Ending::Error(why)) => {
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &args::FilterArgs, config: Option<&Path>) -> Result<Exit
 }
 
 /// One response on its way.
-struct Filter {
+struct ResponseFilter {
     decoder: Decoder,
     gate: Gate,
     judge: Judge,
@@ -75,7 +76,7 @@ enum Fed {
 /// Providers send events of some hundred bytes; a read returns what is there.
 const CHUNK: usize = 64 * 1024;
 
-impl Filter {
+impl ResponseFilter {
     /// Carries the response through. The error is one of writing.
     fn pump(&mut self, mut input: impl Read, mut output: impl Write) -> io::Result<Ending> {
         let mut chunk = vec![0; CHUNK];
@@ -195,7 +196,7 @@ impl Reporter {
                     render::talk(&render::verdict_words("sanitize", tool, &rule, &kinds, color));
                 }
             }
-            Self::Json => write_event(&Event {
+            Self::Json => write_event(&FilterEvent {
                 event: "tool_call",
                 call: Some(CallFields::of(call)),
                 judged: Some(JudgementOutput::of(judgement)),
@@ -227,7 +228,7 @@ impl Reporter {
             }
             Self::Json => {
                 let call = Some(CallFields::of(call));
-                write_event(&Event { event: "observed", call, ..Event::default() });
+                write_event(&FilterEvent { event: "observed", call, ..FilterEvent::default() });
             }
         }
     }
@@ -249,7 +250,7 @@ impl Reporter {
             }
             Self::Json => {
                 let call = tool.map(CallFields::named);
-                write_event(&Event { event, call, judged: None, why: Some(why) });
+                write_event(&FilterEvent { event, call, judged: None, why: Some(why) });
             }
         }
     }
@@ -262,7 +263,7 @@ impl Reporter {
                 let (word, kind) = (hit.action.as_str(), format!("text ({})", hit.kind));
                 render::talk(&render::verdict_words(word, &kind, &rule, &hit.reason, color));
             }
-            Self::Json => write_event(&Guardrail::of(hit)),
+            Self::Json => write_event(&TextRuleEvent::of(hit)),
         }
     }
 
@@ -271,9 +272,11 @@ impl Reporter {
             Self::People(_) => {
                 render::error(&anyhow::anyhow!("the response was ended with an error: {why}"));
             }
-            Self::Json => {
-                write_event(&Event { event: "ended", why: Some(why), ..Event::default() })
-            }
+            Self::Json => write_event(&FilterEvent {
+                event: "ended",
+                why: Some(why),
+                ..FilterEvent::default()
+            }),
         }
     }
 }

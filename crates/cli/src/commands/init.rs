@@ -14,7 +14,7 @@ use crate::render::{hinted, printable, talk};
 use crate::sources;
 
 pub(crate) fn run(args: &args::InitArgs, config: Option<&Path>) -> Result<Exit> {
-    let target = Target::of(args, config)?;
+    let target = InitTarget::of(args, config)?;
     let path = target.path();
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         // Anyone who can write the file or replace it decides what it allows, so other users never
@@ -22,21 +22,21 @@ pub(crate) fn run(args: &args::InitArgs, config: Option<&Path>) -> Result<Exit> 
         let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
         made.with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     }
-    let rules = if args.copy_starter { Rules::Copied } else { Rules::BuiltIn };
+    let rules = if args.copy_starter { StarterRules::Copied } else { StarterRules::BuiltIn };
     write(path, &contents(&target, rules), args.force)?;
     talk(&next(&target));
     Ok(Exit::Success)
 }
 
 /// Where the file goes.
-enum Target {
+enum InitTarget {
     /// Where every command finds it.
     User(PathBuf),
     /// Where commands find it only if it is named.
     Named(PathBuf),
 }
 
-impl Target {
+impl InitTarget {
     fn of(args: &args::InitArgs, config: Option<&Path>) -> Result<Self> {
         match (config, args.project) {
             (Some(path), false) => Ok(Self::Named(path.to_owned())),
@@ -58,7 +58,7 @@ impl Target {
 
 /// Which rules of `builtin:starter` the file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rules {
+enum StarterRules {
     /// None: it names the built-in policy.
     BuiltIn,
     /// All of them.
@@ -99,14 +99,14 @@ fn remove_leftover(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn contents(target: &Target, rules: Rules) -> String {
+fn contents(target: &InitTarget, rules: StarterRules) -> String {
     let place = match target {
-        Target::User(_) => USER,
-        Target::Named(_) => NAMED,
+        InitTarget::User(_) => USER,
+        InitTarget::Named(_) => NAMED,
     };
     match rules {
-        Rules::BuiltIn => format!("{place}{RULES}"),
-        Rules::Copied => format!("{place}{COPIED}\n{}", starter().text),
+        StarterRules::BuiltIn => format!("{place}{RULES}"),
+        StarterRules::Copied => format!("{place}{COPIED}\n{}", starter().text),
     }
 }
 
@@ -136,11 +136,11 @@ const COPIED: &str = "\
 # After a change, run `callgate config check`.
 ";
 
-fn next(target: &Target) -> String {
+fn next(target: &InitTarget) -> String {
     let shown = printable(&target.path().display().to_string());
     let option = match target {
-        Target::User(_) => String::new(),
-        Target::Named(_) => format!(" --config {shown}"),
+        InitTarget::User(_) => String::new(),
+        InitTarget::Named(_) => format!(" --config {shown}"),
     };
     format!(
         "wrote {shown}\n\

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::given_call::GivenCall;
 use crate::sources;
 use crate::surroundings::call_defaults;
-use list::Output;
+use list::ListFormat;
 
 pub(crate) fn run(args: &PolicyCommand, config: Option<&Path>) -> Result<Exit> {
     match args {
@@ -56,6 +56,6 @@ pub(crate) fn run(args: &PolicyCommand, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-fn output(json: bool, wide: Wide) -> Output {
-    if json { Output::Json } else { Output::Table(wide.fit()) }
+fn output(json: bool, wide: Wide) -> ListFormat {
+    if json { ListFormat::Json } else { ListFormat::Table(wide.fit()) }
 }

@@ -28,8 +28,8 @@ use crate::exit::Exit;
 use crate::reload::{self, Reloader};
 use crate::render::hinted;
 
-use api::{Api, GatewayState};
-use running::{Flags, Gateway};
+use api::{ApiTask, GatewayState};
+use running::{Flags, RunningGateway};
 use signals::Signals;
 
 pub(crate) fn run(args: &args::ServeArgs, config: Option<&Path>) -> Result<Exit> {
@@ -99,11 +99,11 @@ async fn serve(
         .await
         .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
-    let api = Api::start(&resolved.api, Arc::clone(&reload_context.known))?;
+    let api = ApiTask::start(&resolved.api, Arc::clone(&reload_context.known))?;
     decider.loaded(&reload::source(&resolved));
     let ReloadContext { flags, started, known, config, format } = reload_context;
     banner::show(&banner::Facts::of(&resolved, address, &decider, &api.shown()), format);
-    let gateway = Gateway { flags, control: server.reloader(), known };
+    let gateway = RunningGateway { flags, control: server.reloader(), known };
     let (config, policies) = (config.as_deref(), &resolved.policies);
     let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));

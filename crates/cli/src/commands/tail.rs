@@ -13,7 +13,7 @@ use callgate_store::{Location, RecordReader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use unicode_width::UnicodeWidthStr as _;
 
-use self::gateway::Gateway;
+use self::gateway::FollowedGateway;
 use crate::args;
 use crate::exit::Exit;
 use crate::records;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &args::TailArgs, config: Option<&Path>) -> Result<Exit> 
     if !is_read || args.no_follow {
         return Ok(Exit::Success);
     }
-    runtime.block_on(tail.follow(Gateway::new(&listen, &settings.store)))
+    runtime.block_on(tail.follow(FollowedGateway::new(&listen, &settings.store)))
 }
 
 /// Opens the store, and waits for it if nothing was recorded yet. `None` if it is interrupted
@@ -124,7 +124,7 @@ impl Tail {
 
     /// Shows new records until it is interrupted or stdout is closed. They come from the feed of a
     /// gateway while one is running, and from the store otherwise.
-    async fn follow(mut self, mut gateway: Gateway) -> Result<Exit> {
+    async fn follow(mut self, mut gateway: FollowedGateway) -> Result<Exit> {
         // Asked for once: an interrupt while records are read must not be missed.
         let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
         let mut feed: Option<FeedEvents> = None;

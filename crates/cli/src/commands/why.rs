@@ -18,8 +18,8 @@ use super::policy::explain::{
 use crate::args::WhyArgs;
 use crate::effects_text;
 use crate::exit::Exit;
-use crate::marks::Marks;
-use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
+use crate::marks::CallMarks;
+use crate::recorded_call::{NotReplayable, RecordedCall, RuleDecision};
 use crate::records;
 use crate::render::{self, count, printable, rule_name};
 use crate::replay::Replay;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &WhyArgs, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
     let stored = records::find_call(&reader, &args.id)?;
-    let marks = Marks::of(&reader)?;
+    let marks = CallMarks::of(&reader)?;
     let today = Today::of(&stored, &policies, &reader)?;
     let text = match args.json {
         true => as_json(&stored, &marks, today)?,
@@ -70,7 +70,7 @@ impl Today {
 }
 
 /// The call, and what was decided then.
-fn recorded_text(stored: &StoredRecord, marks: &Marks) -> String {
+fn recorded_text(stored: &StoredRecord, marks: &CallMarks) -> String {
     let time = when::shown(stored.record.time);
     let mut text =
         format!("record {}, {time}\n{}\n\n", stored.seq, printable(&records::call(stored)));
@@ -102,11 +102,11 @@ fn today_text(stored: &StoredRecord, today: Result<Today, NotReplayable>) -> Str
         Ok(today) => today,
         Err(why) => return format!("today: cannot be judged again: {}\n", why.reason()),
     };
-    let decision = Decision::of(&today.judgement);
+    let decision = RuleDecision::of(&today.judgement);
     let same = match difference(stored, &decision) {
-        Ok(Difference::None) => "the same",
-        Ok(Difference::Rule) => "the same verdict, by another rule",
-        Ok(Difference::Verdict) => "not the same",
+        Ok(DecisionDifference::None) => "the same",
+        Ok(DecisionDifference::Rule) => "the same verdict, by another rule",
+        Ok(DecisionDifference::Verdict) => "not the same",
         Err(_) => "then, no rule decided",
     };
     let mut text = format!("today: {} by {} ({same})\n", decision.verdict, decision.rule);
@@ -145,18 +145,21 @@ fn rules_text(stored: &StoredRecord, rules: &[RuleExplanation]) -> String {
 const MAX_NEAR: usize = 5;
 
 /// How today's decision differs from the one on record.
-enum Difference {
+enum DecisionDifference {
     None,
     Rule,
     Verdict,
 }
 
-fn difference(stored: &StoredRecord, today: &Decision) -> Result<Difference, NotReplayable> {
-    let then = Decision::on_record(stored)?;
+fn difference(
+    stored: &StoredRecord,
+    today: &RuleDecision,
+) -> Result<DecisionDifference, NotReplayable> {
+    let then = RuleDecision::on_record(stored)?;
     Ok(match (then.is_same(today), then.rule == today.rule) {
-        (true, true) => Difference::None,
-        (true, false) => Difference::Rule,
-        (false, _) => Difference::Verdict,
+        (true, true) => DecisionDifference::None,
+        (true, false) => DecisionDifference::Rule,
+        (false, _) => DecisionDifference::Verdict,
     })
 }
 
@@ -195,7 +198,7 @@ struct WhyOutput<'a> {
 
 fn as_json(
     stored: &StoredRecord,
-    marks: &Marks,
+    marks: &CallMarks,
     today: Result<Today, NotReplayable>,
 ) -> Result<String> {
     let record = marks.json(stored);
@@ -210,9 +213,9 @@ fn as_json(
         }
     };
     let Today { call, judgement, rules, effects } = &today;
-    let decided = Decision::of(judgement);
+    let decided = RuleDecision::of(judgement);
     let explanation = ExplanationOutput::of(call, judgement, rules).with_effects(effects);
-    let same = Decision::on_record(stored).ok().map(|then| then.is_same(&decided));
+    let same = RuleDecision::on_record(stored).ok().map(|then| then.is_same(&decided));
     let nearly = rules.iter().filter(|rule| nearly_matched(rule));
     Ok(report::line(&WhyOutput {
         record,

@@ -25,7 +25,7 @@ pub(super) fn of(path: &Path, scope: Scope, budget: &mut usize) -> Extent {
         _ => return Extent::UNKNOWN,
     };
     let above = parent.as_ref().and_then(|parent| parent.metadata().ok());
-    let mut walk = Walk::new(found.dev());
+    let mut walk = DiskWalk::new(found.dev());
     walk.crosses |= above.is_some_and(|above| above.dev() != found.dev());
     let repository = parent.as_deref().and_then(Repository::around);
     if !found.is_dir() {
@@ -69,7 +69,7 @@ impl Repository {
     }
 }
 
-struct Walk {
+struct DiskWalk {
     device: u64,
     files: u64,
     bytes: u64,
@@ -79,7 +79,7 @@ struct Walk {
     is_complete: bool,
 }
 
-impl Walk {
+impl DiskWalk {
     fn new(device: u64) -> Self {
         Self {
             device,

@@ -34,12 +34,12 @@ pub(crate) const SCRIPT: [&str; 20] = [
 ];
 
 /// The model's end of the connection.
-pub(crate) struct Model {
+pub(crate) struct DemoModel {
     listener: TcpListener,
     connection: Arc<Mutex<Option<TcpStream>>>,
 }
 
-impl Model {
+impl DemoModel {
     pub(crate) async fn start() -> Result<Self> {
         let listener =
             TcpListener::bind(("127.0.0.1", 0)).await.context("no free port on loopback")?;

@@ -47,11 +47,11 @@ Next:
 }
 
 /// Two columns that grow.
-pub(crate) struct Table {
+pub(crate) struct DemoTable {
     color: Color,
 }
 
-impl Table {
+impl DemoTable {
     pub(crate) fn begin() -> Result<Self> {
         let color = Color::of(&io::stdout());
         let (left, right) = ("─".repeat(LEFT), "─".repeat(RIGHT + 1));

@@ -6,11 +6,11 @@ use callgate_config::ResolvedConfig;
 use callgate_control::{ApiClient, ExpectedGateway, GatewayHealth, Listen, Untrusted, store_file};
 use serde::Serialize;
 
-use super::enforcement::Policies;
+use super::enforcement::PoliciesOnDisk;
 use crate::commands::serve::api::config_digest;
 
 #[derive(Debug, Serialize)]
-pub(super) struct State {
+pub(super) struct ApiReport {
     path: Option<String>,
     /// `running`, `not running`, `another config`, `another store`, `not believed` or `off`.
     state: &'static str,
@@ -24,35 +24,41 @@ pub(super) struct State {
 
 /// Asks as every client does: it must be this user's, this program, with this store and this
 /// config.
-pub(super) fn examine(resolved: &ResolvedConfig, policies: Policies) -> State {
+pub(super) fn examine(resolved: &ResolvedConfig, policies: PoliciesOnDisk) -> ApiReport {
     let path = match &resolved.api {
-        Listen::Off => return State::nothing("off"),
-        Listen::NoPlace => return State::nothing("no place"),
+        Listen::Off => return ApiReport::nothing("off"),
+        Listen::NoPlace => return ApiReport::nothing("no place"),
         Listen::Usual(path) | Listen::Chosen(path) => path,
     };
     let expected = ExpectedGateway {
         store: store_file(&resolved.audit.store),
         // A gateway that has rejected the policies on disk cannot have their digest.
-        digest: (policies == Policies::Valid).then(|| config_digest(&resolved.policies)),
+        digest: (policies == PoliciesOnDisk::Valid).then(|| config_digest(&resolved.policies)),
         agent: None,
     };
     let shown = Some(path.display().to_string());
     match ask(path, &expected) {
-        Ok(health) => State {
+        Ok(health) => ApiReport {
             path: shown,
             state: "running",
             pid: Some(health.pid),
             status: Some(health.status.as_str()),
             problem: None,
         },
-        Err(Untrusted::NotListening(_)) => State { path: shown, ..State::nothing("not running") },
+        Err(Untrusted::NotListening(_)) => {
+            ApiReport { path: shown, ..ApiReport::nothing("not running") }
+        }
         Err(distrust) => {
             let state = match &distrust {
                 Untrusted::OtherStore(_) => "another store",
                 Untrusted::OtherConfig(_) => "another config",
                 _ => "not believed",
             };
-            State { path: shown, problem: Some(distrust.to_string()), ..State::nothing(state) }
+            ApiReport {
+                path: shown,
+                problem: Some(distrust.to_string()),
+                ..ApiReport::nothing(state)
+            }
         }
     }
 }
@@ -63,7 +69,7 @@ fn ask(path: &Path, expected: &ExpectedGateway) -> Result<GatewayHealth, Untrust
     runtime.block_on(async { Ok(ApiClient::connect(path, expected).await?.health().clone()) })
 }
 
-impl State {
+impl ApiReport {
     fn nothing(state: &'static str) -> Self {
         Self { path: None, state, pid: None, status: None, problem: None }
     }

@@ -17,7 +17,7 @@ pub(super) struct Enforcement {
 
 /// The policies on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Policies {
+pub(super) enum PoliciesOnDisk {
     Valid,
     /// A running gateway keeps the last valid ones in force; a new one does not start.
     Rejected,
@@ -28,8 +28,8 @@ const OFFERS: &str = "tools that requests offer";
 
 pub(super) fn examine(
     resolved: &ResolvedConfig,
-    policies: Policies,
-    gateway: gateway::Running,
+    policies: PoliciesOnDisk,
+    gateway: gateway::GatewayRunning,
 ) -> Enforcement {
     let mut found = Enforcement::default();
     let Some(compiled) = resolved.policies.compiled.as_ref().or_else(|| empty(policies)) else {
@@ -41,17 +41,17 @@ pub(super) fn examine(
     };
     let calls = format!("{CALLS} ({})", providers(resolved));
     let (gate, why_inactive) = match (gateway, policies) {
-        (gateway::Running::Yes, Policies::Valid) => (&mut found.enforced, ""),
-        (gateway::Running::Yes, Policies::Rejected) => {
+        (gateway::GatewayRunning::Yes, PoliciesOnDisk::Valid) => (&mut found.enforced, ""),
+        (gateway::GatewayRunning::Yes, PoliciesOnDisk::Rejected) => {
             (&mut found.enforced, ": by the last valid policies")
         }
-        (gateway::Running::No, Policies::Valid) => {
+        (gateway::GatewayRunning::No, PoliciesOnDisk::Valid) => {
             (&mut found.inactive, ": start it with `callgate serve`")
         }
-        (gateway::Running::No, Policies::Rejected) => {
+        (gateway::GatewayRunning::No, PoliciesOnDisk::Rejected) => {
             (&mut found.not_enforced, ": a gateway does not start with a rejected policy")
         }
-        (gateway::Running::SomethingElse, _) => {
+        (gateway::GatewayRunning::SomethingElse, _) => {
             (&mut found.inactive, ": another program uses the gateway's address")
         }
     };
@@ -62,17 +62,17 @@ pub(super) fn examine(
     } else {
         gate.push(format!("{calls}{why_inactive}"));
         match (policies, compiled.concern(Surface::Inbound)) {
-            (Policies::Valid, true) => gate.push(format!("{OFFERS}{why_inactive}")),
-            (Policies::Valid, false) => {
+            (PoliciesOnDisk::Valid, true) => gate.push(format!("{OFFERS}{why_inactive}")),
+            (PoliciesOnDisk::Valid, false) => {
                 not.push(format!("{OFFERS}: no rule names the surface `inbound`"));
             }
             // Which surfaces the last valid policies name is not known here.
-            (Policies::Rejected, _) => {}
+            (PoliciesOnDisk::Rejected, _) => {}
         }
     }
     match policies {
-        Policies::Valid => found.enforced.push(mcp::enforced(resolved, gateway)),
-        Policies::Rejected => {
+        PoliciesOnDisk::Valid => found.enforced.push(mcp::enforced(resolved, gateway)),
+        PoliciesOnDisk::Rejected => {
             let why = "only those that were started before the policy was rejected";
             found.enforced.push(format!("{}: {why}", mcp::enforced(resolved, gateway)));
         }
@@ -83,10 +83,10 @@ pub(super) fn examine(
 }
 
 /// Rejected policies are not known, which is not the same as no policies.
-fn empty(policies: Policies) -> Option<&'static callgate_policy::Policies> {
+fn empty(policies: PoliciesOnDisk) -> Option<&'static callgate_policy::Policies> {
     static NONE: std::sync::LazyLock<callgate_policy::Policies> =
         std::sync::LazyLock::new(callgate_policy::Policies::none);
-    (policies == Policies::Rejected).then(|| &*NONE)
+    (policies == PoliciesOnDisk::Rejected).then(|| &*NONE)
 }
 
 fn providers(resolved: &ResolvedConfig) -> String {

@@ -13,7 +13,7 @@ const WAIT: Duration = Duration::from_secs(2);
 const MAX_ANSWER: u64 = 16 * 1024;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct State {
+pub(crate) struct GatewayReport {
     address: String,
     /// `running`, `degraded`, `not running` or `something else`.
     state: &'static str,
@@ -24,11 +24,11 @@ pub(crate) struct State {
 }
 
 /// Asks at the address the gateway would listen on.
-pub(crate) fn examine(listen: SocketAddr) -> State {
+pub(crate) fn examine(listen: SocketAddr) -> GatewayReport {
     let address = reachable(listen);
     let shown = address.to_string();
     let Some(answer) = ask(address) else {
-        return State {
+        return GatewayReport {
             address: shown,
             state: "not running",
             says: None,
@@ -45,7 +45,7 @@ pub(crate) fn examine(listen: SocketAddr) -> State {
         _ => "something else",
     };
     let restart_needed = says.as_deref().map(restart_needed).unwrap_or_default();
-    State { address: shown, state, says, restart_needed }
+    GatewayReport { address: shown, state, says, restart_needed }
 }
 
 /// Whether its health report says that something is wrong.
@@ -88,23 +88,23 @@ fn ask(address: SocketAddr) -> Option<String> {
 
 /// Whether the gateway is running and can judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Running {
+pub(super) enum GatewayRunning {
     Yes,
     No,
     SomethingElse,
 }
 
-impl State {
+impl GatewayReport {
     /// A gateway that is not running is not a fault; one that is not healthy is.
     pub(super) fn works(&self) -> bool {
         matches!(self.state, "running" | "not running")
     }
 
-    pub(super) fn running(&self) -> Running {
+    pub(super) fn running(&self) -> GatewayRunning {
         match self.state {
-            "running" | "degraded" => Running::Yes,
-            "not running" => Running::No,
-            _ => Running::SomethingElse,
+            "running" | "degraded" => GatewayRunning::Yes,
+            "not running" => GatewayRunning::No,
+            _ => GatewayRunning::SomethingElse,
         }
     }
 

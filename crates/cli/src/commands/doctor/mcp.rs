@@ -7,20 +7,20 @@ use callgate_registry as registry;
 use callgate_store::RecordReader;
 use serde::Serialize;
 
-use super::gateway::Running;
+use super::gateway::GatewayRunning;
 use crate::render::count;
 
 /// What was found.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct State {
-    servers: Vec<Server>,
+pub(super) struct McpReport {
+    servers: Vec<ServerReport>,
     /// The number of definitions that changed or are not trusted yet.
     waiting: usize,
 }
 
 /// A server that is declared.
 #[derive(Debug, Serialize)]
-struct Server {
+struct ServerReport {
     server: String,
     #[serde(rename = "type")]
     kind: &'static str,
@@ -31,7 +31,7 @@ struct Server {
     notes: Vec<String>,
 }
 
-pub(super) fn examine(resolved: &ResolvedConfig) -> State {
+pub(super) fn examine(resolved: &ResolvedConfig) -> McpReport {
     let servers = resolved.mcp_servers.iter().map(|server| {
         let entry = resolved.mcp.server(&server.id);
         let address = entry.map(|entry| entry.address.clone()).unwrap_or_default();
@@ -40,12 +40,12 @@ pub(super) fn examine(resolved: &ResolvedConfig) -> State {
             ServerKind::Http | ServerKind::Sse => network(server, address),
         }
     });
-    State { servers: servers.collect(), waiting: waiting(resolved) }
+    McpReport { servers: servers.collect(), waiting: waiting(resolved) }
 }
 
 /// A program must be there, and be the file that is pinned.
-fn program(server: &McpServer, address: String) -> Server {
-    let mut found = Server::new(server, address);
+fn program(server: &McpServer, address: String) -> ServerReport {
+    let mut found = ServerReport::new(server, address);
     let path = std::env::var_os("PATH");
     let command = server.command.as_deref().unwrap_or_default();
     match Program::find(command, path.as_deref()) {
@@ -65,8 +65,8 @@ fn program(server: &McpServer, address: String) -> Server {
 }
 
 /// The token that is sent to a server on the network, and why sign-in does not work.
-fn network(server: &McpServer, address: String) -> Server {
-    let mut found = Server::new(server, address);
+fn network(server: &McpServer, address: String) -> ServerReport {
+    let mut found = ServerReport::new(server, address);
     let token = match &server.bearer_env {
         Some(name) if is_set(name) => format!("a fixed token from {name} is sent to it"),
         Some(name) => format!("its token is missing: {name} is not set here"),
@@ -93,10 +93,10 @@ fn waiting(resolved: &ResolvedConfig) -> usize {
 }
 
 /// What is judged at servers. Those on the network are reached through the gateway.
-pub(super) fn enforced(resolved: &ResolvedConfig, gateway: Running) -> String {
+pub(super) fn enforced(resolved: &ResolvedConfig, gateway: GatewayRunning) -> String {
     let through = match gateway {
-        Running::Yes => ", or that are reached through the gateway",
-        Running::No | Running::SomethingElse => "",
+        GatewayRunning::Yes => ", or that are reached through the gateway",
+        GatewayRunning::No | GatewayRunning::SomethingElse => "",
     };
     let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
     let only_rules = "by rules; `mcp.enforce` is `false`, so the rest is only recorded";
@@ -106,7 +106,7 @@ pub(super) fn enforced(resolved: &ResolvedConfig, gateway: Running) -> String {
     }
 }
 
-impl Server {
+impl ServerReport {
     fn new(server: &McpServer, address: String) -> Self {
         Self {
             server: server.id.clone(),
@@ -128,13 +128,13 @@ impl Server {
     }
 }
 
-impl State {
+impl McpReport {
     pub(super) fn works(&self) -> bool {
         self.servers.iter().all(|server| server.problems.is_empty())
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.servers.iter().flat_map(Server::lines).collect();
+        let mut lines: Vec<String> = self.servers.iter().flat_map(ServerReport::lines).collect();
         if self.waiting > 0 {
             let them = count(self.waiting, "definition");
             lines.push(format!("{them} to review: run `callgate mcp pins diff`"));

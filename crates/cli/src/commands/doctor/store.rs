@@ -14,7 +14,7 @@ use crate::when;
 const VERIFIED: u64 = 100_000;
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct State {
+pub(super) struct StoreReport {
     path: Option<String>,
     state: &'static str,
     records: u64,
@@ -28,34 +28,34 @@ pub(super) struct State {
     problem: Option<String>,
 }
 
-pub(super) fn examine(location: &Location) -> State {
+pub(super) fn examine(location: &Location) -> StoreReport {
     let Location::Sqlite(path) = location else {
-        return State { state: "memory", ..State::default() };
+        return StoreReport { state: "memory", ..StoreReport::default() };
     };
     let shown = Some(path.display().to_string());
     match RecordReader::open(location) {
         Ok(reader) => look_into(&reader, path, shown),
         Err(OpenError::Missing { .. }) => {
-            State { path: shown, state: "does not exist yet", ..State::default() }
+            StoreReport { path: shown, state: "does not exist yet", ..StoreReport::default() }
         }
         Err(error) => {
             let problem = Some(first_line(&error.to_string()));
-            State { path: shown, state: "unusable", problem, ..State::default() }
+            StoreReport { path: shown, state: "unusable", problem, ..StoreReport::default() }
         }
     }
 }
 
-fn look_into(reader: &RecordReader, path: &Path, shown: Option<String>) -> State {
+fn look_into(reader: &RecordReader, path: &Path, shown: Option<String>) -> StoreReport {
     let newest = Filter { limit: Some(1), ..Filter::default() };
     let last = reader.records(&newest).ok().and_then(|found| found.into_iter().next());
-    let mut state = State {
+    let mut state = StoreReport {
         path: shown,
         state: "ready",
         last: last.as_ref().map(|stored| when::shown(stored.record.time)),
         // Appending nothing changes nothing.
         weakened: weakened(reader),
         writable: Some(OpenOptions::new().append(true).open(path).is_ok()),
-        ..State::default()
+        ..StoreReport::default()
     };
     match reader.last() {
         Ok(records) if records > VERIFIED => {
@@ -79,7 +79,7 @@ fn weakened(reader: &RecordReader) -> Option<(String, Vec<String>)> {
 
 const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-fn check(reader: &RecordReader, state: &mut State) {
+fn check(reader: &RecordReader, state: &mut StoreReport) {
     match reader.verify(|_, _| {}) {
         Ok(verified) => {
             state.records = verified.records;
@@ -97,7 +97,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-impl State {
+impl StoreReport {
     pub(super) fn works(&self) -> bool {
         self.problem.is_none() && self.writable != Some(false)
     }

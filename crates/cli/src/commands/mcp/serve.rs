@@ -18,7 +18,7 @@ use callgate_config::Watch;
 use callgate_mcp::{Changes, Service};
 
 use self::http::Listener;
-use self::known::Known;
+use self::known::PolicyContent;
 use crate::args;
 use crate::commands::serve::logging;
 use crate::exit::Exit;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &args::McpServeArgs, config: Option<&Path>) -> Result<Ex
     let listener = args.listen.map(|listen| Listener::new(&resolved, listen)).transpose()?;
     let (changes, watched) = (Changes::default(), resolved.policies.watched.clone());
     let is_old = changed_since(&resolved.policies.sources);
-    let known = Arc::new(Known::new(resolved));
+    let known = Arc::new(PolicyContent::new(resolved));
     let reloader = reload::reloader(config, watched.clone(), Arc::clone(&known), changes.clone());
     let watch = Watch::start(watched, reloader).context("cannot watch the policy files")?;
     if is_old {

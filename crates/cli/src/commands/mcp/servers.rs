@@ -18,7 +18,7 @@ use crate::table::Listing;
 
 /// What is known about one server.
 #[derive(Debug, Default)]
-struct Server {
+struct ServerSummary {
     declared: bool,
     kind: Option<ServerKind>,
     address: String,
@@ -68,15 +68,15 @@ fn gather(
     settings: &McpSettings,
     declared: &[McpServer],
     pins: &[Pin],
-) -> BTreeMap<String, Server> {
-    let mut servers: BTreeMap<String, Server> = BTreeMap::new();
+) -> BTreeMap<String, ServerSummary> {
+    let mut servers: BTreeMap<String, ServerSummary> = BTreeMap::new();
     for server in declared {
         let address = settings.server(&server.id).map(|entry| entry.address.clone());
-        let known = Server {
+        let known = ServerSummary {
             declared: true,
             kind: Some(server.kind),
             address: address.unwrap_or_default(),
-            ..Server::default()
+            ..ServerSummary::default()
         };
         servers.insert(server.id.clone(), known);
     }
@@ -86,7 +86,7 @@ fn gather(
     servers
 }
 
-impl Server {
+impl ServerSummary {
     fn add(&mut self, pin: &Pin) {
         if !self.declared {
             let shown = pin.seen().launch.shown();

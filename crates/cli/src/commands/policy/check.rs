@@ -13,7 +13,7 @@ use callgate_config::{ConfigError, PolicySet};
 use crate::args::PolicyCheckArgs;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable};
-use crate::report::{self, Finding, Findings};
+use crate::report::{self, PolicyCheckOutput, ProblemOutput};
 use crate::sources;
 
 pub(crate) fn run(args: &PolicyCheckArgs, config: Option<&Path>) -> Result<Exit> {
@@ -69,16 +69,17 @@ fn summary(policies: &PolicySet) -> String {
 fn print_json(compiled: Result<PolicySet, ConfigError>, args: &PolicyCheckArgs) -> Result<Exit> {
     let (exit, line) = match &compiled {
         Ok(policies) => {
-            let warnings = policies.warnings.iter().map(|warning| Finding::of(&warning.0));
-            let warnings = warnings.chain(policies.exposed.iter().map(Finding::exposed)).collect();
+            let warnings = policies.warnings.iter().map(|warning| ProblemOutput::of(&warning.0));
+            let warnings =
+                warnings.chain(policies.exposed.iter().map(ProblemOutput::exposed)).collect();
             let exit = exit(policies, args);
             let ok = exit == Exit::Success;
-            let findings = Findings { ok, problems: Vec::new(), warnings };
+            let findings = PolicyCheckOutput { ok, problems: Vec::new(), warnings };
             (exit, report::line(&findings)?)
         }
         Err(ConfigError::Rejected(rejected)) => {
-            let problems = rejected.problems.iter().map(Finding::of).collect();
-            let findings = Findings { ok: false, problems, warnings: Vec::new() };
+            let problems = rejected.problems.iter().map(ProblemOutput::of).collect();
+            let findings = PolicyCheckOutput { ok: false, problems, warnings: Vec::new() };
             (Exit::Error, report::line(&findings)?)
         }
         Err(_) => return compiled.map(|_| Exit::Error).map_err(Into::into),

@@ -9,7 +9,7 @@ use callgate_store::RecordReader;
 use serde::Serialize;
 
 use crate::args::Filters;
-use crate::recorded_call::{Decision, NotReplayable, RecordedCall};
+use crate::recorded_call::{NotReplayable, RecordedCall, RuleDecision};
 use crate::records;
 use crate::render::{self, count, printable};
 use crate::replay::{self, Replay};
@@ -18,7 +18,7 @@ use crate::replay::{self, Replay};
 #[derive(Default)]
 pub(super) struct Comparison {
     calls: u64,
-    changes: BTreeMap<(Decision, Decision), Affected>,
+    changes: BTreeMap<(RuleDecision, RuleDecision), Affected>,
     not_judged: BTreeMap<NotReplayable, u64>,
     /// Calls that were judged, but come after one of their session that could not be.
     incomplete: u64,
@@ -29,11 +29,11 @@ pub(super) struct Comparison {
 struct Affected {
     calls: u64,
     /// The newest of them, the newest first.
-    examples: VecDeque<Example>,
+    examples: VecDeque<ChangedCall>,
 }
 
 #[derive(Serialize)]
-struct Example {
+struct ChangedCall {
     seq: u64,
     id: String,
     call: String,
@@ -43,21 +43,21 @@ struct Example {
 const EXAMPLES: usize = 3;
 
 /// One of the two decisions about a call.
-pub(super) enum Side<'p> {
+pub(super) enum ComparedDecision<'p> {
     /// The one on record.
     Recorded,
     /// The one of these policies.
     Judged(Replay<'p>),
 }
 
-impl Side<'_> {
+impl ComparedDecision<'_> {
     fn decide(
         &mut self,
         stored: &StoredRecord,
         recorded: Result<&RecordedCall, NotReplayable>,
-    ) -> Result<Decision, NotReplayable> {
+    ) -> Result<RuleDecision, NotReplayable> {
         match self {
-            Self::Recorded => Decision::recorded(stored),
+            Self::Recorded => RuleDecision::recorded(stored),
             Self::Judged(replay) => replay.decide_next(stored, recorded),
         }
     }
@@ -75,22 +75,22 @@ impl Comparison {
     pub(super) fn over(
         reader: &RecordReader,
         filters: &Filters,
-        mut before: Side<'_>,
-        mut after: Side<'_>,
+        mut before: ComparedDecision<'_>,
+        mut after: ComparedDecision<'_>,
     ) -> Result<Self> {
         let mut comparison = Self::default();
-        let replays = || [&before, &after].into_iter().filter_map(Side::replay);
-        let context = Context::for_replays(replays());
+        let replays = || [&before, &after].into_iter().filter_map(ComparedDecision::replay);
+        let context = EarlierCalls::for_replays(replays());
         for_each_call(reader, filters, context, |stored, part| {
             let recorded = RecordedCall::of(stored);
             let recorded = recorded.as_ref().map_err(|why| *why);
             let is_incomplete = recorded.is_ok_and(|recorded| {
-                let replays = [&before, &after].into_iter().filter_map(Side::replay);
+                let replays = [&before, &after].into_iter().filter_map(ComparedDecision::replay);
                 replays.into_iter().any(|replay| replay.is_incomplete(stored, recorded))
             });
             // Both have to see the call, whatever comes of it.
             let (was, is) = (before.decide(stored, recorded), after.decide(stored, recorded));
-            if part == Part::Chosen {
+            if part == VisitReason::Chosen {
                 let decided = recorded.and_then(|_| Ok((was?, is?)));
                 comparison.incomplete += u64::from(is_incomplete && decided.is_ok());
                 comparison.add(stored, decided);
@@ -99,7 +99,11 @@ impl Comparison {
         Ok(comparison)
     }
 
-    fn add(&mut self, stored: &StoredRecord, decided: Result<(Decision, Decision), NotReplayable>) {
+    fn add(
+        &mut self,
+        stored: &StoredRecord,
+        decided: Result<(RuleDecision, RuleDecision), NotReplayable>,
+    ) {
         self.calls += 1;
         match decided {
             Err(why) => *self.not_judged.entry(why).or_default() += 1,
@@ -107,7 +111,7 @@ impl Comparison {
             Ok(changed) => {
                 let affected = self.changes.entry(changed).or_default();
                 affected.calls += 1;
-                affected.examples.push_front(Example::of(stored));
+                affected.examples.push_front(ChangedCall::of(stored));
                 affected.examples.truncate(EXAMPLES);
             }
         }
@@ -118,7 +122,7 @@ impl Comparison {
     }
 
     /// The changes, those of most calls first.
-    fn sorted(&self) -> Vec<(&(Decision, Decision), &Affected)> {
+    fn sorted(&self) -> Vec<(&(RuleDecision, RuleDecision), &Affected)> {
         let mut changes: Vec<_> = self.changes.iter().collect();
         changes.sort_by_key(|(_, affected)| std::cmp::Reverse(affected.calls));
         changes
@@ -135,7 +139,7 @@ impl Comparison {
                 "\n{} -> {}: {}\n  was {}, now {}\n",
                 before.verdict, after.verdict, affected.calls, before.rule, after.rule
             ));
-            for Example { seq, call, .. } in &affected.examples {
+            for ChangedCall { seq, call, .. } in &affected.examples {
                 text.push_str(&format!("  {seq:>6}  {}\n", printable(call)));
             }
             let more = affected.calls.saturating_sub(EXAMPLES as u64);
@@ -158,12 +162,13 @@ impl Comparison {
     }
 
     pub(super) fn output(&self) -> ComparisonOutput<'_> {
-        let changes = self.sorted().into_iter().map(|((before, after), affected)| ChangeOutput {
-            before: DecisionOutput::of(before),
-            after: DecisionOutput::of(after),
-            calls: affected.calls,
-            examples: &affected.examples,
-        });
+        let changes =
+            self.sorted().into_iter().map(|((before, after), affected)| ChangedVerdictOutput {
+                before: DecisionOutput::of(before),
+                after: DecisionOutput::of(after),
+                calls: affected.calls,
+                examples: &affected.examples,
+            });
         let not_judged = self.not_judged.iter().map(|(why, calls)| (why.word(), *calls));
         ComparisonOutput {
             calls: self.calls,
@@ -177,14 +182,14 @@ impl Comparison {
 
 /// Which calls are read in addition to the chosen ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Context {
+pub(super) enum EarlierCalls {
     /// None.
     Alone,
     /// The others of their sessions, because a verdict may depend on them.
     Sessions,
 }
 
-impl Context {
+impl EarlierCalls {
     pub(super) fn for_replays<'r, 'p: 'r>(replays: impl Iterator<Item = &'r Replay<'p>>) -> Self {
         let mut replays = replays;
         match replays.any(Replay::needs_earlier_calls) {
@@ -196,7 +201,7 @@ impl Context {
 
 /// Why a call is passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum VisitReason {
     /// The filters choose it.
     Chosen,
     /// Another call may depend on it.
@@ -207,16 +212,16 @@ pub(super) enum Part {
 pub(super) fn for_each_call(
     reader: &RecordReader,
     filters: &Filters,
-    context: Context,
-    mut visit: impl FnMut(&StoredRecord, Part),
+    context: EarlierCalls,
+    mut visit: impl FnMut(&StoredRecord, VisitReason),
 ) -> Result<()> {
     let mut chosen = Filter { kinds: replay::calls().kinds, ..filters.query() };
     chosen.after = first_of_limit(reader, &chosen)?;
     chosen.limit = None;
     let compiled = CompiledFilter::new(&chosen)?;
     let wanted = match context {
-        Context::Alone => chosen.clone(),
-        Context::Sessions => Filter {
+        EarlierCalls::Alone => chosen.clone(),
+        EarlierCalls::Sessions => Filter {
             session: chosen.session.clone(),
             who: chosen.who.clone(),
             since: chosen.since.and_then(|since| since.checked_sub(replay::reach()).ok()),
@@ -230,7 +235,7 @@ pub(super) fn for_each_call(
     let visit = |stored: StoredRecord| {
         let is_chosen =
             chosen.after.is_none_or(|after| stored.seq > after) && compiled.passes(&stored.record);
-        visit(&stored, if is_chosen { Part::Chosen } else { Part::Context });
+        visit(&stored, if is_chosen { VisitReason::Chosen } else { VisitReason::Context });
         progress(stored.seq.saturating_sub(first), all);
         Ok(ControlFlow::Continue(()))
     };
@@ -262,7 +267,7 @@ fn first_of_limit(reader: &RecordReader, filter: &Filter) -> Result<Option<u64>>
     Ok(first)
 }
 
-impl Example {
+impl ChangedCall {
     fn of(stored: &StoredRecord) -> Self {
         Self { seq: stored.seq, id: stored.record.id.to_string(), call: records::call(stored) }
     }
@@ -273,17 +278,17 @@ impl Example {
 pub(super) struct ComparisonOutput<'a> {
     calls: u64,
     changed: u64,
-    changes: Vec<ChangeOutput<'a>>,
+    changes: Vec<ChangedVerdictOutput<'a>>,
     not_judged: BTreeMap<&'static str, u64>,
     incomplete: u64,
 }
 
 #[derive(Serialize)]
-struct ChangeOutput<'a> {
+struct ChangedVerdictOutput<'a> {
     before: DecisionOutput<'a>,
     after: DecisionOutput<'a>,
     calls: u64,
-    examples: &'a VecDeque<Example>,
+    examples: &'a VecDeque<ChangedCall>,
 }
 
 #[derive(Serialize)]
@@ -293,7 +298,7 @@ pub(crate) struct DecisionOutput<'a> {
 }
 
 impl<'a> DecisionOutput<'a> {
-    pub(crate) fn of(decision: &'a Decision) -> Self {
+    pub(crate) fn of(decision: &'a RuleDecision) -> Self {
         Self { verdict: decision.verdict.as_str(), rule: &decision.rule }
     }
 }

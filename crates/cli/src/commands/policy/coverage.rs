@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::comparison::{Context, Part, for_each_call};
+use super::comparison::{EarlierCalls, VisitReason, for_each_call};
 use crate::args::PolicyOnRecordsArgs;
 use crate::exit::Exit;
 use crate::recorded_call::RecordedCall;
@@ -41,14 +41,14 @@ pub(crate) fn run(args: &PolicyOnRecordsArgs, config: Option<&Path>) -> Result<E
     let reader = records::reader(config)?;
     let mut coverage = Coverage::default();
     let mut replay = Replay::new(&policies);
-    let context = Context::for_replays(std::iter::once(&replay));
+    let context = EarlierCalls::for_replays(std::iter::once(&replay));
     for_each_call(&reader, &args.filters, context, |stored, part| {
         let recorded = RecordedCall::of(stored);
         let judged = replay.judge_next(stored, recorded.as_ref().map_err(|why| *why));
         match (part, judged) {
-            (Part::Context, _) => {}
-            (Part::Chosen, Err(_)) => coverage.not_judged += 1,
-            (Part::Chosen, Ok(judgement)) => {
+            (VisitReason::Context, _) => {}
+            (VisitReason::Chosen, Err(_)) => coverage.not_judged += 1,
+            (VisitReason::Chosen, Ok(judgement)) => {
                 let call = judgement.uncovered.then(|| records::call(stored));
                 coverage.add(&records::tool(stored), call);
             }

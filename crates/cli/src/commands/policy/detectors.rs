@@ -4,18 +4,18 @@ use anyhow::Result;
 use callgate_scan::{DetectorGroup, DetectorInfo, detectors};
 use serde::Serialize;
 
-use super::list::Output;
+use super::list::ListFormat;
 use crate::exit::Exit;
 use crate::render;
 use crate::report;
 use crate::table::Listing;
 
-pub(crate) fn run(output: Output) -> Result<Exit> {
+pub(crate) fn run(output: ListFormat) -> Result<Exit> {
     let text = match output {
-        Output::Json => {
-            detectors().map(|it| report::line(&Listed::of(&it))).collect::<Result<_, _>>()?
-        }
-        Output::Table(fit) => {
+        ListFormat::Json => detectors()
+            .map(|it| report::line(&ListedDetector::of(&it)))
+            .collect::<Result<_, _>>()?,
+        ListFormat::Table(fit) => {
             let mut table = Listing::new(["detector", "group", "finds"]).whole(0).fit(fit);
             for it in detectors() {
                 let group = group(it.group).unwrap_or("-").to_owned();
@@ -29,13 +29,13 @@ pub(crate) fn run(output: Output) -> Result<Exit> {
 }
 
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedDetector {
     detector: &'static str,
     group: Option<&'static str>,
     finds: &'static str,
 }
 
-impl Listed {
+impl ListedDetector {
     fn of(detector: &DetectorInfo) -> Self {
         Self { detector: detector.name, group: group(detector.group), finds: detector.what }
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use callgate_policy::PolicyChanges;
 use serde::Serialize;
 
-use super::comparison::{Comparison, ComparisonOutput, Side};
+use super::comparison::{ComparedDecision, Comparison, ComparisonOutput};
 use crate::args::PolicyDiffArgs;
 use crate::exit::Exit;
 use crate::records;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &PolicyDiffArgs, config: Option<&Path>) -> Result<Exit> 
     let rules = after.changes_since(&before);
     let reader = records::reader_if_there(config)?;
     let calls = reader.map(|reader| {
-        let side = |policies| Side::Judged(Replay::new(policies));
+        let side = |policies| ComparedDecision::Judged(Replay::new(policies));
         Comparison::over(&reader, &args.filters, side(&before), side(&after))
     });
     let calls = calls.transpose()?;

@@ -35,13 +35,13 @@ struct ExchangedOutput<'a> {
     format: &'static str,
     target: &'static str,
     rules: usize,
-    changes: Vec<ChangeOutput<'a>>,
+    changes: Vec<ConversionOutput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct ChangeOutput<'a> {
+struct ConversionOutput<'a> {
     file: &'a str,
     line: usize,
     column: usize,
@@ -71,7 +71,7 @@ impl Exchanged<'_> {
     }
 
     fn output(&self, with_text: bool) -> ExchangedOutput<'_> {
-        let changes = self.changes.iter().map(|change| ChangeOutput {
+        let changes = self.changes.iter().map(|change| ConversionOutput {
             file: self.file(change),
             line: change.span.line,
             column: change.span.column,

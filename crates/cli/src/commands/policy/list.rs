@@ -18,23 +18,23 @@ use crate::table::{Fit, Listing};
 
 /// How the list is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum ListFormat {
     Json,
     Table(Fit),
 }
 
-pub(crate) fn run(set: &PolicySet, output: Output) -> Result<Exit> {
+pub(crate) fn run(set: &PolicySet, output: ListFormat) -> Result<Exit> {
     let none = Policies::none();
     let policies = set.compiled.as_ref().unwrap_or(&none);
     let text: String = match output {
-        Output::Json => {
-            let rules = policies.rules().map(|rule| report::line(&Listed::of(&rule)));
+        ListFormat::Json => {
+            let rules = policies.rules().map(|rule| report::line(&ListedRule::of(&rule)));
             let defaults = policies.defaults().map(|it| report::line(&ListedDefault::of(&it)));
             let texts = policies.text_rules().map(|rule| report::line(&ListedText::of(&rule)));
             let relaxed = set.relaxed.iter().map(|it| report::line(&ListedRelaxed::of(it)));
             rules.chain(defaults).chain(texts).chain(relaxed).collect::<Result<String, _>>()?
         }
-        Output::Table(fit) => {
+        ListFormat::Table(fit) => {
             let relaxed =
                 set.relaxed.iter().map(|it| format!("\nrelaxed: {} {}\n", it.policy, it.what));
             std::iter::once(tables(policies, fit)).chain(relaxed).collect()
@@ -157,7 +157,7 @@ fn surfaces(surfaces: &[Surface]) -> Vec<&'static str> {
 
 /// A rule as a JSON line.
 #[derive(Debug, Serialize)]
-struct Listed<'a> {
+struct ListedRule<'a> {
     policy: &'a str,
     rule: &'a str,
     /// The callers that the policy applies to; without it, all.
@@ -192,7 +192,7 @@ struct ListedLimit {
     by: Vec<&'static str>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> ListedRule<'a> {
     fn of(rule: &'a RuleInfo) -> Self {
         let limit = rule.limit.as_ref().map(|(rate, by)| ListedLimit {
             calls: rate.calls,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::comparison::{Comparison, Side};
+use super::comparison::{ComparedDecision, Comparison};
 use crate::args::PolicyOnRecordsArgs;
 use crate::exit::Exit;
 use crate::records;
@@ -16,8 +16,8 @@ use crate::sources;
 pub(crate) fn run(args: &PolicyOnRecordsArgs, config: Option<&Path>) -> Result<Exit> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
-    let after = Side::Judged(Replay::new(&policies));
-    let comparison = Comparison::over(&reader, &args.filters, Side::Recorded, after)?;
+    let after = ComparedDecision::Judged(Replay::new(&policies));
+    let comparison = Comparison::over(&reader, &args.filters, ComparedDecision::Recorded, after)?;
     render::print(&match args.json {
         true => report::line(&comparison.output())?,
         false => comparison.text(),

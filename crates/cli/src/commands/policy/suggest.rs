@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::args::PolicySuggestArgs;
 use crate::exit::Exit;
-use crate::marks::Marks;
+use crate::marks::CallMarks;
 use crate::records;
 use crate::render::{self, printable};
 use crate::report;
@@ -93,7 +93,7 @@ fn short(call: &str) -> String {
 }
 
 /// Whether this call must not be allowed: it was denied, or it should have been.
-fn must_stay_out(stored: &StoredRecord, marks: &Marks) -> bool {
+fn must_stay_out(stored: &StoredRecord, marks: &CallMarks) -> bool {
     let is_wrong = marks.opinion(stored) == Some(Opinion::Wrong);
     let was_denied =
         stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == CallOutcome::Deny);

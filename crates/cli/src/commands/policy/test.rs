@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::render::{self, Color, count, printable, rule_name};
 use crate::report;
 use crate::sources;
-use file::{Expected, TestCase};
+use file::{ExpectedVerdict, TestCase};
 
 pub(crate) fn run(args: &PolicyTestArgs, config: Option<&Path>) -> Result<Exit> {
     let outcome = match sources::load(&args.policies.files, config) {
@@ -62,14 +62,14 @@ fn test(policies: &Policies, case: TestCase) -> Tested {
     let verdict = judgement.verdict.as_str();
     let rule = rule_name(judgement.policy.as_deref(), judgement.rule.as_deref());
     let failure = match &case.expected {
-        Expected { verdicts, .. } if !verdicts.contains(&judgement.verdict) => {
+        ExpectedVerdict { verdicts, .. } if !verdicts.contains(&judgement.verdict) => {
             let words: Vec<_> = verdicts.iter().map(|verdict| verdict.as_str()).collect();
             Some(format!("expected {}, got {verdict} by {rule}", words.join(" or ")))
         }
-        Expected { rule: Some(wanted), .. } if !wanted.decided(&judgement) => {
+        ExpectedVerdict { rule: Some(wanted), .. } if !wanted.decided(&judgement) => {
             Some(format!("expected the rule {wanted}, but {rule} decided"))
         }
-        Expected { .. } => None,
+        ExpectedVerdict { .. } => None,
     };
     Tested { case, verdict, rule, failure }
 }

@@ -19,11 +19,11 @@ pub(crate) struct GatewayState {
     decider: Decider,
     audit: Store,
     store: Location,
-    loaded: RwLock<Loaded>,
+    loaded: RwLock<LoadedConfig>,
 }
 
 /// What was loaded last.
-pub(super) struct Loaded {
+pub(super) struct LoadedConfig {
     config: Option<PathBuf>,
     digest: String,
     origins: Vec<String>,
@@ -33,21 +33,21 @@ pub(super) struct Loaded {
 
 impl GatewayState {
     pub(super) fn new(resolved: &ResolvedConfig, decider: Decider, audit: Store) -> Self {
-        let loaded = RwLock::new(Loaded::of(resolved, &[]));
+        let loaded = RwLock::new(LoadedConfig::of(resolved, &[]));
         Self { decider, audit, store: resolved.audit.store.clone(), loaded }
     }
 
     /// Something else is in force.
-    pub(super) fn reloaded(&self, loaded: Loaded) {
+    pub(super) fn reloaded(&self, loaded: LoadedConfig) {
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
-    fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
+    fn loaded(&self) -> RwLockReadGuard<'_, LoadedConfig> {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Loaded {
+impl LoadedConfig {
     pub(super) fn of(resolved: &ResolvedConfig, restart_needed: &[String]) -> Self {
         Self {
             config: resolved.path.clone(),
@@ -115,12 +115,12 @@ impl ApiHost for GatewayState {
 }
 
 /// The API of a gateway that runs, or why it has none.
-pub(super) enum Api {
+pub(super) enum ApiTask {
     Serving { path: PathBuf, stop: oneshot::Sender<()>, task: JoinHandle<()> },
     Without(String),
 }
 
-impl Api {
+impl ApiTask {
     /// Takes the socket and serves. Must be called inside a runtime.
     pub(super) fn start(listen: &Listen, known: Arc<GatewayState>) -> Result<Self> {
         let path = match listen {

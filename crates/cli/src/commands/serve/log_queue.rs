@@ -16,9 +16,9 @@ const REST: Duration = Duration::from_millis(1);
 /// How long the end of the program waits for the last lines.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-static QUEUE: OnceLock<Queue> = OnceLock::new();
+static QUEUE: OnceLock<LogQueue> = OnceLock::new();
 
-enum Message {
+enum LogMessage {
     Text(Vec<u8>),
     /// Answered once everything before it is written.
     Flush(SyncSender<()>),
@@ -26,23 +26,23 @@ enum Message {
 
 /// The way to the thread that writes; without one, lines are written at once.
 #[derive(Clone)]
-pub(crate) struct Queue(Option<SyncSender<Message>>);
+pub(crate) struct LogQueue(Option<SyncSender<LogMessage>>);
 
 /// The queue of this process.
-pub(super) fn get() -> Queue {
-    QUEUE.get_or_init(Queue::start).clone()
+pub(super) fn get() -> LogQueue {
+    QUEUE.get_or_init(LogQueue::start).clone()
 }
 
 /// Waits until the lines so far are written.
 pub(super) fn finish() {
-    let Some(Queue(Some(sender))) = QUEUE.get() else { return };
+    let Some(LogQueue(Some(sender))) = QUEUE.get() else { return };
     let (done, written) = sync_channel(1);
-    if sender.try_send(Message::Flush(done)).is_ok() {
+    if sender.try_send(LogMessage::Flush(done)).is_ok() {
         let _ = written.recv_timeout(PATIENCE);
     }
 }
 
-impl Queue {
+impl LogQueue {
     fn start() -> Self {
         let (sender, receiver) = sync_channel(LINES);
         let thread = thread::Builder::new().name("log".to_owned()).spawn(move || work(&receiver));
@@ -50,11 +50,11 @@ impl Queue {
     }
 }
 
-impl Write for Queue {
+impl Write for LogQueue {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         match &self.0 {
             // A full queue means that nobody reads the log: the line is lost.
-            Some(sender) => drop(sender.try_send(Message::Text(text.to_vec()))),
+            Some(sender) => drop(sender.try_send(LogMessage::Text(text.to_vec()))),
             None => io::stderr().write_all(text)?,
         }
         Ok(text.len())
@@ -65,7 +65,7 @@ impl Write for Queue {
     }
 }
 
-fn work(messages: &Receiver<Message>) {
+fn work(messages: &Receiver<LogMessage>) {
     while let Ok(first) = messages.recv() {
         write_waiting(first, messages);
         thread::sleep(REST);
@@ -73,14 +73,14 @@ fn work(messages: &Receiver<Message>) {
 }
 
 /// Writes this message and all that wait after it. A closed stderr is no reason to stop.
-fn write_waiting(first: Message, messages: &Receiver<Message>) {
+fn write_waiting(first: LogMessage, messages: &Receiver<LogMessage>) {
     let mut text = Vec::new();
     let mut flushed = Vec::new();
     let mut next = Ok(first);
     loop {
         match next {
-            Ok(Message::Text(line)) => text.extend(line),
-            Ok(Message::Flush(done)) => flushed.push(done),
+            Ok(LogMessage::Text(line)) => text.extend(line),
+            Ok(LogMessage::Flush(done)) => flushed.push(done),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
         }
         next = messages.try_recv();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use callgate_config::{ConfigError, Process, ResolvedConfig, StartSettings};
 use callgate_proxy::GatewayReloader;
 
-use super::api::{GatewayState, Loaded};
+use super::api::{GatewayState, LoadedConfig};
 use crate::args;
 use crate::reload::{Prepared, Running};
 use crate::served::SERVED;
@@ -16,19 +16,19 @@ use crate::served::SERVED;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flags {
     listen: Option<SocketAddr>,
-    exposed: Exposed,
+    exposed: OnExposed,
 }
 
 /// What to do about files that other users can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Exposed {
+enum OnExposed {
     Warn,
     Refuse,
 }
 
 impl Flags {
     pub(super) fn of(args: &args::ServeArgs) -> Self {
-        let exposed = if args.strict { Exposed::Refuse } else { Exposed::Warn };
+        let exposed = if args.strict { OnExposed::Refuse } else { OnExposed::Warn };
         Self { listen: args.listen, exposed }
     }
 
@@ -39,7 +39,7 @@ impl Flags {
             resolved.proxy.listen = listen;
         }
         resolved.check_variables()?;
-        if self.exposed == Exposed::Refuse {
+        if self.exposed == OnExposed::Refuse {
             resolved.policies.check_exposed()?;
         }
         Ok(resolved)
@@ -47,13 +47,13 @@ impl Flags {
 }
 
 /// A gateway that runs.
-pub(super) struct Gateway {
+pub(super) struct RunningGateway {
     pub(super) flags: Flags,
     pub(super) control: GatewayReloader,
     pub(super) known: Arc<GatewayState>,
 }
 
-impl Running for Gateway {
+impl Running for RunningGateway {
     const RESTART: &'static str = "restart callgate";
 
     fn load(&self, config: Option<&Path>) -> Result<ResolvedConfig, ConfigError> {
@@ -72,7 +72,7 @@ impl Running for Gateway {
         let prepared = self.control.prepare(resolved.proxy.clone(), restart_needed.to_vec());
         let prepared = prepared.map_err(|error| error.to_string())?;
         let known = Arc::clone(&self.known);
-        let loaded = Loaded::of(resolved, restart_needed);
+        let loaded = LoadedConfig::of(resolved, restart_needed);
         let weakened = prepared.weakened();
         let put_in_force = Box::new(move || {
             prepared.put_in_force();

@@ -8,14 +8,14 @@ use callgate_control::{ApiClient, ExpectedGateway, FeedEnd, FeedEvents, Listen, 
 use callgate_store::Location;
 
 /// The gateway whose records are followed, which may come and go.
-pub(super) struct Gateway {
+pub(super) struct FollowedGateway {
     path: Option<PathBuf>,
     store: Location,
     /// Not asked before.
     ask: Instant,
 }
 
-impl Gateway {
+impl FollowedGateway {
     pub(super) fn new(listen: &Listen, store: &Location) -> Self {
         let path = listen.path().map(Path::to_owned);
         Self { path, store: store.clone(), ask: Instant::now() }

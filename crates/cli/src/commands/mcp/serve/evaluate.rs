@@ -6,12 +6,12 @@ use callgate_control::CallDefaults;
 use callgate_mcp::CallResult;
 use callgate_policy::Judgement;
 
-use super::known::{Loaded, answered};
+use super::known::{LoadedRules, answered};
 use crate::commands::check;
 use crate::render::Color;
 
 /// Judges a call as `callgate check` does: nothing is recorded, and no limit is used.
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
+pub(super) fn call(now: &LoadedRules, arguments: &str) -> Result<CallResult> {
     let evaluated = callgate_control::evaluate(&now.rules, arguments, &CallDefaults::here())?;
     Ok(answered(evaluated.to_json()?, &text(&evaluated.call, &evaluated.judgement)))
 }

@@ -5,12 +5,12 @@ use callgate_control::{CallDefaults, CallExplanation, Explanation, ToolExplanati
 use callgate_mcp::CallResult;
 
 use super::evaluate;
-use super::known::{Loaded, answered};
+use super::known::{LoadedRules, answered};
 use crate::commands::calls;
 use crate::commands::policy::explain::text;
 use crate::render::{printable, rule_name};
 
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
+pub(super) fn call(now: &LoadedRules, arguments: &str) -> Result<CallResult> {
     let records = || now.records();
     let explanation =
         callgate_control::explain(&now.rules, arguments, &CallDefaults::here(), records)?;

@@ -7,25 +7,25 @@ use callgate_store::{Location, OpenError, RecordReader};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::known::{Known, Loaded};
+use super::known::{LoadedRules, PolicyContent};
 use crate::commands::doctor::gateway;
 
 #[derive(Debug, Serialize)]
-struct Health {
+struct HealthOutput {
     /// `ok`, or `degraded`: something below is not as the operator wants it.
     status: &'static str,
     version: &'static str,
     config: Option<String>,
     policies: Value,
     store: Value,
-    gateway: gateway::State,
+    gateway: gateway::GatewayReport,
 }
 
-pub(super) fn resource(known: &Known) -> Result<String> {
+pub(super) fn resource(known: &PolicyContent) -> Result<String> {
     let (now, rejected) = (known.now(), known.rejected());
     let (store, store_works) = store(&now.store);
     let works = rejected.is_none() && store_works;
-    let health = Health {
+    let health = HealthOutput {
         status: if works { "ok" } else { "degraded" },
         version: env!("CARGO_PKG_VERSION"),
         config: now.path.as_ref().map(|path| path.display().to_string()),
@@ -37,7 +37,7 @@ pub(super) fn resource(known: &Known) -> Result<String> {
 }
 
 /// The policies: whether the latest are in force, or the last good ones.
-fn policies(now: &Loaded, rejected: Option<&str>) -> Value {
+fn policies(now: &LoadedRules, rejected: Option<&str>) -> Value {
     let state = match (rejected, now.judges) {
         (Some(_), _) => "rejected",
         (None, true) => "current",

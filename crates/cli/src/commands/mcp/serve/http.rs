@@ -16,7 +16,7 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
 
-use super::known::Known;
+use super::known::PolicyContent;
 use crate::commands::serve::signals::{self, Signals};
 use crate::commands::serve::start_error;
 use crate::render;
@@ -46,12 +46,13 @@ impl Listener {
     /// Serves until it is asked to stop.
     pub(super) async fn serve(
         self,
-        service: Arc<Service<Known>>,
+        service: Arc<Service<PolicyContent>>,
         changes: &Changes,
         watch: Watch,
     ) -> Result<()> {
         let signals = Signals::new().context("cannot listen for signals")?;
-        let door: Arc<dyn Mount> = Arc::new(Door(Arc::new(Http::new(service, changes.clone()))));
+        let door: Arc<dyn Mount> =
+            Arc::new(MountedServer(Arc::new(Http::new(service, changes.clone()))));
         let paths = std::iter::once(PATH).chain(GATEWAYS_OWN);
         let mounts = paths.fold(Mounts::default(), |all, path| all.at(path, Arc::clone(&door)));
         let server =
@@ -91,9 +92,9 @@ fn banner(address: SocketAddr) -> String {
 }
 
 /// What is mounted.
-struct Door(Arc<Http<Known>>);
+struct MountedServer(Arc<Http<PolicyContent>>);
 
-impl Mount for Door {
+impl Mount for MountedServer {
     fn answer(
         &self,
         _: ClientInfo,

@@ -16,15 +16,15 @@ use crate::records;
 use crate::render;
 
 /// The host of the server.
-pub(super) struct Known {
-    loaded: RwLock<Arc<Loaded>>,
+pub(super) struct PolicyContent {
+    loaded: RwLock<Arc<LoadedRules>>,
     /// Why a later version of the policies was rejected; none if what is loaded is the latest.
     rejected: RwLock<Option<String>>,
     tools: Vec<ServedTool>,
 }
 
 /// What was loaded last.
-pub(super) struct Loaded {
+pub(super) struct LoadedRules {
     /// The config file.
     pub(super) path: Option<PathBuf>,
     /// What calls are judged by.
@@ -41,14 +41,14 @@ pub(super) struct Loaded {
     pub(super) gateway: std::net::SocketAddr,
 }
 
-impl Known {
+impl PolicyContent {
     pub(super) fn new(resolved: ResolvedConfig) -> Self {
-        let loaded = RwLock::new(Arc::new(Loaded::of(resolved)));
+        let loaded = RwLock::new(Arc::new(LoadedRules::of(resolved)));
         Self { loaded, rejected: RwLock::default(), tools: offer::tools() }
     }
 
     /// What is in force now.
-    pub(super) fn now(&self) -> Arc<Loaded> {
+    pub(super) fn now(&self) -> Arc<LoadedRules> {
         Arc::clone(&self.loaded.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -59,7 +59,7 @@ impl Known {
 
     pub(super) fn swap(&self, resolved: ResolvedConfig) {
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Loaded::of(resolved));
+            Arc::new(LoadedRules::of(resolved));
         *self.rejected.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
@@ -68,7 +68,7 @@ impl Known {
     }
 }
 
-impl Loaded {
+impl LoadedRules {
     fn of(resolved: ResolvedConfig) -> Self {
         let text = rules_text(&resolved);
         let policies = resolved.policies;
@@ -132,7 +132,7 @@ fn rules_text(resolved: &ResolvedConfig) -> String {
     text
 }
 
-impl ServerContent for Known {
+impl ServerContent for PolicyContent {
     fn about(&self) -> &ServerInfo {
         &offer::ABOUT
     }

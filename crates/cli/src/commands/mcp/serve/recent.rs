@@ -12,7 +12,7 @@ use callgate_mcp::{CallResult, Changes};
 use callgate_store::Location;
 use serde::{Deserialize, Serialize};
 
-use super::known::{Known, Loaded, answered};
+use super::known::{LoadedRules, PolicyContent, answered};
 use super::offer::RECENT;
 use crate::records;
 use crate::render::{Color, hinted, verdict_words};
@@ -40,15 +40,15 @@ struct RecentQuery {
 }
 
 #[derive(Debug, Serialize)]
-struct Decisions {
-    decisions: Vec<Decision>,
+struct RecentDecisions {
+    decisions: Vec<RecentDecision>,
     /// Whether there may be older decisions.
     more: bool,
 }
 
 /// A record in short; `explain` returns the whole.
 #[derive(Debug, Serialize)]
-struct Decision {
+struct RecentDecision {
     id: String,
     time: String,
     #[serde(rename = "type")]
@@ -68,12 +68,12 @@ struct Decision {
     model: Option<String>,
 }
 
-pub(super) fn resource(now: &Loaded) -> Result<String> {
+pub(super) fn resource(now: &LoadedRules) -> Result<String> {
     let found = find(now, Filter::default(), RESOURCE)?;
-    Ok(clean(&serde_json::to_string(&Decisions::of(&found, RESOURCE))?))
+    Ok(clean(&serde_json::to_string(&RecentDecisions::of(&found, RESOURCE))?))
 }
 
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
+pub(super) fn call(now: &LoadedRules, arguments: &str) -> Result<CallResult> {
     let asked: RecentQuery = serde_json::from_str(arguments).map_err(|error| {
         let hint = "limit is a number; verdict, tool, server, session and since are strings";
         hinted(format!("the arguments cannot be read: {error}"), hint)
@@ -90,7 +90,7 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
         [] => "no decisions match\n".to_owned(),
         found => found.iter().map(line).collect(),
     };
-    let decisions = serde_json::to_string(&Decisions::of(&found, limit))?;
+    let decisions = serde_json::to_string(&RecentDecisions::of(&found, limit))?;
     Ok(answered(clean(&decisions), &text))
 }
 
@@ -117,19 +117,22 @@ impl RecentQuery {
 }
 
 /// The newest calls that pass. Before the first one was recorded there is no store.
-fn find(now: &Loaded, filter: Filter, limit: usize) -> Result<Vec<StoredRecord>> {
+fn find(now: &LoadedRules, filter: Filter, limit: usize) -> Result<Vec<StoredRecord>> {
     let kinds = RecordKind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     let Some(reader) = records::opened_if_there(&now.store)? else { return Ok(Vec::new()) };
     Ok(reader.records(&Filter { kinds, limit: Some(limit), ..filter })?)
 }
 
-impl Decisions {
+impl RecentDecisions {
     fn of(found: &[StoredRecord], limit: usize) -> Self {
-        Self { decisions: found.iter().map(Decision::of).collect(), more: found.len() == limit }
+        Self {
+            decisions: found.iter().map(RecentDecision::of).collect(),
+            more: found.len() == limit,
+        }
     }
 }
 
-impl Decision {
+impl RecentDecision {
     fn of(stored: &StoredRecord) -> Self {
         let record = &stored.record;
         let (tool, verdict) = (record.tool.as_ref(), record.verdict.as_ref());
@@ -166,7 +169,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Notifies when something was recorded, as long as the process runs. The store is opened only if
 /// its files have changed.
-pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
+pub(super) fn watch(known: Arc<PolicyContent>, changes: Changes) -> io::Result<()> {
     let mut seen = (stamp(&known.now().store), last(&known));
     let look = move || {
         loop {
@@ -197,7 +200,7 @@ fn stamp(store: &Location) -> Vec<Option<(u64, SystemTime)>> {
 }
 
 /// The number of the newest record; `None` if there is no store.
-fn last(known: &Known) -> Option<u64> {
+fn last(known: &PolicyContent) -> Option<u64> {
     let reader = records::opened_if_there(&known.now().store).ok().flatten()?;
     reader.last().ok()
 }

@@ -8,7 +8,7 @@ use callgate_call::Surface;
 use callgate_config::{ResolvedConfig, Watched};
 use callgate_mcp::Changes;
 
-use super::known::Known;
+use super::known::PolicyContent;
 use super::offer::{HEALTH, RULES};
 use crate::reload::why;
 
@@ -22,7 +22,7 @@ pub(super) fn load(config: Option<&Path>) -> Result<ResolvedConfig> {
 pub(super) fn reloader(
     config: Option<&Path>,
     mut watched: Vec<Watched>,
-    known: Arc<Known>,
+    known: Arc<PolicyContent>,
     changes: Changes,
 ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
     let mut config = callgate_config::find(config);

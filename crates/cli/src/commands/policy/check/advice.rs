@@ -15,7 +15,7 @@ use callgate_policy::{
 use super::probes;
 use super::wider::{contradicts_itself, covers};
 use crate::commands::policy::list::whom::conditions;
-use crate::rule_source::RuleSource;
+use crate::rule_source::LocatedRule;
 
 /// What is wrong with a rule, and what to do about it.
 pub(super) struct Advice {
@@ -41,7 +41,7 @@ pub(super) fn warnings(set: &PolicySet) -> Vec<Warning> {
         if builtin(&format!("builtin:{policy}")).is_some() {
             continue;
         }
-        let Some(place) = RuleSource::find(&set.sources, policy, id) else { continue };
+        let Some(place) = LocatedRule::find(&set.sources, policy, id) else { continue };
         let advice = decided_before(rule, &rules)
             .or_else(|| never_matches(rule, &catalogue))
             .or_else(|| probes::got_around(rule, policies, &catalogue));

@@ -13,7 +13,7 @@ use super::advice::{Advice, KnownRule, tools_of};
 use crate::call_text;
 
 /// A call that passes although it does what the rule stops.
-struct Probe {
+struct ProbeCall {
     tool: String,
     input: Value,
     hint: &'static str,
@@ -40,13 +40,15 @@ pub(super) fn got_around(
         return None;
     }
     let tools = tools_of(info, catalogue)?;
-    let samples: Vec<Sample<'_>> = match &rule.when {
-        None => tools.iter().filter_map(|entry| Sample::any(entry)).collect(),
-        Some(when) => tests(when)?.iter().flat_map(|test| Sample::all(test, &tools)).collect(),
+    let samples: Vec<StoppedValue<'_>> = match &rule.when {
+        None => tools.iter().filter_map(|entry| StoppedValue::any(entry)).collect(),
+        Some(when) => {
+            tests(when)?.iter().flat_map(|test| StoppedValue::all(test, &tools)).collect()
+        }
     };
-    let is_sample = |it: &Sample<'_>| is_stopped(policies, &it.entry.name, &it.input());
+    let is_sample = |it: &StoppedValue<'_>| is_stopped(policies, &it.entry.name, &it.input());
     let sample = samples.into_iter().find(is_sample)?;
-    let passes = |probe: &Probe| !is_stopped(policies, &probe.tool, &probe.input);
+    let passes = |probe: &ProbeCall| !is_stopped(policies, &probe.tool, &probe.input);
     let probe = sample.probes(catalogue).into_iter().find(passes)?;
     let input = probe.input.to_string();
     let call = call_text::joined(&probe.tool, &call_text::argument(&probe.tool, Some(&input)));
@@ -71,7 +73,7 @@ fn tests(when: &ConditionExplanation) -> Option<Vec<&TestExplanation>> {
 }
 
 /// A value that the rule stops, in an argument of one of its tools.
-struct Sample<'c> {
+struct StoppedValue<'c> {
     entry: &'c Entry,
     argument: String,
     role: Role,
@@ -90,7 +92,7 @@ enum Asks {
     Name,
 }
 
-impl<'c> Sample<'c> {
+impl<'c> StoppedValue<'c> {
     /// One for each of the tools.
     fn all(test: &TestExplanation, tools: &[&'c Entry]) -> Vec<Self> {
         if EFFECTS_WITH_SAMPLES.contains(&test.path.as_str()) {
@@ -154,7 +156,7 @@ impl<'c> Sample<'c> {
     }
 
     /// Calls that do the same.
-    fn probes(&self, catalogue: &Catalogue) -> Vec<Probe> {
+    fn probes(&self, catalogue: &Catalogue) -> Vec<ProbeCall> {
         if self.asks == Asks::Argument {
             return self.probes_of_argument(catalogue);
         }
@@ -171,15 +173,15 @@ impl<'c> Sample<'c> {
             // The shell reaches what other tools reach.
             let shell = self.probes_of_argument(catalogue);
             let of_shell = shell.into_iter().filter(|probe| probe.tool == "Bash");
-            probes.extend(of_shell.map(|probe| Probe { hint, ..probe }));
+            probes.extend(of_shell.map(|probe| ProbeCall { hint, ..probe }));
         }
         probes
     }
 
     /// Calls with the same argument, or another spelling of it.
-    fn probes_of_argument(&self, catalogue: &Catalogue) -> Vec<Probe> {
+    fn probes_of_argument(&self, catalogue: &Catalogue) -> Vec<ProbeCall> {
         let mut probes = Vec::new();
-        let shell = |command: String, hint| Probe {
+        let shell = |command: String, hint| ProbeCall {
             tool: "Bash".to_owned(),
             input: json!({ "command": command }),
             hint,
@@ -189,7 +191,11 @@ impl<'c> Sample<'c> {
             Role::Command => {
                 for command in spellings(text) {
                     let input = json!({ &self.argument: command });
-                    probes.push(Probe { tool: self.entry.name.clone(), input, hint: SPELLINGS });
+                    probes.push(ProbeCall {
+                        tool: self.entry.name.clone(),
+                        input,
+                        hint: SPELLINGS,
+                    });
                 }
                 probes.extend(self.siblings(SHELL_TOOLS, catalogue, SHELLS));
             }
@@ -217,13 +223,18 @@ impl<'c> Sample<'c> {
     }
 
     /// The same with other tools, and the argument that they use for it.
-    fn siblings(&self, names: &[&str], catalogue: &Catalogue, hint: &'static str) -> Vec<Probe> {
+    fn siblings(
+        &self,
+        names: &[&str],
+        catalogue: &Catalogue,
+        hint: &'static str,
+    ) -> Vec<ProbeCall> {
         let sibling = |name: &&str| {
             let entry = catalogue.entry(&fold(name))?;
             let fits = |(path, role): &&(String, Role)| *role == self.role && is_plain(path);
             let (argument, _) = entry.roles.iter().find(fits)?;
             let input = json!({ argument: self.text });
-            Some(Probe { tool: (*name).to_owned(), input, hint })
+            Some(ProbeCall { tool: (*name).to_owned(), input, hint })
         };
         names.iter().filter_map(sibling).collect()
     }

@@ -23,21 +23,21 @@ use crate::report;
 #[derive(Debug, Default, Serialize)]
 struct Applying {
     caller: BTreeMap<&'static str, String>,
-    blocked: Vec<Line>,
-    restricted: Vec<Line>,
-    asked: Vec<Line>,
-    limited: Vec<Line>,
+    blocked: Vec<AppliesLine>,
+    restricted: Vec<AppliesLine>,
+    asked: Vec<AppliesLine>,
+    limited: Vec<AppliesLine>,
     /// Recorded, or rewritten, and not stopped.
-    watched: Vec<Line>,
-    allowed: Vec<Line>,
+    watched: Vec<AppliesLine>,
+    allowed: Vec<AppliesLine>,
     /// What no rule decides.
-    otherwise: Vec<Line>,
-    servers: Vec<Line>,
+    otherwise: Vec<AppliesLine>,
+    servers: Vec<AppliesLine>,
 }
 
 /// One thing that applies, and why.
 #[derive(Debug, Serialize)]
-struct Line {
+struct AppliesLine {
     what: String,
     /// The rule, default or list.
     by: String,
@@ -112,18 +112,18 @@ impl Applying {
                 what.push_str("; anything else is asked about");
             }
             let by = rule_name(Some(&info.policy), Some(&info.id));
-            list.push(Line { what, by, unsure: !is_certain });
+            list.push(AppliesLine { what, by, unsure: !is_certain });
         }
         if policies.rules().any(|rule| rule.policy == SELF_PROTECTION) {
             let what = "changing callgate itself: its files, settings and processes".to_owned();
-            self.blocked.push(Line { what, by: SELF_PROTECTION.to_owned(), unsure: false });
+            self.blocked.push(AppliesLine { what, by: SELF_PROTECTION.to_owned(), unsure: false });
         }
         for default in defaults.into_iter().filter(|default| default.policy != SELF_PROTECTION) {
             let surfaces: Vec<&str> = default.surfaces.iter().map(|it| it.as_str()).collect();
             let shadow = if default.shadow { ", in shadow mode" } else { "" };
             let what = format!("{}{shadow}, at {}", passive(default.verdict), surfaces.join(", "));
             let by = rule_name(Some(&default.policy), None);
-            self.otherwise.push(Line { what, by, unsure: false });
+            self.otherwise.push(AppliesLine { what, by, unsure: false });
         }
     }
 
@@ -137,7 +137,7 @@ impl Applying {
                 Some(refusal) => (format!("{name}: blocked"), refusal.rule.to_owned()),
                 None => (format!("{name}: open, as far as the rules above allow"), String::new()),
             };
-            self.servers.push(Line { what: line.0, by: line.1, unsure: false });
+            self.servers.push(AppliesLine { what: line.0, by: line.1, unsure: false });
         }
     }
 
@@ -160,7 +160,7 @@ impl Applying {
                 continue;
             }
             text.push_str(&format!("\n{head}\n"));
-            for Line { what, by, unsure } in lines {
+            for AppliesLine { what, by, unsure } in lines {
                 let by = if by.is_empty() { String::new() } else { format!("  ({by})") };
                 let unsure = match unsure {
                     true => "  [it is not known whether this applies, so it does]",

@@ -9,12 +9,12 @@ use callgate_effects::Catalogue;
 use callgate_policy::{EffectTerms, Policies, SELF_PROTECTION, Source};
 use serde_json::{Map, Value, json};
 
-use super::conditions::{self, Commands};
-use super::yaml::Yaml;
+use super::conditions::{self, CommandDetail};
+use super::yaml::YamlOutput;
 use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out};
 use crate::args::{Filters, PolicySuggestArgs};
-use crate::commands::policy::comparison::{Context, for_each_call};
-use crate::marks::Marks;
+use crate::commands::policy::comparison::{EarlierCalls, for_each_call};
+use crate::marks::CallMarks;
 use crate::recorded_call::RecordedCall;
 use crate::records;
 use crate::render::{count, hinted};
@@ -24,11 +24,12 @@ use crate::sources;
 pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result<Suggestion> {
     let policies = sources::load(&args.policies.files, config)?;
     let reader = records::reader(config)?;
-    let marks = Marks::of(&reader)?;
+    let marks = CallMarks::of(&reader)?;
     let filter = Filter { limit: None, ..args.filters.query() };
     let compiled = CompiledFilter::new(&filter)?;
-    let mut seen = Seen { groups: BTreeMap::new(), suggestion: Suggestion::default(), calls: 0 };
-    for_each_call(&reader, &Filters::default(), Context::Alone, |stored, _| {
+    let mut seen =
+        CallsToAllow { groups: BTreeMap::new(), suggestion: Suggestion::default(), calls: 0 };
+    for_each_call(&reader, &Filters::default(), EarlierCalls::Alone, |stored, _| {
         let counts = compiled.passes(&stored.record) && stored.record.verdict.is_some();
         if counts && !must_stay_out(stored, &marks) {
             seen.add(stored, &policies);
@@ -41,9 +42,9 @@ pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result
     loop {
         let text = seen.policy();
         let candidate = compile(&text)?;
-        let mut checked = Checked::default();
+        let mut checked = AllowCheck::default();
         let mut replay = Replay::new(&candidate);
-        for_each_call(&reader, &Filters::default(), Context::Alone, |stored, _| {
+        for_each_call(&reader, &Filters::default(), EarlierCalls::Alone, |stored, _| {
             checked.add(stored, &mut replay, &marks, &compiled);
         })?;
         if checked.too_wide.is_empty() {
@@ -63,8 +64,8 @@ fn compile(text: &str) -> Result<Policies> {
 }
 
 /// The calls that should be allowed.
-struct Seen {
-    groups: BTreeMap<GroupName, Group>,
+struct CallsToAllow {
+    groups: BTreeMap<GroupName, AllowGroup>,
     suggestion: Suggestion,
     calls: u64,
 }
@@ -79,18 +80,18 @@ struct GroupName {
 }
 
 #[derive(Default)]
-struct Group {
+struct AllowGroup {
     terms: EffectTerms,
     /// Conditions on exact arguments, each once.
-    exact: Vec<Yaml>,
+    exact: Vec<YamlOutput>,
     examples: Vec<Value>,
     calls: u64,
-    detail: Detail,
+    detail: AllowDetail,
 }
 
 /// How narrow a rule is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Detail {
+enum AllowDetail {
     /// Many paths are joined to folders.
     #[default]
     Folders,
@@ -100,7 +101,7 @@ enum Detail {
     None,
 }
 
-impl Seen {
+impl CallsToAllow {
     fn add(&mut self, stored: &StoredRecord, policies: &Policies) {
         self.calls += 1;
         let recorded = match RecordedCall::of(stored) {
@@ -143,8 +144,8 @@ impl Seen {
         for (at, group) in self.groups.values_mut().enumerate() {
             if too_wide.contains(&id(at)) {
                 group.detail = match group.detail {
-                    Detail::Folders => Detail::Listed,
-                    Detail::Listed | Detail::None => Detail::None,
+                    AllowDetail::Folders => AllowDetail::Listed,
+                    AllowDetail::Listed | AllowDetail::None => AllowDetail::None,
                 };
             }
         }
@@ -153,7 +154,7 @@ impl Seen {
     fn policy(&self) -> String {
         let mut text = "policy: seen\ndefault: deny\nrules:\n".to_owned();
         for (at, (name, group)) in self.groups.iter().enumerate() {
-            if group.detail != Detail::None && group.calls > 0 {
+            if group.detail != AllowDetail::None && group.calls > 0 {
                 text.push_str(&format!("  # {}\n", count_calls(group.calls)));
                 text.push_str(&rule(at, name, group));
             }
@@ -164,12 +165,12 @@ impl Seen {
         text
     }
 
-    fn finish(mut self, text: String, checked: &Checked) -> Suggestion {
+    fn finish(mut self, text: String, checked: &AllowCheck) -> Suggestion {
         let calls = count_calls(self.calls);
         let dropped: u64 = self
             .groups
             .values()
-            .filter(|group| group.detail == Detail::None)
+            .filter(|group| group.detail == AllowDetail::None)
             .map(|group| group.calls)
             .sum();
         let lines = &mut self.suggestion.checked;
@@ -210,34 +211,35 @@ fn id(at: usize) -> String {
 }
 
 /// The rule of a group. Its examples are only kept if they hold without what is known about the caller.
-fn rule(at: usize, name: &GroupName, group: &Group) -> String {
-    let mut entries = vec![("id", Yaml::text(id(at))), ("tool", Yaml::text(&name.tool))];
-    entries.extend(name.server.as_ref().map(|server| ("server", Yaml::text(server))));
+fn rule(at: usize, name: &GroupName, group: &AllowGroup) -> String {
+    let mut entries =
+        vec![("id", YamlOutput::text(id(at))), ("tool", YamlOutput::text(&name.tool))];
+    entries.extend(name.server.as_ref().map(|server| ("server", YamlOutput::text(server))));
     entries.extend(when(name, group).map(|when| ("when", when)));
-    entries.push(("verdict", Yaml::text("allow")));
-    entries.push(("reason", Yaml::text("This was seen before.")));
-    let plain = Yaml::List(vec![Yaml::Map(entries.clone())]).block(2);
-    let examples = group.examples.iter().map(|example| Yaml::Json(example.clone())).collect();
-    entries.push(("examples", Yaml::map("match", Yaml::List(examples))));
-    let whole = Yaml::List(vec![Yaml::Map(entries)]).block(2);
+    entries.push(("verdict", YamlOutput::text("allow")));
+    entries.push(("reason", YamlOutput::text("This was seen before.")));
+    let plain = YamlOutput::List(vec![YamlOutput::Map(entries.clone())]).block(2);
+    let examples = group.examples.iter().map(|example| YamlOutput::Json(example.clone())).collect();
+    entries.push(("examples", YamlOutput::map("match", YamlOutput::List(examples))));
+    let whole = YamlOutput::List(vec![YamlOutput::Map(entries)]).block(2);
     let holds =
         !group.examples.is_empty() && compile(&format!("policy: seen\nrules:\n{whole}")).is_ok();
     if holds { whole } else { plain }
 }
 
-fn when(name: &GroupName, group: &Group) -> Option<Yaml> {
+fn when(name: &GroupName, group: &AllowGroup) -> Option<YamlOutput> {
     if name.effects.is_none() {
-        return (!group.exact.is_empty()).then(|| Yaml::joined("any", group.exact.clone()));
+        return (!group.exact.is_empty()).then(|| YamlOutput::joined("any", group.exact.clone()));
     }
     let mut terms = group.terms.clone();
-    if group.detail == Detail::Folders {
+    if group.detail == AllowDetail::Folders {
         for (kind, values) in &mut terms.values {
             if matches!(*kind, "reads" | "writes" | "deletes") {
                 *values = conditions::in_folders(values);
             }
         }
     }
-    Some(conditions::of_effects(&terms, Commands::Short))
+    Some(conditions::of_effects(&terms, CommandDetail::Short))
 }
 
 /// The tool and the server as a rule names them.
@@ -266,7 +268,7 @@ fn example(stored: &StoredRecord, raw: &str) -> Option<Value> {
 
 /// What the suggested policy does with the recorded calls.
 #[derive(Debug, Default)]
-struct Checked {
+struct AllowCheck {
     allowed: u64,
     denied: u64,
     not_judged: u64,
@@ -274,12 +276,12 @@ struct Checked {
     too_wide: Vec<String>,
 }
 
-impl Checked {
+impl AllowCheck {
     fn add(
         &mut self,
         stored: &StoredRecord,
         replay: &mut Replay<'_>,
-        marks: &Marks,
+        marks: &CallMarks,
         chosen: &CompiledFilter<'_>,
     ) {
         let must_stay_out = must_stay_out(stored, marks);

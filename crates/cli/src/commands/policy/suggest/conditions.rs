@@ -7,40 +7,42 @@ use callgate_json::Value;
 use callgate_policy::EffectTerms;
 use serde_json::json;
 
-use super::yaml::Yaml;
+use super::yaml::YamlOutput;
 
 /// The kinds of effects that such calls must not have if the known ones do not.
 const CHANGES: [(&str, &str); 4] =
     [("writes", "**"), ("deletes", "**"), ("connects", "*"), ("sets", "*")];
 
 /// A condition that the effects of a call be among these, and no others.
-pub(super) fn of_effects(terms: &EffectTerms, runs: Commands) -> Yaml {
+pub(super) fn of_effects(terms: &EffectTerms, runs: CommandDetail) -> YamlOutput {
     let mut all = Vec::new();
     for (kind, values) in &terms.values {
         all.push(match (*kind, runs) {
-            ("runs", Commands::Whole) => Yaml::map(kind, Yaml::texts(&terms.commands)),
-            _ => Yaml::map(kind, Yaml::texts(values)),
+            ("runs", CommandDetail::Whole) => {
+                YamlOutput::map(kind, YamlOutput::texts(&terms.commands))
+            }
+            _ => YamlOutput::map(kind, YamlOutput::texts(values)),
         });
     }
     let absent = CHANGES.iter().filter(|(kind, _)| !terms.values.contains_key(kind));
-    let mut none: Vec<Yaml> =
-        absent.map(|(kind, every)| Yaml::map(kind, Yaml::text(*every))).collect();
-    if terms.values.contains_key("runs") && runs == Commands::Short {
+    let mut none: Vec<YamlOutput> =
+        absent.map(|(kind, every)| YamlOutput::map(kind, YamlOutput::text(*every))).collect();
+    if terms.values.contains_key("runs") && runs == CommandDetail::Short {
         let marks = match terms.marks.is_empty() {
-            true => Yaml::text("any"),
-            false => Yaml::texts(terms.other_marks()),
+            true => YamlOutput::text("any"),
+            false => YamlOutput::texts(terms.other_marks()),
         };
-        none.push(Yaml::map("marked", marks));
+        none.push(YamlOutput::map("marked", marks));
     }
     if terms.values.contains_key("runs") && !none.is_empty() {
-        all.push(Yaml::map("not", Yaml::joined("any", none)));
+        all.push(YamlOutput::map("not", YamlOutput::joined("any", none)));
     }
-    Yaml::joined("all", all)
+    YamlOutput::joined("all", all)
 }
 
 /// How much of a command a condition names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Commands {
+pub(super) enum CommandDetail {
     /// The program and its sub-command.
     Short,
     /// Its flags and operands, too.
@@ -49,20 +51,21 @@ pub(super) enum Commands {
 
 /// A condition that the arguments be exactly these; `None` if they are too long or too deep to be
 /// listed.
-pub(super) fn of_arguments(call: &ToolCall) -> Option<Yaml> {
-    let equals =
-        |arg: &str, value: Yaml| Yaml::Map(vec![("arg", Yaml::text(arg)), ("equals", value)]);
+pub(super) fn of_arguments(call: &ToolCall) -> Option<YamlOutput> {
+    let equals = |arg: &str, value: YamlOutput| {
+        YamlOutput::Map(vec![("arg", YamlOutput::text(arg)), ("equals", value)])
+    };
     if let ArgumentsForm::Text(text) = call.arguments.form() {
-        return (text.len() <= MAX_TEXT).then(|| equals("$", Yaml::text(text)));
+        return (text.len() <= MAX_TEXT).then(|| equals("$", YamlOutput::text(text)));
     }
     let Ok(Value::Object(members)) = call.arguments.value() else { return None };
     let one = |(key, value): &(String, Value)| {
         let is_plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         let value = scalar(value)?;
-        (is_plain && !key.is_empty()).then(|| equals(key, Yaml::Json(value)))
+        (is_plain && !key.is_empty()).then(|| equals(key, YamlOutput::Json(value)))
     };
-    let all: Option<Vec<Yaml>> = members.iter().map(one).collect();
-    all.filter(|all| !all.is_empty()).map(|all| Yaml::joined("all", all))
+    let all: Option<Vec<YamlOutput>> = members.iter().map(one).collect();
+    all.filter(|all| !all.is_empty()).map(|all| YamlOutput::joined("all", all))
 }
 
 /// A value that `equals` compares as a whole.

@@ -7,34 +7,35 @@ use callgate_audit::{CallOutcome, Filter, StoredRecord};
 use callgate_policy::{Policies, SELF_PROTECTION, builtin};
 use callgate_store::{Opinion, RecordReader};
 
-use super::conditions::{self, Commands};
-use super::yaml::Yaml;
+use super::conditions::{self, CommandDetail};
+use super::yaml::YamlOutput;
 use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out, short};
 use crate::args::{Filters, PolicySuggestArgs};
-use crate::commands::policy::comparison::{Context, for_each_call};
-use crate::marks::Marks;
+use crate::commands::policy::comparison::{EarlierCalls, for_each_call};
+use crate::marks::CallMarks;
 use crate::recorded_call::RecordedCall;
 use crate::records;
 use crate::render::{count, hinted, printable, rule_name};
 use crate::replay::Replay;
-use crate::rule_source::RuleSource;
+use crate::rule_source::LocatedRule;
 use crate::sources;
 
 pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result<Suggestion> {
     let load = || sources::load(&args.policies.files, config);
     let (base, reader) = (load()?, records::reader(config)?);
-    let marks = Marks::of(&reader)?;
+    let marks = CallMarks::of(&reader)?;
     let filter = Filter { verdict: Some(CallOutcome::Deny), ..args.filters.query() };
     let wrong = marks.calls(&reader, &filter, Some(Opinion::Wrong))?;
     if wrong.is_empty() {
         let message = "no denial is marked wrong".to_owned();
         return Err(hinted(message, "mark one with `callgate calls mark RECORD --wrong`"));
     }
-    let mut work = Work { suggestion: Suggestion::default(), exceptions: Vec::new(), load: &load };
+    let mut work =
+        ExceptionSearch { suggestion: Suggestion::default(), exceptions: Vec::new(), load: &load };
     let calls = work.replayable(&base, &reader, wrong)?;
     work.add_exceptions(&calls)?;
     let checked = work.check(&base, &reader, &marks, &calls)?;
-    let Work { mut suggestion, exceptions, .. } = work;
+    let ExceptionSearch { mut suggestion, exceptions, .. } = work;
     if exceptions.is_empty() {
         suggestion.checked.push("no exception can be suggested".to_owned());
         return Ok(suggestion);
@@ -51,17 +52,17 @@ pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result
 }
 
 /// A denied call, with what its session did before.
-struct DeniedCall {
+struct DeniedRecord {
     stored: StoredRecord,
     recorded: RecordedCall,
 }
 
 /// An exception to a rule, for one call.
-struct Exception {
+struct SuggestedException {
     policy: String,
     rule: String,
-    detail: Detail,
-    when: Yaml,
+    detail: ExceptionDetail,
+    when: YamlOutput,
     stored: StoredRecord,
     /// The place of the call.
     call: usize,
@@ -69,29 +70,29 @@ struct Exception {
 
 /// How narrow an exception is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Detail {
+enum ExceptionDetail {
     /// What the call does.
     Effects,
     /// Its exact arguments.
     Arguments,
 }
 
-struct Work<'l> {
+struct ExceptionSearch<'l> {
     suggestion: Suggestion,
-    exceptions: Vec<Exception>,
+    exceptions: Vec<SuggestedException>,
     load: &'l dyn Fn() -> Result<Policies>,
 }
 
 /// What the check of the exceptions found.
 #[derive(Default)]
-struct Checked {
+struct ExceptionCheck {
     calls: u64,
     not_judged: u64,
     /// The rules that would let pass a call that they should not, each with that call.
     open: Vec<(String, String, String)>,
 }
 
-impl Work<'_> {
+impl ExceptionSearch<'_> {
     fn leave_out(&mut self, stored: &StoredRecord, why: impl Into<String>) {
         self.suggestion.left_out.push(LeftOut::new(stored, why));
     }
@@ -101,7 +102,7 @@ impl Work<'_> {
         base: &Policies,
         reader: &RecordReader,
         wrong: Vec<StoredRecord>,
-    ) -> Result<Vec<DeniedCall>> {
+    ) -> Result<Vec<DeniedRecord>> {
         let mut calls = Vec::new();
         for stored in wrong {
             match RecordedCall::of(&stored) {
@@ -111,7 +112,7 @@ impl Work<'_> {
                         Replay::up_to(base, &stored, reader)?.with_past(&stored, &recorded);
                     match recorded.judge(base).verdict.passes() {
                         true => self.leave_out(&stored, "it is not denied any more"),
-                        false => calls.push(DeniedCall { stored, recorded }),
+                        false => calls.push(DeniedRecord { stored, recorded }),
                     }
                 }
             }
@@ -122,7 +123,7 @@ impl Work<'_> {
     /// The policies with the exceptions so far.
     fn candidate(&self) -> Result<Policies> {
         let mut policies = (self.load)()?;
-        for Exception { policy, rule, when, .. } in &self.exceptions {
+        for SuggestedException { policy, rule, when, .. } in &self.exceptions {
             let changed = policies.with_exception(policy, rule, &when.flow());
             policies = changed.map_err(|problems| {
                 let problems: Vec<String> = problems.into_iter().map(|it| it.message).collect();
@@ -133,7 +134,7 @@ impl Work<'_> {
     }
 
     /// Adds exceptions until every call passes, or nothing more can be done for it.
-    fn add_exceptions(&mut self, calls: &[DeniedCall]) -> Result<()> {
+    fn add_exceptions(&mut self, calls: &[DeniedRecord]) -> Result<()> {
         let mut open: Vec<usize> = (0..calls.len()).collect();
         // A call is stopped by few rules.
         for _ in 0..MAX_RULES {
@@ -173,9 +174,9 @@ impl Work<'_> {
     fn exception_for(
         &self,
         candidate: &Policies,
-        call: &DeniedCall,
+        call: &DeniedRecord,
         at: usize,
-    ) -> Result<Option<Exception>, String> {
+    ) -> Result<Option<SuggestedException>, String> {
         let judgement = call.recorded.judge(candidate);
         if judgement.verdict.passes() {
             return Ok(None);
@@ -195,16 +196,16 @@ impl Work<'_> {
         if known {
             return Err(format!("no exception to {policy}/{rule} was found that covers it"));
         }
-        let of_effects = when(call, Detail::Effects, candidate);
+        let of_effects = when(call, ExceptionDetail::Effects, candidate);
         let (detail, when) = match of_effects {
-            Some(when) => (Detail::Effects, when),
-            None => match self::when(call, Detail::Arguments, candidate) {
-                Some(when) => (Detail::Arguments, when),
+            Some(when) => (ExceptionDetail::Effects, when),
+            None => match self::when(call, ExceptionDetail::Arguments, candidate) {
+                Some(when) => (ExceptionDetail::Arguments, when),
                 None => return Err("its arguments are too long to be named".to_owned()),
             },
         };
         let stored = call.stored.clone();
-        Ok(Some(Exception { policy, rule, detail, when, stored, call: at }))
+        Ok(Some(SuggestedException { policy, rule, detail, when, stored, call: at }))
     }
 
     /// Tries the exceptions on all recorded calls; those that allow too much become narrower, or are
@@ -213,9 +214,9 @@ impl Work<'_> {
         &mut self,
         base: &Policies,
         reader: &RecordReader,
-        marks: &Marks,
-        calls: &[DeniedCall],
-    ) -> Result<Checked> {
+        marks: &CallMarks,
+        calls: &[DeniedRecord],
+    ) -> Result<ExceptionCheck> {
         loop {
             let candidate = self.candidate()?;
             let checked = checked(base, &candidate, reader, marks)?;
@@ -234,7 +235,7 @@ impl Work<'_> {
         policy: &str,
         rule: &str,
         other: &str,
-        calls: &[DeniedCall],
+        calls: &[DeniedRecord],
         base: &Policies,
     ) {
         let mut failed: Vec<usize> = Vec::new();
@@ -242,10 +243,13 @@ impl Work<'_> {
             if (exception.policy.as_str(), exception.rule.as_str()) != (policy, rule) {
                 continue;
             }
-            let exact =
-                calls.get(exception.call).and_then(|call| when(call, Detail::Arguments, base));
-            match exact.filter(|_| exception.detail == Detail::Effects) {
-                Some(when) => (exception.detail, exception.when) = (Detail::Arguments, when),
+            let exact = calls
+                .get(exception.call)
+                .and_then(|call| when(call, ExceptionDetail::Arguments, base));
+            match exact.filter(|_| exception.detail == ExceptionDetail::Effects) {
+                Some(when) => {
+                    (exception.detail, exception.when) = (ExceptionDetail::Arguments, when)
+                }
                 None => failed.push(exception.call),
             }
         }
@@ -259,13 +263,13 @@ impl Work<'_> {
 }
 
 /// A condition that holds for this call.
-fn when(call: &DeniedCall, detail: Detail, policies: &Policies) -> Option<Yaml> {
+fn when(call: &DeniedRecord, detail: ExceptionDetail, policies: &Policies) -> Option<YamlOutput> {
     let RecordedCall { call, moment } = &call.recorded;
     match detail {
-        Detail::Arguments => conditions::of_arguments(call),
-        Detail::Effects => {
+        ExceptionDetail::Arguments => conditions::of_arguments(call),
+        ExceptionDetail::Effects => {
             let terms = policies.effect_terms(call, moment)?;
-            (!terms.values.is_empty()).then(|| conditions::of_effects(&terms, Commands::Whole))
+            (!terms.values.is_empty()).then(|| conditions::of_effects(&terms, CommandDetail::Whole))
         }
     }
 }
@@ -275,11 +279,11 @@ fn checked(
     base: &Policies,
     candidate: &Policies,
     reader: &RecordReader,
-    marks: &Marks,
-) -> Result<Checked> {
-    let mut checked = Checked::default();
+    marks: &CallMarks,
+) -> Result<ExceptionCheck> {
+    let mut checked = ExceptionCheck::default();
     let (mut before, mut after) = (Replay::new(base), Replay::new(candidate));
-    for_each_call(reader, &Filters::default(), Context::Alone, |stored, _| {
+    for_each_call(reader, &Filters::default(), EarlierCalls::Alone, |stored, _| {
         let recorded = RecordedCall::of(stored);
         let recorded = recorded.as_ref().map_err(|why| *why);
         checked.calls += 1;
@@ -302,12 +306,12 @@ fn checked(
 
 /// Whether an exception must not allow this call: it is stopped today, and nobody said that this is
 /// wrong.
-fn must_stay_out_now(stored: &StoredRecord, marks: &Marks) -> bool {
+fn must_stay_out_now(stored: &StoredRecord, marks: &CallMarks) -> bool {
     must_stay_out(stored, marks) || marks.opinion(stored) != Some(Opinion::Wrong)
 }
 
 /// The exceptions as the config of built-in policies, and as conditions for other rules.
-fn written(exceptions: &[Exception], sources: &[callgate_policy::Source]) -> String {
+fn written(exceptions: &[SuggestedException], sources: &[callgate_policy::Source]) -> String {
     let mut policies: Vec<&str> = exceptions.iter().map(|it| it.policy.as_str()).collect();
     policies.sort_unstable();
     policies.dedup();
@@ -321,11 +325,11 @@ fn written(exceptions: &[Exception], sources: &[callgate_policy::Source]) -> Str
         text.push_str(&format!("  - use: builtin:{policy}\n    except:\n"));
         for exception in exceptions.iter().filter(|it| it.policy == policy) {
             text.push_str(&comment(exception, 6));
-            let entry = Yaml::Map(vec![
-                ("rule", Yaml::text(&exception.rule)),
+            let entry = YamlOutput::Map(vec![
+                ("rule", YamlOutput::text(&exception.rule)),
                 ("when", exception.when.clone()),
             ]);
-            text.push_str(&Yaml::List(vec![entry]).block(6));
+            text.push_str(&YamlOutput::List(vec![entry]).block(6));
         }
     }
     for policy in own {
@@ -334,7 +338,7 @@ fn written(exceptions: &[Exception], sources: &[callgate_policy::Source]) -> Str
         rules.sort_unstable();
         rules.dedup();
         for rule in rules {
-            let of_rule: Vec<&Exception> =
+            let of_rule: Vec<&SuggestedException> =
                 exceptions.iter().filter(|it| it.policy == policy && it.rule == rule).collect();
             text.push_str(&own_rule(policy, rule, &of_rule, sources));
         }
@@ -342,7 +346,7 @@ fn written(exceptions: &[Exception], sources: &[callgate_policy::Source]) -> Str
     text
 }
 
-fn comment(exception: &Exception, indent: usize) -> String {
+fn comment(exception: &SuggestedException, indent: usize) -> String {
     let pad = " ".repeat(indent);
     let call = short(&records::call(&exception.stored));
     format!("{pad}# record {}, {call}\n", exception.stored.seq)
@@ -352,21 +356,21 @@ fn comment(exception: &Exception, indent: usize) -> String {
 fn own_rule(
     policy: &str,
     rule: &str,
-    exceptions: &[&Exception],
+    exceptions: &[&SuggestedException],
     sources: &[callgate_policy::Source],
 ) -> String {
     let name = rule_name(Some(policy), Some(rule));
-    let found = RuleSource::find(sources, policy, rule);
+    let found = LocatedRule::find(sources, policy, rule);
     let place = found.as_ref().map(|it| format!(" ({}:{})", printable(&it.file), it.line));
     let mut text = format!("# the new `when` of the rule {name}{}\n", place.unwrap_or_default());
     text.extend(exceptions.iter().map(|exception| comment(exception, 0)));
-    let mut whens: Vec<Yaml> = exceptions.iter().map(|it| it.when.clone()).collect();
+    let mut whens: Vec<YamlOutput> = exceptions.iter().map(|it| it.when.clone()).collect();
     whens.dedup();
-    let not = Yaml::map("not", Yaml::joined("any", whens));
+    let not = YamlOutput::map("not", YamlOutput::joined("any", whens));
     let old = found.and_then(|it| it.when);
-    let old = old.and_then(|json| serde_json::from_str(&json).ok()).map(Yaml::Json);
+    let old = old.and_then(|json| serde_json::from_str(&json).ok()).map(YamlOutput::Json);
     let all = old.into_iter().chain([not]).collect();
-    text + &Yaml::map("when", Yaml::joined("all", all)).block(0)
+    text + &YamlOutput::map("when", YamlOutput::joined("all", all)).block(0)
 }
 
 /// The most rules that stop one call.

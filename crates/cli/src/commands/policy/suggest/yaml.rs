@@ -4,15 +4,15 @@ use serde_json::Value;
 
 /// A value to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Yaml {
+pub(super) enum YamlOutput {
     Text(String),
     /// JSON is YAML, too.
     Json(Value),
-    List(Vec<Yaml>),
-    Map(Vec<(&'static str, Yaml)>),
+    List(Vec<YamlOutput>),
+    Map(Vec<(&'static str, YamlOutput)>),
 }
 
-impl Yaml {
+impl YamlOutput {
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -125,16 +125,16 @@ mod tests {
         let texts =
             ["ls", "git push", "~/x", "true", "1", "a: b", "**", "ü ö", "x #y", "-rf", "a\nb"];
         let long: Vec<String> = (0..40).map(|at| format!("workspace/src/{at}")).collect();
-        let value = Yaml::Map(vec![
-            ("texts", Yaml::texts(texts)),
-            ("one", Yaml::texts(["x"])),
-            ("long", Yaml::texts(&long)),
-            ("json", Yaml::Json(json!({ "a": [1, "b\n"] }))),
+        let value = YamlOutput::Map(vec![
+            ("texts", YamlOutput::texts(texts)),
+            ("one", YamlOutput::texts(["x"])),
+            ("long", YamlOutput::texts(&long)),
+            ("json", YamlOutput::Json(json!({ "a": [1, "b\n"] }))),
             (
                 "rules",
-                Yaml::List(vec![Yaml::Map(vec![
-                    ("id", Yaml::text("a")),
-                    ("in", Yaml::texts(&long)),
+                YamlOutput::List(vec![YamlOutput::Map(vec![
+                    ("id", YamlOutput::text("a")),
+                    ("in", YamlOutput::texts(&long)),
                 ])]),
             ),
         ]);

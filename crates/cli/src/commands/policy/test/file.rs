@@ -18,7 +18,7 @@ pub(crate) struct TestCase {
     pub(crate) name: String,
     pub(crate) file: String,
     pub(crate) line: usize,
-    pub(crate) expected: Expected,
+    pub(crate) expected: ExpectedVerdict,
     call: ToolCall,
     /// The same call in the other places where it would be seen.
     elsewhere: Vec<ToolCall>,
@@ -26,7 +26,7 @@ pub(crate) struct TestCase {
 }
 
 /// What a test demands.
-pub(crate) struct Expected {
+pub(crate) struct ExpectedVerdict {
     /// Any of these is right.
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) rule: Option<RuleWanted>,
@@ -137,7 +137,7 @@ fn test(source: &Source, node: &Node, problems: &mut Problems<'_>) -> Option<Tes
     let name = fields.get("name").and_then(|node| text(node, "`name`", problems));
     let name = name.map_or_else(|| shown_call(&call), |name| name.value);
     let expected =
-        Expected { verdicts: verdicts?, rule: rule.map(|rule| RuleWanted::of(&rule.value)) };
+        ExpectedVerdict { verdicts: verdicts?, rule: rule.map(|rule| RuleWanted::of(&rule.value)) };
     let (file, line) = (source.name.clone(), fields.start().line);
     Some(TestCase { name, file, line, expected, call, elsewhere: calls.collect(), moment })
 }
