@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct RuleDifference {
     /// Where in the source.
     pub span: SourceSpan,
     /// The file that `span` is about: the position in the list of sources.
@@ -15,7 +15,7 @@ pub struct Change {
     /// The rule that it became, if there is one.
     pub rule: Option<String>,
     /// In which direction.
-    pub kind: ChangeKind,
+    pub kind: DifferenceKind,
     /// What differs, and why.
     pub message: String,
 }
@@ -23,7 +23,7 @@ pub struct Change {
 /// The direction of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ChangeKind {
+pub enum DifferenceKind {
     /// The result has nothing for it.
     LeftOut,
     /// The result restricts more, or allows less.
@@ -32,7 +32,7 @@ pub enum ChangeKind {
     Partial,
 }
 
-impl ChangeKind {
+impl DifferenceKind {
     /// The word in reports.
     pub fn as_str(self) -> &'static str {
         match self {

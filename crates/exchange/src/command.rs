@@ -9,12 +9,12 @@ use crate::draft::When;
 /// One simple command, or the beginning of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
-    pieces: Vec<Piece>,
-    end: End,
+    pieces: Vec<PatternPiece>,
+    end: PatternEnd,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     Text(String),
     /// One of these words.
     OneOf(Vec<String>),
@@ -26,7 +26,7 @@ enum Piece {
 
 /// How a pattern ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum PatternEnd {
     /// With the command.
     Exact,
     /// With a word: more words may follow.
@@ -41,29 +41,29 @@ impl CommandPattern {
         let mut pieces = Vec::new();
         for (at, word) in words.iter().enumerate() {
             if at > 0 {
-                pieces.push(Piece::Text(" ".to_owned()));
+                pieces.push(PatternPiece::Text(" ".to_owned()));
             }
             pieces.push(match word.as_slice() {
-                [one] => Piece::Text(one.clone()),
-                several => Piece::OneOf(several.to_vec()),
+                [one] => PatternPiece::Text(one.clone()),
+                several => PatternPiece::OneOf(several.to_vec()),
             });
         }
-        Self { pieces, end: End::Word }
+        Self { pieces, end: PatternEnd::Word }
     }
 
     /// A text without wildcards.
-    pub(crate) fn text(text: &str, end: End) -> Self {
-        Self { pieces: vec![Piece::Text(text.trim().to_owned())], end }
+    pub(crate) fn text(text: &str, end: PatternEnd) -> Self {
+        Self { pieces: vec![PatternPiece::Text(text.trim().to_owned())], end }
     }
 
     /// A text in which `*` is any text; a last ` *` may also be absent.
     pub(crate) fn wildcard(text: &str, question_mark: QuestionMark) -> Self {
         let text = text.trim();
         let (text, end) = match text.strip_suffix(" *") {
-            Some(before) => (before, End::Word),
+            Some(before) => (before, PatternEnd::Word),
             None => match text.strip_suffix('*') {
-                Some(before) => (before, End::Open),
-                None => (text, End::Exact),
+                Some(before) => (before, PatternEnd::Open),
+                None => (text, PatternEnd::Exact),
             },
         };
         let mut pieces = Vec::new();
@@ -71,8 +71,8 @@ impl CommandPattern {
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
             let piece = match letter {
-                '*' => Piece::Any,
-                '?' if question_mark == QuestionMark::OneCharacter => Piece::One,
+                '*' => PatternPiece::Any,
+                '?' if question_mark == QuestionMark::OneCharacter => PatternPiece::One,
                 // An escaped wildcard stands for itself.
                 '\\' if letters.as_str().starts_with(['*', '\\']) => {
                     literal.extend(letters.next());
@@ -84,24 +84,24 @@ impl CommandPattern {
                 }
             };
             if !literal.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                pieces.push(PatternPiece::Text(std::mem::take(&mut literal)));
             }
             pieces.push(piece);
         }
         if !literal.is_empty() {
-            pieces.push(Piece::Text(literal));
+            pieces.push(PatternPiece::Text(literal));
         }
         Self { pieces, end }
     }
 
     /// Whether it matches every command.
     pub(crate) fn is_everything(&self) -> bool {
-        let is_empty = |piece: &Piece| match piece {
-            Piece::Text(text) => text.trim().is_empty(),
-            Piece::Any => true,
-            Piece::OneOf(_) | Piece::One => false,
+        let is_empty = |piece: &PatternPiece| match piece {
+            PatternPiece::Text(text) => text.trim().is_empty(),
+            PatternPiece::Any => true,
+            PatternPiece::OneOf(_) | PatternPiece::One => false,
         };
-        let open = self.end != End::Exact || self.pieces.contains(&Piece::Any);
+        let open = self.end != PatternEnd::Exact || self.pieces.contains(&PatternPiece::Any);
         open && self.pieces.iter().all(is_empty)
     }
 
@@ -121,15 +121,15 @@ impl CommandPattern {
 
     /// The values of `runs` that cover it, if it is made of plain words.
     pub(crate) fn plain_commands(&self) -> Option<Vec<String>> {
-        if self.end != End::Word {
+        if self.end != PatternEnd::Word {
             return None;
         }
         let mut commands = vec![String::new()];
         for piece in &self.pieces {
             let words = match piece {
-                Piece::Text(text) => std::slice::from_ref(text),
-                Piece::OneOf(words) => words,
-                Piece::Any | Piece::One => return None,
+                PatternPiece::Text(text) => std::slice::from_ref(text),
+                PatternPiece::OneOf(words) => words,
+                PatternPiece::Any | PatternPiece::One => return None,
             };
             let longer = |command: &String| {
                 words.iter().map(|word| format!("{command}{word}")).collect::<Vec<_>>()
@@ -146,9 +146,9 @@ impl CommandPattern {
     /// A regular expression that finds the command at the beginning of any command of a line.
     fn anywhere(&self) -> String {
         let end = match self.end {
-            End::Exact => r"\s*(?:$|[;&|)}`\n])",
-            End::Word => r"(?:$|[\s;&|)}`<>])",
-            End::Open => "",
+            PatternEnd::Exact => r"\s*(?:$|[;&|)}`\n])",
+            PatternEnd::Word => r"(?:$|[\s;&|)}`<>])",
+            PatternEnd::Open => "",
         };
         format!(
             r"(?s)(?:^|[;&|(){{}}`\n]|\b(?:sudo|env|xargs|nohup|time)\s)\s*{}{end}",
@@ -160,13 +160,13 @@ impl CommandPattern {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => out.push_str(&literal(text, space)),
-                Piece::OneOf(words) => {
+                PatternPiece::Text(text) => out.push_str(&literal(text, space)),
+                PatternPiece::OneOf(words) => {
                     let words: Vec<String> = words.iter().map(|it| literal(it, space)).collect();
                     out.push_str(&format!("(?:{})", words.join("|")));
                 }
-                Piece::Any => out.push_str(any),
-                Piece::One => out.push_str(one),
+                PatternPiece::Any => out.push_str(any),
+                PatternPiece::One => out.push_str(one),
             }
         }
         out
@@ -175,9 +175,9 @@ impl CommandPattern {
     /// A regular expression for one whole command, without anything that a shell would act on.
     fn whole(&self) -> String {
         let end = match self.end {
-            End::Exact => String::new(),
-            End::Word => format!("(?:[ \\t]{HARMLESS}*)?"),
-            End::Open => format!("{HARMLESS}*"),
+            PatternEnd::Exact => String::new(),
+            PatternEnd::Word => format!("(?:[ \\t]{HARMLESS}*)?"),
+            PatternEnd::Open => format!("{HARMLESS}*"),
         };
         format!("{}{end}", self.regex("[ \\t]+", &format!("{HARMLESS}*"), HARMLESS))
     }

@@ -8,7 +8,7 @@ pub(crate) use write::quoted;
 
 /// A file with one policy or several.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct PolicyDraft {
     pub(crate) policies: Vec<DraftPolicy>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct DraftRule {
     /// Keys of `who`, each with its glob.
     pub(crate) who: Vec<(&'static str, String)>,
     pub(crate) when: Option<When>,
-    pub(crate) verdict: Decision,
+    pub(crate) verdict: DraftVerdict,
     pub(crate) priority: Option<i64>,
     pub(crate) reason: Option<String>,
     pub(crate) hint: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct DraftRule {
 
 /// The verdicts that imported rules have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Decision {
+pub(crate) enum DraftVerdict {
     Allow,
     Audit,
     Review,
@@ -84,7 +84,7 @@ pub(crate) enum Operand {
     List(Vec<String>),
 }
 
-impl Decision {
+impl DraftVerdict {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -121,7 +121,7 @@ impl When {
     }
 }
 
-impl Draft {
+impl PolicyDraft {
     /// The number of rules.
     pub(crate) fn rules(&self) -> usize {
         self.policies.iter().map(|policy| policy.rules.len()).sum()
@@ -133,7 +133,7 @@ impl Draft {
 pub(crate) fn number_in_order(rules: &mut [DraftRule]) {
     let (mut number, mut before) = (FIRST, None);
     for rule in rules {
-        if rule.verdict == Decision::Audit {
+        if rule.verdict == DraftVerdict::Audit {
             continue;
         }
         if before.is_some_and(|before| before != rule.verdict) {

@@ -11,7 +11,7 @@ mod rules;
 
 use callgate_document::{Diagnostic, Node, Problems, Source, Yaml, parse};
 
-use crate::change::Change;
+use crate::change::RuleDifference;
 use crate::format::Format;
 use crate::import::import;
 use crate::read::get;
@@ -117,7 +117,7 @@ pub struct Exported {
     /// The number of rules in it.
     pub native_rules: usize,
     /// What it does not cover, in the order of the files.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RuleDifference>,
 }
 
 /// Writes what the policies deny and ask about as rules of an agent.

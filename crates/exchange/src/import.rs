@@ -18,11 +18,11 @@ use callgate_document::{Diagnostic, Problems, Source};
 use callgate_effects::Catalogue;
 use callgate_policy::Policies;
 
-use crate::change::{Change, ChangeKind};
-use crate::draft::{Draft, DraftPolicy, DraftRule};
+use crate::change::{DifferenceKind, RuleDifference};
+use crate::draft::{DraftPolicy, DraftRule, PolicyDraft};
 use crate::format::Format;
 use crate::read;
-use context::Context;
+use context::ImportContext;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -30,18 +30,18 @@ pub struct Imported {
     /// The format it had.
     pub format: Format,
     /// What `text` is.
-    pub target: Target,
+    pub target: ImportTarget,
     /// The result, as YAML.
     pub text: String,
     /// The number of rules in it.
     pub rules: usize,
     /// Every difference, in the order of the file.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RuleDifference>,
 }
 
 /// What an import results in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum ImportTarget {
     /// A policy file.
     Policy,
     /// The section `mcp:` of a config file.
@@ -67,7 +67,7 @@ pub fn import(source: &Source, from: Option<Format>) -> Result<Imported, Vec<Dia
             .hint(format!("name it with `--from`: {}", words()));
         return Err(problems.into_list());
     };
-    let mut context = Context::new(source);
+    let mut context = ImportContext::new(source);
     let outcome = read_as(format, &mut context);
     if outcome.is_none() {
         context.nothing();
@@ -75,10 +75,10 @@ pub fn import(source: &Source, from: Option<Format>) -> Result<Imported, Vec<Dia
     let (problems, mut changes) = context.finish();
     let Some(outcome) = outcome.filter(|_| problems.is_empty()) else { return Err(problems) };
     let (target, text, rules) = match outcome {
-        Outcome::Section(text) => (Target::Mcp, text, 0),
-        Outcome::Policy(draft) => {
+        ReadOutcome::Section(text) => (ImportTarget::Mcp, text, 0),
+        ReadOutcome::Policy(draft) => {
             let (text, rules) = checked(draft, source, &mut changes)?;
-            (Target::Policy, text, rules)
+            (ImportTarget::Policy, text, rules)
         }
     };
     changes.sort_by_key(|change| change.span.start);
@@ -86,14 +86,14 @@ pub fn import(source: &Source, from: Option<Format>) -> Result<Imported, Vec<Dia
 }
 
 /// What a reader makes of a file.
-enum Outcome {
-    Policy(Draft),
+enum ReadOutcome {
+    Policy(PolicyDraft),
     Section(String),
 }
 
-fn read_as(format: Format, context: &mut Context<'_>) -> Option<Outcome> {
+fn read_as(format: Format, context: &mut ImportContext<'_>) -> Option<ReadOutcome> {
     let read = match format {
-        Format::Agentsh => return agentsh::read(context).map(Outcome::Section),
+        Format::Agentsh => return agentsh::read(context).map(ReadOutcome::Section),
         Format::ClaudeCode => claude_code::read,
         Format::CodexRules => codex_rules::read,
         Format::CodexRequirements => codex_requirements::read,
@@ -103,15 +103,15 @@ fn read_as(format: Format, context: &mut Context<'_>) -> Option<Outcome> {
         Format::Superego => superego::read,
         Format::Arfa => arfa::read,
     };
-    read(context).map(Outcome::Policy)
+    read(context).map(ReadOutcome::Policy)
 }
 
 /// The text of a draft and the number of its rules. The text is compiled, so that nothing is printed
 /// that would not load. Examples are dropped if they do not hold: the rules differ on purpose.
 fn checked(
-    mut draft: Draft,
+    mut draft: PolicyDraft,
     source: &Source,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<RuleDifference>,
 ) -> Result<(String, usize), Vec<Diagnostic>> {
     let text = draft.text();
     if compile(&text).is_ok() {
@@ -119,7 +119,7 @@ fn checked(
     }
     let mut dropped = 0;
     for rule in draft.policies.iter_mut().flat_map(|policy| &mut policy.rules) {
-        let alone = Draft { policies: vec![policy_of(rule)] };
+        let alone = PolicyDraft { policies: vec![policy_of(rule)] };
         if compile(&alone.text()).is_err() {
             dropped += rule.matching.len() + rule.not_matching.len();
             rule.matching.clear();
@@ -127,12 +127,12 @@ fn checked(
         }
     }
     if dropped > 0 {
-        changes.push(Change {
+        changes.push(RuleDifference {
             span: read::span(&source.text, 0, 0),
             source: 0,
             written: "examples".to_owned(),
             rule: None,
-            kind: ChangeKind::LeftOut,
+            kind: DifferenceKind::LeftOut,
             message: format!("{dropped} examples do not hold for the rules, which cover more"),
         });
     }

@@ -2,7 +2,7 @@
 //!
 //! [`import`] reads a file of another system and writes a policy (or the section `mcp:` of a config).
 //! [`export`] writes the rules of a policy in the format of an agent, as a second line of defence. Both
-//! return a list of every [`Change`]: what was left out, what became stricter, and what is covered only in
+//! return a list of every [`RuleDifference`]: what was left out, what became stricter, and what is covered only in
 //! part.
 //!
 //! ```
@@ -33,7 +33,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use change::{Change, ChangeKind};
+pub use change::{DifferenceKind, RuleDifference};
 pub use export::{Agent, Exported, WrittenPolicies, export};
 pub use format::Format;
-pub use import::{Imported, Target, import};
+pub use import::{ImportTarget, Imported, import};

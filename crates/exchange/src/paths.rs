@@ -1,7 +1,7 @@
 //! Patterns for files, as globs of rules.
 
 /// The globs for a pattern, or why there are none.
-pub(crate) type Globs = Result<Vec<String>, &'static str>;
+pub(crate) type PathGlobs = Result<Vec<String>, &'static str>;
 
 /// Whether the globs may match more than the pattern, or less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Rounding {
 
 /// A pattern as in `.gitignore`, as Claude Code reads it: `//` begins an absolute path, `~/` one in the
 /// home folder, `/` one in the folder that the settings belong to.
-pub(crate) fn gitignore(pattern: &str, rounding: Rounding) -> Globs {
+pub(crate) fn gitignore(pattern: &str, rounding: Rounding) -> PathGlobs {
     let pattern = pattern.trim();
     if pattern.starts_with('!') {
         return Err("a pattern that begins with `!` has no counterpart");
@@ -56,7 +56,7 @@ pub(crate) fn gitignore(pattern: &str, rounding: Rounding) -> Globs {
 }
 
 /// A pattern in which `*` is any text, slashes included, as opencode and others read it.
-pub(crate) fn wildcard(pattern: &str, rounding: Rounding) -> Globs {
+pub(crate) fn wildcard(pattern: &str, rounding: Rounding) -> PathGlobs {
     let pattern = pattern.trim();
     if pattern.is_empty() {
         return Err("an empty pattern names nothing");

@@ -18,7 +18,7 @@ use callgate_document::Source;
 use callgate_effects::Catalogue;
 use callgate_policy::{Moment, Policies, SpentLimits, Verdict, Weekday};
 
-use crate::{ChangeKind, Format, Imported, import};
+use crate::{DifferenceKind, Format, Imported, import};
 
 /// A file of another system, imported.
 struct Case {
@@ -46,7 +46,7 @@ impl Case {
     }
 
     /// Whether a difference is reported for something in the file.
-    fn reports(&self, kind: ChangeKind, written: &str) -> bool {
+    fn reports(&self, kind: DifferenceKind, written: &str) -> bool {
         self.imported.changes.iter().any(|it| it.kind == kind && it.written == written)
     }
 

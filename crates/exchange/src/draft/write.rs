@@ -2,9 +2,9 @@
 
 use callgate_json::quote;
 
-use super::{Draft, DraftPolicy, DraftRule, Operand, When};
+use super::{DraftPolicy, DraftRule, Operand, PolicyDraft, When};
 
-impl Draft {
+impl PolicyDraft {
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         match self.policies.as_slice() {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::native::{Native, Part, Subject};
-use crate::draft::Decision;
+use super::native::{Native, RuleSubject, TextPosition};
+use crate::draft::DraftVerdict;
 
 /// Its tools, by kind.
 pub(super) const TOOLS: &[(&str, &[&str])] = &[
@@ -19,42 +19,48 @@ pub(super) const TOOLS: &[(&str, &[&str])] = &[
 /// Whether Claude Code can have such a rule.
 pub(super) fn accepts(native: &Native) -> Result<(), &'static str> {
     match &native.subject {
-        Subject::CommandText { text, .. } if text.contains(['*', '\n']) => {
+        RuleSubject::CommandText { text, .. } if text.contains(['*', '\n']) => {
             Err("text with `*` has no counterpart")
         }
-        Subject::ServerTool { server, .. } if server.contains(['*', '?', '%']) && server != "*" => {
+        RuleSubject::ServerTool { server, .. }
+            if server.contains(['*', '?', '%']) && server != "*" =>
+        {
             Err("wildcards for servers have no counterpart")
         }
-        Subject::Reads(glob) | Subject::Changes(glob) => path(glob).map(|_| ()),
+        RuleSubject::Reads(glob) | RuleSubject::Changes(glob) => path(glob).map(|_| ()),
         _ => Ok(()),
     }
 }
 
 pub(super) fn text(natives: &[Native]) -> String {
-    let of = |decision: Decision| -> Vec<String> {
+    let of = |decision: DraftVerdict| -> Vec<String> {
         let mut rules: Vec<String> =
             natives.iter().filter(|it| it.decision == decision).filter_map(rule).collect();
         let mut seen = std::collections::HashSet::new();
         rules.retain(|rule| seen.insert(rule.clone()));
         rules
     };
-    let (deny, ask) = (of(Decision::Deny), of(Decision::Ask));
+    let (deny, ask) = (of(DraftVerdict::Deny), of(DraftVerdict::Ask));
     let settings = json!({ "permissions": { "deny": deny, "ask": ask } });
     format!("{settings:#}\n")
 }
 
 fn rule(native: &Native) -> Option<String> {
     Some(match &native.subject {
-        Subject::Tool(tool) => tool.clone(),
-        Subject::ServerTool { server, tool } if server == "*" && tool == "*" => "mcp__*".to_owned(),
-        Subject::ServerTool { server, tool } => format!("mcp__{server}__{tool}"),
-        Subject::Command(words) => format!("Bash({}:*)", words.join(" ")),
-        Subject::CommandText { text, part: Part::Whole } => format!("Bash({text})"),
-        Subject::CommandText { text, part: Part::Start } => format!("Bash({text}*)"),
-        Subject::CommandText { text, part: Part::Anywhere } => format!("Bash(*{text}*)"),
-        Subject::Reads(glob) => format!("Read({})", path(glob).ok()?),
-        Subject::Changes(glob) => format!("Edit({})", path(glob).ok()?),
-        Subject::Host(host) => format!("WebFetch(domain:{host})"),
+        RuleSubject::Tool(tool) => tool.clone(),
+        RuleSubject::ServerTool { server, tool } if server == "*" && tool == "*" => {
+            "mcp__*".to_owned()
+        }
+        RuleSubject::ServerTool { server, tool } => format!("mcp__{server}__{tool}"),
+        RuleSubject::Command(words) => format!("Bash({}:*)", words.join(" ")),
+        RuleSubject::CommandText { text, part: TextPosition::Whole } => format!("Bash({text})"),
+        RuleSubject::CommandText { text, part: TextPosition::Start } => format!("Bash({text}*)"),
+        RuleSubject::CommandText { text, part: TextPosition::Anywhere } => {
+            format!("Bash(*{text}*)")
+        }
+        RuleSubject::Reads(glob) => format!("Read({})", path(glob).ok()?),
+        RuleSubject::Changes(glob) => format!("Edit({})", path(glob).ok()?),
+        RuleSubject::Host(host) => format!("WebFetch(domain:{host})"),
     })
 }
 

@@ -1,22 +1,28 @@
 //! Rules of Codex: commands by their first words, and hosts.
 
-use super::native::{Native, Subject};
-use crate::draft::Decision;
+use super::native::{Native, RuleSubject};
+use crate::draft::DraftVerdict;
 
 /// Codex has no rules about whole tools.
 pub(super) const TOOLS: &[(&str, &[&str])] = &[];
 
 pub(super) fn accepts(native: &Native) -> Result<(), &'static str> {
     match &native.subject {
-        Subject::Command(_) => Ok(()),
-        Subject::Host(host) if host.contains('*') => Err("wildcards for hosts have no counterpart"),
-        Subject::Host(_) if native.decision == Decision::Ask => Err("hosts can only be denied"),
-        Subject::Host(_) => Ok(()),
-        Subject::CommandText { .. } => Err("the text of commands has no counterpart"),
-        Subject::Reads(_) | Subject::Changes(_) => {
+        RuleSubject::Command(_) => Ok(()),
+        RuleSubject::Host(host) if host.contains('*') => {
+            Err("wildcards for hosts have no counterpart")
+        }
+        RuleSubject::Host(_) if native.decision == DraftVerdict::Ask => {
+            Err("hosts can only be denied")
+        }
+        RuleSubject::Host(_) => Ok(()),
+        RuleSubject::CommandText { .. } => Err("the text of commands has no counterpart"),
+        RuleSubject::Reads(_) | RuleSubject::Changes(_) => {
             Err("files have no counterpart: they belong to the sandbox")
         }
-        Subject::Tool(_) | Subject::ServerTool { .. } => Err("whole tools have no counterpart"),
+        RuleSubject::Tool(_) | RuleSubject::ServerTool { .. } => {
+            Err("whole tools have no counterpart")
+        }
     }
 }
 
@@ -27,16 +33,16 @@ pub(super) fn text(natives: &[Native]) -> String {
         let reason = reason
             .map_or(String::new(), |reason| format!("    justification = {},\n", literal(reason)));
         match &native.subject {
-            Subject::Command(words) => {
+            RuleSubject::Command(words) => {
                 let words: Vec<String> = words.iter().map(|word| literal(word)).collect();
                 let decision =
-                    if native.decision == Decision::Deny { "forbidden" } else { "prompt" };
+                    if native.decision == DraftVerdict::Deny { "forbidden" } else { "prompt" };
                 out.push_str(&format!(
                     "\nprefix_rule(\n    pattern = [{}],\n    decision = \"{decision}\",\n{reason})\n",
                     words.join(", ")
                 ));
             }
-            Subject::Host(host) => {
+            RuleSubject::Host(host) => {
                 for protocol in ["http", "https"] {
                     out.push_str(&format!(
                         "\nnetwork_rule(\n    host = {},\n    protocol = \"{protocol}\",\n    decision = \"deny\",\n{reason})\n",

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::native::{Native, Part, Subject};
-use crate::draft::Decision;
+use super::native::{Native, RuleSubject, TextPosition};
+use crate::draft::DraftVerdict;
 
 /// Its tools, by kind, as the first words of its permissions.
 pub(super) const TOOLS: &[(&str, &[&str])] = &[
@@ -15,22 +15,24 @@ pub(super) const TOOLS: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn accepts(native: &Native) -> Result<(), &'static str> {
-    if native.decision == Decision::Ask {
+    if native.decision == DraftVerdict::Ask {
         return Err("Cursor has no rules that ask: it asks about what is not allowed");
     }
     match &native.subject {
-        Subject::CommandText { part: Part::Anywhere, .. } => {
+        RuleSubject::CommandText { part: TextPosition::Anywhere, .. } => {
             Err("text inside of commands has no counterpart")
         }
-        Subject::CommandText { text, .. }
+        RuleSubject::CommandText { text, .. }
             if text.contains(['*', ':', ')', '\n']) || text.trim().is_empty() =>
         {
             Err("text with `*` or `:` has no counterpart")
         }
-        Subject::Command(words) if words.iter().any(|word| word.contains([':', ')'])) => {
+        RuleSubject::Command(words) if words.iter().any(|word| word.contains([':', ')'])) => {
             Err("commands with `:` have no counterpart")
         }
-        Subject::Reads(glob) | Subject::Changes(glob) if glob.contains(['[', '\\', ')']) => {
+        RuleSubject::Reads(glob) | RuleSubject::Changes(glob)
+            if glob.contains(['[', '\\', ')']) =>
+        {
             Err("globs with `[` or `\\` have no counterpart")
         }
         _ => Ok(()),
@@ -44,27 +46,27 @@ pub(super) fn text(natives: &[Native]) -> String {
     format!("{:#}\n", json!({ "permissions": { "allow": [], "deny": deny } }))
 }
 
-fn rule(subject: &Subject) -> String {
+fn rule(subject: &RuleSubject) -> String {
     match subject {
-        Subject::Tool(tool) if tool == "Shell" => "Shell(*)".to_owned(),
-        Subject::Tool(tool) if tool == "WebFetch" => "WebFetch(*)".to_owned(),
-        Subject::Tool(tool) => format!("{tool}(**)"),
-        Subject::ServerTool { server, tool } => format!("Mcp({server}:{tool})"),
-        Subject::Command(words) => match words.split_first() {
+        RuleSubject::Tool(tool) if tool == "Shell" => "Shell(*)".to_owned(),
+        RuleSubject::Tool(tool) if tool == "WebFetch" => "WebFetch(*)".to_owned(),
+        RuleSubject::Tool(tool) => format!("{tool}(**)"),
+        RuleSubject::ServerTool { server, tool } => format!("Mcp({server}:{tool})"),
+        RuleSubject::Command(words) => match words.split_first() {
             Some((program, [])) => format!("Shell({program})"),
             Some((program, rest)) => format!("Shell({program}:{} *)", rest.join(" ")),
             None => "Shell(*)".to_owned(),
         },
-        Subject::CommandText { text, part } => {
-            let star = if *part == Part::Start { "*" } else { "" };
+        RuleSubject::CommandText { text, part } => {
+            let star = if *part == TextPosition::Start { "*" } else { "" };
             match text.split_once(' ') {
                 Some((program, rest)) => format!("Shell({program}:{rest}{star})"),
                 None => format!("Shell({text}{star})"),
             }
         }
-        Subject::Reads(glob) => format!("Read({})", path(glob)),
-        Subject::Changes(glob) => format!("Write({})", path(glob)),
-        Subject::Host(host) => format!("WebFetch({host})"),
+        RuleSubject::Reads(glob) => format!("Read({})", path(glob)),
+        RuleSubject::Changes(glob) => format!("Write({})", path(glob)),
+        RuleSubject::Host(host) => format!("WebFetch({host})"),
     }
 }
 

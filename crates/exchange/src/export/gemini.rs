@@ -2,8 +2,8 @@
 
 use callgate_json::quote;
 
-use super::native::{Native, Part, Subject};
-use crate::draft::Decision;
+use super::native::{Native, RuleSubject, TextPosition};
+use crate::draft::DraftVerdict;
 
 pub(super) const TOOLS: &[(&str, &[&str])] = &[
     ("@shell", &["run_shell_command"]),
@@ -21,14 +21,14 @@ const ASK: u16 = 900;
 
 pub(super) fn accepts(native: &Native) -> Result<(), &'static str> {
     match &native.subject {
-        Subject::Reads(glob) | Subject::Changes(glob) => regex(glob).map(|_| ()),
-        Subject::Host(_) => {
+        RuleSubject::Reads(glob) | RuleSubject::Changes(glob) => regex(glob).map(|_| ()),
+        RuleSubject::Host(_) => {
             Err("hosts have no counterpart: web_fetch takes a text with addresses in it")
         }
-        Subject::ServerTool { server, tool } if is_wild(server) || is_wild(tool) => {
+        RuleSubject::ServerTool { server, tool } if is_wild(server) || is_wild(tool) => {
             Err("wildcards in names of servers and tools have no counterpart")
         }
-        Subject::CommandText { text, .. }
+        RuleSubject::CommandText { text, .. }
             if text.contains(['"', '\\']) || text.chars().any(char::is_control) =>
         {
             Err("text with quotes or backslashes has no counterpart")
@@ -46,14 +46,14 @@ pub(super) fn text(natives: &[Native]) -> String {
     for native in natives {
         for lines in conditions(&native.subject) {
             let (decision, priority) = match native.decision {
-                Decision::Deny => ("deny", DENY),
+                DraftVerdict::Deny => ("deny", DENY),
                 _ => ("ask_user", ASK),
             };
             out.push_str(&format!(
                 "\n[[rule]]\n{lines}decision = \"{decision}\"\npriority = {priority}\n"
             ));
             if let Some(reason) =
-                native.reason.as_deref().filter(|_| native.decision == Decision::Deny)
+                native.reason.as_deref().filter(|_| native.decision == DraftVerdict::Deny)
             {
                 out.push_str(&format!("denyMessage = {}\n", basic(reason)));
             }
@@ -62,25 +62,25 @@ pub(super) fn text(natives: &[Native]) -> String {
     out
 }
 
-fn conditions(subject: &Subject) -> Vec<String> {
+fn conditions(subject: &RuleSubject) -> Vec<String> {
     let one = |lines: String| vec![lines];
     match subject {
-        Subject::Tool(tool) => one(format!("toolName = {}\n", basic(tool))),
-        Subject::ServerTool { server, tool } => {
+        RuleSubject::Tool(tool) => one(format!("toolName = {}\n", basic(tool))),
+        RuleSubject::ServerTool { server, tool } => {
             one(format!("mcpName = {}\ntoolName = {}\n", basic(server), basic(tool)))
         }
-        Subject::Command(words) => one(shell("commandPrefix", &words.join(" "))),
-        Subject::CommandText { text, part } => {
+        RuleSubject::Command(words) => one(shell("commandPrefix", &words.join(" "))),
+        RuleSubject::CommandText { text, part } => {
             let text = escaped(text);
             one(match part {
-                Part::Whole => shell("commandRegex", &format!("{text}\"")),
-                Part::Start => shell("commandRegex", &text),
-                Part::Anywhere => shell("commandRegex", &format!(".*{text}")),
+                TextPosition::Whole => shell("commandRegex", &format!("{text}\"")),
+                TextPosition::Start => shell("commandRegex", &text),
+                TextPosition::Anywhere => shell("commandRegex", &format!(".*{text}")),
             })
         }
-        Subject::Reads(glob) => files(glob, &["read_file"]),
-        Subject::Changes(glob) => files(glob, &["write_file", "replace"]),
-        Subject::Host(_) => Vec::new(),
+        RuleSubject::Reads(glob) => files(glob, &["read_file"]),
+        RuleSubject::Changes(glob) => files(glob, &["write_file", "replace"]),
+        RuleSubject::Host(_) => Vec::new(),
     }
 }
 

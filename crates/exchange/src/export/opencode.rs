@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::native::{Native, Part, Subject};
-use crate::draft::Decision;
+use super::native::{Native, RuleSubject, TextPosition};
+use crate::draft::DraftVerdict;
 
 pub(super) const TOOLS: &[(&str, &[&str])] = &[
     ("@shell", &["bash"]),
@@ -17,11 +17,11 @@ pub(super) const TOOLS: &[(&str, &[&str])] = &[
 
 pub(super) fn accepts(native: &Native) -> Result<(), &'static str> {
     match &native.subject {
-        Subject::ServerTool { server, tool } if server == "*" && tool == "*" => {
+        RuleSubject::ServerTool { server, tool } if server == "*" && tool == "*" => {
             Err("a rule about every server has no counterpart")
         }
-        Subject::Reads(glob) | Subject::Changes(glob) => patterns(glob).map(|_| ()),
-        Subject::CommandText { text, .. } if text.contains(['*', '?']) => {
+        RuleSubject::Reads(glob) | RuleSubject::Changes(glob) => patterns(glob).map(|_| ()),
+        RuleSubject::CommandText { text, .. } if text.contains(['*', '?']) => {
             Err("text with `*` or `?` has no counterpart")
         }
         _ => Ok(()),
@@ -32,7 +32,7 @@ pub(super) fn text(natives: &[Native]) -> String {
     let mut permission = Map::new();
     // Those that ask come first.
     for native in natives.iter().rev() {
-        let word = if native.decision == Decision::Deny { "deny" } else { "ask" };
+        let word = if native.decision == DraftVerdict::Deny { "deny" } else { "ask" };
         for (key, pattern) in entries(&native.subject) {
             let patterns = permission.entry(key).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(patterns) = patterns {
@@ -68,28 +68,28 @@ fn whole_first(patterns: &mut Map<String, Value>) {
     }
 }
 
-fn entries(subject: &Subject) -> Vec<(String, String)> {
+fn entries(subject: &RuleSubject) -> Vec<(String, String)> {
     let of = |key: &str, patterns: Vec<String>| -> Vec<(String, String)> {
         patterns.into_iter().map(|pattern| (key.to_owned(), pattern)).collect()
     };
     match subject {
-        Subject::Tool(tool) => of(tool, vec!["*".to_owned()]),
-        Subject::ServerTool { server, tool } if server == "*" && tool == "*" => Vec::new(),
-        Subject::ServerTool { server, tool } => {
+        RuleSubject::Tool(tool) => of(tool, vec!["*".to_owned()]),
+        RuleSubject::ServerTool { server, tool } if server == "*" && tool == "*" => Vec::new(),
+        RuleSubject::ServerTool { server, tool } => {
             vec![(format!("{}_{}", as_name(server), as_name(tool)), "*".to_owned())]
         }
-        Subject::Command(words) => of("bash", vec![format!("{} *", words.join(" "))]),
-        Subject::CommandText { text, part } => of(
+        RuleSubject::Command(words) => of("bash", vec![format!("{} *", words.join(" "))]),
+        RuleSubject::CommandText { text, part } => of(
             "bash",
             vec![match part {
-                Part::Whole => text.clone(),
-                Part::Start => format!("{text}*"),
-                Part::Anywhere => format!("*{text}*"),
+                TextPosition::Whole => text.clone(),
+                TextPosition::Start => format!("{text}*"),
+                TextPosition::Anywhere => format!("*{text}*"),
             }],
         ),
-        Subject::Reads(glob) => of("read", patterns(glob).unwrap_or_default()),
-        Subject::Changes(glob) => of("edit", patterns(glob).unwrap_or_default()),
-        Subject::Host(host) => {
+        RuleSubject::Reads(glob) => of("read", patterns(glob).unwrap_or_default()),
+        RuleSubject::Changes(glob) => of("edit", patterns(glob).unwrap_or_default()),
+        RuleSubject::Host(host) => {
             of("webfetch", ["", "/*", ":*"].map(|end| format!("*://{host}{end}")).to_vec())
         }
     }

@@ -5,18 +5,18 @@ use callgate_document::{Node, SourceSpan, Yaml};
 use callgate_effects::sets;
 use callgate_policy::Globs;
 
-use super::native::{Native, Part, Subject};
+use super::native::{Native, RuleSubject, TextPosition};
 use super::{Agent, claude_code, codex, cursor, gemini, globs, opencode};
-use crate::change::{Change, ChangeKind};
-use crate::draft::Decision;
+use crate::change::{DifferenceKind, RuleDifference};
+use crate::draft::DraftVerdict;
 use crate::read::{get, items, text};
 
 /// A rule that denies or asks, and that no other rule can override.
-pub(super) struct Rule<'n> {
+pub(super) struct ExportableRule<'n> {
     node: &'n Node,
     source: usize,
     id: String,
-    decision: Decision,
+    decision: DraftVerdict,
     tools: Vec<String>,
     servers: Vec<String>,
 }
@@ -26,17 +26,17 @@ pub(super) fn of_policy<'n>(
     policy: &'n Node,
     source: usize,
     agent: Agent,
-    changes: &mut Vec<Change>,
-) -> Vec<Rule<'n>> {
+    changes: &mut Vec<RuleDifference>,
+) -> Vec<ExportableRule<'n>> {
     let name = get(policy, "policy").and_then(text).unwrap_or("policy");
     let mut report = |at: SourceSpan, rule: Option<&str>, message: &str| {
         let written = rule.map_or_else(|| name.to_owned(), |rule| format!("{name}/{rule}"));
-        changes.push(Change {
+        changes.push(RuleDifference {
             span: at,
             source,
             written,
             rule: None,
-            kind: ChangeKind::LeftOut,
+            kind: DifferenceKind::LeftOut,
             message: message.to_owned(),
         });
     };
@@ -67,7 +67,7 @@ pub(super) fn of_policy<'n>(
                     list.iter().filter_map(text).map(str::to_owned).collect()
                 };
                 let (tools, servers) = (list("tool"), list("server"));
-                exported.push(Rule { node, source, id, decision, tools, servers });
+                exported.push(ExportableRule { node, source, id, decision, tools, servers });
             }
         }
     }
@@ -90,11 +90,15 @@ fn names_agent(node: &Node, agent: Agent) -> bool {
 }
 
 /// The decision of a rule, or why it is not exported; nothing if it restricts nothing.
-fn reason_against(node: &Node, rules: &[Node], agent: Agent) -> Result<Decision, Option<String>> {
+fn reason_against(
+    node: &Node,
+    rules: &[Node],
+    agent: Agent,
+) -> Result<DraftVerdict, Option<String>> {
     let verdict = get(node, "verdict").and_then(text).unwrap_or_default();
     let decision = match verdict {
-        "deny" => Decision::Deny,
-        "ask" | "pending_approval" => Decision::Ask,
+        "deny" => DraftVerdict::Deny,
+        "ask" | "pending_approval" => DraftVerdict::Ask,
         "review" | "sample" => return Err(Some("no agent asks a second model".to_owned())),
         "sanitize" => return Err(Some("no agent replaces parts of a call".to_owned())),
         _ => return Err(None),
@@ -124,13 +128,13 @@ fn reason_against(node: &Node, rules: &[Node], agent: Agent) -> Result<Decision,
 }
 
 /// A laxer rule with a lower priority number. It may match the same calls.
-fn first_to_decide(node: &Node, decision: Decision, rules: &[Node]) -> Option<String> {
+fn first_to_decide(node: &Node, decision: DraftVerdict, rules: &[Node]) -> Option<String> {
     let own = priority(node);
     let laxer = |rule: &&Node| {
         let verdict = get(rule, "verdict").and_then(text).unwrap_or_default();
         let is_laxer = match verdict {
             "allow" => true,
-            "ask" | "pending_approval" | "review" | "sample" => decision == Decision::Deny,
+            "ask" | "pending_approval" | "review" | "sample" => decision == DraftVerdict::Deny,
             _ => false,
         };
         is_laxer && priority(rule) < own && get(rule, "mode").and_then(text) != Some("shadow")
@@ -149,10 +153,10 @@ fn priority(rule: &Node) -> i64 {
 /// The priority of a rule that sets none.
 const USUAL: i64 = 100;
 
-impl Rule<'_> {
+impl ExportableRule<'_> {
     /// The rules of the agent that cover this one, and a report of what they do not cover.
-    pub(super) fn natives(&self, agent: Agent, changes: &mut Vec<Change>) -> Vec<Native> {
-        let mut coverage = Coverage::default();
+    pub(super) fn natives(&self, agent: Agent, changes: &mut Vec<RuleDifference>) -> Vec<Native> {
+        let mut coverage = AgentCoverage::default();
         match get(self.node, "when") {
             None => self.whole(agent, &mut coverage),
             Some(when) => self.condition(when, &mut coverage),
@@ -178,12 +182,18 @@ impl Rule<'_> {
         natives
     }
 
-    fn report(&self, natives: &[Native], coverage: Coverage, changes: &mut Vec<Change>) {
+    fn report(
+        &self,
+        natives: &[Native],
+        coverage: AgentCoverage,
+        changes: &mut Vec<RuleDifference>,
+    ) {
         if coverage.missing.is_empty() {
             return;
         }
-        let kind = if natives.is_empty() { ChangeKind::LeftOut } else { ChangeKind::Partial };
-        changes.push(Change {
+        let kind =
+            if natives.is_empty() { DifferenceKind::LeftOut } else { DifferenceKind::Partial };
+        changes.push(RuleDifference {
             span: self.node.span,
             source: self.source,
             written: self.id.clone(),
@@ -194,7 +204,7 @@ impl Rule<'_> {
     }
 
     /// Every call of some tools.
-    fn whole(&self, agent: Agent, coverage: &mut Coverage) {
+    fn whole(&self, agent: Agent, coverage: &mut AgentCoverage) {
         if !self.servers.is_empty() {
             let every = ["*".to_owned()];
             let tools = if self.tools.is_empty() { every.as_slice() } else { &self.tools };
@@ -202,7 +212,7 @@ impl Rule<'_> {
                 for tool in tools {
                     match tool.starts_with('@') && tool != "@mcp" {
                         true => coverage.miss("kinds of tools of a server have no counterpart"),
-                        false => coverage.add(Subject::ServerTool {
+                        false => coverage.add(RuleSubject::ServerTool {
                             server: server.clone(),
                             tool: if tool == "@mcp" { "*".to_owned() } else { tool.clone() },
                         }),
@@ -219,20 +229,20 @@ impl Rule<'_> {
         }
     }
 
-    fn tool(&self, tool: &str, agent: Agent, coverage: &mut Coverage) {
+    fn tool(&self, tool: &str, agent: Agent, coverage: &mut AgentCoverage) {
         if tool == "@mcp" {
             let every = || "*".to_owned();
-            return coverage.add(Subject::ServerTool { server: every(), tool: every() });
+            return coverage.add(RuleSubject::ServerTool { server: every(), tool: every() });
         }
         if let Some((server, own)) = tool.strip_prefix("mcp__").and_then(|it| it.split_once("__")) {
             let (server, tool) = (server.to_owned(), own.replace('%', "*"));
-            return coverage.add(Subject::ServerTool { server, tool });
+            return coverage.add(RuleSubject::ServerTool { server, tool });
         }
         let names = tools_of(agent, tool);
         if names.is_empty() {
             return coverage.miss(format!("the agent has no tool `{tool}`"));
         }
-        names.iter().for_each(|name| coverage.add(Subject::Tool((*name).to_owned())));
+        names.iter().for_each(|name| coverage.add(RuleSubject::Tool((*name).to_owned())));
     }
 
     /// Whether the rule is about tools of a kind, at least.
@@ -241,7 +251,7 @@ impl Rule<'_> {
         self.servers.is_empty() && (self.tools.is_empty() || self.tools.iter().any(is_kind))
     }
 
-    fn condition(&self, when: &Node, coverage: &mut Coverage) {
+    fn condition(&self, when: &Node, coverage: &mut AgentCoverage) {
         let Yaml::Map(entries) = &when.value else { return };
         match entries.as_slice() {
             [(key, list)] if key.name == "any" => {
@@ -256,11 +266,11 @@ impl Rule<'_> {
             [(key, node)] if key.name == "runs" => self.runs(node, coverage),
             [(key, node)] if key.name == "reads" && self.is_about(&["@read"]) => {
                 coverage.miss("files are compared by their path, in the agent's own tools");
-                self.paths(node, coverage, Subject::Reads);
+                self.paths(node, coverage, RuleSubject::Reads);
             }
             [(key, node)] if key.name == "writes" && self.is_about(&["@write", "@edit"]) => {
                 coverage.miss("files are compared by their path, in the agent's own tools");
-                self.paths(node, coverage, Subject::Changes);
+                self.paths(node, coverage, RuleSubject::Changes);
             }
             [(key, node)] if key.name == "connects" && self.is_about(&["@fetch"]) => {
                 self.hosts(node, coverage);
@@ -271,7 +281,7 @@ impl Rule<'_> {
         }
     }
 
-    fn runs(&self, node: &Node, coverage: &mut Coverage) {
+    fn runs(&self, node: &Node, coverage: &mut AgentCoverage) {
         if !self.is_about(&["@shell"]) {
             return coverage.miss("`runs` for other tools than shells has no counterpart");
         }
@@ -294,7 +304,7 @@ impl Rule<'_> {
         }
     }
 
-    fn paths(&self, node: &Node, coverage: &mut Coverage, subject: fn(String) -> Subject) {
+    fn paths(&self, node: &Node, coverage: &mut AgentCoverage, subject: fn(String) -> RuleSubject) {
         let list = match &node.value {
             Yaml::Map(entries) => match entries.as_slice() {
                 [(key, list)] if key.name == "paths" => list,
@@ -331,7 +341,7 @@ impl Rule<'_> {
         }
     }
 
-    fn hosts(&self, node: &Node, coverage: &mut Coverage) {
+    fn hosts(&self, node: &Node, coverage: &mut AgentCoverage) {
         coverage.miss("hosts are compared in the agent's own tool for web pages");
         let list = match &node.value {
             Yaml::Map(entries) => match entries.as_slice() {
@@ -348,14 +358,14 @@ impl Rule<'_> {
                 let is_name =
                     |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '*');
                 match host.chars().all(is_name) && host.chars().any(char::is_alphabetic) {
-                    true => coverage.add(Subject::Host((*host).to_owned())),
+                    true => coverage.add(RuleSubject::Host((*host).to_owned())),
                     false => coverage.miss("addresses, networks and ports have no counterpart"),
                 }
             }
         }
     }
 
-    fn argument(&self, when: &Node, coverage: &mut Coverage) {
+    fn argument(&self, when: &Node, coverage: &mut AgentCoverage) {
         let path = get(when, "arg").and_then(text).unwrap_or_default();
         let is_shell = self.servers.is_empty() && self.tools.iter().any(|tool| tool == "@shell");
         if path != "@command" && !(path == "command" && is_shell) {
@@ -364,14 +374,17 @@ impl Rule<'_> {
         if !self.is_about(&["@shell"]) {
             return coverage.miss("a condition on the command of other tools has no counterpart");
         }
-        let operators =
-            [("equals", Part::Whole), ("starts_with", Part::Start), ("contains", Part::Anywhere)];
+        let operators = [
+            ("equals", TextPosition::Whole),
+            ("starts_with", TextPosition::Start),
+            ("contains", TextPosition::Anywhere),
+        ];
         let found =
             operators.iter().find_map(|(key, part)| Some((get(when, key).and_then(text)?, *part)));
         match found {
             Some((text, part)) => {
                 coverage.miss("commands are compared one by one, as the agent reads them");
-                coverage.add(Subject::CommandText { text: text.to_owned(), part });
+                coverage.add(RuleSubject::CommandText { text: text.to_owned(), part });
             }
             None => coverage.miss("regular expressions and lists have no counterpart"),
         }
@@ -385,20 +398,20 @@ fn is_only_program(node: &Node) -> bool {
 
 /// What an agent can have of a rule, and what it cannot.
 #[derive(Debug, Default)]
-struct Coverage {
-    subjects: Vec<Subject>,
+struct AgentCoverage {
+    subjects: Vec<RuleSubject>,
     missing: Vec<String>,
 }
 
-impl Coverage {
-    fn add(&mut self, subject: Subject) {
+impl AgentCoverage {
+    fn add(&mut self, subject: RuleSubject) {
         self.subjects.push(subject);
     }
 
     fn command(&mut self, words: Vec<String>) {
         match words.iter().any(|word| word.contains(['*', '?', '%'])) || words.is_empty() {
             true => self.miss("wildcards in commands have no counterpart"),
-            false => self.add(Subject::Command(words)),
+            false => self.add(RuleSubject::Command(words)),
         }
     }
 

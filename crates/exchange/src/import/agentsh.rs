@@ -2,22 +2,22 @@
 
 use callgate_document::{Node, Yaml, parse};
 
-use super::context::Context;
+use super::context::ImportContext;
 use crate::draft::quoted;
 use crate::read::{get, items, text};
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<String> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<String> {
     let root = parse(context.source, &mut context.problems)?;
     let Some(mcp) = get(&root, "sandbox").and_then(|node| get(node, "mcp")) else {
         context.problem(root.span, "there is no `sandbox.mcp` in this file");
         return None;
     };
-    let mut section = Section { context, lines: vec!["mcp:".to_owned()] };
+    let mut section = McpSection { context, lines: vec!["mcp:".to_owned()] };
     section.switch(mcp, "enforce_policy", "enforce");
     section.switch(mcp, "fail_closed", "fail_closed");
     section.servers(mcp);
-    section.lists(mcp, Kind::Server);
-    section.lists(mcp, Kind::Tool);
+    section.lists(mcp, EntryKind::Server);
+    section.lists(mcp, EntryKind::Tool);
     section.pins(mcp);
     section.rates(mcp);
     let known = [
@@ -42,18 +42,18 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<String> {
     Some(format!("{about}{}\n", lines.join("\n")))
 }
 
-struct Section<'c, 's> {
-    context: &'c mut Context<'s>,
+struct McpSection<'c, 's> {
+    context: &'c mut ImportContext<'s>,
     lines: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum EntryKind {
     Server,
     Tool,
 }
 
-impl Section<'_, '_> {
+impl McpSection<'_, '_> {
     fn line(&mut self, text: String) {
         self.lines.push(text);
     }
@@ -118,22 +118,22 @@ impl Section<'_, '_> {
     }
 
     /// The allowed and the denied servers or tools, as far as the mode of the lists uses them.
-    fn lists(&mut self, mcp: &Node, kind: Kind) {
+    fn lists(&mut self, mcp: &Node, kind: EntryKind) {
         let (mode_key, allowed, denied) = match kind {
-            Kind::Server => ("server_policy", "allowed_servers", "denied_servers"),
-            Kind::Tool => ("tool_policy", "allowed_tools", "denied_tools"),
+            EntryKind::Server => ("server_policy", "allowed_servers", "denied_servers"),
+            EntryKind::Tool => ("tool_policy", "allowed_tools", "denied_tools"),
         };
         let mode = get(mcp, mode_key).and_then(text).unwrap_or("none");
         match mode {
             "allowlist" => {
-                let list = self.entries(mcp, allowed, kind, Keep::Allowed);
+                let list = self.entries(mcp, allowed, kind, KeptEntries::Allowed);
                 self.write(kind, "allow", &list, Empty::Written);
                 // What is not on the list is denied anyway, and an explicit allow wins over `*`.
-                let list = self.entries(mcp, denied, kind, Keep::DeniedByName);
+                let list = self.entries(mcp, denied, kind, KeptEntries::DeniedByName);
                 self.write(kind, "deny", &list, Empty::LeftOut);
             }
             "denylist" => {
-                let list = self.entries(mcp, denied, kind, Keep::Denied);
+                let list = self.entries(mcp, denied, kind, KeptEntries::Denied);
                 self.write(kind, "deny", &list, Empty::LeftOut);
             }
             "none" => {}
@@ -156,16 +156,22 @@ impl Section<'_, '_> {
         }
     }
 
-    fn entries(&mut self, mcp: &Node, key: &str, kind: Kind, keep: Keep) -> Vec<(String, String)> {
+    fn entries(
+        &mut self,
+        mcp: &Node,
+        key: &str,
+        kind: EntryKind,
+        keep: KeptEntries,
+    ) -> Vec<(String, String)> {
         let mut list = Vec::new();
         for entry in get(mcp, key).map(items).unwrap_or_default() {
             let field = |name: &str| get(entry, name).and_then(text).unwrap_or("*").to_owned();
             let pair = match kind {
-                Kind::Server => (field("id"), String::new()),
-                Kind::Tool => (field("server"), field("tool")),
+                EntryKind::Server => (field("id"), String::new()),
+                EntryKind::Tool => (field("server"), field("tool")),
             };
             let is_all = pair.0 == "*" && matches!(pair.1.as_str(), "" | "*");
-            if keep == Keep::DeniedByName && is_all {
+            if keep == KeptEntries::DeniedByName && is_all {
                 continue;
             }
             let known = ["id", "server", "tool", "reason"];
@@ -178,19 +184,25 @@ impl Section<'_, '_> {
             {
                 let why = format!("`{}` is not compared", other.name);
                 let written = entry.to_json();
-                if keep == Keep::Allowed {
+                if keep == KeptEntries::Allowed {
                     self.context.left_out(entry.span, &written, why);
                     continue;
                 }
-                self.context.change(entry.span, &written, None, crate::ChangeKind::Stricter, why);
+                self.context.change(
+                    entry.span,
+                    &written,
+                    None,
+                    crate::DifferenceKind::Stricter,
+                    why,
+                );
             }
             list.push(pair);
         }
         list
     }
 
-    fn write(&mut self, kind: Kind, verb: &str, entries: &[(String, String)], empty: Empty) {
-        let noun = if kind == Kind::Server { "servers" } else { "tools" };
+    fn write(&mut self, kind: EntryKind, verb: &str, entries: &[(String, String)], empty: Empty) {
+        let noun = if kind == EntryKind::Server { "servers" } else { "tools" };
         if entries.is_empty() {
             if empty == Empty::Written {
                 self.line(format!("  {verb}_{noun}: []"));
@@ -200,8 +212,8 @@ impl Section<'_, '_> {
         self.line(format!("  {verb}_{noun}:"));
         for (server, tool) in entries {
             match kind {
-                Kind::Server => self.line(format!("    - {}", quoted(server))),
-                Kind::Tool => {
+                EntryKind::Server => self.line(format!("    - {}", quoted(server))),
+                EntryKind::Tool => {
                     let entry = format!("server: {}, tool: {}", quoted(server), quoted(tool));
                     self.line(format!("    - {{ {entry} }}"));
                 }
@@ -217,7 +229,7 @@ impl Section<'_, '_> {
                 node.span,
                 "version_pinning",
                 None,
-                crate::ChangeKind::Stricter,
+                crate::DifferenceKind::Stricter,
                 why,
             );
             return;
@@ -274,7 +286,7 @@ impl Section<'_, '_> {
 
 /// Which entries of a list are kept.
 #[derive(Clone, Copy, PartialEq)]
-enum Keep {
+enum KeptEntries {
     Allowed,
     Denied,
     /// All but those that deny everything.

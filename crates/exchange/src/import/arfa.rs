@@ -4,11 +4,11 @@
 use callgate_document::{Node, Source, SourceSpan, Yaml};
 use regex::Regex;
 
-use super::context::Context;
-use crate::draft::{Decision, Draft, DraftRule, Operand, When};
+use super::context::ImportContext;
+use crate::draft::{DraftRule, DraftVerdict, Operand, PolicyDraft, When};
 use crate::read::{self, get, items, text};
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let start = context.source.text.trim_start_matches('\u{feff}').trim_start();
     let root = match start.starts_with(['{', '[']) {
         true => read::json::read(context.source, &mut context.problems)?,
@@ -39,7 +39,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     let mut policy = context.policy("arfa");
     policy.default = Some("allow");
     policy.rules = rules;
-    Some(Draft { policies: vec![policy] })
+    Some(PolicyDraft { policies: vec![policy] })
 }
 
 /// A table that was exported under the key `tool_policies`.
@@ -47,12 +47,17 @@ fn list_of(root: &Node) -> Option<&Node> {
     get(root, "tool_policies").filter(|node| matches!(node.value, Yaml::List(_)))
 }
 
-fn rule(context: &mut Context<'_>, at: SourceSpan, tool: &str, node: &Node) -> Option<DraftRule> {
+fn rule(
+    context: &mut ImportContext<'_>,
+    at: SourceSpan,
+    tool: &str,
+    node: &Node,
+) -> Option<DraftRule> {
     let decision = match get(node, "action").and_then(text).map(str::to_ascii_lowercase).as_deref()
     {
-        Some("deny") => Decision::Deny,
-        Some("audit") => Decision::Audit,
-        Some("allow") => Decision::Allow,
+        Some("deny") => DraftVerdict::Deny,
+        Some("audit") => DraftVerdict::Audit,
+        Some("allow") => DraftVerdict::Allow,
         _ => {
             context.problem(node.span, "`action` must be `deny`, `audit` or `allow`");
             return None;
@@ -103,7 +108,7 @@ enum Conditions {
 }
 
 /// The conditions, which in a table are JSON text.
-fn conditions(context: &mut Context<'_>, rule: &Node) -> Conditions {
+fn conditions(context: &mut ImportContext<'_>, rule: &Node) -> Conditions {
     let Some(node) = get(rule, "conditions") else { return Conditions::None };
     match &node.value {
         Yaml::String(json) if json.trim().is_empty() => Conditions::None,

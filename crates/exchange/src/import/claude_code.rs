@@ -4,20 +4,20 @@
 
 use callgate_document::{Node, SourceSpan, Yaml};
 
-use super::context::Context;
+use super::context::ImportContext;
 use super::{servers, tails};
-use crate::change::ChangeKind;
+use crate::change::DifferenceKind;
 use crate::command::{self, CommandPattern, QuestionMark, literal};
-use crate::draft::{Decision, Draft, DraftPolicy, DraftRule, When};
+use crate::draft::{DraftPolicy, DraftRule, DraftVerdict, PolicyDraft, When};
 use crate::paths::{self, Rounding};
 use crate::read::{self, get, items};
 
 const AGENT: &str = "Claude Code";
 
-const LISTS: [(&str, Decision); 3] =
-    [("deny", Decision::Deny), ("ask", Decision::Ask), ("allow", Decision::Allow)];
+const LISTS: [(&str, DraftVerdict); 3] =
+    [("deny", DraftVerdict::Deny), ("ask", DraftVerdict::Ask), ("allow", DraftVerdict::Allow)];
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let root = read::json::read(context.source, &mut context.problems)?;
     if !matches!(root.value, Yaml::Map(_)) {
         context.problem(root.span, "the settings must be an object");
@@ -37,11 +37,11 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     }
     let mut policies = vec![policy];
     policies.extend(other_settings(context, &root));
-    Some(Draft { policies })
+    Some(PolicyDraft { policies })
 }
 
 /// The three lists.
-fn lists(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy) {
+fn lists(context: &mut ImportContext<'_>, permissions: &Node, policy: &mut DraftPolicy) {
     for (key, decision) in LISTS {
         let Some(list) = get(permissions, key) else { continue };
         let Yaml::List(entries) = &list.value else {
@@ -69,11 +69,11 @@ fn lists(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy
 
 /// All allowed commands together: a line may consist of several of them.
 fn allowed_commands(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     commands: Vec<(SourceSpan, String, CommandPattern)>,
 ) -> Option<DraftRule> {
     let at = commands.first()?.0;
-    let mut rule = context.named_rule("allowed-commands", "", Decision::Allow);
+    let mut rule = context.named_rule("allowed-commands", "", DraftVerdict::Allow);
     rule.about = commands.iter().map(|(at, written, _)| context.place(*at, written)).collect();
     rule.tools = tails::texts(&["Bash", "Monitor"]);
     let patterns: Vec<_> = commands.into_iter().map(|(.., pattern)| pattern).collect();
@@ -94,9 +94,9 @@ enum Parsed {
 }
 
 struct RuleReader<'c, 's> {
-    context: &'c mut Context<'s>,
+    context: &'c mut ImportContext<'s>,
     at: SourceSpan,
-    decision: Decision,
+    decision: DraftVerdict,
 }
 
 impl RuleReader<'_, '_> {
@@ -127,9 +127,9 @@ impl RuleReader<'_, '_> {
         match tool {
             "Bash" | "Monitor" | "PowerShell" => self.command(written, tool, inner),
             "Read" | "Grep" | "Glob" | "LS" | "NotebookRead" => {
-                self.files(written, Files::Read, inner)
+                self.files(written, FileAction::Read, inner)
             }
-            "Edit" => self.files(written, Files::Change, inner),
+            "Edit" => self.files(written, FileAction::Change, inner),
             "Write" | "MultiEdit" | "NotebookEdit" if self.decision.allows() => {
                 self.context.left_out(
                     self.at,
@@ -138,7 +138,9 @@ impl RuleReader<'_, '_> {
                 );
                 None
             }
-            "Write" | "MultiEdit" | "NotebookEdit" => self.files(written, Files::Change, inner),
+            "Write" | "MultiEdit" | "NotebookEdit" => {
+                self.files(written, FileAction::Change, inner)
+            }
             "WebFetch" if inner.starts_with("domain:") => self.domain(written, inner),
             "Agent" | "Task" if !inner.contains(':') => {
                 self.argument(written, &["Agent", "Task"], &["subagent_type"], inner)
@@ -255,7 +257,7 @@ impl RuleReader<'_, '_> {
         Self::done(rule)
     }
 
-    fn files(&mut self, written: &str, files: Files, inner: &str) -> Option<Parsed> {
+    fn files(&mut self, written: &str, files: FileAction, inner: &str) -> Option<Parsed> {
         let allows = self.decision.allows();
         let rounding = if allows { Rounding::Down } else { Rounding::Up };
         let globs = match paths::gitignore(inner, rounding) {
@@ -352,12 +354,12 @@ impl RuleReader<'_, '_> {
 
 /// What is done with files.
 #[derive(Clone, Copy)]
-enum Files {
+enum FileAction {
     Read,
     Change,
 }
 
-impl Files {
+impl FileAction {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Read => &["reads"],
@@ -387,7 +389,7 @@ fn is_argument(name: &str) -> bool {
 }
 
 /// Calls that no rule decides.
-fn tail(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy) {
+fn tail(context: &mut ImportContext<'_>, permissions: &Node, policy: &mut DraftPolicy) {
     let known =
         ["allow", "ask", "deny", "defaultMode", "disableBypassPermissionsMode", "disableAutoMode"];
     context.other_keys(permissions, &known, "this setting has no counterpart");
@@ -405,8 +407,8 @@ fn tail(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy)
         tail.push(tails::edits(context, AGENT));
     }
     let rest = match mode {
-        "plan" | "dontAsk" => tails::rest(context, AGENT, Decision::Deny),
-        _ => tails::rest(context, AGENT, Decision::Ask),
+        "plan" | "dontAsk" => tails::rest(context, AGENT, DraftVerdict::Deny),
+        _ => tails::rest(context, AGENT, DraftVerdict::Ask),
     };
     if !["default", "acceptEdits", "plan", "dontAsk", "manual"].contains(&mode) {
         context.stricter(
@@ -423,7 +425,7 @@ fn tail(context: &mut Context<'_>, permissions: &Node, policy: &mut DraftPolicy)
 }
 
 /// Settings that are not permissions and restrict calls.
-fn other_settings(context: &mut Context<'_>, root: &Node) -> Option<DraftPolicy> {
+fn other_settings(context: &mut ImportContext<'_>, root: &Node) -> Option<DraftPolicy> {
     for key in
         ["sandbox", "hooks", "disableAllHooks", "allowManagedPermissionRulesOnly", "apiKeyHelper"]
     {
@@ -437,12 +439,12 @@ fn other_settings(context: &mut Context<'_>, root: &Node) -> Option<DraftPolicy>
 }
 
 /// Servers that may not be used.
-fn denied_servers(context: &mut Context<'_>, root: &Node, policy: &mut DraftPolicy) {
+fn denied_servers(context: &mut ImportContext<'_>, root: &Node, policy: &mut DraftPolicy) {
     for key in ["deniedMcpServers", "disabledMcpjsonServers"] {
         let Some(list) = get(root, key) else { continue };
         let names = server_names(context, list);
         if !names.is_empty() {
-            let mut rule = context.rule(list.span, key, Decision::Deny);
+            let mut rule = context.rule(list.span, key, DraftVerdict::Deny);
             rule.servers = names;
             policy.rules.push(rule);
         }
@@ -450,7 +452,7 @@ fn denied_servers(context: &mut Context<'_>, root: &Node, policy: &mut DraftPoli
 }
 
 /// The names in a list of servers. Entries may also name a command or a URL.
-fn server_names(context: &mut Context<'_>, list: &Node) -> Vec<String> {
+fn server_names(context: &mut ImportContext<'_>, list: &Node) -> Vec<String> {
     let mut names = Vec::new();
     for item in items(list) {
         let name = read::text(item).or_else(|| get(item, "serverName").and_then(read::text));
@@ -460,7 +462,7 @@ fn server_names(context: &mut Context<'_>, list: &Node) -> Vec<String> {
                 item.span,
                 &item.to_json(),
                 None,
-                ChangeKind::LeftOut,
+                DifferenceKind::LeftOut,
                 "only the names of servers are compared: set `command` or `url` under `mcp.servers`",
             ),
         }

@@ -3,12 +3,12 @@
 use callgate_document::{Node, Yaml};
 
 use super::codex_rules::{Prefix, decision, policy_of};
-use super::context::Context;
+use super::context::ImportContext;
 use super::servers;
-use crate::draft::{Decision, Draft, DraftRule, When};
+use crate::draft::{DraftRule, DraftVerdict, PolicyDraft, When};
 use crate::read::{self, get, items, text};
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let root = read::toml::read(context.source, &mut context.problems)?;
     let mut rules = Vec::new();
     if let Some(node) = get(&root, "rules") {
@@ -33,10 +33,10 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
         policy.default = Some("allow");
     }
     policies.insert(0, policy);
-    Some(Draft { policies })
+    Some(PolicyDraft { policies })
 }
 
-fn prefix_rules(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
+fn prefix_rules(context: &mut ImportContext<'_>, node: &Node) -> Vec<DraftRule> {
     context.other_keys(node, &["prefix_rules"], "this key of `rules` is not known");
     let mut rules = Vec::new();
     for entry in get(node, "prefix_rules").map(items).unwrap_or_default() {
@@ -62,7 +62,7 @@ fn prefix_rules(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
         let decided = get(entry, "decision").and_then(|node| decision(context, node));
         match decided {
             None => context.problem(entry.span, "this rule has no `decision`"),
-            Some(Decision::Allow) => {
+            Some(DraftVerdict::Allow) => {
                 context.problem(entry.span, "`allow` is not permitted in requirements");
             }
             Some(_) if words.is_empty() => context.problem(entry.span, "`pattern` is empty"),
@@ -77,7 +77,7 @@ fn prefix_rules(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
 }
 
 /// Denied domains, and the list of allowed ones if no others may be used.
-fn network(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
+fn network(context: &mut ImportContext<'_>, node: &Node) -> Vec<DraftRule> {
     let hosts = |key: &str| -> Vec<String> {
         let list = get(node, key).map(items).unwrap_or_default();
         list.iter().filter_map(text).map(str::to_owned).collect()
@@ -94,7 +94,7 @@ fn network(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
     }
     let mut rules = Vec::new();
     if !denied.is_empty() {
-        let mut rule = context.rule(node.span, "denied domains", Decision::Deny);
+        let mut rule = context.rule(node.span, "denied domains", DraftVerdict::Deny);
         rule.when = Some(When::Effect("connects", denied));
         rules.push(rule);
     }
@@ -103,7 +103,7 @@ fn network(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
         Some(Yaml::Bool(true))
     );
     if only {
-        let mut rule = context.rule(node.span, "domains that are not listed", Decision::Deny);
+        let mut rule = context.rule(node.span, "domains that are not listed", DraftVerdict::Deny);
         rule.when = Some(match allowed.is_empty() {
             true => When::Effect("connects", vec!["*".to_owned()]),
             false => When::EffectNot("connects", allowed),
@@ -118,7 +118,7 @@ fn network(context: &mut Context<'_>, node: &Node) -> Vec<DraftRule> {
     rules
 }
 
-fn web_search(context: &mut Context<'_>, node: &Node) -> Option<DraftRule> {
+fn web_search(context: &mut ImportContext<'_>, node: &Node) -> Option<DraftRule> {
     let modes: Vec<&str> = items(node).iter().filter_map(text).collect();
     if modes.iter().any(|mode| *mode != "disabled") {
         context.left_out(
@@ -128,12 +128,12 @@ fn web_search(context: &mut Context<'_>, node: &Node) -> Option<DraftRule> {
         );
         return None;
     }
-    let mut rule = context.rule(node.span, "web search", Decision::Deny);
+    let mut rule = context.rule(node.span, "web search", DraftVerdict::Deny);
     rule.tools = vec!["web_search".to_owned()];
     Some(rule)
 }
 
-fn server_names(context: &mut Context<'_>, node: &Node) -> Vec<String> {
+fn server_names(context: &mut ImportContext<'_>, node: &Node) -> Vec<String> {
     let Yaml::Map(entries) = &node.value else {
         context.problem(node.span, "`mcp_servers` must be a table");
         return Vec::new();

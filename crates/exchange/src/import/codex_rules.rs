@@ -4,18 +4,18 @@
 use callgate_document::{Node, SourceSpan, Yaml};
 use regex::Regex;
 
-use super::context::Context;
+use super::context::ImportContext;
 use super::tails;
 use crate::command::{self, CommandPattern};
-use crate::draft::{Decision, Draft, DraftPolicy, DraftRule, Operand, When};
-use crate::read::starlark::{self, Call};
+use crate::draft::{DraftPolicy, DraftRule, DraftVerdict, Operand, PolicyDraft, When};
+use crate::read::starlark::{self, StarlarkCall};
 use crate::read::{items, text};
 
 /// The shell tools of Codex.
 const SHELLS: [&str; 6] =
     ["exec_command", "unified_exec", "shell", "local_shell", "shell_command", "container.exec"];
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let calls = starlark::read(context.source, &mut context.problems)?;
     let mut policy = context.policy("codex");
     policy.about.push(
@@ -28,7 +28,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
             "prefix_rule" => {
                 let Some(prefix) = Prefix::read(context, call) else { continue };
                 match prefix.decision {
-                    Decision::Allow => allowed.push(prefix),
+                    DraftVerdict::Allow => allowed.push(prefix),
                     _ => policy.rules.push(prefix.restricting(context)),
                 }
             }
@@ -45,7 +45,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     if policy.rules.is_empty() {
         policy.default = Some("allow");
     }
-    (!calls.is_empty()).then(|| Draft { policies: vec![policy] })
+    (!calls.is_empty()).then(|| PolicyDraft { policies: vec![policy] })
 }
 
 /// A rule about commands that begin with some words.
@@ -53,7 +53,7 @@ pub(super) struct Prefix {
     pub(super) at: SourceSpan,
     pub(super) written: String,
     pub(super) words: Vec<Vec<String>>,
-    pub(super) decision: Decision,
+    pub(super) decision: DraftVerdict,
     pub(super) reason: Option<String>,
     matching: Vec<String>,
     not_matching: Vec<String>,
@@ -64,14 +64,14 @@ impl Prefix {
     pub(super) fn of_requirements(
         at: SourceSpan,
         words: Vec<Vec<String>>,
-        decision: Decision,
+        decision: DraftVerdict,
     ) -> Self {
         let (matching, not_matching) = (Vec::new(), Vec::new());
         let written = shown(&words);
         Self { at, written, words, decision, reason: None, matching, not_matching }
     }
 
-    fn read(context: &mut Context<'_>, call: &Call) -> Option<Self> {
+    fn read(context: &mut ImportContext<'_>, call: &StarlarkCall) -> Option<Self> {
         known_arguments(
             context,
             call,
@@ -83,7 +83,7 @@ impl Prefix {
         };
         let words = words(context, pattern)?;
         let decision = match call.get("decision") {
-            None => Decision::Allow,
+            None => DraftVerdict::Allow,
             Some(node) => decision(context, node)?,
         };
         let examples = |key: &str| -> Vec<String> {
@@ -100,7 +100,7 @@ impl Prefix {
         CommandPattern::words(&self.words)
     }
 
-    pub(super) fn restricting(self, context: &mut Context<'_>) -> DraftRule {
+    pub(super) fn restricting(self, context: &mut ImportContext<'_>) -> DraftRule {
         let mut rule = context.rule(self.at, &self.written, self.decision);
         rule.tools = tails::texts(&["@shell"]);
         rule.when = Some(self.pattern().restricting());
@@ -112,9 +112,9 @@ impl Prefix {
 }
 
 /// All allowed commands together: a line may consist of several of them.
-fn allow(context: &mut Context<'_>, prefixes: Vec<Prefix>) -> Option<DraftRule> {
+fn allow(context: &mut ImportContext<'_>, prefixes: Vec<Prefix>) -> Option<DraftRule> {
     let at = prefixes.first()?.at;
-    let mut rule = context.named_rule("allowed-commands", "", Decision::Allow);
+    let mut rule = context.named_rule("allowed-commands", "", DraftVerdict::Allow);
     rule.about = prefixes.iter().map(|it| context.place(it.at, &it.written)).collect();
     rule.tools = tails::texts(&SHELLS);
     let patterns: Vec<_> = prefixes.iter().map(Prefix::pattern).collect();
@@ -151,7 +151,7 @@ fn matcher(when: Option<&When>) -> impl Fn(&str) -> bool + use<> {
     move |command: &str| regex.as_ref().is_some_and(|regex| regex.is_match(command))
 }
 
-fn known_arguments(context: &mut Context<'_>, call: &Call, known: &[&str]) {
+fn known_arguments(context: &mut ImportContext<'_>, call: &StarlarkCall, known: &[&str]) {
     for (name, node) in &call.arguments {
         if !known.contains(&name.as_str()) {
             context.problem(node.span, format!("unknown argument `{name}` of `{}`", call.name));
@@ -159,7 +159,7 @@ fn known_arguments(context: &mut Context<'_>, call: &Call, known: &[&str]) {
     }
 }
 
-fn words(context: &mut Context<'_>, pattern: &Node) -> Option<Vec<Vec<String>>> {
+fn words(context: &mut ImportContext<'_>, pattern: &Node) -> Option<Vec<Vec<String>>> {
     let Yaml::List(nodes) = &pattern.value else {
         context.problem(pattern.span, "`pattern` must be a list of words");
         return None;
@@ -182,11 +182,11 @@ fn words(context: &mut Context<'_>, pattern: &Node) -> Option<Vec<Vec<String>>> 
 }
 
 /// One of the three decisions.
-pub(super) fn decision(context: &mut Context<'_>, node: &Node) -> Option<Decision> {
+pub(super) fn decision(context: &mut ImportContext<'_>, node: &Node) -> Option<DraftVerdict> {
     match text(node) {
-        Some("allow") => Some(Decision::Allow),
-        Some("prompt") => Some(Decision::Ask),
-        Some("forbidden" | "deny") => Some(Decision::Deny),
+        Some("allow") => Some(DraftVerdict::Allow),
+        Some("prompt") => Some(DraftVerdict::Ask),
+        Some("forbidden" | "deny") => Some(DraftVerdict::Deny),
         _ => {
             context.problem(node.span, "`decision` must be `allow`, `prompt` or `forbidden`");
             None
@@ -226,7 +226,7 @@ fn shown(words: &[Vec<String>]) -> String {
     words.join(" ")
 }
 
-fn network(context: &mut Context<'_>, call: &Call) -> Option<DraftRule> {
+fn network(context: &mut ImportContext<'_>, call: &StarlarkCall) -> Option<DraftRule> {
     known_arguments(context, call, &["host", "protocol", "decision", "justification"]);
     let (Some(host), Some(node)) = (call.get("host").and_then(text), call.get("decision")) else {
         context.problem(call.span, "this rule has no `host` or no `decision`");
@@ -247,6 +247,6 @@ fn network(context: &mut Context<'_>, call: &Call) -> Option<DraftRule> {
 }
 
 /// For tests of other readers.
-pub(super) fn policy_of(context: &Context<'_>, rules: Vec<DraftRule>) -> DraftPolicy {
+pub(super) fn policy_of(context: &ImportContext<'_>, rules: Vec<DraftRule>) -> DraftPolicy {
     DraftPolicy { rules, ..context.policy("codex-requirements") }
 }

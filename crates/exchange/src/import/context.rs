@@ -4,25 +4,25 @@ use std::path::Path;
 
 use callgate_document::{Diagnostic, Node, Problems, Source, SourceSpan};
 
-use crate::change::{Change, ChangeKind};
-use crate::draft::{Decision, DraftPolicy, DraftRule, Ids};
+use crate::change::{DifferenceKind, RuleDifference};
+use crate::draft::{DraftPolicy, DraftRule, DraftVerdict, Ids};
 
 /// A file while it is read.
 #[derive(Debug)]
-pub(super) struct Context<'s> {
+pub(super) struct ImportContext<'s> {
     pub(super) source: &'s Source,
     pub(super) problems: Problems<'s>,
-    changes: Vec<Change>,
+    changes: Vec<RuleDifference>,
     ids: Ids,
 }
 
-impl<'s> Context<'s> {
+impl<'s> ImportContext<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
         let (changes, ids) = (Vec::new(), Ids::default());
         Self { source, problems: Problems::new(source), changes, ids }
     }
 
-    pub(super) fn finish(self) -> (Vec<Diagnostic>, Vec<Change>) {
+    pub(super) fn finish(self) -> (Vec<Diagnostic>, Vec<RuleDifference>) {
         (self.problems.into_list(), self.changes)
     }
 
@@ -35,7 +35,12 @@ impl<'s> Context<'s> {
     }
 
     /// A rule for something in the file, without tools and condition yet.
-    pub(super) fn rule(&mut self, at: SourceSpan, written: &str, decision: Decision) -> DraftRule {
+    pub(super) fn rule(
+        &mut self,
+        at: SourceSpan,
+        written: &str,
+        decision: DraftVerdict,
+    ) -> DraftRule {
         let id = self.ids.of(&format!("{} {written}", decision.as_str()));
         DraftRule {
             id,
@@ -46,7 +51,12 @@ impl<'s> Context<'s> {
     }
 
     /// A rule with an id of its own.
-    pub(super) fn named_rule(&mut self, id: &str, about: &str, decision: Decision) -> DraftRule {
+    pub(super) fn named_rule(
+        &mut self,
+        id: &str,
+        about: &str,
+        decision: DraftVerdict,
+    ) -> DraftRule {
         let id = self.ids.of(id);
         let about = if about.is_empty() { Vec::new() } else { vec![about.to_owned()] };
         DraftRule { id, about, verdict: decision, ..DraftRule::default() }
@@ -75,10 +85,10 @@ impl<'s> Context<'s> {
         at: SourceSpan,
         written: &str,
         rule: Option<&DraftRule>,
-        kind: ChangeKind,
+        kind: DifferenceKind,
         message: impl Into<String>,
     ) {
-        self.changes.push(Change {
+        self.changes.push(RuleDifference {
             span: at,
             source: 0,
             written: written.to_owned(),
@@ -90,7 +100,7 @@ impl<'s> Context<'s> {
 
     /// Reports something that the result has nothing for.
     pub(super) fn left_out(&mut self, at: SourceSpan, written: &str, message: impl Into<String>) {
-        self.change(at, written, None, ChangeKind::LeftOut, message);
+        self.change(at, written, None, DifferenceKind::LeftOut, message);
     }
 
     /// Reports a rule that covers more than its source, or allows less.
@@ -101,7 +111,7 @@ impl<'s> Context<'s> {
         rule: &DraftRule,
         message: impl Into<String>,
     ) {
-        self.change(at, written, Some(rule), ChangeKind::Stricter, message);
+        self.change(at, written, Some(rule), DifferenceKind::Stricter, message);
     }
 
     /// Reports every key of a mapping that is not one of these.

@@ -3,10 +3,10 @@
 
 use callgate_document::{Node, SourceSpan};
 
-use super::context::Context;
+use super::context::ImportContext;
 use super::tails;
-use crate::command::{self, CommandPattern, End, QuestionMark};
-use crate::draft::{Decision, Draft, DraftPolicy, DraftRule, When};
+use crate::command::{self, CommandPattern, PatternEnd, QuestionMark};
+use crate::draft::{DraftPolicy, DraftRule, DraftVerdict, PolicyDraft, When};
 use crate::paths::{self, Rounding};
 use crate::read::{self, get, items, text};
 
@@ -15,12 +15,12 @@ const AGENT: &str = "Cursor";
 /// The shell tools of Cursor.
 const SHELLS: [&str; 4] = ["run_terminal_cmd", "run_terminal_command", "Shell", "Bash"];
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let root = read::json::read(context.source, &mut context.problems)?;
     let mut policy = context.policy("cursor");
     let mut commands = Vec::new();
     if let Some(permissions) = get(&root, "permissions") {
-        for (key, decision) in [("deny", Decision::Deny), ("allow", Decision::Allow)] {
+        for (key, decision) in [("deny", DraftVerdict::Deny), ("allow", DraftVerdict::Allow)] {
             for node in get(permissions, key).map(items).unwrap_or_default() {
                 entry(context, node, decision, &mut policy, &mut commands);
             }
@@ -29,7 +29,11 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     }
     for node in get(&root, "terminalAllowlist").map(items).unwrap_or_default() {
         if let Some(text) = text(node) {
-            commands.push((node.span, text.to_owned(), CommandPattern::text(text, End::Word)));
+            commands.push((
+                node.span,
+                text.to_owned(),
+                CommandPattern::text(text, PatternEnd::Word),
+            ));
         }
     }
     for node in get(&root, "mcpAllowlist").map(items).unwrap_or_default() {
@@ -39,7 +43,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
                 context,
                 node.span,
                 text,
-                Decision::Allow,
+                DraftVerdict::Allow,
                 (server, tool),
             ));
         }
@@ -50,19 +54,19 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
         }
     }
     policy.rules.extend(allowed_commands(context, commands));
-    let tail = vec![tails::reads(context, AGENT), tails::rest(context, AGENT, Decision::Ask)];
+    let tail = vec![tails::reads(context, AGENT), tails::rest(context, AGENT, DraftVerdict::Ask)];
     tails::add(&mut policy, tail);
-    Some(Draft { policies: vec![policy] })
+    Some(PolicyDraft { policies: vec![policy] })
 }
 
-type Commands = Vec<(SourceSpan, String, CommandPattern)>;
+type AllowedCommands = Vec<(SourceSpan, String, CommandPattern)>;
 
 fn entry(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     node: &Node,
-    decision: Decision,
+    decision: DraftVerdict,
     policy: &mut DraftPolicy,
-    commands: &mut Commands,
+    commands: &mut AllowedCommands,
 ) {
     let Some(written) = text(node) else {
         context.problem(node.span, "a permission must be text, like `Shell(git)`");
@@ -95,7 +99,7 @@ fn entry(
 }
 
 /// A rule that Cursor has added since. One that denies cannot be left out quietly.
-fn unknown(context: &mut Context<'_>, at: SourceSpan, written: &str, decision: Decision) {
+fn unknown(context: &mut ImportContext<'_>, at: SourceSpan, written: &str, decision: DraftVerdict) {
     match decision.allows() {
         true => context.left_out(at, written, "this permission is not known"),
         false => context.problem(at, format!("`{written}` is not a permission that is known")),
@@ -112,15 +116,15 @@ fn shell(inner: &str) -> CommandPattern {
         None if inner.contains('*') => {
             CommandPattern::wildcard(&inner.replace("**", "*"), QuestionMark::OneCharacter)
         }
-        None => CommandPattern::text(inner, End::Word),
+        None => CommandPattern::text(inner, PatternEnd::Word),
     }
 }
 
 fn shell_rule(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     at: SourceSpan,
     written: &str,
-    decision: Decision,
+    decision: DraftVerdict,
     pattern: &CommandPattern,
 ) -> DraftRule {
     let mut rule = context.rule(at, written, decision);
@@ -138,9 +142,12 @@ fn shell_rule(
     rule
 }
 
-fn allowed_commands(context: &mut Context<'_>, commands: Commands) -> Option<DraftRule> {
+fn allowed_commands(
+    context: &mut ImportContext<'_>,
+    commands: AllowedCommands,
+) -> Option<DraftRule> {
     let at = commands.first()?.0;
-    let mut rule = context.named_rule("allowed-commands", "", Decision::Allow);
+    let mut rule = context.named_rule("allowed-commands", "", DraftVerdict::Allow);
     rule.about = commands.iter().map(|(at, written, _)| context.place(*at, written)).collect();
     rule.tools = tails::texts(&SHELLS);
     let patterns: Vec<_> = commands.into_iter().map(|(.., pattern)| pattern).collect();
@@ -151,10 +158,10 @@ fn allowed_commands(context: &mut Context<'_>, commands: Commands) -> Option<Dra
 }
 
 fn files(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     at: SourceSpan,
     written: &str,
-    decision: Decision,
+    decision: DraftVerdict,
     (glob, keys): (&str, &[&'static str]),
 ) -> Option<DraftRule> {
     let rounding = if decision.allows() { Rounding::Down } else { Rounding::Up };
@@ -186,10 +193,10 @@ fn files(
 }
 
 fn fetch(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     at: SourceSpan,
     written: &str,
-    decision: Decision,
+    decision: DraftVerdict,
     host: &str,
 ) -> DraftRule {
     let mut rule = context.rule(at, written, decision);
@@ -204,10 +211,10 @@ fn fetch(
 }
 
 fn server_tool(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     at: SourceSpan,
     written: &str,
-    decision: Decision,
+    decision: DraftVerdict,
     (server, tool): (&str, &str),
 ) -> Option<DraftRule> {
     let mut rule = context.rule(at, written, decision);

@@ -3,19 +3,19 @@
 use callgate_document::{Node, Yaml};
 use regex::Regex;
 
-use super::context::Context;
+use super::context::ImportContext;
 use super::order::{Ordered, prioritised};
 use super::{servers, tails};
-use crate::change::ChangeKind;
-use crate::command::{CommandPattern, End};
-use crate::draft::{Decision, Draft, DraftRule, When};
+use crate::change::DifferenceKind;
+use crate::command::{CommandPattern, PatternEnd};
+use crate::draft::{DraftRule, DraftVerdict, PolicyDraft, When};
 use crate::read::{self, get, items, text};
 
 const AGENT: &str = "Gemini CLI";
 
 const SHELL: &str = "run_shell_command";
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let root = read::toml::read(context.source, &mut context.problems)?;
     let mut rules: Vec<(i64, &Node)> = Vec::new();
     for node in get(&root, "rule").map(items).unwrap_or_default() {
@@ -38,12 +38,12 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     let mut tail = vec![tails::reads(context, AGENT)];
     let tools = ["google_web_search", "update_topic", "activate_skill", "ask_user"];
     tail.push(tails::harmless(context, AGENT, &tools));
-    tail.push(tails::rest(context, AGENT, Decision::Ask));
+    tail.push(tails::rest(context, AGENT, DraftVerdict::Ask));
     tails::add(&mut policy, tail);
-    Some(Draft { policies: vec![policy] })
+    Some(PolicyDraft { policies: vec![policy] })
 }
 
-fn priority(context: &mut Context<'_>, node: &Node) -> i64 {
+fn priority(context: &mut ImportContext<'_>, node: &Node) -> i64 {
     let value = get(node, "priority").and_then(|node| match &node.value {
         Yaml::Number { json, .. } => json.parse().ok(),
         _ => None,
@@ -62,7 +62,7 @@ fn is_deny(node: &Node) -> bool {
 }
 
 struct RuleReader<'c, 's, 'n> {
-    context: &'c mut Context<'s>,
+    context: &'c mut ImportContext<'s>,
     node: &'n Node,
     /// Whether a rule that denies comes after it.
     before_deny: bool,
@@ -83,9 +83,9 @@ impl RuleReader<'_, '_, '_> {
 
     fn rule(&mut self) -> Option<Ordered> {
         let decision = match self.get("decision").and_then(text) {
-            Some("allow") => Decision::Allow,
-            Some("ask_user") => Decision::Ask,
-            Some("deny") => Decision::Deny,
+            Some("allow") => DraftVerdict::Allow,
+            Some("ask_user") => DraftVerdict::Ask,
+            Some("deny") => DraftVerdict::Deny,
             _ => {
                 self.context
                     .problem(self.node.span, "`decision` must be `allow`, `deny` or `ask_user`");
@@ -200,7 +200,8 @@ impl RuleReader<'_, '_, '_> {
             .collect();
         if !prefixes.is_empty() {
             self.no_redirection(&rule, written);
-            let patterns = prefixes.iter().map(|prefix| CommandPattern::text(prefix, End::Word));
+            let patterns =
+                prefixes.iter().map(|prefix| CommandPattern::text(prefix, PatternEnd::Word));
             return Some(Ordered::commands(rule, patterns.collect()));
         }
         let pattern =
@@ -230,9 +231,9 @@ impl RuleReader<'_, '_, '_> {
         if Regex::new(&whole).is_err() {
             return self.without_arguments(rule, written);
         }
-        if is_command && rule.verdict == Decision::Ask && self.before_deny {
+        if is_command && rule.verdict == DraftVerdict::Ask && self.before_deny {
             // It would ask about a line of which another command is denied.
-            rule.verdict = Decision::Deny;
+            rule.verdict = DraftVerdict::Deny;
             let why = "the pattern is compared with a whole line, so the rule denies: a rule after it does";
             self.context.stricter(self.node.span, written, &rule, why);
         }
@@ -267,15 +268,15 @@ impl RuleReader<'_, '_, '_> {
             return ordered;
         }
         let mut message = format!("{}: the rule covers every call", why.join("; "));
-        if ordered.rule.verdict == Decision::Ask && self.before_deny {
-            ordered.rule.verdict = Decision::Deny;
+        if ordered.rule.verdict == DraftVerdict::Ask && self.before_deny {
+            ordered.rule.verdict = DraftVerdict::Deny;
             message.push_str(", and denies, because a rule after it denies");
         }
         self.context.change(
             self.node.span,
             written,
             Some(&ordered.rule),
-            ChangeKind::Stricter,
+            DifferenceKind::Stricter,
             message,
         );
         ordered

@@ -2,17 +2,17 @@
 
 use callgate_document::{Node, SourceSpan, Yaml};
 
-use super::context::Context;
+use super::context::ImportContext;
 use super::order::{Ordered, prioritised};
 use super::{servers, tails};
 use crate::command::{CommandPattern, QuestionMark, literal};
-use crate::draft::{Decision, Draft, DraftPolicy, DraftRule, When, number_in_order};
+use crate::draft::{DraftPolicy, DraftRule, DraftVerdict, PolicyDraft, When, number_in_order};
 use crate::paths::{self, Rounding};
 use crate::read::{self, get, text};
 
 /// What opencode's permissions are about.
 #[derive(Clone, Copy, PartialEq)]
-enum About {
+enum PermissionSubject {
     Commands,
     Reads,
     Changes,
@@ -25,31 +25,31 @@ enum About {
     Nothing,
 }
 
-const KNOWN: [(&str, About, &[&str]); 13] = [
-    ("bash", About::Commands, &["@shell"]),
-    ("read", About::Reads, &["read"]),
-    ("edit", About::Changes, &["edit", "write", "patch", "apply_patch", "multiedit"]),
-    ("external_directory", About::Outside, &[]),
-    ("webfetch", About::Urls, &["webfetch"]),
-    ("task", About::Argument("subagent_type"), &["task"]),
-    ("skill", About::Argument("name"), &["skill"]),
-    ("glob", About::Argument("pattern"), &["glob"]),
-    ("grep", About::Argument("pattern"), &["grep"]),
-    ("list", About::Argument("path"), &["list"]),
-    ("websearch", About::Argument("query"), &["websearch"]),
-    ("codesearch", About::Argument("query"), &["codesearch"]),
-    ("doom_loop", About::Nothing, &[]),
+const KNOWN: [(&str, PermissionSubject, &[&str]); 13] = [
+    ("bash", PermissionSubject::Commands, &["@shell"]),
+    ("read", PermissionSubject::Reads, &["read"]),
+    ("edit", PermissionSubject::Changes, &["edit", "write", "patch", "apply_patch", "multiedit"]),
+    ("external_directory", PermissionSubject::Outside, &[]),
+    ("webfetch", PermissionSubject::Urls, &["webfetch"]),
+    ("task", PermissionSubject::Argument("subagent_type"), &["task"]),
+    ("skill", PermissionSubject::Argument("name"), &["skill"]),
+    ("glob", PermissionSubject::Argument("pattern"), &["glob"]),
+    ("grep", PermissionSubject::Argument("pattern"), &["grep"]),
+    ("list", PermissionSubject::Argument("path"), &["list"]),
+    ("websearch", PermissionSubject::Argument("query"), &["websearch"]),
+    ("codesearch", PermissionSubject::Argument("query"), &["codesearch"]),
+    ("doom_loop", PermissionSubject::Nothing, &[]),
 ];
 
 /// One pattern with its word.
-struct Entry<'n> {
+struct PermissionEntry<'n> {
     at: SourceSpan,
     key: &'n str,
     pattern: &'n str,
-    decision: Decision,
+    decision: DraftVerdict,
 }
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let root = read::json::read(context.source, &mut context.problems)?;
     let mut entries = Vec::new();
     if let Some(tools) = get(&root, "tools") {
@@ -72,33 +72,42 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     let mut policy = context.policy("opencode");
     policy.rules = prioritised(context, ordered);
     policy.default = Some("allow");
-    let everything = |entry: &Entry<'_>| entry.key == "*" && entry.pattern == "*";
+    let everything = |entry: &PermissionEntry<'_>| entry.key == "*" && entry.pattern == "*";
     if !entries.iter().any(everything) {
         tails::add(&mut policy, vec![environment_files(context)]);
     }
     let mut policies = vec![policy];
     policies.extend(outside(context, &entries));
-    Some(Draft { policies })
+    Some(PolicyDraft { policies })
 }
 
-fn permissions<'n>(context: &mut Context<'_>, permission: &'n Node, entries: &mut Vec<Entry<'n>>) {
+fn permissions<'n>(
+    context: &mut ImportContext<'_>,
+    permission: &'n Node,
+    entries: &mut Vec<PermissionEntry<'n>>,
+) {
     let Yaml::Map(keys) = &permission.value else {
         if let Some(decision) = decision(context, permission) {
-            entries.push(Entry { at: permission.span, key: "*", pattern: "*", decision });
+            entries.push(PermissionEntry { at: permission.span, key: "*", pattern: "*", decision });
         }
         return;
     };
     for (key, node) in keys {
         let Yaml::Map(patterns) = &node.value else {
             if let Some(decision) = decision(context, node) {
-                entries.push(Entry { at: key.span, key: &key.name, pattern: "*", decision });
+                entries.push(PermissionEntry {
+                    at: key.span,
+                    key: &key.name,
+                    pattern: "*",
+                    decision,
+                });
             }
             continue;
         };
         for (pattern, node) in patterns {
             if let Some(decision) = decision(context, node) {
                 let pattern_text = pattern.name.as_str();
-                entries.push(Entry {
+                entries.push(PermissionEntry {
                     at: pattern.span,
                     key: &key.name,
                     pattern: pattern_text,
@@ -110,11 +119,15 @@ fn permissions<'n>(context: &mut Context<'_>, permission: &'n Node, entries: &mu
 }
 
 /// `tools: { write: false }`, the older form.
-fn old_tools<'n>(context: &mut Context<'_>, tools: &'n Node, entries: &mut Vec<Entry<'n>>) {
+fn old_tools<'n>(
+    context: &mut ImportContext<'_>,
+    tools: &'n Node,
+    entries: &mut Vec<PermissionEntry<'n>>,
+) {
     let Yaml::Map(keys) = &tools.value else { return };
     for (key, node) in keys {
         match node.value {
-            Yaml::Bool(false) => entries.push(Entry {
+            Yaml::Bool(false) => entries.push(PermissionEntry {
                 at: key.span,
                 key: if matches!(key.name.as_str(), "write" | "patch") {
                     "edit"
@@ -122,7 +135,7 @@ fn old_tools<'n>(context: &mut Context<'_>, tools: &'n Node, entries: &mut Vec<E
                     &key.name
                 },
                 pattern: "*",
-                decision: Decision::Deny,
+                decision: DraftVerdict::Deny,
             }),
             Yaml::Bool(true) => {}
             _ => context.problem(node.span, "a tool is either `true` or `false`"),
@@ -131,7 +144,7 @@ fn old_tools<'n>(context: &mut Context<'_>, tools: &'n Node, entries: &mut Vec<E
 }
 
 /// Permissions of single agents. They may be laxer than the others, and which agent calls is not compared.
-fn of_agents(context: &mut Context<'_>, agents: &Node) {
+fn of_agents(context: &mut ImportContext<'_>, agents: &Node) {
     let Yaml::Map(agents) = &agents.value else { return };
     for (name, agent) in agents {
         for key in ["permission", "tools"] {
@@ -144,11 +157,11 @@ fn of_agents(context: &mut Context<'_>, agents: &Node) {
     }
 }
 
-fn decision(context: &mut Context<'_>, node: &Node) -> Option<Decision> {
+fn decision(context: &mut ImportContext<'_>, node: &Node) -> Option<DraftVerdict> {
     match text(node) {
-        Some("allow") => Some(Decision::Allow),
-        Some("ask") => Some(Decision::Ask),
-        Some("deny") => Some(Decision::Deny),
+        Some("allow") => Some(DraftVerdict::Allow),
+        Some("ask") => Some(DraftVerdict::Ask),
+        Some("deny") => Some(DraftVerdict::Deny),
         _ => {
             context.problem(node.span, "a permission must be `allow`, `ask` or `deny`");
             None
@@ -156,8 +169,8 @@ fn decision(context: &mut Context<'_>, node: &Node) -> Option<Decision> {
     }
 }
 
-fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
-    let Entry { at, key, pattern, decision } = *entry;
+fn rule(context: &mut ImportContext<'_>, entry: &PermissionEntry<'_>) -> Option<Ordered> {
+    let PermissionEntry { at, key, pattern, decision } = *entry;
     let written = if pattern == "*" { key.to_owned() } else { format!("{key}: {pattern}") };
     let known = KNOWN.iter().find(|(name, ..)| *name == key);
     let Some((_, about, tools)) = known else {
@@ -171,40 +184,44 @@ fn rule(context: &mut Context<'_>, entry: &Entry<'_>) -> Option<Ordered> {
         return of_others(context, rule, entry, &written);
     };
     // A policy of its own has the rules for files outside.
-    if *about == About::Outside {
+    if *about == PermissionSubject::Outside {
         return None;
     }
-    if *about == About::Nothing {
+    if *about == PermissionSubject::Nothing {
         context.left_out(at, &written, "how often a call is repeated is not compared");
         return None;
     }
     let mut rule = context.rule(at, &written, decision);
     rule.tools = tails::texts(tools);
-    if decision.allows() && *about == About::Commands {
+    if decision.allows() && *about == PermissionSubject::Commands {
         rule.tools = tails::texts(&["bash"]);
     }
     if pattern == "*" {
         return Some(Ordered::plain(rule));
     }
     match about {
-        About::Commands => {
+        PermissionSubject::Commands => {
             let pattern = CommandPattern::wildcard(pattern, QuestionMark::OneCharacter);
             return Some(Ordered::commands(rule, vec![pattern]));
         }
-        About::Argument(name) => rule.when = Some(When::text(name, "matches", wildcard(pattern))),
-        About::Urls => rule.when = Some(When::text("@url", "matches", wildcard(pattern))),
-        About::Reads => return files(context, rule, entry, &["reads"]),
-        About::Changes => return files(context, rule, entry, &["writes", "deletes"]),
-        About::Outside | About::Nothing => {}
+        PermissionSubject::Argument(name) => {
+            rule.when = Some(When::text(name, "matches", wildcard(pattern)))
+        }
+        PermissionSubject::Urls => {
+            rule.when = Some(When::text("@url", "matches", wildcard(pattern)))
+        }
+        PermissionSubject::Reads => return files(context, rule, entry, &["reads"]),
+        PermissionSubject::Changes => return files(context, rule, entry, &["writes", "deletes"]),
+        PermissionSubject::Outside | PermissionSubject::Nothing => {}
     }
     Some(Ordered::plain(rule))
 }
 
 /// A key that is the name of another tool, or a pattern for names.
 fn of_others(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     rule: DraftRule,
-    entry: &Entry<'_>,
+    entry: &PermissionEntry<'_>,
     written: &str,
 ) -> Option<Ordered> {
     if entry.pattern == "*" {
@@ -217,15 +234,15 @@ fn of_others(
     }
     let mut rule = rule;
     // Asking about more than before would come before rules that deny.
-    rule.verdict = Decision::Deny;
+    rule.verdict = DraftVerdict::Deny;
     context.stricter(entry.at, written, &rule, format!("{why}: every call of the tool is denied"));
     Some(Ordered::plain(rule))
 }
 
 fn files(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     mut rule: DraftRule,
-    entry: &Entry<'_>,
+    entry: &PermissionEntry<'_>,
     keys: &[&'static str],
 ) -> Option<Ordered> {
     let rounding = if rule.verdict.allows() { Rounding::Down } else { Rounding::Up };
@@ -243,7 +260,7 @@ fn files(
             return None;
         }
         Err(why) => {
-            rule.verdict = Decision::Deny;
+            rule.verdict = DraftVerdict::Deny;
             context.stricter(
                 entry.at,
                 entry.pattern,
@@ -266,9 +283,12 @@ fn only_these(keys: &[&'static str], globs: &[String]) -> Option<When> {
 
 /// Files outside of the workspace, in any tool: a policy of its own, because opencode asks about them in
 /// addition to what the rules of the tool say.
-fn outside(context: &mut Context<'_>, entries: &[Entry<'_>]) -> Option<DraftPolicy> {
+fn outside(
+    context: &mut ImportContext<'_>,
+    entries: &[PermissionEntry<'_>],
+) -> Option<DraftPolicy> {
     let mut policy = DraftPolicy { name: "opencode-files".to_owned(), ..DraftPolicy::default() };
-    let about = |entry: &&Entry<'_>| matches!(entry.key, "*" | "external_directory");
+    let about = |entry: &&PermissionEntry<'_>| matches!(entry.key, "*" | "external_directory");
     for entry in entries.iter().filter(about) {
         let is_everything = entry.pattern == "*";
         let written = format!("external_directory: {}", entry.pattern);
@@ -287,7 +307,7 @@ fn outside(context: &mut Context<'_>, entries: &[Entry<'_>]) -> Option<DraftPoli
         }
     }
     let by_itself = "opencode asks about files outside of the workspace.";
-    let mut rest = context.named_rule("files-outside", by_itself, Decision::Ask);
+    let mut rest = context.named_rule("files-outside", by_itself, DraftVerdict::Ask);
     rest.when = outside_of_workspace();
     policy.rules.push(rest);
     number_in_order(&mut policy.rules);
@@ -312,9 +332,9 @@ fn outside_of_workspace() -> Option<When> {
 }
 
 /// What opencode asks about without a rule for reading.
-fn environment_files(context: &mut Context<'_>) -> DraftRule {
+fn environment_files(context: &mut ImportContext<'_>) -> DraftRule {
     let about = "opencode asks about .env files.";
-    let mut rule = context.named_rule("environment-files", about, Decision::Ask);
+    let mut rule = context.named_rule("environment-files", about, DraftVerdict::Ask);
     rule.tools = tails::texts(&["@read"]);
     let globs = ["**/*.env", "**/*.env.*", "!**/*.env.example"];
     rule.when = Some(When::Effect("reads", tails::texts(&globs)));

@@ -5,9 +5,9 @@
 //! So a rule that asks, before one that denies, matches only lines that consist of its commands. It is
 //! repeated at the end for all other lines, and rules that allow make an exception for it.
 
-use super::context::Context;
+use super::context::ImportContext;
 use crate::command::{self, CommandPattern};
-use crate::draft::{Decision, DraftRule, When, number_in_order};
+use crate::draft::{DraftRule, DraftVerdict, When, number_in_order};
 
 /// One rule in the order of the system that it comes from.
 pub(super) struct Ordered {
@@ -27,11 +27,14 @@ impl Ordered {
 }
 
 /// The rules with their priorities; the first of the list decides first.
-pub(super) fn prioritised(context: &mut Context<'_>, ordered: Vec<Ordered>) -> Vec<DraftRule> {
+pub(super) fn prioritised(
+    context: &mut ImportContext<'_>,
+    ordered: Vec<Ordered>,
+) -> Vec<DraftRule> {
     let mut rules = Vec::new();
     let mut at_the_end = Vec::new();
     let mut exceptions: Vec<When> = Vec::new();
-    let last_deny = ordered.iter().rposition(|it| it.rule.verdict == Decision::Deny);
+    let last_deny = ordered.iter().rposition(|it| it.rule.verdict == DraftVerdict::Deny);
     for (at, Ordered { mut rule, commands }) in ordered.into_iter().enumerate() {
         let Some(patterns) = commands else {
             if rule.verdict.allows() && !exceptions.is_empty() {
@@ -47,7 +50,7 @@ pub(super) fn prioritised(context: &mut Context<'_>, ordered: Vec<Ordered>) -> V
             let mut all = vec![command::allowing(&patterns)];
             all.extend(exceptions.iter().cloned().map(When::negated));
             rule.when = When::all(all);
-        } else if rule.verdict == Decision::Deny || last_deny.is_none_or(|deny| deny < at) {
+        } else if rule.verdict == DraftVerdict::Deny || last_deny.is_none_or(|deny| deny < at) {
             rule.when = wide;
         } else {
             let mut again = context.named_rule(&format!("{} elsewhere", rule.id), "", rule.verdict);

@@ -2,13 +2,13 @@
 
 use callgate_document::SourceSpan;
 
-use super::context::Context;
-use crate::draft::{Decision, DraftPolicy};
+use super::context::ImportContext;
+use crate::draft::{DraftPolicy, DraftVerdict};
 
 /// Only these servers may be used. A policy of its own, because each policy decides by itself and the
 /// strictest counts: allowing a server here does not lift a rule about its tools.
 pub(super) fn only(
-    context: &mut Context<'_>,
+    context: &mut ImportContext<'_>,
     at: SourceSpan,
     written: &str,
     name: &str,
@@ -17,12 +17,12 @@ pub(super) fn only(
     let place = context.place(at, written);
     let mut policy = DraftPolicy { name: name.to_owned(), ..DraftPolicy::default() };
     if !servers.is_empty() {
-        let mut allowed = context.named_rule("listed-servers", &place, Decision::Allow);
+        let mut allowed = context.named_rule("listed-servers", &place, DraftVerdict::Allow);
         allowed.servers = servers;
         allowed.priority = Some(10);
         policy.rules.push(allowed);
     }
-    let mut denied = context.named_rule("no-other-servers", "", Decision::Deny);
+    let mut denied = context.named_rule("no-other-servers", "", DraftVerdict::Deny);
     denied.tools = vec!["@mcp".to_owned()];
     denied.reason = Some("This MCP server is not on the list of allowed servers.".to_owned());
     policy.rules.push(denied);

@@ -3,13 +3,13 @@
 
 use callgate_document::{Node, Yaml, parse};
 
-use super::context::Context;
+use super::context::ImportContext;
 use super::order::{Ordered, prioritised};
 use crate::command::literal;
-use crate::draft::{Decision, Draft, DraftRule, Operand, When};
+use crate::draft::{DraftRule, DraftVerdict, Operand, PolicyDraft, When};
 use crate::read::{get, items, text};
 
-pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
+pub(super) fn read(context: &mut ImportContext<'_>) -> Option<PolicyDraft> {
     let root = parse(context.source, &mut context.problems)?;
     let mut rules: Vec<(i64, &Node)> = Vec::new();
     for node in get(&root, "rules").map(items).unwrap_or_default() {
@@ -17,7 +17,7 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     }
     // A stable sort: of equal ones, the first stays first.
     rules.sort_by_key(|(priority, _)| *priority);
-    let last_deny = rules.iter().rposition(|(_, node)| action(node) == Some(Decision::Deny));
+    let last_deny = rules.iter().rposition(|(_, node)| action(node) == Some(DraftVerdict::Deny));
     let mut ordered = Vec::new();
     for (at, (_, node)) in rules.into_iter().enumerate() {
         let before_deny = last_deny.is_some_and(|deny| at < deny);
@@ -27,10 +27,10 @@ pub(super) fn read(context: &mut Context<'_>) -> Option<Draft> {
     let mut policy = context.policy("superego");
     policy.default = Some("allow");
     policy.rules = prioritised(context, ordered);
-    Some(Draft { policies: vec![policy] })
+    Some(PolicyDraft { policies: vec![policy] })
 }
 
-fn priority(context: &mut Context<'_>, node: &Node) -> i64 {
+fn priority(context: &mut ImportContext<'_>, node: &Node) -> i64 {
     let value = get(node, "priority").and_then(|node| match &node.value {
         Yaml::Number { json, .. } => json.parse().ok(),
         _ => None,
@@ -41,17 +41,17 @@ fn priority(context: &mut Context<'_>, node: &Node) -> i64 {
     })
 }
 
-fn action(node: &Node) -> Option<Decision> {
+fn action(node: &Node) -> Option<DraftVerdict> {
     let action = get(node, "action").and_then(text)?;
     match action.to_ascii_uppercase().as_str() {
-        "DENY" => Some(Decision::Deny),
-        "ALLOW" => Some(Decision::Allow),
-        "SAMPLE" => Some(Decision::Review),
+        "DENY" => Some(DraftVerdict::Deny),
+        "ALLOW" => Some(DraftVerdict::Allow),
+        "SAMPLE" => Some(DraftVerdict::Review),
         _ => None,
     }
 }
 
-fn rule(context: &mut Context<'_>, node: &Node, before_deny: bool) -> Option<DraftRule> {
+fn rule(context: &mut ImportContext<'_>, node: &Node, before_deny: bool) -> Option<DraftRule> {
     let Some(decision) = action(node) else {
         context.problem(node.span, "`action` must be `ALLOW`, `DENY` or `SAMPLE`");
         return None;
@@ -74,7 +74,7 @@ fn rule(context: &mut Context<'_>, node: &Node, before_deny: bool) -> Option<Dra
             unknown.extend(other.map(|(key, _)| format!("`{}` is not compared", key.name)));
         }
     }
-    if decision == Decision::Review {
+    if decision == DraftVerdict::Review {
         rule.guidance = get(node, "sampling_guidance").and_then(text).map(str::to_owned);
         let why = "this version has no second model to ask, so such a call is refused";
         context.stricter(node.span, &written, &rule, why);
@@ -91,8 +91,8 @@ fn rule(context: &mut Context<'_>, node: &Node, before_deny: bool) -> Option<Dra
         return None;
     }
     let mut message = format!("{}: the rule covers every such call", unknown.join("; "));
-    if decision == Decision::Review && before_deny {
-        rule.verdict = Decision::Deny;
+    if decision == DraftVerdict::Review && before_deny {
+        rule.verdict = DraftVerdict::Deny;
         rule.guidance = None;
         message.push_str(", and denies, because a rule after it denies");
     }

@@ -1,7 +1,7 @@
 //! What an agent does with calls that none of its rules decides.
 
-use super::context::Context;
-use crate::draft::{Decision, DraftPolicy, DraftRule, When};
+use super::context::ImportContext;
+use crate::draft::{DraftPolicy, DraftRule, DraftVerdict, When};
 
 /// Adds rules for what the rules of the file do not decide: those that allow, then those that stop.
 pub(super) fn add(policy: &mut DraftPolicy, tail: Vec<DraftRule>) {
@@ -31,35 +31,39 @@ pub(super) const READERS: [&str; 10] = [
 ];
 
 /// A rule that allows reading in the workspace.
-pub(super) fn reads(context: &mut Context<'_>, agent: &str) -> DraftRule {
+pub(super) fn reads(context: &mut ImportContext<'_>, agent: &str) -> DraftRule {
     let about = format!("{agent} reads in the workspace without asking.");
-    let mut rule = context.named_rule("reads-in-the-workspace", &about, Decision::Allow);
+    let mut rule = context.named_rule("reads-in-the-workspace", &about, DraftVerdict::Allow);
     rule.tools = texts(&READERS);
     rule.when = Some(When::Effect("reads", vec!["workspace".into(), "workspace/**".into()]));
     rule
 }
 
 /// A rule that allows tools that do nothing by themselves.
-pub(super) fn harmless(context: &mut Context<'_>, agent: &str, tools: &[&str]) -> DraftRule {
+pub(super) fn harmless(context: &mut ImportContext<'_>, agent: &str, tools: &[&str]) -> DraftRule {
     let about = format!("{agent} uses these without asking.");
-    let mut rule = context.named_rule("tools-without-a-question", &about, Decision::Allow);
+    let mut rule = context.named_rule("tools-without-a-question", &about, DraftVerdict::Allow);
     rule.tools = texts(tools);
     rule
 }
 
 /// A rule that allows edits in the workspace.
-pub(super) fn edits(context: &mut Context<'_>, agent: &str) -> DraftRule {
+pub(super) fn edits(context: &mut ImportContext<'_>, agent: &str) -> DraftRule {
     let about = format!("{agent} edits in the workspace without asking, in this mode.");
-    let mut rule = context.named_rule("edits-in-the-workspace", &about, Decision::Allow);
+    let mut rule = context.named_rule("edits-in-the-workspace", &about, DraftVerdict::Allow);
     rule.tools = texts(&["Edit", "Write", "MultiEdit", "NotebookEdit", "write_file", "replace"]);
     rule.when = Some(When::Effect("writes", vec!["workspace/**".into()]));
     rule
 }
 
 /// What happens to everything else.
-pub(super) fn rest(context: &mut Context<'_>, agent: &str, decision: Decision) -> DraftRule {
+pub(super) fn rest(
+    context: &mut ImportContext<'_>,
+    agent: &str,
+    decision: DraftVerdict,
+) -> DraftRule {
     let does = match decision {
-        Decision::Deny => "refuses",
+        DraftVerdict::Deny => "refuses",
         _ => "asks about",
     };
     let about = format!("{agent} {does} everything else. Remove this rule to let it pass here.");

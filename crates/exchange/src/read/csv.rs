@@ -25,13 +25,13 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Node>
     Some(Node { span: span(text, 0, text.len()), value: Yaml::List(items) })
 }
 
-struct Field {
+struct CsvField {
     value: String,
     start: usize,
     end: usize,
 }
 
-fn mapping(names: &[Field], row: Vec<Field>, text: &str) -> Node {
+fn mapping(names: &[CsvField], row: Vec<CsvField>, text: &str) -> Node {
     let start = row.first().map_or(0, |field| field.start);
     let end = row.last().map_or(start, |field| field.end);
     let mut entries: Vec<(Key, Node)> = Vec::new();
@@ -47,7 +47,7 @@ fn mapping(names: &[Field], row: Vec<Field>, text: &str) -> Node {
 }
 
 /// The rows, without empty ones.
-fn rows(text: &str, problems: &mut Problems<'_>) -> Option<Vec<Vec<Field>>> {
+fn rows(text: &str, problems: &mut Problems<'_>) -> Option<Vec<Vec<CsvField>>> {
     let mut rows = Vec::new();
     let mut row = Vec::new();
     let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -66,7 +66,7 @@ fn rows(text: &str, problems: &mut Problems<'_>) -> Option<Vec<Vec<Field>>> {
                 (rest.get(..end)?.to_owned(), end)
             }
         };
-        row.push(Field { value, start: at, end: at + length });
+        row.push(CsvField { value, start: at, end: at + length });
         at += length;
         let rest = text.get(at..)?;
         let end = ["\r\n", "\n", "\r"].iter().find(|end| rest.starts_with(**end));
@@ -76,7 +76,7 @@ fn rows(text: &str, problems: &mut Problems<'_>) -> Option<Vec<Vec<Field>>> {
         } else if rest.starts_with(',') {
             at += 1;
             if at == text.len() {
-                row.push(Field { value: String::new(), start: at, end: at });
+                row.push(CsvField { value: String::new(), start: at, end: at });
             }
         } else if !rest.is_empty() {
             problems.add(span(text, at, at + 1), "after a quoted field there must be a comma");
@@ -87,7 +87,7 @@ fn rows(text: &str, problems: &mut Problems<'_>) -> Option<Vec<Vec<Field>>> {
     Some(rows)
 }
 
-fn finish(row: &mut Vec<Field>, rows: &mut Vec<Vec<Field>>) {
+fn finish(row: &mut Vec<CsvField>, rows: &mut Vec<Vec<CsvField>>) {
     let row = std::mem::take(row);
     if !row.iter().all(|field| field.value.is_empty()) {
         rows.push(row);

@@ -32,43 +32,43 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut comma = None;
-    let mut state = State::Plain;
+    let mut state = CommentState::Plain;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let next = letters.peek().copied();
         state = match (state, letter) {
-            (State::Plain, '"') => State::Text,
-            (State::Plain, '/') if next == Some('/') => State::Line,
-            (State::Plain, '/') if next == Some('*') => {
+            (CommentState::Plain, '"') => CommentState::Text,
+            (CommentState::Plain, '/') if next == Some('/') => CommentState::Line,
+            (CommentState::Plain, '/') if next == Some('*') => {
                 letters.next();
                 out.push_str("  ");
-                state = State::Block;
+                state = CommentState::Block;
                 continue;
             }
-            (State::Text, '\\') => {
+            (CommentState::Text, '\\') => {
                 out.push(letter);
                 out.extend(letters.next());
                 continue;
             }
-            (State::Text, '"') | (State::Line, '\n') => State::Plain,
-            (State::Block, '*') if next == Some('/') => {
+            (CommentState::Text, '"') | (CommentState::Line, '\n') => CommentState::Plain,
+            (CommentState::Block, '*') if next == Some('/') => {
                 letters.next();
                 out.push_str("  ");
-                state = State::Plain;
+                state = CommentState::Plain;
                 continue;
             }
             (state, _) => state,
         };
-        if let (State::Plain, Some(at), ']' | '}') = (state, comma, letter) {
+        if let (CommentState::Plain, Some(at), ']' | '}') = (state, comma, letter) {
             out.replace_range(at..=at, " ");
         }
-        if matches!(state, State::Plain | State::Text) && !letter.is_whitespace() {
-            comma = (letter == ',' && matches!(state, State::Plain)).then_some(out.len());
+        if matches!(state, CommentState::Plain | CommentState::Text) && !letter.is_whitespace() {
+            comma = (letter == ',' && matches!(state, CommentState::Plain)).then_some(out.len());
         }
         match (state, letter) {
             (_, '\n' | '\r') => out.push(letter),
-            (State::Line | State::Block, _) => blank(letter, &mut out),
-            (State::Plain, '\t' | '\u{feff}') => blank(letter, &mut out),
+            (CommentState::Line | CommentState::Block, _) => blank(letter, &mut out),
+            (CommentState::Plain, '\t' | '\u{feff}') => blank(letter, &mut out),
             _ => out.push(letter),
         }
     }
@@ -76,7 +76,7 @@ fn without_comments(text: &str) -> String {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum CommentState {
     Plain,
     Text,
     Line,

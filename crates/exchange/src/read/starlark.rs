@@ -9,23 +9,23 @@ use super::span;
 
 /// One call: `name(key = value, …)`.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct StarlarkCall {
     pub(crate) name: String,
     pub(crate) span: SourceSpan,
     pub(crate) arguments: Vec<(String, Node)>,
 }
 
-impl Call {
+impl StarlarkCall {
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.arguments.iter().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 }
 
 /// Every call of a file, or the first problem.
-pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Vec<Call>> {
+pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Vec<StarlarkCall>> {
     match Reader::new(&source.text).calls() {
         Ok(calls) => Some(calls),
-        Err(Wrong { at, message }) => {
+        Err(SyntaxProblem { at, message }) => {
             problems.add(at, message).hint(
                 "only calls with literal arguments can be read, like `prefix_rule(pattern = [\"git\", \"push\"])`",
             );
@@ -34,13 +34,13 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Vec<C
     }
 }
 
-struct Wrong {
+struct SyntaxProblem {
     at: SourceSpan,
     message: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum StarlarkToken {
     Name(String),
     Text(String),
     Sign(char),
@@ -49,7 +49,7 @@ enum Token {
 
 struct Reader<'t> {
     text: &'t str,
-    tokens: Vec<(Token, usize, usize)>,
+    tokens: Vec<(StarlarkToken, usize, usize)>,
     at: usize,
 }
 
@@ -61,36 +61,36 @@ impl<'t> Reader<'t> {
         Self { text, tokens: Vec::new(), at: 0 }
     }
 
-    fn calls(mut self) -> Result<Vec<Call>, Wrong> {
+    fn calls(mut self) -> Result<Vec<StarlarkCall>, SyntaxProblem> {
         self.tokens = tokens(self.text)?;
         let mut calls = Vec::new();
         while let Some((token, start, end)) = self.peek() {
             match token {
-                Token::LineEnd => self.at += 1,
-                Token::Name(name) => {
+                StarlarkToken::LineEnd => self.at += 1,
+                StarlarkToken::Name(name) => {
                     self.at += 1;
                     let span = span(self.text, start, end);
-                    calls.push(Call { name, span, arguments: self.arguments()? });
+                    calls.push(StarlarkCall { name, span, arguments: self.arguments()? });
                     self.end_of_statement()?;
                 }
                 // A text of its own is a comment.
-                Token::Text(_) => {
+                StarlarkToken::Text(_) => {
                     self.at += 1;
                     self.end_of_statement()?;
                 }
-                Token::Sign(_) => return Err(self.wrong("expected a call")),
+                StarlarkToken::Sign(_) => return Err(self.wrong("expected a call")),
             }
         }
         Ok(calls)
     }
 
-    fn peek(&self) -> Option<(Token, usize, usize)> {
+    fn peek(&self) -> Option<(StarlarkToken, usize, usize)> {
         self.tokens.get(self.at).cloned()
     }
 
     /// The next token; the ends of lines do not count inside brackets.
-    fn next(&mut self) -> Option<(Token, usize, usize)> {
-        while let Some((Token::LineEnd, ..)) = self.peek() {
+    fn next(&mut self) -> Option<(StarlarkToken, usize, usize)> {
+        while let Some((StarlarkToken::LineEnd, ..)) = self.peek() {
             self.at += 1;
         }
         let token = self.peek();
@@ -98,16 +98,16 @@ impl<'t> Reader<'t> {
         token
     }
 
-    fn wrong(&self, message: &str) -> Wrong {
+    fn wrong(&self, message: &str) -> SyntaxProblem {
         let end = self.text.len();
         let (start, end) = self.peek().map_or((end, end), |(_, start, end)| (start, end));
-        Wrong { at: span(self.text, start, end), message: message.to_owned() }
+        SyntaxProblem { at: span(self.text, start, end), message: message.to_owned() }
     }
 
-    fn expect(&mut self, sign: char) -> Result<(), Wrong> {
+    fn expect(&mut self, sign: char) -> Result<(), SyntaxProblem> {
         let before = self.at;
         match self.next() {
-            Some((Token::Sign(found), ..)) if found == sign => Ok(()),
+            Some((StarlarkToken::Sign(found), ..)) if found == sign => Ok(()),
             _ => {
                 self.at = before;
                 Err(self.wrong(&format!("expected `{sign}`")))
@@ -115,10 +115,10 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn end_of_statement(&mut self) -> Result<(), Wrong> {
+    fn end_of_statement(&mut self) -> Result<(), SyntaxProblem> {
         match self.peek() {
             None => Ok(()),
-            Some((Token::LineEnd | Token::Sign(';'), ..)) => {
+            Some((StarlarkToken::LineEnd | StarlarkToken::Sign(';'), ..)) => {
                 self.at += 1;
                 Ok(())
             }
@@ -126,18 +126,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn arguments(&mut self) -> Result<Vec<(String, Node)>, Wrong> {
+    fn arguments(&mut self) -> Result<Vec<(String, Node)>, SyntaxProblem> {
         self.expect('(')?;
         let mut arguments: Vec<(String, Node)> = Vec::new();
         loop {
             let before = self.at;
             match self.next() {
-                Some((Token::Sign(')'), ..)) => return Ok(arguments),
-                Some((Token::Name(name), ..)) => {
+                Some((StarlarkToken::Sign(')'), ..)) => return Ok(arguments),
+                Some((StarlarkToken::Name(name), ..)) => {
                     self.expect('=')?;
                     let value = self.value(0)?;
                     if arguments.iter().any(|(known, _)| *known == name) {
-                        return Err(Wrong {
+                        return Err(SyntaxProblem {
                             at: value.span,
                             message: format!("`{name}` is given twice"),
                         });
@@ -154,11 +154,11 @@ impl<'t> Reader<'t> {
     }
 
     /// After an argument or an item: a comma, or what closes the list (which stays).
-    fn comma_or(&mut self, close: char) -> Result<(), Wrong> {
+    fn comma_or(&mut self, close: char) -> Result<(), SyntaxProblem> {
         let before = self.at;
         match self.next() {
-            Some((Token::Sign(','), ..)) => Ok(()),
-            Some((Token::Sign(sign), ..)) if sign == close => {
+            Some((StarlarkToken::Sign(','), ..)) => Ok(()),
+            Some((StarlarkToken::Sign(sign), ..)) if sign == close => {
                 self.at -= 1;
                 Ok(())
             }
@@ -169,23 +169,25 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Wrong> {
+    fn value(&mut self, depth: usize) -> Result<Node, SyntaxProblem> {
         let before = self.at;
         match self.next() {
-            Some((Token::Text(first), start, mut end)) => {
+            Some((StarlarkToken::Text(first), start, mut end)) => {
                 let mut text = first;
                 // Texts that follow each other are one.
-                while let Some((Token::Text(more), _, until)) = self.peek() {
+                while let Some((StarlarkToken::Text(more), _, until)) = self.peek() {
                     text.push_str(&more);
                     end = until;
                     self.at += 1;
                 }
                 Ok(Node { span: span(self.text, start, end), value: Yaml::String(text) })
             }
-            Some((Token::Name(name), start, end)) if name == "None" => {
+            Some((StarlarkToken::Name(name), start, end)) if name == "None" => {
                 Ok(Node { span: span(self.text, start, end), value: Yaml::Null })
             }
-            Some((Token::Sign('['), start, _)) if depth < DEEPEST => self.list(start, depth),
+            Some((StarlarkToken::Sign('['), start, _)) if depth < DEEPEST => {
+                self.list(start, depth)
+            }
             _ => {
                 self.at = before;
                 Err(self.wrong("expected a text in quotes, or a list of them"))
@@ -193,11 +195,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn list(&mut self, start: usize, depth: usize) -> Result<Node, Wrong> {
+    fn list(&mut self, start: usize, depth: usize) -> Result<Node, SyntaxProblem> {
         let mut items = Vec::new();
         loop {
             let before = self.at;
-            if let Some((Token::Sign(']'), _, end)) = self.next() {
+            if let Some((StarlarkToken::Sign(']'), _, end)) = self.next() {
                 return Ok(Node { span: span(self.text, start, end), value: Yaml::List(items) });
             }
             self.at = before;
@@ -207,7 +209,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, Wrong> {
+fn tokens(text: &str) -> Result<Vec<(StarlarkToken, usize, usize)>, SyntaxProblem> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) {
@@ -216,7 +218,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, Wrong> {
         match letter {
             '\n' => {
                 at += 1;
-                tokens.push((Token::LineEnd, start, at));
+                tokens.push((StarlarkToken::LineEnd, start, at));
             }
             _ if letter.is_whitespace() || letter == '\u{feff}' => at += letter.len_utf8(),
             '#' => at += rest.find('\n').unwrap_or(rest.len()),
@@ -225,32 +227,32 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, Wrong> {
                 let (value, length) =
                     string(rest, Escapes::Read).ok_or_else(|| no_end(text, at))?;
                 at += length;
-                tokens.push((Token::Text(value), start, at));
+                tokens.push((StarlarkToken::Text(value), start, at));
             }
             'r' if rest.starts_with("r\"") || rest.starts_with("r'") => {
                 let inner = rest.get(1..).unwrap_or_default();
                 let (value, length) =
                     string(inner, Escapes::Keep).ok_or_else(|| no_end(text, at))?;
                 at += length + 1;
-                tokens.push((Token::Text(value), start, at));
+                tokens.push((StarlarkToken::Text(value), start, at));
             }
             _ if letter.is_alphabetic() || letter == '_' => {
                 let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_');
                 at += end.unwrap_or(rest.len());
                 let name = text.get(start..at).unwrap_or_default().to_owned();
-                tokens.push((Token::Name(name), start, at));
+                tokens.push((StarlarkToken::Name(name), start, at));
             }
             _ => {
                 at += letter.len_utf8();
-                tokens.push((Token::Sign(letter), start, at));
+                tokens.push((StarlarkToken::Sign(letter), start, at));
             }
         }
     }
     Ok(tokens)
 }
 
-fn no_end(text: &str, at: usize) -> Wrong {
-    Wrong {
+fn no_end(text: &str, at: usize) -> SyntaxProblem {
+    SyntaxProblem {
         at: span(text, at, at + 1),
         message: "this text has no end, or an escape that is not known".to_owned(),
     }
@@ -322,7 +324,7 @@ fn digits(escape: char) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn calls(text: &str) -> Result<Vec<Call>, String> {
+    fn calls(text: &str) -> Result<Vec<StarlarkCall>, String> {
         let source = Source { name: "t".into(), text: text.into() };
         let mut problems = Problems::new(&source);
         let calls = read(&source, &mut problems);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Target;
+use crate::ImportTarget;
 
 const FILE: &str = r#"sandbox:
   mcp:
@@ -22,7 +22,7 @@ const FILE: &str = r#"sandbox:
 fn the_section_of_a_config() {
     let fingerprint = "0f".repeat(32);
     let imported = imported(Format::Agentsh, &FILE.replace("FP", &fingerprint));
-    assert_eq!(imported.target, Target::Mcp);
+    assert_eq!(imported.target, ImportTarget::Mcp);
     let expected = format!(
         "# Imported from file: for callgate.yaml.
 mcp:
@@ -68,7 +68,7 @@ fn an_empty_list_of_allowed_servers_allows_none() {
         "sandbox: { mcp: { server_policy: allowlist, version_pinning: { enabled: false } } }";
     let imported = imported(Format::Agentsh, text);
     assert!(imported.text.contains("  allow_servers: []\n"), "{}", imported.text);
-    assert_eq!(imported.changes[0].kind, ChangeKind::Stricter);
+    assert_eq!(imported.changes[0].kind, DifferenceKind::Stricter);
 }
 
 #[test]

@@ -15,9 +15,9 @@ fn a_map() {
     assert_eq!(case.verdict("Write", r#"{"file_path":"/a"}"#), Deny);
     // The pattern cannot be read, so every call is denied.
     assert_eq!(case.verdict("Edit", "{}"), Deny);
-    assert!(case.reports(ChangeKind::Stricter, "Edit"));
+    assert!(case.reports(DifferenceKind::Stricter, "Edit"));
     assert_eq!(case.line_of("Edit"), 4);
-    assert!(case.reports(ChangeKind::LeftOut, "employee_id"));
+    assert!(case.reports(DifferenceKind::LeftOut, "employee_id"));
     assert_eq!(case.verdict("Other", "{}"), Allow);
 }
 

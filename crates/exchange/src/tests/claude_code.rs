@@ -68,19 +68,20 @@ fn files_hosts_servers_and_agents() {
 fn every_difference_is_reported_with_its_place() {
     let case = Case::new(Format::ClaudeCode, SETTINGS);
     for (kind, written, line) in [
-        (ChangeKind::LeftOut, "Read(/x)", 5),
-        (ChangeKind::LeftOut, "mcp__*", 5),
-        (ChangeKind::Stricter, "allowed commands", 4),
-        (ChangeKind::Stricter, "Bash(git * main)", 7),
-        (ChangeKind::Stricter, "Foo(bar)", 8),
-        (ChangeKind::Stricter, "defaultMode", 3),
+        (DifferenceKind::LeftOut, "Read(/x)", 5),
+        (DifferenceKind::LeftOut, "mcp__*", 5),
+        (DifferenceKind::Stricter, "allowed commands", 4),
+        (DifferenceKind::Stricter, "Bash(git * main)", 7),
+        (DifferenceKind::Stricter, "Foo(bar)", 8),
+        (DifferenceKind::Stricter, "defaultMode", 3),
     ] {
         assert!(case.reports(kind, written), "{written}: {:#?}", case.imported.changes);
         assert_eq!(case.line_of(written), line, "{written}");
     }
     assert_eq!(case.imported.changes.len(), 6, "{:#?}", case.imported.changes);
-    let named =
-        |change: &crate::Change| change.kind == ChangeKind::LeftOut || change.rule.is_some();
+    let named = |change: &crate::RuleDifference| {
+        change.kind == DifferenceKind::LeftOut || change.rule.is_some()
+    };
     assert!(case.imported.changes.iter().all(named));
 }
 
@@ -108,7 +109,7 @@ fn a_list_of_servers_is_a_policy_of_its_own() {
     assert_eq!(case.verdict("mcp__docs__get", "{}"), Allow);
     assert_eq!(case.verdict("mcp__docs__drop", "{}"), Deny);
     assert_eq!(case.verdict("mcp__other__get", "{}"), Deny);
-    assert!(case.reports(ChangeKind::LeftOut, r#"{"serverUrl":"https://x"}"#));
+    assert!(case.reports(DifferenceKind::LeftOut, r#"{"serverUrl":"https://x"}"#));
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn what_cannot_be_expressed_is_never_weaker() {
     assert_eq!(case.verdict("Agent", r#"{"model":"opus"}"#), Deny);
     assert_eq!(case.verdict("Agent", r#"{"model":"other"}"#), Allow);
     for left_out in ["Bash(rm", "Write(x/**)", "Read({a})", "mcp__x__y(z)"] {
-        assert!(case.reports(ChangeKind::LeftOut, left_out), "{left_out}");
+        assert!(case.reports(DifferenceKind::LeftOut, left_out), "{left_out}");
     }
 }
 

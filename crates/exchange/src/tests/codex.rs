@@ -45,18 +45,18 @@ fn examples_become_examples() {
     let case = Case::new(Format::CodexRules, RULES);
     assert!(case.imported.text.contains("command: git push origin"), "{}", case.imported.text);
     // `ls` is no example against `npm test` any more: both are in one rule.
-    assert!(case.reports(ChangeKind::LeftOut, "npm test"));
+    assert!(case.reports(DifferenceKind::LeftOut, "npm test"));
     assert_eq!(case.line_of("npm test"), 10);
-    assert!(case.reports(ChangeKind::LeftOut, "network good.example"));
-    assert!(case.reports(ChangeKind::LeftOut, "host_executable"));
-    assert!(case.reports(ChangeKind::Stricter, "network evil.example"));
+    assert!(case.reports(DifferenceKind::LeftOut, "network good.example"));
+    assert!(case.reports(DifferenceKind::LeftOut, "host_executable"));
+    assert!(case.reports(DifferenceKind::Stricter, "network evil.example"));
 }
 
 #[test]
 fn examples_that_the_wider_rule_breaks_are_dropped() {
     let text = r#"prefix_rule(pattern = ["git", "push"], decision = "forbidden", not_match = ["git -C x push"])"#;
     let case = Case::new(Format::CodexRules, text);
-    assert!(case.reports(ChangeKind::LeftOut, "examples"));
+    assert!(case.reports(DifferenceKind::LeftOut, "examples"));
     assert_eq!(case.command("shell", "git -C x push"), Deny);
 }
 
@@ -122,9 +122,9 @@ identity = { command = "docs" }
     assert_eq!(case.verdict("web_search", "{}"), Deny);
     assert_eq!(case.verdict("mcp__docs__get", "{}"), Allow);
     assert_eq!(case.verdict("mcp__other__get", "{}"), Deny);
-    assert!(case.reports(ChangeKind::LeftOut, "allowed_sandbox_modes"));
+    assert!(case.reports(DifferenceKind::LeftOut, "allowed_sandbox_modes"));
     assert_eq!(case.line_of("allowed_sandbox_modes"), 2);
-    assert!(case.reports(ChangeKind::LeftOut, "docs"));
+    assert!(case.reports(DifferenceKind::LeftOut, "docs"));
 
     let allow =
         "[rules]\nprefix_rules = [{ pattern = [{ token = \"a\" }], decision = \"allow\" }]\n";

@@ -41,7 +41,7 @@ fn lists_that_only_allow() {
     assert_eq!(case.command("Shell", "npm run lint"), Ask);
     assert_eq!(case.verdict("mcp__docs__search", "{}"), Allow);
     assert_eq!(case.verdict("mcp__docs__write", "{}"), Ask);
-    assert!(case.reports(ChangeKind::LeftOut, "autoRun"));
+    assert!(case.reports(DifferenceKind::LeftOut, "autoRun"));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn exported(agent: Agent, policy: &str) -> Exported {
 }
 
 /// The reports on a rule.
-fn report(exported: &Exported, rule: &str) -> Option<(ChangeKind, String)> {
+fn report(exported: &Exported, rule: &str) -> Option<(DifferenceKind, String)> {
     let change = exported
         .changes
         .iter()
@@ -89,14 +89,14 @@ fn what_is_not_covered_is_reported() {
     let exported = exported(Agent::ClaudeCode, POLICY);
     let left_out = |rule, why: &str| {
         let (kind, message) = report(&exported, rule).unwrap();
-        assert_eq!(kind, ChangeKind::LeftOut, "{rule}");
+        assert_eq!(kind, DifferenceKind::LeftOut, "{rule}");
         assert!(message.contains(why), "{rule}: {message}");
     };
     left_out("lost", "hold together");
     left_out("shadowed", "shadow");
     left_out("counted", "does not count");
     let (kind, message) = report(&exported, "no-host").unwrap();
-    assert_eq!(kind, ChangeKind::Partial);
+    assert_eq!(kind, DifferenceKind::Partial);
     assert!(message.contains("networks"), "{message}");
     assert_eq!(report(&exported, "no-drop"), None);
     assert_eq!(report(&exported, "no-search"), None);
@@ -144,7 +144,7 @@ prefix_rule(
 )
 "#;
     assert_eq!(exported.text, expected);
-    assert_eq!(report(&exported, "no-drop").unwrap().0, ChangeKind::LeftOut);
+    assert_eq!(report(&exported, "no-drop").unwrap().0, DifferenceKind::LeftOut);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn gemini() {
     ] {
         assert!(exported.text.contains(part), "{part}\n{}", exported.text);
     }
-    assert!(report(&exported, "no-host").unwrap().0 == ChangeKind::LeftOut);
+    assert!(report(&exported, "no-host").unwrap().0 == DifferenceKind::LeftOut);
 }
 
 #[test]
@@ -199,8 +199,8 @@ fn cursor() {
             "Mcp(db:drop_table)"
         ])
     );
-    assert_eq!(report(&exported, "ask-deploy").unwrap().0, ChangeKind::LeftOut);
-    assert_eq!(report(&exported, "no-search").unwrap().0, ChangeKind::LeftOut);
+    assert_eq!(report(&exported, "ask-deploy").unwrap().0, DifferenceKind::LeftOut);
+    assert_eq!(report(&exported, "no-search").unwrap().0, DifferenceKind::LeftOut);
 }
 
 #[test]

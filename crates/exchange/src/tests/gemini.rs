@@ -67,7 +67,7 @@ rule = [
 "#;
     let case = Case::new(Format::Gemini, text);
     assert_eq!(case.command("run_shell_command", "git push && rm x"), Deny);
-    assert!(case.reports(ChangeKind::Stricter, "run_shell_command git p.*"));
+    assert!(case.reports(DifferenceKind::Stricter, "run_shell_command git p.*"));
 }
 
 #[test]
@@ -128,9 +128,9 @@ rule = [
     assert_eq!(case.verdict("glob", "{}"), Deny);
     assert_eq!(case.verdict("write_file", r#"{"file_path":"a","content":""}"#), Ask);
     assert_eq!(case.verdict("replace", r#"{"file_path":"a"}"#), Ask);
-    assert!(case.reports(ChangeKind::LeftOut, "write_file"));
+    assert!(case.reports(DifferenceKind::LeftOut, "write_file"));
     assert_eq!(case.line_of("write_file"), 5);
-    assert!(case.reports(ChangeKind::Stricter, "web_fetch (?=x)y"));
+    assert!(case.reports(DifferenceKind::Stricter, "web_fetch (?=x)y"));
 }
 
 #[test]

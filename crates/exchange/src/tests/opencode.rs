@@ -34,7 +34,7 @@ fn the_last_pattern_decides() {
     ] {
         assert_eq!(case.verdict(tool, input), verdict, "{tool} {input}");
     }
-    assert!(case.reports(ChangeKind::LeftOut, "build.permission"));
+    assert!(case.reports(DifferenceKind::LeftOut, "build.permission"));
     assert_eq!(case.line_of("build.permission"), 7);
 }
 
@@ -56,7 +56,7 @@ fn files_outside_of_the_workspace_are_a_question_of_their_own() {
     assert_eq!(case.command("bash", "rm /etc/passwd"), Deny);
     assert_eq!(case.command("bash", "cat /srv/x"), Deny);
     assert_eq!(case.command("bash", "cat x"), Allow);
-    assert!(case.reports(ChangeKind::LeftOut, "external_directory: /tmp/**"));
+    assert!(case.reports(DifferenceKind::LeftOut, "external_directory: /tmp/**"));
     let patch = |file: &str| {
         let text = format!(
             "*** Begin Patch\n*** Update File: docs/a\n@@\n-a\n+b\n*** Delete File: {file}\n*** End Patch"

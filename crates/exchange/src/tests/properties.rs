@@ -80,7 +80,7 @@ fn entries() -> impl Strategy<Value = String> {
 
 fn check(text: &str, from: Option<Format>) {
     match import(&source(text), from) {
-        Ok(imported) if imported.target == crate::Target::Policy => {
+        Ok(imported) if imported.target == crate::ImportTarget::Policy => {
             let policies = compiled(&imported.text);
             judge(&policies, "Bash", r#"{"command":"git push && rm -rf /"}"#);
             assert!(imported.changes.iter().all(|change| change.span.end <= text.len()));

@@ -26,7 +26,7 @@ rules:
         assert_eq!(case.verdict(tool, input), verdict, "{tool} {input}");
     }
     assert!(case.imported.text.contains("guidance: 'Is it safe?'"), "{}", case.imported.text);
-    assert!(case.reports(ChangeKind::Stricter, "edits"));
+    assert!(case.reports(DifferenceKind::Stricter, "edits"));
     assert_eq!(case.line_of("edits"), 3);
 }
 
@@ -44,8 +44,8 @@ rules:
     assert_eq!(case.verdict("a", "{}"), Deny);
     assert_eq!(case.verdict("bx", "{}"), Deny);
     assert_eq!(case.verdict("c", "{}"), Deny);
-    assert!(case.reports(ChangeKind::LeftOut, "c"));
-    assert!(case.reports(ChangeKind::LeftOut, "e"));
+    assert!(case.reports(DifferenceKind::LeftOut, "c"));
+    assert!(case.reports(DifferenceKind::LeftOut, "e"));
     // Nothing is known about other tools.
     let nothing = Case::new(
         Format::Superego,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use callgate_document::{Source, render};
 use callgate_effects::Catalogue;
-use callgate_exchange::{Agent, Format, Target, WrittenPolicies, export, import};
+use callgate_exchange::{Agent, Format, ImportTarget, WrittenPolicies, export, import};
 use callgate_policy::Policies;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
     let source = Source { name: "fuzz".into(), text: text.into() };
     let format = Format::ALL.get(usize::from(choice.wrapping_sub(b'0'))).copied();
     match import(&source, format) {
-        Ok(imported) if imported.target == Target::Policy => {
+        Ok(imported) if imported.target == ImportTarget::Policy => {
             let policy = Source { name: "imported".into(), text: imported.text };
             let compiled = Policies::compile(std::slice::from_ref(&policy), &CATALOGUE);
             assert!(compiled.is_ok(), "{compiled:?}\n{}", policy.text);

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use callgate_exchange::{Change, ChangeKind};
+use callgate_exchange::{DifferenceKind, RuleDifference};
 use callgate_policy::Source;
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub(super) struct Exchanged<'a> {
     pub(super) text: &'a str,
     /// The number of rules in the result.
     pub(super) rules: usize,
-    pub(super) changes: &'a [Change],
+    pub(super) changes: &'a [RuleDifference],
     /// The files that the differences are about.
     pub(super) sources: &'a [Source],
     /// The last line on stderr.
@@ -47,7 +47,7 @@ struct ConversionOutput<'a> {
     column: usize,
     written: &'a str,
     rule: Option<&'a str>,
-    change: ChangeKind,
+    change: DifferenceKind,
     message: &'a str,
 }
 
@@ -107,7 +107,7 @@ impl Exchanged<'_> {
         text + &self.summary + "\n"
     }
 
-    fn file(&self, change: &Change) -> &str {
+    fn file(&self, change: &RuleDifference) -> &str {
         self.sources.get(change.source).map_or("", |source| &source.name)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use callgate_config::{ConfigError, Rejected};
-use callgate_exchange::{Imported, Target, import};
+use callgate_exchange::{ImportTarget, Imported, import};
 use callgate_policy::Source;
 
 use super::exchange::Exchanged;
@@ -19,15 +19,15 @@ pub(super) fn run(args: &PolicyImportArgs) -> Result<Exit> {
         let sources = vec![source.clone()];
         ConfigError::from(Rejected { what: "file", sources, problems, watched: Vec::new() })
     })?;
-    if imported.target == Target::Mcp {
+    if imported.target == ImportTarget::Mcp {
         let name = "the imported settings".to_owned();
         callgate_config::check_text(Source { name, text: imported.text.clone() })?;
     }
     let exchanged = Exchanged {
         format: imported.format.as_str(),
         target: match imported.target {
-            Target::Policy => "policy",
-            Target::Mcp => "mcp",
+            ImportTarget::Policy => "policy",
+            ImportTarget::Mcp => "mcp",
         },
         text: &imported.text,
         rules: imported.rules,
@@ -42,8 +42,8 @@ fn summary(imported: &Imported) -> String {
     let changes = count(imported.changes.len(), "difference");
     let format = imported.format.as_str();
     match imported.target {
-        Target::Policy => format!("{format}: {}, {changes}", count(imported.rules, "rule")),
-        Target::Mcp => format!("{format}: the section mcp of callgate.yaml, {changes}"),
+        ImportTarget::Policy => format!("{format}: {}, {changes}", count(imported.rules, "rule")),
+        ImportTarget::Mcp => format!("{format}: the section mcp of callgate.yaml, {changes}"),
     }
 }
 
