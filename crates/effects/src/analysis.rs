@@ -2,7 +2,7 @@
 
 use callgate_call::{FileWrite, SessionFiles, WrittenContent};
 
-use crate::effect::{Action, Effect, Effects, Place, Run, SubCommand};
+use crate::effect::{Action, Effect, EffectPlace, Effects, Run, SubCommand};
 use crate::ground::Ground;
 use crate::shell::syntax::Span;
 
@@ -85,14 +85,14 @@ impl<'g> Analysis<'g> {
 
     pub(crate) fn push(&mut self, action: Action, span: Span, command: Option<usize>) {
         if self.effects.all().len() < MAX_EFFECTS {
-            let at = Place { argument: self.argument, span: self.fit(span), command };
+            let at = EffectPlace { argument: self.argument, span: self.fit(span), command };
             self.effects.push(Effect { action, at });
         }
     }
 
     /// Adds a run and returns where it is. Flags and marks are added to it later.
     pub(crate) fn push_run(&mut self, run: Run, span: Span, command: Option<usize>) -> usize {
-        let at = Place { argument: self.argument, span: self.fit(span), command };
+        let at = EffectPlace { argument: self.argument, span: self.fit(span), command };
         self.effects.push_always(Effect { action: Action::Runs(run), at })
     }
 

@@ -10,8 +10,8 @@ mod tokens;
 
 use std::ops::Range;
 
-use literal::{Literal, Reader};
-use tokens::{Kind, Token, tokens};
+use literal::{Reader, ScriptLiteral};
+use tokens::{ScriptToken, TokenKind, tokens};
 
 /// What a script shows of its calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Script {
         }
     }
 
-    fn of(tokens: &[Token]) -> Self {
+    fn of(tokens: &[ScriptToken]) -> Self {
         let mut script = Self { calls: Vec::new(), hidden: None };
         let mut reader = Reader::new(tokens);
         for at in 0..tokens.len() {
@@ -96,7 +96,7 @@ const TOOLS: &str = "tools";
 const MAX_CALLS: usize = 256;
 
 /// The call that begins with the `tools` at this place.
-fn call(reader: &mut Reader<'_>, tokens: &[Token], at: usize) -> Option<ScriptCall> {
+fn call(reader: &mut Reader<'_>, tokens: &[ScriptToken], at: usize) -> Option<ScriptCall> {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     if before.is_some_and(|token| token.is('.')) {
         return None;
@@ -104,8 +104,8 @@ fn call(reader: &mut Reader<'_>, tokens: &[Token], at: usize) -> Option<ScriptCa
     // `tools.name(` or `tools["name"](`. A member of a tool, such as `call`, is not a tool.
     let is_dot = tokens.get(at + 1)?.is('.');
     let name = match &tokens.get(at + 2)?.kind {
-        Kind::Name(name) if is_dot => name,
-        Kind::Text(name) if tokens.get(at + 1)?.is('[') && tokens.get(at + 3)?.is(']') => name,
+        TokenKind::Name(name) if is_dot => name,
+        TokenKind::Text(name) if tokens.get(at + 1)?.is('[') && tokens.get(at + 3)?.is(']') => name,
         _ => return None,
     };
     let next = at + if is_dot { 3 } else { 4 };
@@ -116,31 +116,31 @@ fn call(reader: &mut Reader<'_>, tokens: &[Token], at: usize) -> Option<ScriptCa
     let arguments = match reader.arguments(next + 1) {
         None => ScriptArguments::Computed,
         Some(None) => ScriptArguments::Json("{}".to_owned()),
-        Some(Some(Literal::Text(text))) => ScriptArguments::Text(text),
-        Some(Some(literal @ Literal::Object(_))) => ScriptArguments::Json(literal.to_json()),
+        Some(Some(ScriptLiteral::Text(text))) => ScriptArguments::Text(text),
+        Some(Some(literal @ ScriptLiteral::Object(_))) => ScriptArguments::Json(literal.to_json()),
         Some(Some(_)) => ScriptArguments::Computed,
     };
     Some(ScriptCall { name: name.clone(), arguments, span })
 }
 
-fn is_name(token: Option<&Token>, wanted: &str) -> bool {
-    matches!(token, Some(Token { kind: Kind::Name(name), .. }) if name == wanted)
+fn is_name(token: Option<&ScriptToken>, wanted: &str) -> bool {
+    matches!(token, Some(ScriptToken { kind: TokenKind::Name(name), .. }) if name == wanted)
 }
 
 /// Why the token at this place may lead to tools that the text does not name.
-fn reaches_further(tokens: &[Token], at: usize) -> Option<&'static str> {
+fn reaches_further(tokens: &[ScriptToken], at: usize) -> Option<&'static str> {
     let token = tokens.get(at)?;
     match &token.kind {
-        Kind::Name(word) | Kind::Text(word) if REACHING.contains(&word.as_str()) => {
+        TokenKind::Name(word) | TokenKind::Text(word) if REACHING.contains(&word.as_str()) => {
             Some("it uses a word that can run other code")
         }
-        Kind::Sign('[') if at.checked_sub(1).is_some_and(|at| ends_value(tokens.get(at))) => {
+        TokenKind::Sign('[') if at.checked_sub(1).is_some_and(|at| ends_value(tokens.get(at))) => {
             let inside = tokens.get(at + 1).map(|token| &token.kind);
-            let is_plain = matches!(inside, Some(Kind::Number(_) | Kind::Text(_)))
+            let is_plain = matches!(inside, Some(TokenKind::Number(_) | TokenKind::Text(_)))
                 && tokens.get(at + 2).is_some_and(|token| token.is(']'));
             (!is_plain).then_some("it puts the name of a member together")
         }
-        Kind::Sign(']') if tokens.get(at + 1).is_some_and(|token| token.is(':')) => {
+        TokenKind::Sign(']') if tokens.get(at + 1).is_some_and(|token| token.is(':')) => {
             Some("it puts the name of a member together")
         }
         _ => None,
@@ -148,11 +148,13 @@ fn reaches_further(tokens: &[Token], at: usize) -> Option<&'static str> {
 }
 
 /// Whether brackets after this token are those of a member.
-fn ends_value(token: Option<&Token>) -> bool {
+fn ends_value(token: Option<&ScriptToken>) -> bool {
     match token.map(|token| &token.kind) {
-        Some(Kind::Name(name)) => !tokens::KEYWORDS.contains(&name.as_str()),
-        Some(Kind::Text(_) | Kind::Template | Kind::Number(_) | Kind::Pattern) => true,
-        Some(Kind::Sign(sign)) => matches!(sign, ')' | ']' | '}'),
+        Some(TokenKind::Name(name)) => !tokens::KEYWORDS.contains(&name.as_str()),
+        Some(
+            TokenKind::Text(_) | TokenKind::Template | TokenKind::Number(_) | TokenKind::Pattern,
+        ) => true,
+        Some(TokenKind::Sign(sign)) => matches!(sign, ')' | ']' | '}'),
         None => false,
     }
 }

@@ -16,7 +16,7 @@ pub struct Effect {
     /// What it does.
     pub action: Action,
     /// The text it was read from.
-    pub at: Place,
+    pub at: EffectPlace,
 }
 
 /// What an effect does.
@@ -193,7 +193,7 @@ pub enum Why {
 
 /// Where an effect was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct EffectPlace {
     /// Which argument; an index into [`Effects::arguments`].
     pub argument: usize,
     /// The bytes of that argument's decoded text.

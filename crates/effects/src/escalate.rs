@@ -22,11 +22,11 @@ pub fn escalating_argument(arguments: &Value) -> Option<&'static str> {
 /// An argument and the values of it that escalate.
 struct Escape {
     argument: &'static str,
-    values: Values,
+    values: EscalatingValues,
 }
 
 /// Values of an argument.
-enum Values {
+enum EscalatingValues {
     /// `true`, also as text or number.
     Yes,
     /// One of these words, or a list with one of them.
@@ -35,7 +35,7 @@ enum Values {
     Any,
 }
 
-impl Values {
+impl EscalatingValues {
     fn fit(&self, value: &Value) -> bool {
         match (self, value) {
             (_, Value::Null) => false,
@@ -63,22 +63,25 @@ impl Values {
 
 const ESCAPES: &[Escape] = &[
     // Claude Code: the command runs outside of the sandbox.
-    Escape { argument: "dangerouslyDisableSandbox", values: Values::Yes },
+    Escape { argument: "dangerouslyDisableSandbox", values: EscalatingValues::Yes },
     // Claude Code: a sub-agent without questions.
-    Escape { argument: "permissionMode", values: Values::Words(&["bypassPermissions", "dontAsk"]) },
-    Escape { argument: "mode", values: Values::Words(&["bypassPermissions", "dontAsk"]) },
+    Escape {
+        argument: "permissionMode",
+        values: EscalatingValues::Words(&["bypassPermissions", "dontAsk"]),
+    },
+    Escape { argument: "mode", values: EscalatingValues::Words(&["bypassPermissions", "dontAsk"]) },
     // Codex, in the order of its versions.
-    Escape { argument: "with_escalated_permissions", values: Values::Yes },
+    Escape { argument: "with_escalated_permissions", values: EscalatingValues::Yes },
     Escape {
         argument: "sandbox_permissions",
-        values: Values::Words(&["require_escalated", "with_additional_permissions"]),
+        values: EscalatingValues::Words(&["require_escalated", "with_additional_permissions"]),
     },
-    Escape { argument: "additional_permissions", values: Values::Any },
+    Escape { argument: "additional_permissions", values: EscalatingValues::Any },
     // Codex as an MCP server.
-    Escape { argument: "sandbox", values: Values::Words(&["danger-full-access"]) },
-    Escape { argument: "approval-policy", values: Values::Words(&["never"]) },
+    Escape { argument: "sandbox", values: EscalatingValues::Words(&["danger-full-access"]) },
+    Escape { argument: "approval-policy", values: EscalatingValues::Words(&["never"]) },
     // Cursor: `network` and `git_write` widen the sandbox, `all` switches it off.
-    Escape { argument: "required_permissions", values: Values::Words(&["all"]) },
+    Escape { argument: "required_permissions", values: EscalatingValues::Words(&["all"]) },
 ];
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use crate::word::Word;
 /// A pattern for hosts: `example.com`, `*.example.com`, `10.0.0.0/8`, `*:22`, `[::1]:80`.
 #[derive(Debug, Clone)]
 pub struct HostPattern {
-    host: Form,
+    host: HostForm,
     port: Option<u16>,
 }
 
 #[derive(Debug, Clone)]
-enum Form {
+enum HostForm {
     /// In lower case; `*` matches any text, dots included.
     Glob(String),
     Network(IpAddr, u8),
@@ -27,12 +27,12 @@ impl HostPattern {
         if let Some((address, bits)) = text.split_once('/')
             && let (Some(address), Ok(bits)) = (host::ip(&host::normal_host(address)), bits.parse())
         {
-            return Self { host: Form::Network(address, bits), port: None };
+            return Self { host: HostForm::Network(address, bits), port: None };
         }
         let (name, port) = split_port(text);
         let name =
             if name.contains(['*', '?']) { name.to_lowercase() } else { host::normal_host(name) };
-        Self { host: Form::Glob(name), port }
+        Self { host: HostForm::Glob(name), port }
     }
 
     /// Whether a connection goes there.
@@ -49,8 +49,8 @@ impl HostPattern {
     pub fn matches_host(&self, name: &Word) -> Truth {
         let Some(text) = name.text() else { return self.matches_partly(name) };
         match &self.host {
-            Form::Glob(glob) => Truth::from_bool(glob_matches(glob, text)),
-            Form::Network(network, bits) => Truth::from_bool(
+            HostForm::Glob(glob) => Truth::from_bool(glob_matches(glob, text)),
+            HostForm::Network(network, bits) => Truth::from_bool(
                 host::ip(text).is_some_and(|address| contains(*network, *bits, address)),
             ),
         }
@@ -58,14 +58,14 @@ impl HostPattern {
 
     fn matches_partly(&self, name: &Word) -> Truth {
         match &self.host {
-            Form::Glob(glob) if glob == "*" => Truth::Yes,
+            HostForm::Glob(glob) if glob == "*" => Truth::Yes,
             // `192.168.1.$N` can only be an address.
-            Form::Glob(glob) if begins_address(name.known_start()) => {
+            HostForm::Glob(glob) if begins_address(name.known_start()) => {
                 let is_other = glob.starts_with('*')
                     || !shares_start(name.known_start(), glob.split('*').next().unwrap_or(glob));
                 if is_other { Truth::No } else { Truth::Unknown }
             }
-            Form::Glob(glob) if !glob.contains('*') => {
+            HostForm::Glob(glob) if !glob.contains('*') => {
                 Truth::from_bool(crate::glob::word_matches(name, glob)).and(Truth::Unknown)
             }
             _ => Truth::Unknown,

@@ -5,7 +5,7 @@ use crate::{Kind, Role};
 use Kind::{Agent, Delete, Edit, Fetch, Read, Search, Shell, Sql, Write};
 use Role::{Command, Content, Path, Pattern, Query, Url};
 
-type Line = (&'static [&'static str], &'static [Kind], &'static [(&'static str, Role)]);
+type CatalogueLine = (&'static [&'static str], &'static [Kind], &'static [(&'static str, Role)]);
 
 /// What tools that are not in the catalogue usually call the argument of a role.
 pub(crate) const USUAL: &[(Role, &[&str])] = &[
@@ -77,7 +77,7 @@ pub(crate) const USUAL: &[(Role, &[&str])] = &[
 ];
 
 /// Names that are used alike, what they are, and which argument carries what.
-pub(crate) const KNOWN: &[Line] = &[
+pub(crate) const KNOWN: &[CatalogueLine] = &[
     // Claude Code, and the tools Anthropic defines.
     (&["bash", "monitor"], &[Shell], &[("command", Command)]),
     (&["powershell"], &[Shell], &[("command", Command)]),

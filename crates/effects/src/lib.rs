@@ -51,8 +51,8 @@ pub use bound::{Bound, EffectKind};
 pub use catalogue::{Catalogue, Entry, Kind, Role};
 pub use code_mode::{Script, ScriptArguments, ScriptCall};
 pub use effect::{
-    Access, Action, Change, Connection, Effect, Effects, Knowledge, Opaque, Place, Purpose, Reach,
-    Run, Scope, Setting, SubCommand, Why,
+    Access, Action, Change, Connection, Effect, EffectPlace, Effects, Knowledge, Opaque, Purpose,
+    Reach, Run, Scope, Setting, SubCommand, Why,
 };
 pub use escalate::escalating_argument;
 pub use extent::{Count, Extent};

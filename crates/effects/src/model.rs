@@ -92,11 +92,11 @@ pub struct Model {
     /// What it does if it has no operands and no sub-command.
     pub bare: &'static [Does],
     /// Command lines and their effects.
-    pub examples: &'static [Example],
+    pub examples: &'static [CommandExample],
 }
 
 /// A command line and the effects it must have.
-pub type Example = (&'static str, &'static [&'static str]);
+pub type CommandExample = (&'static str, &'static [&'static str]);
 
 /// What is done with one value. Usually one thing, sometimes several.
 pub type Use = &'static [Does];
@@ -406,7 +406,7 @@ impl Model {
 
     /// The same model with these examples.
     #[must_use]
-    pub const fn examples(mut self, examples: &'static [Example]) -> Self {
+    pub const fn examples(mut self, examples: &'static [CommandExample]) -> Self {
         self.examples = examples;
         self
     }

@@ -14,16 +14,16 @@ pub(crate) enum Touch {
 }
 
 /// A file of a patch: what happens to it, its name, and where the name is in the text.
-pub(crate) type Target<'t> = (Touch, &'t str, Range<usize>);
+pub(crate) type PatchTarget<'t> = (Touch, &'t str, Range<usize>);
 
 /// More files than this in one patch are not listed. The analysis is then incomplete.
 pub(crate) const MAX_TARGETS: usize = 1024;
 
 /// All files that a patch touches.
-pub(crate) fn targets(text: &str) -> Vec<Target<'_>> {
-    let mut targets: Vec<Target<'_>> = Vec::new();
+pub(crate) fn targets(text: &str) -> Vec<PatchTarget<'_>> {
+    let mut targets: Vec<PatchTarget<'_>> = Vec::new();
     // The old name of a unified diff, until the new one is known.
-    let mut old: Option<Target<'_>> = None;
+    let mut old: Option<PatchTarget<'_>> = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let at = start;
@@ -120,7 +120,7 @@ impl Hunks {
     }
 }
 
-fn codex_line(line: &str, at: usize) -> Option<Target<'_>> {
+fn codex_line(line: &str, at: usize) -> Option<PatchTarget<'_>> {
     let rest = line.trim_start().strip_prefix("***")?.trim_start();
     let (touch, name) = if let Some(name) = strip_word(rest, "Delete File:") {
         (Touch::Deletes, name)

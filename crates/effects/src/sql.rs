@@ -12,7 +12,7 @@ use crate::word::Word;
 const MAX_TEXT: usize = 1 << 16;
 
 #[derive(Debug, PartialEq)]
-enum Token {
+enum SqlToken {
     /// In lower case.
     Word(String),
     Literal(String),
@@ -33,7 +33,7 @@ pub(crate) fn reach(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     }
     let tokens = tokens(text);
     for (at, token) in tokens.iter().enumerate() {
-        if let Token::Word(word) = token {
+        if let SqlToken::Word(word) = token {
             statement(shell, word, tokens.get(at + 1..).unwrap_or_default(), field);
         }
     }
@@ -80,14 +80,14 @@ fn literals(text: &str) -> Vec<String> {
     let mut current = String::new();
     for token in tokens(text) {
         match token {
-            Token::Literal(part) => current.push_str(&part),
-            Token::Sign('|' | '+' | ',' | '(' | ')') => {}
-            Token::Word(word) if matches!(word.as_str(), "concat" | "format" | "n" | "e") => {}
-            Token::Word(word) if STARTS.contains(&word.as_str()) => {
+            SqlToken::Literal(part) => current.push_str(&part),
+            SqlToken::Sign('|' | '+' | ',' | '(' | ')') => {}
+            SqlToken::Word(word) if matches!(word.as_str(), "concat" | "format" | "n" | "e") => {}
+            SqlToken::Word(word) if STARTS.contains(&word.as_str()) => {
                 built.extend(Some(std::mem::take(&mut current)).filter(|it| !it.is_empty()));
             }
             // What is between two literals is a value.
-            Token::Word(_) if !current.is_empty() => current.push_str(" x "),
+            SqlToken::Word(_) if !current.is_empty() => current.push_str(" x "),
             _ => built.extend(Some(std::mem::take(&mut current)).filter(|it| !it.is_empty())),
         }
     }
@@ -101,10 +101,10 @@ fn literals(text: &str) -> Vec<String> {
     built
 }
 
-fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Field) {
+fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[SqlToken], field: &Field) {
     let named = |text: &str| Field::new(crate::shell::glob_word(text), field.span.clone());
     let argument = match rest {
-        [Token::Sign('('), Token::Literal(text), ..] => Some(text.as_str()),
+        [SqlToken::Sign('('), SqlToken::Literal(text), ..] => Some(text.as_str()),
         _ => None,
     };
     match (word, argument, rest) {
@@ -143,18 +143,22 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         }
         ("writefile", Some(path), _) => shell.write_file(&named(path), Change::Content),
         ("load_extension" | "lo_export" | "sys_exec" | "sys_eval" | "dblink", _, _)
-            if rest.first() == Some(&Token::Sign('(')) =>
+            if rest.first() == Some(&SqlToken::Sign('(')) =>
         {
             shell.opaque(Why::Language, Bound::ALL, field.span.clone());
         }
-        ("outfile" | "dumpfile", _, [Token::Literal(path), ..]) => {
+        ("outfile" | "dumpfile", _, [SqlToken::Literal(path), ..]) => {
             shell.write_file(&named(path), Change::Content);
         }
-        ("infile", _, [Token::Literal(path), ..]) => {
+        ("infile", _, [SqlToken::Literal(path), ..]) => {
             shell.read_file(&named(path), Access::Content);
         }
-        ("xp_cmdshell", _, [Token::Literal(text), ..]) => drop(shell.word_text(&named(text))),
-        ("attach", _, [Token::Literal(path), ..] | [Token::Word(_), Token::Literal(path), ..]) => {
+        ("xp_cmdshell", _, [SqlToken::Literal(text), ..]) => drop(shell.word_text(&named(text))),
+        (
+            "attach",
+            _,
+            [SqlToken::Literal(path), ..] | [SqlToken::Word(_), SqlToken::Literal(path), ..],
+        ) => {
             shell.read_file(&named(path), Access::Content);
             shell.write_file(&named(path), Change::Content);
             // A database that is called like a program or a page is one.
@@ -165,33 +169,37 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         ("export" | "unload" | "backup", _, _) => {
             for token in rest.iter().take(64) {
                 match token {
-                    Token::Literal(target) if target.contains("://") => {
+                    SqlToken::Literal(target) if target.contains("://") => {
                         shell.copies_to(&named(target));
                     }
-                    Token::Literal(target) if target.starts_with("\\\\") => {
+                    SqlToken::Literal(target) if target.starts_with("\\\\") => {
                         let host = target.trim_start_matches('\\').split('\\').next();
                         let share = format!("smb://{}", host.unwrap_or_default());
                         shell.copies_to(&named(&share));
                     }
-                    Token::Sign(';') => break,
+                    SqlToken::Sign(';') => break,
                     _ => {}
                 }
             }
         }
         // `SELECT * FROM '/x.csv'` and `file('/x')` read a file.
-        ("from" | "join", _, [Token::Literal(path), ..])
+        ("from" | "join", _, [SqlToken::Literal(path), ..])
             if path.contains('/') && !path.contains("://") =>
         {
             shell.read_file(&named(path), Access::Content);
         }
         ("file", Some(path), _) => shell.read_file(&named(path), Access::Content),
         // `url('https://…?' || (SELECT …))` carries rows away.
-        ("url" | "s3", Some(target), [_, _, Token::Sign('|'), ..]) if target.contains("://") => {
+        ("url" | "s3", Some(target), [_, _, SqlToken::Sign('|'), ..]) if target.contains("://") => {
             shell.copies_to(&named(target));
         }
         // `INSERT INTO FUNCTION url('https://…')`, `CREATE STAGE x URL='s3://…'`
-        ("function", _, [Token::Word(_), Token::Sign('('), Token::Literal(target), ..])
-        | ("url", _, [Token::Sign('='), Token::Literal(target), ..])
+        (
+            "function",
+            _,
+            [SqlToken::Word(_), SqlToken::Sign('('), SqlToken::Literal(target), ..],
+        )
+        | ("url", _, [SqlToken::Sign('='), SqlToken::Literal(target), ..])
             if target.contains("://") =>
         {
             shell.copies_to(&named(target));
@@ -199,13 +207,13 @@ fn statement(shell: &mut Shell<'_, '_>, word: &str, rest: &[Token], field: &Fiel
         (
             "vacuum",
             _,
-            [Token::Word(_), Token::Literal(path), ..]
-            | [Token::Word(_), Token::Word(_), Token::Literal(path), ..],
+            [SqlToken::Word(_), SqlToken::Literal(path), ..]
+            | [SqlToken::Word(_), SqlToken::Word(_), SqlToken::Literal(path), ..],
         ) => shell.write_file(&named(path), Change::Content),
         // `edit(VALUE, EDITOR)` of sqlite3 runs the editor.
-        ("edit", _, [Token::Sign('('), rest @ ..]) => {
-            let editor = rest.iter().take_while(|token| **token != Token::Sign(')'));
-            if let Some(Token::Literal(command)) = editor.last() {
+        ("edit", _, [SqlToken::Sign('('), rest @ ..]) => {
+            let editor = rest.iter().take_while(|token| **token != SqlToken::Sign(')'));
+            if let Some(SqlToken::Literal(command)) = editor.last() {
                 drop(shell.word_text(&named(command)));
             }
         }
@@ -224,12 +232,13 @@ fn is_database(path: &str) -> bool {
 }
 
 /// `COPY t FROM 'file'`, `COPY t TO PROGRAM 'cmd'`
-fn copy(shell: &mut Shell<'_, '_>, rest: &[Token], field: &Field) {
+fn copy(shell: &mut Shell<'_, '_>, rest: &[SqlToken], field: &Field) {
     let named = |text: &str| Field::new(Word::known(text), field.span.clone());
-    let statement = rest.iter().position(|token| *token == Token::Sign(';')).unwrap_or(rest.len());
+    let statement =
+        rest.iter().position(|token| *token == SqlToken::Sign(';')).unwrap_or(rest.len());
     let statement = rest.get(..statement).unwrap_or(rest);
     for window in statement.windows(3) {
-        if let [Token::Word(_), Token::Word(program), Token::Literal(text)] = window
+        if let [SqlToken::Word(_), SqlToken::Word(program), SqlToken::Literal(text)] = window
             && program == "program"
         {
             shell.word_text(&named(text));
@@ -237,13 +246,15 @@ fn copy(shell: &mut Shell<'_, '_>, rest: &[Token], field: &Field) {
     }
     for window in statement.windows(2) {
         match window {
-            [Token::Word(word), Token::Literal(path)] if word == "from" => {
+            [SqlToken::Word(word), SqlToken::Literal(path)] if word == "from" => {
                 shell.read_file(&named(path), Access::Content);
             }
-            [Token::Word(word), Token::Literal(path)] if word == "to" => {
+            [SqlToken::Word(word), SqlToken::Literal(path)] if word == "to" => {
                 shell.copies_to(&named(path));
             }
-            [Token::Word(word), Token::Literal(path)] if word == "into" && path.contains("://") => {
+            [SqlToken::Word(word), SqlToken::Literal(path)]
+                if word == "into" && path.contains("://") =>
+            {
                 shell.copies_to(&named(path));
             }
             _ => {}
@@ -337,14 +348,14 @@ fn client_command(shell: &mut Shell<'_, '_>, line: &str, field: &Field) {
     }
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+fn tokens(text: &str) -> Vec<SqlToken> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match first {
             '\'' => {
                 let (literal, length) = quoted(rest);
-                tokens.push(Token::Literal(literal));
+                tokens.push(SqlToken::Literal(literal));
                 length
             }
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
@@ -352,12 +363,12 @@ fn tokens(text: &str) -> Vec<Token> {
             letter if letter.is_alphabetic() || letter == '_' => {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
                 let length = end.unwrap_or(rest.len());
-                tokens.push(Token::Word(rest.get(..length).unwrap_or_default().to_lowercase()));
+                tokens.push(SqlToken::Word(rest.get(..length).unwrap_or_default().to_lowercase()));
                 length
             }
             blank if blank.is_whitespace() => blank.len_utf8(),
             sign => {
-                tokens.push(Token::Sign(sign));
+                tokens.push(SqlToken::Sign(sign));
                 sign.len_utf8()
             }
         };

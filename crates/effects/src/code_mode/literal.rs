@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use callgate_json::quote;
 
-use super::tokens::{Kind, Token};
+use super::tokens::{ScriptToken, TokenKind};
 
 /// A value that is written out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Literal {
+pub(super) enum ScriptLiteral {
     Text(String),
     /// A number, `true`, `false` or `null`, as JSON.
     Word(String),
-    List(Vec<Literal>),
-    Object(Vec<(String, Literal)>),
+    List(Vec<ScriptLiteral>),
+    Object(Vec<(String, ScriptLiteral)>),
 }
 
-impl Literal {
+impl ScriptLiteral {
     /// Recursion is bounded by [`MAX_DEPTH`].
     pub(super) fn to_json(&self) -> String {
         match self {
@@ -39,11 +39,11 @@ const MAX_DEPTH: usize = 16;
 
 /// Reads literals among the tokens of a script.
 pub(super) struct Reader<'t> {
-    tokens: &'t [Token],
+    tokens: &'t [ScriptToken],
     /// How often each name occurs in the script.
     names: HashMap<&'t str, usize>,
     /// Names that are declared once as a literal.
-    constants: HashMap<&'t str, Literal>,
+    constants: HashMap<&'t str, ScriptLiteral>,
     /// How often the name of a constant was read, as a value or as a key.
     read: HashMap<&'t str, usize>,
     /// The constants that each call uses.
@@ -51,10 +51,10 @@ pub(super) struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(tokens: &'t [Token]) -> Self {
+    pub(super) fn new(tokens: &'t [ScriptToken]) -> Self {
         let mut names: HashMap<&str, usize> = HashMap::new();
         for token in tokens {
-            if let Kind::Name(name) = &token.kind {
+            if let TokenKind::Name(name) = &token.kind {
                 *names.entry(name).or_default() += 1;
             }
         }
@@ -86,7 +86,7 @@ impl<'t> Reader<'t> {
 
     /// The arguments after an opening parenthesis: `None` if they are put together, an inner `None` if
     /// there are none.
-    pub(super) fn arguments(&mut self, at: usize) -> Option<Option<Literal>> {
+    pub(super) fn arguments(&mut self, at: usize) -> Option<Option<ScriptLiteral>> {
         let mut used = Vec::new();
         let found = match self.is(at, ')') {
             true => Some(None),
@@ -113,7 +113,7 @@ impl<'t> Reader<'t> {
 
     fn name(&self, at: usize) -> Option<&'t str> {
         match &self.tokens.get(at)?.kind {
-            Kind::Name(name) => Some(name),
+            TokenKind::Name(name) => Some(name),
             _ => None,
         }
     }
@@ -123,16 +123,21 @@ impl<'t> Reader<'t> {
     }
 
     /// The value at this place, and where it ends.
-    fn value(&self, at: usize, depth: usize, used: &mut Vec<&'t str>) -> Option<(Literal, usize)> {
+    fn value(
+        &self,
+        at: usize,
+        depth: usize,
+        used: &mut Vec<&'t str>,
+    ) -> Option<(ScriptLiteral, usize)> {
         let (mut value, mut end) = self.operand(at, depth, used)?;
         while self.is(end, '+') {
-            let (Literal::Text(mut text), Some((Literal::Text(more), after))) =
+            let (ScriptLiteral::Text(mut text), Some((ScriptLiteral::Text(more), after))) =
                 (value, self.operand(end + 1, depth, used))
             else {
                 return None;
             };
             text.push_str(&more);
-            (value, end) = (Literal::Text(text), after);
+            (value, end) = (ScriptLiteral::Text(text), after);
         }
         Some((value, end))
     }
@@ -142,29 +147,29 @@ impl<'t> Reader<'t> {
         at: usize,
         depth: usize,
         used: &mut Vec<&'t str>,
-    ) -> Option<(Literal, usize)> {
+    ) -> Option<(ScriptLiteral, usize)> {
         if depth > MAX_DEPTH {
             return None;
         }
         match &self.tokens.get(at)?.kind {
-            Kind::Text(text) => Some((Literal::Text(text.clone()), at + 1)),
-            Kind::Number(number) => Some((Literal::Word(plain(number)?), at + 1)),
-            Kind::Sign('-') => match &self.tokens.get(at + 1)?.kind {
-                Kind::Number(number) => {
-                    Some((Literal::Word(format!("-{}", plain(number)?)), at + 2))
+            TokenKind::Text(text) => Some((ScriptLiteral::Text(text.clone()), at + 1)),
+            TokenKind::Number(number) => Some((ScriptLiteral::Word(plain(number)?), at + 1)),
+            TokenKind::Sign('-') => match &self.tokens.get(at + 1)?.kind {
+                TokenKind::Number(number) => {
+                    Some((ScriptLiteral::Word(format!("-{}", plain(number)?)), at + 2))
                 }
                 _ => None,
             },
-            Kind::Name(word) if matches!(word.as_str(), "true" | "false" | "null") => {
-                Some((Literal::Word(word.clone()), at + 1))
+            TokenKind::Name(word) if matches!(word.as_str(), "true" | "false" | "null") => {
+                Some((ScriptLiteral::Word(word.clone()), at + 1))
             }
-            Kind::Name(word) => {
+            TokenKind::Name(word) => {
                 let literal = self.constants.get(word.as_str())?.clone();
                 used.push(word);
                 Some((literal, at + 1))
             }
-            Kind::Sign('[') => self.list(at + 1, depth, used),
-            Kind::Sign('{') => self.object(at + 1, depth, used),
+            TokenKind::Sign('[') => self.list(at + 1, depth, used),
+            TokenKind::Sign('{') => self.object(at + 1, depth, used),
             _ => None,
         }
     }
@@ -174,14 +179,14 @@ impl<'t> Reader<'t> {
         mut at: usize,
         depth: usize,
         used: &mut Vec<&'t str>,
-    ) -> Option<(Literal, usize)> {
+    ) -> Option<(ScriptLiteral, usize)> {
         let mut items = Vec::new();
         while !self.is(at, ']') {
             let (item, end) = self.value(at, depth + 1, used)?;
             items.push(item);
             at = self.separator(end, ']')?;
         }
-        Some((Literal::List(items), at + 1))
+        Some((ScriptLiteral::List(items), at + 1))
     }
 
     fn object(
@@ -189,16 +194,16 @@ impl<'t> Reader<'t> {
         mut at: usize,
         depth: usize,
         used: &mut Vec<&'t str>,
-    ) -> Option<(Literal, usize)> {
-        let mut members: Vec<(String, Literal)> = Vec::new();
+    ) -> Option<(ScriptLiteral, usize)> {
+        let mut members: Vec<(String, ScriptLiteral)> = Vec::new();
         while !self.is(at, '}') {
             let key = match &self.tokens.get(at)?.kind {
-                Kind::Name(name) => {
+                TokenKind::Name(name) => {
                     // As a key, or as the constant of the same name.
                     used.push(name);
                     name
                 }
-                Kind::Text(key) => key,
+                TokenKind::Text(key) => key,
                 _ => return None,
             };
             let (value, end) = match self.is(at + 1, ':') {
@@ -210,7 +215,7 @@ impl<'t> Reader<'t> {
             members.push((key.clone(), value));
             at = self.separator(end, '}')?;
         }
-        Some((Literal::Object(members), at + 1))
+        Some((ScriptLiteral::Object(members), at + 1))
     }
 
     fn separator(&self, at: usize, closing: char) -> Option<usize> {
@@ -229,6 +234,6 @@ fn plain(number: &str) -> Option<String> {
 }
 
 /// Whether a token on a line of its own cannot continue the expression of the line before.
-fn begins(token: &Token) -> bool {
-    token.begins_line && matches!(token.kind, Kind::Name(_))
+fn begins(token: &ScriptToken) -> bool {
+    token.begins_line && matches!(token.kind, TokenKind::Name(_))
 }

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 /// A word, a literal or a sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(super) struct ScriptToken {
+    pub(super) kind: TokenKind,
     pub(super) span: Range<usize>,
     /// Whether a line ends in front of it.
     pub(super) begins_line: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Name(String),
     /// A string, or a template without values.
     Text(String),
@@ -24,9 +24,9 @@ pub(super) enum Kind {
     Sign(char),
 }
 
-impl Token {
+impl ScriptToken {
     pub(super) fn is(&self, sign: char) -> bool {
-        self.kind == Kind::Sign(sign)
+        self.kind == TokenKind::Sign(sign)
     }
 }
 
@@ -56,12 +56,12 @@ const MAX_TOKENS: usize = 20_000;
 /// Values in values of a template that are read.
 const MAX_DEPTH: usize = 8;
 
-type Failure = &'static str;
+type UnreadableScript = &'static str;
 
-const UNREADABLE: Failure = "it is not plain JavaScript";
+const UNREADABLE: UnreadableScript = "it is not plain JavaScript";
 
 /// The tokens of a text; or why they are not known for certain.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Failure> {
+pub(super) fn tokens(text: &str) -> Result<Vec<ScriptToken>, UnreadableScript> {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), begins_line: true, depth: 0 };
     lexer.run(None)?;
     Ok(lexer.tokens)
@@ -70,14 +70,14 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Failure> {
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    tokens: Vec<Token>,
+    tokens: Vec<ScriptToken>,
     begins_line: bool,
     depth: usize,
 }
 
 impl Lexer<'_> {
     /// Reads to the end, or to the brace that closes a value of a template.
-    fn run(&mut self, closes: Option<char>) -> Result<(), Failure> {
+    fn run(&mut self, closes: Option<char>) -> Result<(), UnreadableScript> {
         let mut braces = 0usize;
         while let Some(next) = self.peek() {
             let start = self.at;
@@ -104,7 +104,7 @@ impl Lexer<'_> {
                         _ => braces,
                     };
                     self.bump();
-                    self.push(Kind::Sign(sign), start);
+                    self.push(TokenKind::Sign(sign), start);
                 }
             }
             if self.tokens.len() > MAX_TOKENS {
@@ -128,9 +128,9 @@ impl Lexer<'_> {
         Some(next)
     }
 
-    fn push(&mut self, kind: Kind, start: usize) {
+    fn push(&mut self, kind: TokenKind, start: usize) {
         let begins_line = std::mem::take(&mut self.begins_line);
-        self.tokens.push(Token { kind, span: start..self.at, begins_line });
+        self.tokens.push(ScriptToken { kind, span: start..self.at, begins_line });
     }
 
     fn name(&mut self) {
@@ -139,7 +139,7 @@ impl Lexer<'_> {
             self.bump();
         }
         let name = self.text.get(start..self.at).unwrap_or_default().to_owned();
-        self.push(Kind::Name(name), start);
+        self.push(TokenKind::Name(name), start);
     }
 
     fn number(&mut self) {
@@ -148,12 +148,12 @@ impl Lexer<'_> {
             self.bump();
         }
         let number = self.text.get(start..self.at).unwrap_or_default().to_owned();
-        self.push(Kind::Number(number), start);
+        self.push(TokenKind::Number(number), start);
     }
 
     /// A comment, a division or a regular expression. Where it is not clear which of the last two it
     /// is, a quote in the one would be the beginning of a string in the other.
-    fn slash(&mut self) -> Result<(), Failure> {
+    fn slash(&mut self) -> Result<(), UnreadableScript> {
         let start = self.at;
         if self.rest().starts_with("//") {
             let ends = |c: char| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
@@ -168,15 +168,20 @@ impl Lexer<'_> {
             return Ok(());
         }
         let divides = match self.tokens.last().map(|token| &token.kind) {
-            Some(Kind::Name(name)) => !KEYWORDS.contains(&name.as_str()),
-            Some(Kind::Text(_) | Kind::Template | Kind::Number(_) | Kind::Pattern) => true,
-            Some(Kind::Sign(']')) => true,
-            Some(Kind::Sign(')' | '}')) => return Err("a slash in it can mean two things"),
-            Some(Kind::Sign(_)) | None => false,
+            Some(TokenKind::Name(name)) => !KEYWORDS.contains(&name.as_str()),
+            Some(
+                TokenKind::Text(_)
+                | TokenKind::Template
+                | TokenKind::Number(_)
+                | TokenKind::Pattern,
+            ) => true,
+            Some(TokenKind::Sign(']')) => true,
+            Some(TokenKind::Sign(')' | '}')) => return Err("a slash in it can mean two things"),
+            Some(TokenKind::Sign(_)) | None => false,
         };
         self.bump();
         if divides {
-            self.push(Kind::Sign('/'), start);
+            self.push(TokenKind::Sign('/'), start);
             return Ok(());
         }
         let mut in_class = false;
@@ -193,11 +198,11 @@ impl Lexer<'_> {
         while self.peek().is_some_and(is_name_part) {
             self.bump();
         }
-        self.push(Kind::Pattern, start);
+        self.push(TokenKind::Pattern, start);
         Ok(())
     }
 
-    fn string(&mut self, quote: char) -> Result<(), Failure> {
+    fn string(&mut self, quote: char) -> Result<(), UnreadableScript> {
         let start = self.at;
         self.bump();
         let mut text = Characters::default();
@@ -210,11 +215,11 @@ impl Lexer<'_> {
             }
         }
         let text = text.finish()?;
-        self.push(Kind::Text(text), start);
+        self.push(TokenKind::Text(text), start);
         Ok(())
     }
 
-    fn template(&mut self) -> Result<(), Failure> {
+    fn template(&mut self) -> Result<(), UnreadableScript> {
         let start = self.at;
         self.bump();
         let mut text = Characters::default();
@@ -232,31 +237,31 @@ impl Lexer<'_> {
         }
         if values.is_empty() {
             let text = text.finish()?;
-            self.push(Kind::Text(text), start);
+            self.push(TokenKind::Text(text), start);
             return Ok(());
         }
-        self.push(Kind::Template, start);
+        self.push(TokenKind::Template, start);
         self.tokens.append(&mut values);
         Ok(())
     }
 
     /// The tokens of a value in a template, in parentheses.
-    fn value(&mut self) -> Result<Vec<Token>, Failure> {
+    fn value(&mut self) -> Result<Vec<ScriptToken>, UnreadableScript> {
         if self.depth >= MAX_DEPTH {
             return Err("it is nested too deeply");
         }
         let start = self.at;
         let outer = std::mem::take(&mut self.tokens);
         self.depth += 1;
-        self.push(Kind::Sign('('), start);
+        self.push(TokenKind::Sign('('), start);
         self.run(Some('}'))?;
         self.bump();
-        self.push(Kind::Sign(')'), start);
+        self.push(TokenKind::Sign(')'), start);
         self.depth -= 1;
         Ok(std::mem::replace(&mut self.tokens, outer))
     }
 
-    fn escape(&mut self, text: &mut Characters) -> Result<(), Failure> {
+    fn escape(&mut self, text: &mut Characters) -> Result<(), UnreadableScript> {
         let simple = match self.bump().ok_or(UNREADABLE)? {
             'n' => '\n',
             't' => '\t',
@@ -287,7 +292,7 @@ impl Lexer<'_> {
         text.push(simple)
     }
 
-    fn hex(&mut self, digits: usize) -> Result<u32, Failure> {
+    fn hex(&mut self, digits: usize) -> Result<u32, UnreadableScript> {
         let text = self.rest().get(..digits).ok_or(UNREADABLE)?;
         let is_hex = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let number = u32::from_str_radix(text, 16).ok().filter(|_| is_hex).ok_or(UNREADABLE)?;
@@ -308,7 +313,7 @@ struct Characters {
 }
 
 impl Characters {
-    fn push(&mut self, character: char) -> Result<(), Failure> {
+    fn push(&mut self, character: char) -> Result<(), UnreadableScript> {
         if self.half.is_some() {
             return Err(UNREADABLE);
         }
@@ -316,7 +321,7 @@ impl Characters {
         Ok(())
     }
 
-    fn push_unit(&mut self, unit: u32) -> Result<(), Failure> {
+    fn push_unit(&mut self, unit: u32) -> Result<(), UnreadableScript> {
         let number = match (self.half.take(), unit) {
             (None, 0xd800..=0xdbff) => {
                 self.half = Some(unit);
@@ -330,7 +335,7 @@ impl Characters {
         Ok(())
     }
 
-    fn finish(self) -> Result<String, Failure> {
+    fn finish(self) -> Result<String, UnreadableScript> {
         if self.half.is_some() { Err(UNREADABLE) } else { Ok(self.text) }
     }
 }
