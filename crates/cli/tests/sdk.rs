@@ -24,7 +24,7 @@ use std::process::{Command, Stdio};
 use callgate_dialect::Dialect;
 use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::drive;
-use callgate_testkit::sdk::{self, Seen, Treatment, every_name};
+use callgate_testkit::sdk::{self, ClientResults, ResponseTreatment, every_name};
 use callgate_testkit::table;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn official_clients_see_no_denied_call_and_all_else() {
     for case in &cases {
         // What leaves as it came is read once.
         let mut read: BTreeMap<Vec<u8>, String> = BTreeMap::new();
-        for treatment in Treatment::of(case) {
+        for treatment in ResponseTreatment::of(case) {
             let id = treatment.id(case);
             let (body, calls) = apply(&treatment, case);
             allowed.insert(id.clone(), calls);
@@ -74,16 +74,16 @@ fn official_clients_see_no_denied_call_and_all_else() {
 }
 
 /// Who read what: a row for each dialect. A failure would have ended the test before.
-fn render(cases: &[Case], seen: &BTreeMap<String, Seen>) -> String {
+fn render(cases: &[Case], seen: &BTreeMap<String, ClientResults>) -> String {
     let mut out = String::from(
         "| dialect | responses | told in | readings | denied calls seen | clients |\n|---|---|---|---|---|---|\n",
     );
     for dialect in Dialect::ALL {
         let cases: Vec<&Case> = cases.iter().filter(|case| case.dialect == dialect).collect();
         let ids = cases.iter().flat_map(|case| {
-            Treatment::of(case).into_iter().map(move |treatment| treatment.id(case))
+            ResponseTreatment::of(case).into_iter().map(move |treatment| treatment.id(case))
         });
-        let bodies: Vec<&Seen> = ids.filter_map(|id| seen.get(&id)).collect();
+        let bodies: Vec<&ClientResults> = ids.filter_map(|id| seen.get(&id)).collect();
         let readings: usize = bodies.iter().map(|body| body.len()).sum();
         let clients: BTreeSet<&str> =
             bodies.iter().flat_map(|body| body.keys().map(String::as_str)).collect();
@@ -96,7 +96,7 @@ fn render(cases: &[Case], seen: &BTreeMap<String, Seen>) -> String {
     out
 }
 
-fn apply(treatment: &Treatment, case: &Case) -> (Vec<u8>, Vec<Value>) {
+fn apply(treatment: &ResponseTreatment, case: &Case) -> (Vec<u8>, Vec<Value>) {
     match treatment.policy(&every_name(case)) {
         None => (case.body.clone(), Vec::new()),
         Some(policy) => filter(case, &policy, treatment.on_deny()),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use callgate_dialect::Dialect;
-use callgate_testkit::differential::{self, Effort, Mode, Plan, Pool, Sabotage};
+use callgate_testkit::differential::{self, Effort, Plan, Pool, RequestMode, Sabotage};
 use callgate_testkit::sdk;
 
 const USAGE: &str = "\
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
             "--bodies" => plan.effort = Effort::Bodies(next().parse().unwrap()),
             "--one" => {
                 let (dialect, mode) = (next(), next());
-                let mode = Mode::ALL.into_iter().find(|known| known.as_str() == mode);
+                let mode = RequestMode::ALL.into_iter().find(|known| known.as_str() == mode);
                 let number = next().parse().unwrap();
                 plan.effort = Effort::One(dialect_of(&dialect), mode.unwrap(), number);
             }

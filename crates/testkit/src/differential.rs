@@ -28,17 +28,17 @@ use callgate_dialect::Dialect;
 use callgate_policy::Policies;
 
 use crate::rng::Rng;
-use crate::sdk::Seen;
+use crate::sdk::ClientResults;
 use gated::Gated;
 use minimise::minimise;
 use oracle::{check, is_dangerous};
-use sample::Sample;
+use sample::BodySample;
 use seeds::Seeds;
 
-pub use body::Mode;
-pub use oracle::{EXCEPTIONS, Kind, Violation};
+pub use body::RequestMode;
+pub use oracle::{EXCEPTIONS, Violation, ViolationKind};
 pub use pool::Pool;
-pub use report::{Finding, Report, Totals};
+pub use report::{FoundViolation, Report, Totals};
 
 /// What to try.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub enum Effort {
     /// At a time.
     Until(Instant),
     /// After the one body of this dialect and mode with this number.
-    One(Dialect, Mode, u64),
+    One(Dialect, RequestMode, u64),
 }
 
 impl Effort {
@@ -100,7 +100,7 @@ pub fn run(pool: &mut Pool, plan: &Plan) -> Report {
     let mut rng = Rng::new(plan.seed);
     let mut report = Report::default();
     if let Effort::One(dialect, mode, number) = plan.effort {
-        batch(pool, plan, vec![Sample::make(&seeds, dialect, mode, number)], &mut report);
+        batch(pool, plan, vec![BodySample::make(&seeds, dialect, mode, number)], &mut report);
         return report;
     }
     let streams = match plan.effort {
@@ -114,8 +114,10 @@ pub fn run(pool: &mut Pool, plan: &Plan) -> Report {
         for &dialect in &plan.dialects {
             // There is less to vary in a whole body.
             let streams = at_once * weight(dialect);
-            for (mode, count) in [(Mode::Stream, streams), (Mode::Whole, at_once.div_ceil(4))] {
-                let made = (0..count).map(|_| Sample::make(&seeds, dialect, mode, rng.next()));
+            for (mode, count) in
+                [(RequestMode::Stream, streams), (RequestMode::Whole, at_once.div_ceil(4))]
+            {
+                let made = (0..count).map(|_| BodySample::make(&seeds, dialect, mode, rng.next()));
                 samples.extend(made);
             }
         }
@@ -136,9 +138,9 @@ fn weight(dialect: Dialect) -> usize {
 }
 
 /// Sends samples through the gate and to the clients, and looks at what they made of them.
-fn batch(pool: &mut Pool, plan: &Plan, samples: Vec<Sample>, report: &mut Report) {
+fn batch(pool: &mut Pool, plan: &Plan, samples: Vec<BodySample>, report: &mut Report) {
     let tried: Vec<Tried> = samples.into_iter().map(|sample| Tried::new(sample, plan)).collect();
-    let mut bodies: Vec<(&Sample, &[u8])> = Vec::new();
+    let mut bodies: Vec<(&BodySample, &[u8])> = Vec::new();
     for tried in &tried {
         bodies.push((&tried.sample, &tried.gated.out));
         if tried.is_read_directly() {
@@ -155,14 +157,14 @@ fn batch(pool: &mut Pool, plan: &Plan, samples: Vec<Sample>, report: &mut Report
 
 /// A sample and what the gate made of it.
 struct Tried {
-    sample: Sample,
+    sample: BodySample,
     policies: Policies,
     upstream: Vec<u8>,
     gated: Gated,
 }
 
 impl Tried {
-    fn new(sample: Sample, plan: &Plan) -> Self {
+    fn new(sample: BodySample, plan: &Plan) -> Self {
         let policies = sample.policies();
         let upstream = sample.body.bytes();
         let mut gated = sample.gated(&policies);
@@ -192,8 +194,8 @@ fn judge(
     pool: &mut Pool,
     plan: &Plan,
     tried: &Tried,
-    through: &Seen,
-    direct: Option<&Seen>,
+    through: &ClientResults,
+    direct: Option<&ClientResults>,
     report: &mut Report,
 ) {
     let found = check(&tried.gated, &tried.policies, through);
@@ -209,7 +211,7 @@ fn judge(
     for name in found.excepted {
         *report.excepted.entry(name).or_default() += 1;
     }
-    let mut kinds: BTreeMap<(String, Kind), Violation> = BTreeMap::new();
+    let mut kinds: BTreeMap<(String, ViolationKind), Violation> = BTreeMap::new();
     for violation in found.violations {
         kinds.entry((violation.client.clone(), violation.kind)).or_insert(violation);
     }
@@ -220,7 +222,7 @@ fn judge(
         }
         let minimal = (report.count(&tried.sample, &violation) < plan.minimised)
             .then(|| minimise(pool, &tried.sample, &violation));
-        let finding = Finding::new(tried, through, direct, violation, minimal.as_ref());
+        let finding = FoundViolation::new(tried, through, direct, violation, minimal.as_ref());
         finding.write(&plan.folder);
         report.findings.push(finding);
     }

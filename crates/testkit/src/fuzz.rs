@@ -23,10 +23,10 @@ pub use changed::changed;
 pub const MAX_LEN: usize = 8 * 1024;
 
 /// A target: its name, and what checks one input.
-pub type Target = (&'static str, fn(&[u8]));
+pub type FuzzTarget = (&'static str, fn(&[u8]));
 
 /// Every target that needs no store and no runtime.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [FuzzTarget; 16] = [
     ("json", json::check),
     ("sse", sse::check),
     ("coding", coding::check),

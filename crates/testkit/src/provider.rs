@@ -99,7 +99,7 @@ pub struct Provider {
 
 /// What a provider says about a request it does not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal(pub(crate) String);
+pub(crate) struct ProviderRefusal(pub(crate) String);
 
 impl Provider {
     /// With one more script.
@@ -139,17 +139,18 @@ impl Provider {
         } else {
             return Answer::json(404, r#"{"error":{"message":"no such path"}}"#);
         };
-        given.unwrap_or_else(|Refusal(message)| {
+        given.unwrap_or_else(|ProviderRefusal(message)| {
             let error = json!({ "type": "invalid_request_error", "message": message });
             Answer::json(400, json!({ "type": "error", "error": error }).to_string())
         })
     }
 
     /// The turns of the script that a first message names.
-    fn turns(&self, first: &str) -> Result<Vec<Turn>, Refusal> {
+    fn turns(&self, first: &str) -> Result<Vec<Turn>, ProviderRefusal> {
         let named = first.split("[script ").nth(1).and_then(|rest| rest.split(']').next());
         let (name, number) = named.unwrap_or_default().split_once(" #").unwrap_or_default();
-        let turns = self.scripts.get(name).ok_or_else(|| Refusal("no such script".into()))?;
+        let turns =
+            self.scripts.get(name).ok_or_else(|| ProviderRefusal("no such script".into()))?;
         let turn = |turn: &Turn| turn.iter().map(|block| block.numbered(number)).collect();
         Ok(turns.iter().map(turn).collect())
     }

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 use crate::corpus::Case;
 
 pub use check::check;
-pub use treatment::{Treatment, every_name};
+pub use treatment::{ResponseTreatment, every_name};
 
 /// What each client made of a body.
-pub type Seen = BTreeMap<String, Value>;
+pub type ClientResults = BTreeMap<String, Value>;
 
 /// The drivers give up on a client after a minute, run jobs side by side, and no job has more than
 /// five clients. This is twice as long as all of them can hang.
@@ -200,12 +200,12 @@ impl Drop for Driver {
 }
 
 /// What every client makes of every job. One driver at a time: each fills the machine.
-pub fn read(drivers: &mut [Driver], jobs: &[Value]) -> BTreeMap<String, Seen> {
-    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+pub fn read(drivers: &mut [Driver], jobs: &[Value]) -> BTreeMap<String, ClientResults> {
+    let mut seen: BTreeMap<String, ClientResults> = BTreeMap::new();
     for driver in drivers {
         for (id, result) in driver.ask(jobs) {
             assert_eq!(result.get("error").unwrap_or(&Value::Null), &Value::Null, "{result}");
-            let clients: Seen = serde_json::from_value(result["clients"].clone()).unwrap();
+            let clients: ClientResults = serde_json::from_value(result["clients"].clone()).unwrap();
             seen.entry(id).or_default().extend(clients);
         }
     }

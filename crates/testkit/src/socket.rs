@@ -63,9 +63,9 @@ fn send(socket: &Path, method: &str, target: &str, body: &str) -> UnixStream {
 }
 
 /// A feed, read record by record.
-pub struct Feed(BufReader<UnixStream>);
+pub struct FeedClient(BufReader<UnixStream>);
 
-impl Feed {
+impl FeedClient {
     /// Asks for one; `query` is what follows the path.
     #[track_caller]
     pub fn open(socket: &Path, query: &str) -> Self {
@@ -109,12 +109,12 @@ impl Feed {
 }
 
 /// A command that prints line by line, such as `callgate tail`. Dropping it kills it.
-pub struct Lines {
+pub struct CommandOutput {
     child: Child,
     lines: Receiver<String>,
 }
 
-impl Lines {
+impl CommandOutput {
     /// Starts it.
     pub fn start(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -140,7 +140,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for CommandOutput {
     fn drop(&mut self) {
         self.child.kill().ok();
         self.child.wait().ok();

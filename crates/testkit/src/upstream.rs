@@ -16,8 +16,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-pub use answer::{Answer, Feed, Framing, Step};
-pub use coding::{Coding, gzip_pieces};
+pub use answer::{Answer, AnswerFeed, AnswerStep, BodyEnd};
+pub use coding::{BodyCoding, gzip_pieces};
 pub use request::Request;
 
 /// More open connections than any test needs; the next is closed at once.

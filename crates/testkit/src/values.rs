@@ -5,20 +5,20 @@ use std::fmt::Write;
 
 /// A condition and arguments.
 #[derive(Debug, Clone, Copy)]
-pub struct Case {
+pub struct ConditionCase {
     /// The condition, as the `when` of a rule.
     pub when: &'static str,
     /// The arguments, as JSON.
     pub arguments: &'static str,
 }
 
-const fn case(when: &'static str, arguments: &'static str) -> Case {
-    Case { when, arguments }
+const fn case(when: &'static str, arguments: &'static str) -> ConditionCase {
+    ConditionCase { when, arguments }
 }
 
 /// Numbers that become others where they are read as doubles or printed again: each condition is
 /// unknown.
-pub const NUMBERS: &[Case] = &[
+pub const NUMBERS: &[ConditionCase] = &[
     case("{ arg: a, gte: 100 }", r#"{"a":99.99999999999999999999999}"#),
     case("{ arg: a, lt: 100 }", r#"{"a":99.99999999999999999999999}"#),
     case("{ arg: a, equals: 9007199254740992 }", r#"{"a":9007199254740993}"#),
@@ -30,7 +30,7 @@ pub const NUMBERS: &[Case] = &[
 ];
 
 /// Keys that only some programs take for the one that a rule names: each condition is unknown.
-pub const KEYS: &[Case] = &[
+pub const KEYS: &[ConditionCase] = &[
     case("{ arg: command, contains: rm }", r#"{"Command":"rm -rf ~"}"#),
     case("{ arg: command, contains: rm }", r#"{"command":"ls","Command":"rm -rf ~"}"#),
     case("{ arg: command, contains: rm }", r#"{"COMMAND":"rm -rf ~","command":"ls"}"#),
@@ -42,7 +42,7 @@ pub const KEYS: &[Case] = &[
 ];
 
 /// Values that lax readers, such as pydantic, take for what a rule names: each condition is unknown.
-pub const LAX: &[Case] = &[
+pub const LAX: &[ConditionCase] = &[
     case("{ arg: a, equals: 5 }", r#"{"a":"05"}"#),
     case("{ arg: a, not_equals: 5 }", r#"{"a":" 5.0"}"#),
     case("{ arg: a, equals: 0 }", r#"{"a":""}"#),
@@ -52,7 +52,7 @@ pub const LAX: &[Case] = &[
 ];
 
 /// Texts that the Python MCP SDK parses where a tool expects no string: each condition is unknown.
-pub const JSON_IN_TEXTS: &[Case] = &[
+pub const JSON_IN_TEXTS: &[ConditionCase] = &[
     case("{ arg: argv, equals: rm }", r#"{"argv":"[\"rm\",\"-rf\"]"}"#),
     case("{ arg: argv, contains: rm }", r#"{"argv":"[\"\\u0072m\"]"}"#),
     case("{ arg: argv, not_in: [rm, mv] }", r#"{"argv":" [\"rm\"]\n"}"#),
@@ -64,7 +64,7 @@ pub const JSON_IN_TEXTS: &[Case] = &[
 ];
 
 /// Texts in the keys of the input: each condition is true.
-pub const TEXTS_IN_KEYS: &[Case] = &[
+pub const TEXTS_IN_KEYS: &[ConditionCase] = &[
     case("{ arg: $, contains: .env }", r#"{"files":{"/srv/app/.env":"X=1"}}"#),
     case("{ arg: $, glob: '/etc/*' }", r#"{"a":[{"/etc/passwd":null}]}"#),
 ];
@@ -75,16 +75,16 @@ pub fn tool(place: usize) -> String {
 }
 
 /// A policy in which each case's condition denies its tool, and all else is allowed.
-pub fn denying(cases: &[Case]) -> String {
+pub fn denying(cases: &[ConditionCase]) -> String {
     policy(cases, "allow", "deny")
 }
 
 /// A policy in which each case's condition allows its tool, and all else is denied.
-pub fn allowing(cases: &[Case]) -> String {
+pub fn allowing(cases: &[ConditionCase]) -> String {
     policy(cases, "deny", "allow, server: '*'")
 }
 
-fn policy(cases: &[Case], default: &str, verdict: &str) -> String {
+fn policy(cases: &[ConditionCase], default: &str, verdict: &str) -> String {
     let mut text = format!("policy: p\ndefault: {default}\nrules:\n");
     for (place, case) in cases.iter().enumerate() {
         let (tool, when) = (tool(place), case.when);

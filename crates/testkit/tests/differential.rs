@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use callgate_dialect::Dialect;
-use callgate_testkit::differential::{self, Effort, Kind, Plan, Pool, Sabotage};
+use callgate_testkit::differential::{self, Effort, Plan, Pool, Sabotage, ViolationKind};
 use callgate_testkit::sdk;
 
 /// Streams of each dialect: what two cores can do in less than a minute.
@@ -42,7 +42,7 @@ fn clients_hand_over_only_calls_that_were_judged() {
     let broken = plan("pass-all", &some, 6, Sabotage::PassAll);
     let report = differential::run(&mut pool, &broken);
     let denied = |report: &differential::Report| {
-        report.findings.iter().any(|finding| finding.violation.kind == Kind::Denied)
+        report.findings.iter().any(|finding| finding.violation.kind == ViolationKind::Denied)
     };
     assert!(denied(&report), "a gate that passes everything is not noticed:\n{report}");
     let forgetful = plan("forget-one", &some, 6, Sabotage::ForgetOne);

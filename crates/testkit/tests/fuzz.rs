@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::thread;
 
-use callgate_testkit::fuzz::{TARGETS, Target, changed, seeds};
+use callgate_testkit::fuzz::{FuzzTarget, TARGETS, changed, seeds};
 
 /// Runs of each target: seconds, and enough to notice at once what a change broke.
 const RUNS: u64 = 4_000;
@@ -26,7 +26,7 @@ fn every_target_holds_on_changed_seeds() {
 }
 
 /// The first input that a target fails on, written to a file to look at.
-fn failure((target, check): &Target) -> Option<String> {
+fn failure((target, check): &FuzzTarget) -> Option<String> {
     let seeds = seeds::of(target);
     assert!(!seeds.is_empty(), "{target} has no seeds");
     let fails = |number: &u64| catch_unwind(|| check(&changed(&seeds, *number))).is_err();

@@ -1,6 +1,6 @@
 //! Arguments that programs read in different ways, through `callgate filter`.
 
-use callgate_testkit::values::{self, Case};
+use callgate_testkit::values::{self, ConditionCase};
 use serde_json::json;
 
 use crate::support::Test;
@@ -24,13 +24,13 @@ fn filtered(policy: &str, tool: &str, arguments: &str) -> String {
 
 /// A rule that denies on a condition denies the call, and one that allows on it does not allow it.
 #[track_caller]
-fn counts_against_the_call(cases: &[Case]) {
+fn counts_against_the_call(cases: &[ConditionCase]) {
     is_stopped(cases, &values::denying(cases));
     is_stopped(cases, &values::allowing(cases));
 }
 
 #[track_caller]
-fn is_stopped(cases: &[Case], policy: &str) {
+fn is_stopped(cases: &[ConditionCase], policy: &str) {
     for (place, case) in cases.iter().enumerate() {
         let left = filtered(policy, &values::tool(place), case.arguments);
         assert!(!left.contains("call_1"), "{case:?}\n{policy}\n{left}");

@@ -1,7 +1,7 @@
 //! A store that is locked holds up nobody but the calls that wait for it.
 
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::upstream::{Answer, Feed, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerFeed, AnswerStep, Upstream};
 use serde_json::{Value, json};
 
 use crate::load::holds_call;
@@ -39,12 +39,12 @@ fn ask(number: usize) -> Ask {
 
 #[test]
 fn a_locked_store_holds_up_no_text_of_any_stream() {
-    let feeds: Vec<Feed> = (0..STREAMS).map(|_| Feed::default()).collect();
+    let feeds: Vec<AnswerFeed> = (0..STREAMS).map(|_| AnswerFeed::default()).collect();
     let fed = feeds.clone();
     let upstream = Upstream::start(move |request| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
         let number: usize = body["model"].as_str().unwrap().parse().unwrap();
-        Answer::stream(text("begin")).step(Step::Feed(fed[number].clone()))
+        Answer::stream(text("begin")).step(AnswerStep::Feed(fed[number].clone()))
     });
     let gateway = gateway(&upstream, COUNTED, "");
     let open = |number| Exchange::open(gateway.address(), &ask(number)).unwrap();

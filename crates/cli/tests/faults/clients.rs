@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::Exchange;
-use callgate_testkit::upstream::{Answer, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, Upstream};
 use socket2::{Domain, Socket, Type};
 
 use crate::process::{MIB, memory, raise_own_files};
@@ -234,7 +234,7 @@ fn endless() -> Answer {
     let delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"and so on\"}}\n\n";
     let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
     let many = delta.repeat(200).into_bytes();
-    Answer::stream(start).step(Step::Repeat(many, usize::MAX, Duration::ZERO))
+    Answer::stream(start).step(AnswerStep::Repeat(many, usize::MAX, Duration::ZERO))
 }
 
 /// A connection that takes in little by itself.

@@ -102,7 +102,7 @@ fn sip_to_the_end(gateway: &Gateway, clients: &mut [Slow]) -> usize {
 fn the_usual_limit_of_files_is_no_limit_of_streams() {
     raise_own_files();
     let (answer, length) = long_turn(MESSAGES, 100);
-    let upstream = Upstream::always(answer.step(callgate_testkit::upstream::Step::Stall));
+    let upstream = Upstream::always(answer.step(callgate_testkit::upstream::AnswerStep::Stall));
     // As a shell would start it, only less.
     let few = ["sh", "-c", "ulimit -S -n 100; exec \"$@\"", "sh"];
     let gateway = setup(&upstream, ALLOW, "").under(&few).start();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Exchange;
-use callgate_testkit::upstream::{Answer, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, Upstream};
 
 use crate::load::{HELD, Seen, numbered_server};
 use crate::process::{MIB, memory};
@@ -38,7 +38,7 @@ pub(crate) fn long_turn(path: &str, frames: usize) -> (Answer, usize) {
     let cut = cut + text[cut..].find("\n\n").unwrap() + 2;
     let (block, blocks) = (block(path), frames / BLOCK);
     let length = text.len() + block.len() * blocks;
-    let answer = answer.send(&text[..cut]).step(Step::Repeat(block, blocks, Duration::ZERO));
+    let answer = answer.send(&text[..cut]).step(AnswerStep::Repeat(block, blocks, Duration::ZERO));
     (answer.send(&text[cut..]), length)
 }
 

@@ -4,7 +4,7 @@ use callgate_audit::{Filter, RecordKind};
 use callgate_store::{Location, RecordReader};
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::upstream::{Step, Upstream};
+use callgate_testkit::upstream::{AnswerStep, Upstream};
 
 use crate::load::{HELD, shows_call};
 use crate::support::{ALLOW, MESSAGES, SAID, ask, emptied, gateway, turns};
@@ -16,7 +16,7 @@ fn paused() -> (Upstream, Vec<u8>) {
     let text = String::from_utf8(whole.clone()).unwrap();
     let call = text[..text.find("tool_use").unwrap()].rfind("event:").unwrap();
     let upstream =
-        Upstream::always(answer.send(&text[..call]).step(Step::Stall).send(&text[call..]));
+        Upstream::always(answer.send(&text[..call]).step(AnswerStep::Stall).send(&text[call..]));
     (upstream, whole)
 }
 

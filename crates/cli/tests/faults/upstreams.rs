@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_testkit::clients;
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Reply};
-use callgate_testkit::upstream::{Answer, Coding, Framing, Request, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, BodyCoding, BodyEnd, Request, Upstream};
 use serde_json::{Value, json};
 
 use crate::load::{HELD, holds_call, model_of, shows_call};
@@ -77,16 +77,16 @@ fn broken(turn: Answer, how: &str, place: &str) -> Answer {
         raw("transfer-encoding: chunked\r\n", whole.as_bytes())
     };
     match how {
-        "cut" => answer.send(begun).step(Step::Cut),
-        "reset" => answer.send(begun).pause(50).step(Step::Reset),
-        "stall" => answer.send(begun).step(Step::Stall),
+        "cut" => answer.send(begun).step(AnswerStep::Cut),
+        "reset" => answer.send(begun).pause(50).step(AnswerStep::Reset),
+        "stall" => answer.send(begun).step(AnswerStep::Stall),
         "chunk" => chunk("no size"),
         "huge-chunk" => chunk("fffffffffffffffff"),
         "garbage" => {
             answer.send(begun).send(b"\xff\xfe\x00rubbish\n\n{{{[[\n\n".to_vec()).send("\r\n")
         }
         _ => {
-            let coded = Coding::Gzip.encode(begun.as_bytes());
+            let coded = BodyCoding::Gzip.encode(begun.as_bytes());
             let short = &coded[..coded.len() - 8];
             answer.header("content-encoding", "gzip").send(short)
         }
@@ -98,20 +98,24 @@ fn head(model: &str) -> Answer {
     let no_pause = Duration::ZERO;
     let line = || b"x-filler: 0123456789012345678901234567890123456789\r\n".to_vec();
     match model {
-        "silence" => Answer::raw("").step(Step::Stall),
+        "silence" => Answer::raw("").step(AnswerStep::Stall),
         "close" => Answer::raw(""),
         "status" => Answer::raw("HTTP/1.1 2OO OK\r\n\r\n"),
-        "endless-status" => {
-            Answer::raw("HTTP/1.1 200 ").step(Step::Repeat(vec![b'a'; 4096], 100_000, no_pause))
-        }
-        "endless-head" => {
-            Answer::raw("HTTP/1.1 200 OK\r\n").step(Step::Repeat(line(), 10_000_000, no_pause))
-        }
+        "endless-status" => Answer::raw("HTTP/1.1 200 ").step(AnswerStep::Repeat(
+            vec![b'a'; 4096],
+            100_000,
+            no_pause,
+        )),
+        "endless-head" => Answer::raw("HTTP/1.1 200 OK\r\n").step(AnswerStep::Repeat(
+            line(),
+            10_000_000,
+            no_pause,
+        )),
         "endless-early" => {
             let early = b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100);
-            Answer::raw("").step(Step::Repeat(early, 10_000_000, Duration::from_millis(1)))
+            Answer::raw("").step(AnswerStep::Repeat(early, 10_000_000, Duration::from_millis(1)))
         }
-        _ => Answer::raw("HTTP/1.1 200 OK\r\ncontent-type: text/ev").step(Step::Stall),
+        _ => Answer::raw("HTTP/1.1 200 OK\r\ncontent-type: text/ev").step(AnswerStep::Stall),
     }
 }
 
@@ -249,14 +253,14 @@ fn bodies_that_break_are_refused() {
         r#"{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"He"#;
     let upstream = Upstream::start(move |request| {
         let answer = Answer::new(200).header("content-type", "application/json");
-        let chunked = answer.clone().framed(Framing::Chunked).send(half);
+        let chunked = answer.clone().framed(BodyEnd::Chunked).send(half);
         match model_of(request).as_str() {
-            "cut" => chunked.step(Step::Cut),
-            "reset" => chunked.pause(50).step(Step::Reset),
-            "stall" => chunked.step(Step::Stall),
-            "length" => answer.header("content-length", "5000").send(half).step(Step::Cut),
+            "cut" => chunked.step(AnswerStep::Cut),
+            "reset" => chunked.pause(50).step(AnswerStep::Reset),
+            "stall" => chunked.step(AnswerStep::Stall),
+            "length" => answer.header("content-length", "5000").send(half).step(AnswerStep::Cut),
             "gzip" => {
-                let coded = Coding::Gzip.encode(half.as_bytes());
+                let coded = BodyCoding::Gzip.encode(half.as_bytes());
                 answer.header("content-encoding", "gzip").send(&coded[..coded.len() - 4])
             }
             _ => turn(request),

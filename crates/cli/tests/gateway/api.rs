@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use callgate_testkit::gateway::{Gateway, Setup};
-use callgate_testkit::socket::{self, Feed, Lines};
+use callgate_testkit::socket::{self, CommandOutput, FeedClient};
 use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -201,7 +201,7 @@ fn a_gateway_with_another_config_is_not_used() {
     assert_eq!(doctor(&laxer)["state"], "another config", "{}", doctor(&laxer));
     // Another store: its own records are shown, and the feed is not opened.
     let own = at(&upstream, ALLOW, &socket).start();
-    let tail = Lines::start(&mut own.command(&["tail", "--json", "--verdict", "allow"]));
+    let tail = CommandOutput::start(&mut own.command(&["tail", "--json", "--verdict", "allow"]));
     ask(CHAT).send(own.address());
     assert_eq!(tail.json()["tool"]["name"], "delete_all");
     assert_eq!(socket::get(&socket, HEALTH).1["feeds"], 0);
@@ -229,11 +229,11 @@ while True:
 "#;
 
 /// A forger that listens, as this user or as another.
-fn fake(socket: &Path, health: &Value, uid: Option<u32>) -> Lines {
+fn fake(socket: &Path, health: &Value, uid: Option<u32>) -> CommandOutput {
     let mut command = Command::new("python3");
     command.arg("-c").arg(FAKE).arg(socket).arg(health.to_string());
     uid.map(|uid| command.uid(uid).gid(uid));
-    let lines = Lines::start(command.stderr(Stdio::null()));
+    let lines = CommandOutput::start(command.stderr(Stdio::null()));
     assert_eq!(lines.line(), "ready");
     lines
 }
@@ -241,7 +241,7 @@ fn fake(socket: &Path, health: &Value, uid: Option<u32>) -> Lines {
 /// Whether `tail` shows what the store has, and nothing of what a forger tells.
 #[track_caller]
 fn tail_reads_the_store(gateway: &Gateway) {
-    let tail = Lines::start(&mut gateway.command(&["tail", "--json", "--limit", "1"]));
+    let tail = CommandOutput::start(&mut gateway.command(&["tail", "--json", "--limit", "1"]));
     tail.line();
     ask(CHAT).send(gateway.address());
     let called = loop {
@@ -311,7 +311,7 @@ fn another_user_is_refused() {
 fn a_feed_ends_with_its_gateway_and_says_where_to_go_on() {
     let upstream = model();
     let mut gateway = setup(&upstream, ALLOW, "").start();
-    let mut feed = Feed::open(&socket::of(&gateway), "?after=0&kind=tool_call");
+    let mut feed = FeedClient::open(&socket::of(&gateway), "?after=0&kind=tool_call");
     ask(CHAT).send(gateway.address());
     let (seq, _) = feed.record();
     gateway.signal("TERM");
@@ -327,11 +327,12 @@ fn the_number_of_feeds_is_limited() {
     let upstream = model();
     let gateway = setup(&upstream, ALLOW, "").start();
     let socket = socket::of(&gateway);
-    let mut feeds: Vec<Feed> = (0..32).map(|_| Feed::open(&socket, "?after=0")).collect();
+    let mut feeds: Vec<FeedClient> =
+        (0..32).map(|_| FeedClient::open(&socket, "?after=0")).collect();
     let (status, told) = socket::get(&socket, "/api/v1/feed?after=0");
     assert_eq!((status, &told["error"]["code"]), (503, &json!("busy")), "{told}");
     feeds.pop();
     let is_free = |_: &Gateway| socket::get(&socket, HEALTH).1["feeds"] == 31;
     assert!(gateway.wait_until(is_free));
-    Feed::open(&socket, "?after=0").record();
+    FeedClient::open(&socket, "?after=0").record();
 }

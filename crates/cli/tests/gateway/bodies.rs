@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use callgate_gate::OnDeny;
 use callgate_policy::Policies;
 use callgate_testkit::corpus::{self, Allow, Case};
-use callgate_testkit::upstream::{Answer, Coding, Feed, Framing, Step, Upstream, gzip_pieces};
+use callgate_testkit::upstream::{
+    Answer, AnswerFeed, AnswerStep, BodyCoding, BodyEnd, Upstream, gzip_pieces,
+};
 use callgate_testkit::{clients, drive};
 
 use crate::support::{
@@ -187,17 +189,17 @@ fn no_call_can_be_read_in_a_coded_body_that_was_denied() {
 fn odd_forms_of_codings_are_undone_too() {
     let case = case("anthropic/text-then-tool");
     let half = case.body.len() / 2;
-    let mut members = Coding::Gzip.encode(&case.body[..half]);
-    members.extend(Coding::Gzip.encode(&case.body[half..]));
+    let mut members = BodyCoding::Gzip.encode(&case.body[..half]);
+    members.extend(BodyCoding::Gzip.encode(&case.body[half..]));
     let coded = |name: &str, body: Vec<u8>| {
         served(&case).map_body(|_| body).header("content-encoding", name)
     };
     for answer in [
         coded("gzip", members),
-        coded("x-gzip", Coding::Gzip.encode(&case.body)),
-        coded("deflate", Coding::RawDeflate.encode(&case.body)),
+        coded("x-gzip", BodyCoding::Gzip.encode(&case.body)),
+        coded("deflate", BodyCoding::RawDeflate.encode(&case.body)),
         coded("identity", case.body.clone()),
-        coded("GZIP", Coding::Gzip.encode(&case.body)),
+        coded("GZIP", BodyCoding::Gzip.encode(&case.body)),
     ] {
         let upstream = Upstream::always(answer);
         let gateway = gateway(&upstream, ALLOW, "");
@@ -210,7 +212,7 @@ fn odd_forms_of_codings_are_undone_too() {
 #[test]
 fn every_framing_leaves_the_same_body() {
     let case = case("openai-chat/openai-parallel-tools-gpt4o");
-    for framing in [Framing::Length, Framing::Chunked, Framing::Close] {
+    for framing in [BodyEnd::Length, BodyEnd::Chunked, BodyEnd::Close] {
         let upstream = Upstream::always(served(&case).framed(framing));
         let gateway = gateway(&upstream, ALLOW, "");
         let reply = ask(CHAT).send(gateway.address());
@@ -238,7 +240,7 @@ fn text_is_not_delayed() {
         let text = all.iter().rposition(|event| contains(event, SAID)).unwrap();
         let (now, later) = (all[..=text].concat(), all[text + 1..].concat());
         for answer in [
-            answer.clone().send(now.clone()).step(Step::Stall).send(later.clone()),
+            answer.clone().send(now.clone()).step(AnswerStep::Stall).send(later.clone()),
             gzipped(answer, &[&now, &later]),
         ] {
             let upstream = Upstream::always(answer);
@@ -256,7 +258,7 @@ fn text_is_not_delayed() {
 fn gzipped(answer: Answer, pieces: &[&[u8]; 2]) -> Answer {
     let coded = gzip_pieces(&pieces[..]);
     let answer = answer.header("content-encoding", "gzip").send(coded[0].clone());
-    answer.step(Step::Stall).send(coded[1].clone()).send(coded[2].clone())
+    answer.step(AnswerStep::Stall).send(coded[1].clone()).send(coded[2].clone())
 }
 
 /// An event that may overtake a held call.
@@ -280,8 +282,8 @@ fn a_held_call_leaves_when_it_is_complete_and_not_before() {
         // Without this event, the call is not complete.
         let mark = if path == MESSAGES { "content_block_stop" } else { "arguments" };
         let end = all.iter().rposition(|event| contains(event, mark)).unwrap();
-        let feed = Feed::default();
-        let stalled = answer.clone().send(all[..end].concat()).step(Step::Feed(feed.clone()));
+        let feed = AnswerFeed::default();
+        let stalled = answer.clone().send(all[..end].concat()).step(AnswerStep::Feed(feed.clone()));
         let stalled = stalled.send(all[end..].concat());
         let at_once = answer.send(whole.clone());
         let first = AtomicBool::new(true);
@@ -319,9 +321,10 @@ fn a_held_call_leaves_whole_or_not_at_all() {
          \"delta\":{{\"tool_calls\":[{piece}]}}}}]}}\n\ndata: [DONE]\n\n"
     );
     for (rest, is_cut) in [(rest.concat(), true), (last.into_bytes(), false)] {
-        let (answer, _) = emptied(served(&case).framed(Framing::Chunked));
-        let feed = Feed::default();
-        let stalled = answer.send(turns.concat()).step(Step::Feed(feed.clone())).send(rest.clone());
+        let (answer, _) = emptied(served(&case).framed(BodyEnd::Chunked));
+        let feed = AnswerFeed::default();
+        let stalled =
+            answer.send(turns.concat()).step(AnswerStep::Feed(feed.clone())).send(rest.clone());
         let [_, (_, at_once)] = crate::support::turns("read_file", "{}");
         let first = AtomicBool::new(true);
         let upstream = Upstream::start(move |_| match first.swap(false, Ordering::SeqCst) {

@@ -7,7 +7,7 @@ use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::provider::{Block, POLICY, Provider, TOOLS};
 use callgate_testkit::sdk;
-use callgate_testkit::upstream::{Answer, Request, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, Request, Upstream};
 use serde_json::{Value, json};
 
 use crate::support::{MESSAGES, binary, gateway, setup};
@@ -321,7 +321,7 @@ pub(crate) fn failures() -> Vec<(&'static str, Failure)> {
         move |usual: Answer| {
             let whole = usual.clone().body();
             let part = whole.get(..whole.len() * at / 100).unwrap_or_default().to_vec();
-            Answer::stream("").send(part).step(Step::Cut)
+            Answer::stream("").send(part).step(AnswerStep::Cut)
         }
     };
     vec![
@@ -338,7 +338,7 @@ pub(crate) fn failures() -> Vec<(&'static str, Failure)> {
         ("cut at once", Box::new(cut(0))),
         ("cut early", Box::new(cut(40))),
         ("cut late", Box::new(cut(55))),
-        ("reset", Box::new(|_| Answer::stream("").step(Step::Reset))),
+        ("reset", Box::new(|_| Answer::stream("").step(AnswerStep::Reset))),
     ]
 }
 
@@ -425,7 +425,7 @@ fn a_client_that_left_is_not_asked_for() {
     let upstream = server_but(0, |usual| {
         let whole = usual.body();
         let (head, tail) = whole.split_at(whole.len() - 60);
-        Answer::stream("").send(head.to_vec()).step(Step::Stall).send(tail.to_vec())
+        Answer::stream("").send(head.to_vec()).step(AnswerStep::Stall).send(tail.to_vec())
     });
     let mut gateway = gateway(&upstream, POLICY, CONTINUE);
     let mut open =
@@ -444,7 +444,7 @@ fn a_client_that_left_is_not_asked_for() {
 fn the_client_hears_something_between_the_answers() {
     let upstream = server_but(1, |usual| {
         let whole = usual.body();
-        Answer::raw("").step(Step::Pause(std::time::Duration::from_millis(3500))).send(
+        Answer::raw("").step(AnswerStep::Pause(std::time::Duration::from_millis(3500))).send(
             [
                 b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n",
                 &*whole,
@@ -464,7 +464,7 @@ fn the_client_hears_something_between_the_answers() {
 
 #[test]
 fn a_stopping_gateway_ends_the_turn() {
-    let upstream = server_but(1, |_| Answer::raw("").step(Step::Stall));
+    let upstream = server_but(1, |_| Answer::raw("").step(AnswerStep::Stall));
     let mut gateway = gateway(&upstream, POLICY, CONTINUE);
     let mut open =
         Exchange::open(gateway.address(), &asked(&body(&[first("other way")], true))).unwrap();

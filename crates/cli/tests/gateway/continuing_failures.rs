@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Exchange, Reply};
 use callgate_testkit::provider::{Block, POLICY, Provider};
-use callgate_testkit::upstream::{Answer, Request, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, Request, Upstream};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ fn cut_inside_call(usual: Answer) -> Answer {
     let text = String::from_utf8(usual.body()).unwrap();
     let inside = text.find("input_json_delta").unwrap();
     let end = inside + text[inside..].find("\n\n").unwrap() + 2;
-    Answer::stream(text[..end].to_owned()).step(Step::Cut)
+    Answer::stream(text[..end].to_owned()).step(AnswerStep::Cut)
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn between_answers(settings: &str, happens: impl Fn(&Gateway)) -> (Reply, Gatewa
     let upstream = Upstream::start(move |request: &Request| {
         let usual = provider.answer(request);
         match count.fetch_add(1, Ordering::SeqCst) {
-            1 => Answer::stream("").step(Step::Stall).send(usual.body()),
+            1 => Answer::stream("").step(AnswerStep::Stall).send(usual.body()),
             _ => usual,
         }
     });

@@ -3,7 +3,7 @@
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::provider::POLICY;
-use callgate_testkit::upstream::{Answer, Request, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep, Request};
 use serde_json::{Value, json};
 
 use crate::continuing::{CONTINUE, failures, server, server_but};
@@ -231,7 +231,7 @@ fn a_client_that_left_is_not_asked_for() {
     let upstream = server_but(0, |usual| {
         let whole = usual.body();
         let (head, tail) = whole.split_at(whole.len() - 60);
-        Answer::stream("").send(head.to_vec()).step(Step::Stall).send(tail.to_vec())
+        Answer::stream("").send(head.to_vec()).step(AnswerStep::Stall).send(tail.to_vec())
     });
     let gateway = gateway(&upstream, POLICY, CONTINUE);
     let mut open =
@@ -246,7 +246,7 @@ fn a_client_that_left_is_not_asked_for() {
 
 #[test]
 fn a_stopping_gateway_ends_the_turn() {
-    let upstream = server_but(1, |_| Answer::raw("").step(Step::Stall));
+    let upstream = server_but(1, |_| Answer::raw("").step(AnswerStep::Stall));
     let mut gateway = gateway(&upstream, POLICY, CONTINUE);
     let mut open =
         Exchange::open(gateway.address(), &asked(&body(&[first("other way")], true))).unwrap();

@@ -7,7 +7,7 @@ use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::provider::{Block, POLICY, Provider, TOOLS};
 use callgate_testkit::sdk;
-use callgate_testkit::upstream::{Answer, Request, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, Request, Upstream};
 use serde_json::{Value, json};
 
 use crate::support::gateway;
@@ -220,7 +220,9 @@ pub(crate) fn a_next_answer_that_fails_ends_the_turn(api: &dyn Api) {
     let cut = |at: usize| {
         move |usual: Answer| {
             let kept = usual.clone().body().len() * at / 100;
-            usual.map_body(|body| body.get(..kept).unwrap_or_default().to_vec()).step(Step::Cut)
+            usual
+                .map_body(|body| body.get(..kept).unwrap_or_default().to_vec())
+                .step(AnswerStep::Cut)
         }
     };
     let [plain, _] = api.ends();
@@ -233,7 +235,10 @@ pub(crate) fn a_next_answer_that_fails_ends_the_turn(api: &dyn Api) {
             ),
             ("cut at once", Box::new(cut(0))),
             ("cut early", Box::new(cut(40))),
-            ("reset", Box::new(|usual: Answer| usual.map_body(|_| Vec::new()).step(Step::Reset))),
+            (
+                "reset",
+                Box::new(|usual: Answer| usual.map_body(|_| Vec::new()).step(AnswerStep::Reset)),
+            ),
         ];
         for (name, fail) in failures {
             let upstream = server_but(1, fail);
@@ -296,7 +301,7 @@ pub(crate) fn a_turn_the_client_changed_goes_as_it_was_sent(api: &dyn Api) {
 
 pub(crate) fn a_stopping_gateway_ends_the_turn(api: &dyn Api) {
     let form = api.forms()[0];
-    let upstream = server_but(1, |_| Answer::raw("").step(Step::Stall));
+    let upstream = server_but(1, |_| Answer::raw("").step(AnswerStep::Stall));
     let mut gateway = gateway(&upstream, POLICY, CONTINUE);
     let ask = asked(api, &first(api, "other way"), form);
     let open = Exchange::open(gateway.address(), &ask).unwrap();

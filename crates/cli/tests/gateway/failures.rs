@@ -5,7 +5,7 @@ use std::time::Duration;
 use callgate_testkit::clients;
 use callgate_testkit::corpus;
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::upstream::{Answer, Coding, Framing, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, BodyCoding, BodyEnd, Upstream};
 use serde_json::json;
 
 use crate::support::{
@@ -104,7 +104,7 @@ fn no_call_of_responses_passes_under_an_error_status() {
 #[test]
 fn an_error_that_decodes_to_too_much_is_refused() {
     let large = format!(r#"{{"error":{{"message":"{}"}}}}"#, random_letters(6 << 20));
-    let upstream = Upstream::always(Answer::json(400, large).encoded(&[Coding::Gzip]));
+    let upstream = Upstream::always(Answer::json(400, large).encoded(&[BodyCoding::Gzip]));
     let gateway = gateway(&upstream, ALLOW, "");
     let reply = ask(MESSAGES).send(gateway.address());
     assert_eq!((reply.status, reply.text().len() < 1000), (502, true));
@@ -248,7 +248,7 @@ fn an_upstream_that_is_not_there_is_told() {
 }
 
 /// A turn that is cut off inside its call.
-fn broken(path: &str, step: Step) -> Answer {
+fn broken(path: &str, step: AnswerStep) -> Answer {
     let (_, answer) = turns("read_file", r#"{"path":"a long enough name"}"#)
         .into_iter()
         .find(|(known, _)| *known == path)
@@ -262,7 +262,7 @@ fn broken(path: &str, step: Step) -> Answer {
 #[test]
 fn a_stream_that_breaks_inside_a_call_shows_no_call() {
     for path in [MESSAGES, CHAT] {
-        for step in [Step::Cut, Step::Reset] {
+        for step in [AnswerStep::Cut, AnswerStep::Reset] {
             let upstream = Upstream::always(broken(path, step));
             let gateway = gateway(&upstream, HELD, "");
             let reply = ask(path).send(gateway.address());
@@ -277,7 +277,7 @@ fn a_stream_that_breaks_inside_a_call_shows_no_call() {
 #[test]
 fn a_stream_that_breaks_inside_a_live_call_is_reported() {
     for path in [MESSAGES, CHAT] {
-        for step in [Step::Cut, Step::Reset] {
+        for step in [AnswerStep::Cut, AnswerStep::Reset] {
             let upstream = Upstream::always(broken(path, step));
             let gateway = gateway(&upstream, ALLOW, "");
             let reply = ask(path).send(gateway.address());
@@ -291,14 +291,14 @@ fn a_stream_that_breaks_inside_a_live_call_is_reported() {
 fn a_stream_that_breaks_inside_its_text_is_reported() {
     // To some clients a stream that just ends is a whole message.
     for (path, answer) in turns("read_file", "{}") {
-        for framing in [Framing::Chunked, Framing::Length] {
-            for step in [Step::Cut, Step::Reset] {
+        for framing in [BodyEnd::Chunked, BodyEnd::Length] {
+            for step in [AnswerStep::Cut, AnswerStep::Reset] {
                 let (answer, body) = emptied(answer.clone());
                 let text = String::from_utf8(body).unwrap();
                 let head = &text[..text.find(SAID).unwrap()];
                 let head = &head[..head.rfind("\n\n").unwrap() + 2];
                 let answer = match framing {
-                    Framing::Length => answer.header("content-length", "9000"),
+                    BodyEnd::Length => answer.header("content-length", "9000"),
                     _ => answer,
                 };
                 let answer = answer.framed(framing).send(head).pause(50).step(step);
@@ -316,10 +316,10 @@ fn a_stream_that_breaks_inside_its_text_is_reported() {
 fn a_response_that_breaks_before_its_first_byte_is_reported() {
     for path in [MESSAGES, CHAT] {
         for kind in ["text/event-stream", "application/json"] {
-            for step in [Step::Cut, Step::Reset] {
+            for step in [AnswerStep::Cut, AnswerStep::Reset] {
                 let answer = Answer::new(200).header("content-type", kind);
                 let upstream =
-                    Upstream::always(answer.framed(Framing::Chunked).pause(50).step(step));
+                    Upstream::always(answer.framed(BodyEnd::Chunked).pause(50).step(step));
                 let gateway = gateway(&upstream, ALLOW, "");
                 let reply = ask(path).send(gateway.address());
                 let told = reply.text().contains("error") || !reply.is_whole;
@@ -332,15 +332,16 @@ fn a_response_that_breaks_before_its_first_byte_is_reported() {
 #[test]
 fn a_whole_body_that_is_cut_off_is_refused() {
     for (path, answer) in whole_turns("delete_all", "{}") {
-        for framing in [Framing::Length, Framing::Chunked] {
+        for framing in [BodyEnd::Length, BodyEnd::Chunked] {
             let (_, body) = emptied(answer.clone());
             let half = &body[..body.len() - 20];
             let answer = Answer::new(200).header("content-type", "application/json");
             let answer = match framing {
-                Framing::Length => answer.header("content-length", "5000"),
+                BodyEnd::Length => answer.header("content-length", "5000"),
                 _ => answer,
             };
-            let upstream = Upstream::always(answer.framed(framing).send(half).step(Step::Cut));
+            let upstream =
+                Upstream::always(answer.framed(framing).send(half).step(AnswerStep::Cut));
             let gateway = gateway(&upstream, DENY, "");
             let reply = ask(path).send(gateway.address());
             assert!(!reply.text().contains("delete_all"), "{}", reply.text());
@@ -351,7 +352,7 @@ fn a_whole_body_that_is_cut_off_is_refused() {
 
 #[test]
 fn an_upstream_that_stalls_is_cut_after_the_idle_timeout() {
-    let upstream = Upstream::always(broken(MESSAGES, Step::Stall));
+    let upstream = Upstream::always(broken(MESSAGES, AnswerStep::Stall));
     let gateway = gateway(&upstream, HELD, "gateway: { idle_timeout: 1s }");
     let reply = ask(MESSAGES).send(gateway.address());
     assert!(!reply.text().contains("read_file"), "{}", reply.text());
@@ -364,7 +365,7 @@ fn a_stream_that_is_slow_but_alive_is_not_cut() {
     let (answer, whole) = emptied(answer);
     let ping = b"event: ping\ndata: {\"type\": \"ping\"}\n\n".to_vec();
     // Twice as long as the timeout, and never silent for that long.
-    let answer = answer.step(Step::Repeat(ping.clone(), 8, Duration::from_millis(250)));
+    let answer = answer.step(AnswerStep::Repeat(ping.clone(), 8, Duration::from_millis(250)));
     let upstream = Upstream::always(answer.send(whole.clone()));
     let gateway = gateway(&upstream, ALLOW, "gateway: { idle_timeout: 1s }");
     let reply = ask(path).send(gateway.address());

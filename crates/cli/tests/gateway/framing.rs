@@ -1,7 +1,7 @@
 //! Where one response ends, and what is not a response: corners of HTTP that could bypass the gate.
 
 use callgate_testkit::http::Ask;
-use callgate_testkit::upstream::{Answer, Framing, Upstream};
+use callgate_testkit::upstream::{Answer, BodyEnd, Upstream};
 
 use crate::support::{ALLOW, CHAT, DENY, ask, emptied, gateway, whole_turns};
 
@@ -116,9 +116,9 @@ fn trailers_do_not_reach_the_client() {
 
 #[test]
 fn two_coding_headers_are_one_list() {
-    use callgate_testkit::upstream::Coding;
+    use callgate_testkit::upstream::BodyCoding;
     let body = completion("delete_all");
-    let twice = Coding::Brotli.encode(&Coding::Gzip.encode(&body));
+    let twice = BodyCoding::Brotli.encode(&BodyCoding::Gzip.encode(&body));
     for policy in [ALLOW, DENY] {
         let answer = Answer::json(200, twice.clone());
         let answer = answer.header("content-encoding", "gzip").header("content-encoding", "br");
@@ -132,8 +132,8 @@ fn two_coding_headers_are_one_list() {
 
 #[test]
 fn a_body_that_expands_without_end_is_refused() {
-    use callgate_testkit::upstream::Coding;
-    let huge = Coding::Gzip.encode(&vec![b' '; 200 << 20]);
+    use callgate_testkit::upstream::BodyCoding;
+    let huge = BodyCoding::Gzip.encode(&vec![b' '; 200 << 20]);
     let answer = Answer::json(200, huge).header("content-encoding", "gzip");
     let upstream = Upstream::always(answer);
     let gateway = gateway(&upstream, ALLOW, "");
@@ -144,7 +144,7 @@ fn a_body_that_expands_without_end_is_refused() {
 #[test]
 fn a_claimed_length_is_not_believed_for_a_changed_body() {
     for (path, answer) in whole_turns("delete_all", "{}") {
-        for framing in [Framing::Length, Framing::Chunked, Framing::Close] {
+        for framing in [BodyEnd::Length, BodyEnd::Chunked, BodyEnd::Close] {
             let upstream = Upstream::always(answer.clone().framed(framing));
             let gateway = gateway(&upstream, DENY, "");
             let reply = ask(path).send(gateway.address());

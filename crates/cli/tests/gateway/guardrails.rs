@@ -3,7 +3,7 @@
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
 use callgate_testkit::provider::{Block, POLICY, Provider};
-use callgate_testkit::upstream::{Answer, Coding, Upstream};
+use callgate_testkit::upstream::{Answer, BodyCoding, Upstream};
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, MESSAGES, ask, gateway, hits, is_refusal, turns, whole_turns};
@@ -164,7 +164,7 @@ fn request(path: &str, text: &str) -> Vec<u8> {
 #[test]
 fn a_request_is_masked_before_the_model_sees_it() {
     for (path, answer) in answers("Fine.").into_iter().step_by(2) {
-        for coding in [None, Some(Coding::Gzip)] {
+        for coding in [None, Some(BodyCoding::Gzip)] {
             let upstream = Upstream::always(answer.clone());
             let gateway = gateway(&upstream, MASK, "");
             let body = request(path, &format!("use {SECRET} \"now\""));

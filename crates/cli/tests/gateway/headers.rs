@@ -1,7 +1,7 @@
 //! Headers, both ways.
 
 use callgate_testkit::http::Ask;
-use callgate_testkit::upstream::{Answer, Coding, Framing, Upstream};
+use callgate_testkit::upstream::{Answer, BodyCoding, BodyEnd, Upstream};
 
 use crate::support::{ALLOW, CHAT, DENY, MESSAGES, ask, emptied, gateway, turns, whole_turns};
 
@@ -47,7 +47,7 @@ fn headers_that_do_not_fit_a_changed_body_are_removed() {
         "trailer",
     ];
     for (path, answer) in whole_turns("delete_all", "{}") {
-        let mut answer = answer.encoded(&[Coding::Gzip]);
+        let mut answer = answer.encoded(&[BodyCoding::Gzip]);
         for name in STALE.iter().filter(|name| **name != "content-encoding") {
             answer = answer.header(name, "stale");
         }
@@ -70,7 +70,7 @@ fn headers_that_do_not_fit_a_changed_body_are_removed() {
 fn headers_of_one_connection_stay_on_it() {
     let answer = turns("read_file", "{}")[0].1.clone();
     let answer = answer
-        .framed(Framing::Chunked)
+        .framed(BodyEnd::Chunked)
         .header("connection", "x-hop-down")
         .header("x-hop-down", "1")
         .header("keep-alive", "timeout=5")

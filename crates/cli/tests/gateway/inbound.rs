@@ -1,7 +1,7 @@
 //! Tools that a request offers: refused, taken out, or left alone.
 
 use callgate_testkit::http::Ask;
-use callgate_testkit::upstream::{Coding, Request, Upstream};
+use callgate_testkit::upstream::{BodyCoding, Request, Upstream};
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, MESSAGES, gateway, is_refusal, whole_turns};
@@ -109,7 +109,7 @@ fn a_coded_request_is_read_too() {
     let upstream = server(CHAT);
     let gateway = gateway(&upstream, RULES, "");
     let (_, body) = ask(CHAT, &[offers(CHAT)[0].0.clone()]);
-    let coded = Coding::Gzip.encode(body.as_bytes());
+    let coded = BodyCoding::Gzip.encode(body.as_bytes());
     let ask = Ask::post(CHAT, coded).header("content-encoding", "gzip");
     is_refusal(&ask.send(gateway.address()), CHAT, 400);
     assert!(upstream.requests().is_empty());

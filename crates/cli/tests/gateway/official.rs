@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::drive;
 use callgate_testkit::gateway::{Gateway, Setup};
-use callgate_testkit::sdk::{self, Treatment, every_name};
+use callgate_testkit::sdk::{self, ResponseTreatment, every_name};
 use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn official_clients_see_the_corpus_as_it_was_allowed() {
         let jobs = roots.jobs(&cases, |number, treatment| {
             let fits = is_plain || cases[number].body.len() < 8 << 10;
             let chosen = number % every == turn && fits;
-            chosen.then_some(if *treatment == Treatment::Direct { "" } else { way })
+            chosen.then_some(if *treatment == ResponseTreatment::Direct { "" } else { way })
         });
         assert!(jobs.len() > 20, "{way}: only {} jobs", jobs.len());
         let seen = sdk::read(&mut readers, &jobs);
@@ -53,7 +53,7 @@ fn official_clients_see_the_corpus_as_it_was_allowed() {
 
 /// One gateway for each treatment, and the upstream itself.
 struct Roots {
-    gateways: Vec<(Treatment, Gateway)>,
+    gateways: Vec<(ResponseTreatment, Gateway)>,
     direct: String,
 }
 
@@ -61,18 +61,18 @@ impl Roots {
     fn start(upstream: &Upstream, cases: &[Case]) -> Self {
         let names: BTreeSet<String> = cases.iter().flat_map(every_name).collect();
         let names: Vec<String> = names.into_iter().collect();
-        let start = |treatment: Treatment| {
+        let start = |treatment: ResponseTreatment| {
             let policy = treatment.policy(&names)?;
             // Arguments that cannot be read could change callgate itself; this is about bytes.
             let settings = format!("on_deny: {}\nprotect: off", treatment.on_deny());
             Some((treatment, signing(setup(upstream, &policy, &settings))))
         };
-        let gateways = Treatment::COMMON.into_iter().filter_map(start).collect();
+        let gateways = ResponseTreatment::COMMON.into_iter().filter_map(start).collect();
         Self { gateways, direct: upstream.url() }
     }
 
-    fn root(&self, treatment: &Treatment) -> Option<String> {
-        if *treatment == Treatment::Direct {
+    fn root(&self, treatment: &ResponseTreatment) -> Option<String> {
+        if *treatment == ResponseTreatment::Direct {
             return Some(self.direct.clone());
         }
         let found = self.gateways.iter().find(|(known, _)| known == treatment)?;
@@ -83,11 +83,11 @@ impl Roots {
     fn jobs<'a>(
         &self,
         cases: &[Case],
-        way: impl Fn(usize, &Treatment) -> Option<&'a str>,
+        way: impl Fn(usize, &ResponseTreatment) -> Option<&'a str>,
     ) -> Vec<Value> {
         let mut jobs = Vec::new();
         for (number, case) in cases.iter().enumerate() {
-            for treatment in Treatment::of(case) {
+            for treatment in ResponseTreatment::of(case) {
                 // Which tool is denied is another in each case, but the gateways serve them all.
                 let (Some(root), Some(way)) = (self.root(&treatment), way(number, &treatment))
                 else {
@@ -117,9 +117,9 @@ fn signing(setup: Setup) -> Gateway {
     keys.into_iter().fold(setup, |setup, (name, value)| setup.env(name, value)).start()
 }
 
-fn check(cases: &[Case], seen: &BTreeMap<String, sdk::Seen>) {
+fn check(cases: &[Case], seen: &BTreeMap<String, sdk::ClientResults>) {
     let policies = drive::allow_all_held();
-    let read = cases.iter().filter(|case| seen.contains_key(&Treatment::Direct.id(case)));
+    let read = cases.iter().filter(|case| seen.contains_key(&ResponseTreatment::Direct.id(case)));
     let mut failures = Vec::new();
     for case in read {
         // What a gate allows of it: the gateway judges by the same rule.
@@ -127,7 +127,7 @@ fn check(cases: &[Case], seen: &BTreeMap<String, sdk::Seen>) {
         let run = drive::run(case.dialect, settings, &policies, [&*case.body]);
         let allowed = run.judged.into_iter().filter(|(_, _, allowed)| *allowed);
         let allowed = allowed.map(|(name, input, _)| json!([name, input])).collect();
-        let allowed = BTreeMap::from([(Treatment::AllowHeld.id(case), allowed)]);
+        let allowed = BTreeMap::from([(ResponseTreatment::AllowHeld.id(case), allowed)]);
         failures.extend(sdk::check(case, seen, &allowed));
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));

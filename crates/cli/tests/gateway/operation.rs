@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::upstream::{Answer, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerStep, Upstream};
 
 use crate::support::{
     ALLOW, CHAT, DENY, MESSAGES, SAID, ask, emptied, gateway, setup, turns, whole_turns,
@@ -45,8 +45,8 @@ fn a_client_that_goes_away_cancels_the_upstream() {
         // First one that is written to all the time, then one that is silent.
         let piece = answer.clone().map_body(|body| body.to_vec());
         for step in [
-            Step::Repeat(b": still here\n\n".to_vec(), 3000, Duration::from_millis(10)),
-            Step::Stall,
+            AnswerStep::Repeat(b": still here\n\n".to_vec(), 3000, Duration::from_millis(10)),
+            AnswerStep::Stall,
         ] {
             let upstream = Upstream::always(piece.clone().step(step));
             let gateway = gateway(&upstream, ALLOW, "");
@@ -61,7 +61,7 @@ fn a_client_that_goes_away_cancels_the_upstream() {
 #[test]
 fn a_client_that_goes_away_before_the_answer_cancels_the_upstream() {
     use std::io::Write;
-    let raw = Answer::raw("").step(Step::Stall);
+    let raw = Answer::raw("").step(AnswerStep::Stall);
     let upstream = Upstream::always(raw);
     let gateway = gateway(&upstream, ALLOW, "");
     let mut stream = std::net::TcpStream::connect(gateway.address()).unwrap();
@@ -78,7 +78,7 @@ fn shutdown_lets_a_stream_finish() {
         let (answer, whole) = emptied(answer);
         let text = String::from_utf8(whole.clone()).unwrap();
         let (head, tail) = text.split_at(text.find("event: message_delta").unwrap());
-        let upstream = Upstream::always(answer.send(head).step(Step::Stall).send(tail));
+        let upstream = Upstream::always(answer.send(head).step(AnswerStep::Stall).send(tail));
         let mut gateway = gateway(&upstream, ALLOW, "");
         let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
         assert!(exchange.read_until(SAID));
@@ -107,7 +107,7 @@ fn shutdown_lets_a_stream_finish() {
 #[test]
 fn shutdown_does_not_wait_for_ever() {
     let [(path, answer), _] = turns("read_file", "{}");
-    let upstream = Upstream::always(answer.step(Step::Stall));
+    let upstream = Upstream::always(answer.step(AnswerStep::Stall));
     let mut gateway = gateway(&upstream, ALLOW, "gateway: { shutdown_timeout: 1s }");
     let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
     assert!(exchange.read_until(SAID));

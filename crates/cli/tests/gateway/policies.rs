@@ -145,7 +145,7 @@ fn a_stream_keeps_the_policy_it_began_with_or_the_newer_one() {
         .find("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1")
         .unwrap();
     let (head, tail) = text.split_at(at);
-    let answer = answer.send(head).step(callgate_testkit::upstream::Step::Stall).send(tail);
+    let answer = answer.send(head).step(callgate_testkit::upstream::AnswerStep::Stall).send(tail);
     let upstream = Upstream::always(answer);
     let gateway = gateway(&upstream, DENY, "");
     let mut exchange =

@@ -112,7 +112,7 @@ fn the_record_is_there_when_the_call_is() {
 #[test]
 fn a_released_call_is_on_record_after_a_kill() {
     let [(path, answer), _] = turns("read_file", "{}");
-    let upstream = Upstream::always(answer.step(callgate_testkit::upstream::Step::Stall));
+    let upstream = Upstream::always(answer.step(callgate_testkit::upstream::AnswerStep::Stall));
     let gateway = gateway(&upstream, ALLOW, "");
     let mut exchange =
         callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();

@@ -162,12 +162,12 @@ fn the_rest_of_a_restored_request_stays_byte_for_byte() {
 
 #[test]
 fn a_compressed_request_is_restored_too() {
-    use callgate_testkit::upstream::Coding;
+    use callgate_testkit::upstream::BodyCoding;
     let upstream = server(Provider::scripted());
     let gateway = gateway(&upstream, POLICY, "");
     let messages = given(&gateway, CHAT, "all by name");
     let body = json!({ "model": "any", "messages": messages }).to_string();
-    let ask = Ask::post(CHAT, Coding::Gzip.encode(body.as_bytes()))
+    let ask = Ask::post(CHAT, BodyCoding::Gzip.encode(body.as_bytes()))
         .header("authorization", "Bearer none")
         .header("content-encoding", "gzip");
     let reply = ask.send(gateway.address());

@@ -7,7 +7,7 @@ use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Reply};
 use callgate_testkit::provider::Block;
-use callgate_testkit::upstream::{Answer, Coding, Request, Upstream};
+use callgate_testkit::upstream::{Answer, BodyCoding, Request, Upstream};
 use serde_json::{Value, json};
 
 /// Allows everything by name.
@@ -107,7 +107,7 @@ fn from_corpus(cases: &[Case], request: &Request) -> Answer {
     let mut answer = served(case);
     let mut codings = Vec::new();
     for word in words {
-        match Coding::ALL.into_iter().find(|coding| coding.name() == word) {
+        match BodyCoding::ALL.into_iter().find(|coding| coding.name() == word) {
             Some(coding) => codings.push(coding),
             None => answer = answer.dribbled(),
         }

@@ -1,7 +1,7 @@
 //! `tools:` of the config: what the operator knows about tools that callgate does not know.
 
 use callgate_testkit::http::Exchange;
-use callgate_testkit::upstream::{Feed, Step, Upstream};
+use callgate_testkit::upstream::{AnswerFeed, AnswerStep, Upstream};
 
 use crate::support::{CHAT, MESSAGES, SAID, ask, emptied, gateway, turns, whole_turns};
 
@@ -21,8 +21,8 @@ fn streams(settings: &str) -> bool {
     let all = events(&whole);
     let is_end = |event: &Vec<u8>| String::from_utf8_lossy(event).contains("content_block_stop");
     let end = all.iter().rposition(is_end).unwrap();
-    let feed = Feed::default();
-    let answer = answer.send(all[..end].concat()).step(Step::Feed(feed.clone()));
+    let feed = AnswerFeed::default();
+    let answer = answer.send(all[..end].concat()).step(AnswerStep::Feed(feed.clone()));
     let upstream = Upstream::always(answer.send(all[end..].concat()));
     let gateway = gateway(&upstream, NO_DELETES, settings);
     let mut exchange = Exchange::open(gateway.address(), &ask(MESSAGES)).unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callgate_testkit::gateway::{Gateway, Setup};
-use callgate_testkit::socket::{self, Feed, Lines};
+use callgate_testkit::socket::{self, CommandOutput, FeedClient};
 use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ fn the_socket_says_what_the_tools_say() {
 fn the_feed_reports_gateways_and_shims() {
     let (gateway, place, _upstream) = gateway();
     let socket = socket::of(&gateway);
-    let mut feed = Feed::open(&socket, "?after=0");
+    let mut feed = FeedClient::open(&socket, "?after=0");
     assert_eq!(feeds(&gateway), 1);
     ask().send(gateway.address());
     let denied = feed.record_that(|record| is_call_of(record, "Bash"));
@@ -104,11 +104,11 @@ fn the_feed_reports_gateways_and_shims() {
     let called = feed.record_that(|record| is_call_of(record, "echo"));
     let after = denied["seq"].as_u64().unwrap();
     // It continues after any number, without a gap; and pages tell the same.
-    let mut resumed = Feed::open(&socket, &format!("?after={after}"));
+    let mut resumed = FeedClient::open(&socket, &format!("?after={after}"));
     let (first, _) = resumed.record();
     assert_eq!(first, after + 1);
     assert_eq!(resumed.record_that(|record| is_call_of(record, "echo")), called);
-    let mut filtered = Feed::open(&socket, "?after=0&kind=mcp_tool_called");
+    let mut filtered = FeedClient::open(&socket, "?after=0&kind=mcp_tool_called");
     assert_eq!(filtered.record().1, called);
     let (mut at, mut paged) = (0, Vec::new());
     loop {
@@ -127,7 +127,7 @@ fn the_feed_reports_gateways_and_shims() {
 }
 
 /// What `tail` shows of the calls, as it comes.
-fn call_of(tail: &Lines, tool: &str) -> Value {
+fn call_of(tail: &CommandOutput, tool: &str) -> Value {
     loop {
         let record = tail.json();
         if is_call_of(&record, tool) {
@@ -139,8 +139,8 @@ fn call_of(tail: &Lines, tool: &str) -> Value {
 #[test]
 fn tail_reads_the_feed_and_survives_its_gateway() {
     let (mut gateway, place, _upstream) = gateway();
-    let all = Lines::start(&mut gateway.command(&["tail", "--json"]));
-    let shown = Lines::start(&mut gateway.command(&["tail", "--verdict", "deny"]));
+    let all = CommandOutput::start(&mut gateway.command(&["tail", "--json"]));
+    let shown = CommandOutput::start(&mut gateway.command(&["tail", "--verdict", "deny"]));
     assert!(gateway.wait_until(|gateway| feeds(gateway) == 2), "tail does not use the feed");
     ask().send(gateway.address());
     call_of(&all, "Bash");
@@ -161,7 +161,7 @@ fn tail_reads_the_feed_and_survives_its_gateway() {
 #[test]
 fn tail_shows_each_record_once_whatever_its_source() {
     let (mut gateway, place, _upstream) = gateway();
-    let tail = Lines::start(&mut gateway.command(&["tail", "--json", "--limit", "1000"]));
+    let tail = CommandOutput::start(&mut gateway.command(&["tail", "--json", "--limit", "1000"]));
     assert!(gateway.wait_until(|gateway| feeds(gateway) == 1), "tail does not use the feed");
     shim_calls(&place, "echo");
     ask().send(gateway.address());

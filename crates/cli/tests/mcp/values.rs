@@ -1,19 +1,19 @@
 //! Arguments that programs read in different ways, at an MCP server behind `callgate mcp wrap`.
 
-use callgate_testkit::values::{self, Case};
+use callgate_testkit::values::{self, ConditionCase};
 use serde_json::json;
 
 use crate::support::{Place, simple, tool};
 
 /// A rule that denies on a condition denies the call, and one that allows on it does not allow it.
 #[track_caller]
-fn counts_against_the_call(cases: &[Case]) {
+fn counts_against_the_call(cases: &[ConditionCase]) {
     is_stopped(cases, &values::denying(cases));
     is_stopped(cases, &values::allowing(cases));
 }
 
 #[track_caller]
-fn is_stopped(cases: &[Case], policy: &str) {
+fn is_stopped(cases: &[ConditionCase], policy: &str) {
     let tools = (0..cases.len()).map(|place| tool(&values::tool(place), "Does something."));
     let mut answers = simple();
     answers["tools/list"] = json!({ "result": { "tools": tools.collect::<Vec<_>>() } });

@@ -10,14 +10,14 @@ use crate::shapes;
 
 /// Whether a client asks for a stream or for one body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
+pub enum RequestMode {
     /// A stream.
     Stream,
     /// One body.
     Whole,
 }
 
-impl Mode {
+impl RequestMode {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Stream, Self::Whole];
 
@@ -34,14 +34,14 @@ impl Mode {
 #[derive(Debug, Clone)]
 pub(super) struct Body {
     pub(super) dialect: Dialect,
-    pub(super) mode: Mode,
+    pub(super) mode: RequestMode,
     /// The frames of a stream. A whole body is one frame.
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<BodyFrame>,
 }
 
 /// One event, line or message.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Frame {
+pub(super) struct BodyFrame {
     /// The event's name, where the stream names its events.
     pub(super) name: Option<String>,
     pub(super) data: Data,
@@ -55,7 +55,7 @@ pub(super) enum Data {
     Raw(String),
 }
 
-impl Frame {
+impl BodyFrame {
     /// A frame of text, which is JSON or not.
     pub(super) fn new(name: Option<&str>, data: &str) -> Self {
         let json = Tree::parse(data).map(Data::Json);
@@ -87,22 +87,22 @@ impl Frame {
 
 impl Body {
     /// Takes bytes apart. `None` if they are not framed as the clients ask for it.
-    pub(super) fn parse(dialect: Dialect, mode: Mode, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn parse(dialect: Dialect, mode: RequestMode, bytes: &[u8]) -> Option<Self> {
         let framing = shapes::framing(dialect, bytes)?;
         let frames = match mode {
-            Mode::Whole => vec![Frame::new(None, std::str::from_utf8(bytes).ok()?)],
-            Mode::Stream if framing == framing_of(dialect) => {
+            RequestMode::Whole => vec![BodyFrame::new(None, std::str::from_utf8(bytes).ok()?)],
+            RequestMode::Stream if framing == framing_of(dialect) => {
                 let mut frames = Vec::new();
                 shapes::each_frame(framing, bytes, |frame| {
                     if let Some(data) = frame.data() {
                         let name = frame.event().map(String::from_utf8_lossy);
                         let data = String::from_utf8_lossy(data);
-                        frames.push(Frame::new(name.as_deref(), &data));
+                        frames.push(BodyFrame::new(name.as_deref(), &data));
                     }
                 })?;
                 frames
             }
-            Mode::Stream => return None,
+            RequestMode::Stream => return None,
         };
         Some(Self { dialect, mode, frames })
     }
@@ -117,9 +117,9 @@ impl Body {
         self.frames.iter().map(|frame| self.chunk(frame)).collect()
     }
 
-    fn chunk(&self, frame: &Frame) -> Vec<u8> {
+    fn chunk(&self, frame: &BodyFrame) -> Vec<u8> {
         let text = frame.text();
-        if self.mode == Mode::Whole {
+        if self.mode == RequestMode::Whole {
             return text.into_bytes();
         }
         let style = Style::default_of(framing_of(self.dialect));
@@ -134,10 +134,10 @@ impl Body {
 
     pub(super) fn content_type(&self) -> &'static str {
         match (self.mode, framing_of(self.dialect)) {
-            (Mode::Whole, _) => "application/json",
-            (Mode::Stream, Framing::Lines) => "application/x-ndjson",
-            (Mode::Stream, Framing::EventStream) => "application/vnd.amazon.eventstream",
-            (Mode::Stream, _) => "text/event-stream; charset=utf-8",
+            (RequestMode::Whole, _) => "application/json",
+            (RequestMode::Stream, Framing::Lines) => "application/x-ndjson",
+            (RequestMode::Stream, Framing::EventStream) => "application/vnd.amazon.eventstream",
+            (RequestMode::Stream, _) => "text/event-stream; charset=utf-8",
         }
     }
 }

@@ -34,14 +34,14 @@ impl Passage {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gated {
     pub(super) out: Vec<u8>,
-    pub(super) judged: Vec<Judged>,
+    pub(super) judged: Vec<GatedCall>,
     /// The tools that were allowed by name, before their arguments were there.
     pub(super) streamed: Vec<String>,
 }
 
 /// A call that was judged.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct GatedCall {
     pub(super) name: String,
     /// The arguments with which it was allowed: rewritten where a rule rewrites them. Empty where it
     /// was denied by name.
@@ -52,7 +52,7 @@ pub(super) struct Judged {
 impl Gated {
     pub(super) fn run(body: &Body, policies: &Policies, passage: &Passage) -> Self {
         let gate = Gate::new(body.dialect, drive::settings(passage.on_deny));
-        let mut driver = Driver {
+        let mut driver = GateDriver {
             gate,
             policies,
             delay: passage.delay,
@@ -72,7 +72,7 @@ impl Gated {
     }
 }
 
-struct Driver<'a> {
+struct GateDriver<'a> {
     gate: Gate,
     policies: &'a Policies,
     delay: usize,
@@ -83,7 +83,7 @@ struct Driver<'a> {
     gated: Gated,
 }
 
-impl Driver<'_> {
+impl GateDriver<'_> {
     fn steps(&mut self) {
         loop {
             while self.waiting.front().is_some_and(|(due, ..)| *due <= self.frame) {
@@ -116,7 +116,11 @@ impl Driver<'_> {
                 NameAnswer::Stream(permit)
             }
             NameJudgement::Deny(judgement) => {
-                self.gated.judged.push(Judged { name, arguments: String::new(), allowed: false });
+                self.gated.judged.push(GatedCall {
+                    name,
+                    arguments: String::new(),
+                    allowed: false,
+                });
                 NameAnswer::Deny(judgement.denial(call).unwrap())
             }
             NameJudgement::NeedArguments => NameAnswer::NeedArguments,
@@ -133,7 +137,7 @@ impl Driver<'_> {
             "judged without arguments"
         );
         let name = call.name.raw().to_owned();
-        self.gated.judged.push(Judged { name, arguments, allowed });
+        self.gated.judged.push(GatedCall { name, arguments, allowed });
         answer
     }
 }

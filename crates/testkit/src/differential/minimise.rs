@@ -2,15 +2,15 @@
 
 use super::body::Body;
 use super::oracle::{Violation, check};
-use super::pool::{Language, Pool};
-use super::sample::Sample;
+use super::pool::{ClientLanguage, Pool};
+use super::sample::BodySample;
 
 /// Each round is one batch for the drivers.
 const ROUNDS: usize = 40;
 const CANDIDATES: usize = 48;
 
 /// Drops frames, then members, as long as the same client still has the same kind of violation.
-pub(super) fn minimise(pool: &mut Pool, sample: &Sample, violation: &Violation) -> Sample {
+pub(super) fn minimise(pool: &mut Pool, sample: &BodySample, violation: &Violation) -> BodySample {
     let mut least = sample.clone();
     let mut tried = 0;
     for _ in 0..ROUNDS {
@@ -59,16 +59,16 @@ fn smaller(body: &Body) -> Vec<Body> {
 
 fn first_that_shows(
     pool: &mut Pool,
-    sample: &Sample,
+    sample: &BodySample,
     bodies: Vec<Body>,
     violation: &Violation,
 ) -> Option<(usize, Body)> {
     let policies = sample.policies();
-    let samples: Vec<Sample> =
-        bodies.into_iter().map(|body| Sample { body, ..sample.clone() }).collect();
+    let samples: Vec<BodySample> =
+        bodies.into_iter().map(|body| BodySample { body, ..sample.clone() }).collect();
     let gated: Vec<_> = samples.iter().map(|sample| sample.gated(&policies)).collect();
     let outputs = samples.iter().zip(&gated).map(|(sample, gated)| (sample, gated.out.as_slice()));
-    let language = Language::of(&violation.client);
+    let language = ClientLanguage::of(&violation.client);
     let seen = pool.read_with(&[language], &outputs.collect::<Vec<_>>());
     let shows = |place: &usize| {
         let found = check(&gated[*place], &policies, &seen[*place]).violations;

@@ -7,7 +7,7 @@ use callgate_dialect::Dialect;
 
 use scramble::scramble;
 
-use super::body::{Body, Data, Frame, Mode};
+use super::body::{Body, BodyFrame, Data, RequestMode};
 use super::seeds::Seeds;
 use super::tree::Tree;
 use crate::rng::Rng;
@@ -15,7 +15,7 @@ use crate::rng::Rng;
 /// Changes a body in a few ways.
 pub(super) fn mutate(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {
     let mut changes = 1 + rng.below(4).min(rng.below(6));
-    if body.mode == Mode::Stream {
+    if body.mode == RequestMode::Stream {
         match rng.below(4) {
             0 => unfinish(body, rng),
             1 | 2 => {
@@ -28,11 +28,11 @@ pub(super) fn mutate(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {
     }
     for _ in 0..changes {
         match body.mode {
-            Mode::Stream if rng.one_in(2) => change_frames(body, seeds, rng),
+            RequestMode::Stream if rng.one_in(2) => change_frames(body, seeds, rng),
             _ => members::change(body, rng),
         }
     }
-    if body.mode == Mode::Stream {
+    if body.mode == RequestMode::Stream {
         body.frames.truncate(MOST_FRAMES);
     }
 }
@@ -88,7 +88,7 @@ fn unfinish(body: &mut Body, rng: &mut Rng) {
 }
 
 /// What kind of event a frame is.
-fn kind(frame: &Frame) -> String {
+fn kind(frame: &BodyFrame) -> String {
     let Some(Tree::Object(members)) = frame.json() else { return String::new() };
     let text = |key: &str| {
         members.iter().find_map(|member| match member {
@@ -115,13 +115,13 @@ fn repeat(body: &mut Body, rng: &mut Rng) {
 
 /// Adds a stretch of another response: its indices and ids are in use already.
 fn append(body: &mut Body, place: usize, seeds: &Seeds, rng: &mut Rng) {
-    let other = seeds.pick(body.dialect, Mode::Stream, rng).body.frames;
+    let other = seeds.pick(body.dialect, RequestMode::Stream, rng).body.frames;
     let start = rng.below(other.len());
     let stretch = other.into_iter().skip(start).take(1 + rng.below(12));
     body.frames.splice(place..place, stretch);
 }
 
-fn insert(body: &mut Body, place: usize, frame: Option<Frame>) {
+fn insert(body: &mut Body, place: usize, frame: Option<BodyFrame>) {
     if let Some(frame) = frame {
         body.frames.insert(place.min(body.frames.len()), frame);
     }
@@ -131,7 +131,7 @@ fn insert(body: &mut Body, place: usize, frame: Option<Frame>) {
 fn interleave(body: &mut Body, rng: &mut Rng) {
     let start = rng.below(body.frames.len());
     let end = start + rng.below(body.frames.len() - start + 1);
-    let mut first: Vec<Frame> = body.frames.drain(start..end).collect();
+    let mut first: Vec<BodyFrame> = body.frames.drain(start..end).collect();
     let mut second = first.split_off(first.len() / 2);
     let mut mixed = Vec::new();
     while !first.is_empty() || !second.is_empty() {
@@ -185,14 +185,14 @@ fn merge_texts(body: &mut Body, rng: &mut Rng) {
 }
 
 /// A frame that no reader understands, with the name of one that it would.
-fn unreadable(dialect: Dialect, rng: &mut Rng) -> Option<Frame> {
+fn unreadable(dialect: Dialect, rng: &mut Rng) -> Option<BodyFrame> {
     let texts = ["{", "not json", "{\"type\":", "[]", "null", "\"x\"", "{\"a\":1,\"a\":2}", "{}"];
     let name = (!matches!(dialect, Dialect::OpenAiChat | Dialect::Gemini)).then_some("message");
-    Some(Frame::new(name, rng.pick(&texts)?))
+    Some(BodyFrame::new(name, rng.pick(&texts)?))
 }
 
 /// What the API sends when it fails in the middle.
-fn error(dialect: Dialect) -> Option<Frame> {
+fn error(dialect: Dialect) -> Option<BodyFrame> {
     let (name, data) = match dialect {
         Dialect::Anthropic | Dialect::Invoke => (
             Some("error"),
@@ -208,18 +208,18 @@ fn error(dialect: Dialect) -> Option<Frame> {
         Dialect::Ollama => (None, r#"{"error":"busy"}"#),
         _ => (None, r#"{"error":{"message":"busy","code":500}}"#),
     };
-    Some(Frame::new(name, data))
+    Some(BodyFrame::new(name, data))
 }
 
 /// A frame of another API.
-fn foreign(seeds: &Seeds, rng: &mut Rng) -> Option<Frame> {
+fn foreign(seeds: &Seeds, rng: &mut Rng) -> Option<BodyFrame> {
     let dialect = *rng.pick(&Dialect::ALL)?;
     of_another(dialect, seeds, rng)
 }
 
 /// A frame of another response of an API.
-fn of_another(dialect: Dialect, seeds: &Seeds, rng: &mut Rng) -> Option<Frame> {
-    let other = seeds.pick(dialect, Mode::Stream, rng);
+fn of_another(dialect: Dialect, seeds: &Seeds, rng: &mut Rng) -> Option<BodyFrame> {
+    let other = seeds.pick(dialect, RequestMode::Stream, rng);
     rng.pick(&other.body.frames).cloned()
 }
 

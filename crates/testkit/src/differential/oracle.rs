@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::gated::Gated;
 use crate::drive;
-use crate::sdk::Seen;
+use crate::sdk::ClientResults;
 
 pub use exceptions::EXCEPTIONS;
-use exceptions::Look;
+use exceptions::UnjudgedCall;
 
 /// A call that a client should not have ended up with.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,14 +19,14 @@ pub struct Violation {
     /// The client.
     pub client: String,
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: ViolationKind,
     /// The call: name and arguments.
     pub call: Value,
 }
 
 /// What is wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ViolationKind {
     /// The policy denies it.
     Denied,
     /// The policy replaces something in its arguments, and it was not replaced.
@@ -37,7 +37,7 @@ pub enum Kind {
 
 /// What the clients made of one body.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(super) struct Violations {
     pub(super) violations: Vec<Violation>,
     /// How many calls were looked at.
     pub(super) calls: usize,
@@ -46,8 +46,8 @@ pub(super) struct Findings {
 }
 
 /// Every call that a client hands over must have been judged and allowed, with equal arguments.
-pub(super) fn check(gated: &Gated, policies: &Policies, seen: &Seen) -> Findings {
-    let mut findings = Findings::default();
+pub(super) fn check(gated: &Gated, policies: &Policies, seen: &ClientResults) -> Violations {
+    let mut findings = Violations::default();
     for (client, result) in seen {
         for call in calls(result) {
             findings.calls += 1;
@@ -55,7 +55,7 @@ pub(super) fn check(gated: &Gated, policies: &Policies, seen: &Seen) -> Findings
             if was_allowed(gated, name, &call[1]) {
                 continue;
             }
-            let look = Look { client, call, name, result, gated, policies };
+            let look = UnjudgedCall { client, call, name, result, gated, policies };
             match EXCEPTIONS.iter().find(|exception| (exception.holds)(&look)) {
                 Some(exception) => findings.excepted.push(exception.name),
                 None => findings.violations.push(Violation {
@@ -70,9 +70,9 @@ pub(super) fn check(gated: &Gated, policies: &Policies, seen: &Seen) -> Findings
 }
 
 /// Whether any client hands over a call that the policy denies or would change.
-pub(super) fn is_dangerous(policies: &Policies, seen: &Seen) -> bool {
+pub(super) fn is_dangerous(policies: &Policies, seen: &ClientResults) -> bool {
     let mut all = seen.values().flat_map(calls);
-    all.any(|call| kind(policies, call) != Kind::Unjudged)
+    all.any(|call| kind(policies, call) != ViolationKind::Unjudged)
 }
 
 fn calls(result: &Value) -> impl Iterator<Item = &Value> {
@@ -126,9 +126,9 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// What the policy says of a call that a client ended up with.
-fn kind(policies: &Policies, call: &Value) -> Kind {
+fn kind(policies: &Policies, call: &Value) -> ViolationKind {
     let Ok(name) = ToolName::parse(call[0].as_str().unwrap_or_default()) else {
-        return Kind::Denied;
+        return ViolationKind::Denied;
     };
     let arguments = match &call[1] {
         Value::String(text) => Arguments::json(text.as_str()),
@@ -138,27 +138,28 @@ fn kind(policies: &Policies, call: &Value) -> Kind {
     let call = ToolCall { id: CallId::from("c"), name, arguments, origin, caller: None };
     let judgement = policies.judge(&call, &drive::moment(), &SpentLimits::default());
     match (judgement.verdict.passes(), judgement.rewritten()) {
-        (false, _) => Kind::Denied,
-        (true, Some(_)) => Kind::NotReplaced,
-        (true, None) => Kind::Unjudged,
+        (false, _) => ViolationKind::Denied,
+        (true, Some(_)) => ViolationKind::NotReplaced,
+        (true, None) => ViolationKind::Unjudged,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::gated::Judged;
+    use super::super::gated::GatedCall;
     use super::*;
 
     const POLICY: &str = "policy: p\nrules:\n  - { id: a, tool: run, when: { arg: command, contains: EVIL }, verdict: deny, reason: no }\n  - { id: b, tool: mail, verdict: sanitize, sanitize: { detectors: [email] } }\n";
 
-    fn look(judged: &[(&str, &str, bool)], calls: Value) -> Vec<(Kind, Value)> {
-        let judged = judged.iter().map(|&(name, arguments, allowed)| Judged {
+    fn look(judged: &[(&str, &str, bool)], calls: Value) -> Vec<(ViolationKind, Value)> {
+        let judged = judged.iter().map(|&(name, arguments, allowed)| GatedCall {
             name: name.into(),
             arguments: arguments.into(),
             allowed,
         });
         let gated = Gated { judged: judged.collect(), ..Gated::default() };
-        let seen = Seen::from([("client".into(), json!({ "calls": calls, "error": null }))]);
+        let seen =
+            ClientResults::from([("client".into(), json!({ "calls": calls, "error": null }))]);
         let found = check(&gated, &drive::policies(POLICY), &seen);
         found.violations.into_iter().map(|it| (it.kind, it.call)).collect()
     }
@@ -190,11 +191,11 @@ mod tests {
             ("mail", r#"{"to":"[EMAIL]"}"#, true),
         ];
         let table = [
-            (json!(["run", { "command": "EVIL" }]), Kind::Denied),
-            (json!(["run", {}]), Kind::Unjudged),
-            (json!(["other", { "command": "ls" }]), Kind::Unjudged),
-            (json!(["note", { "command": "ls" }]), Kind::Unjudged),
-            (json!(["mail", { "to": "a.b@example.com" }]), Kind::NotReplaced),
+            (json!(["run", { "command": "EVIL" }]), ViolationKind::Denied),
+            (json!(["run", {}]), ViolationKind::Unjudged),
+            (json!(["other", { "command": "ls" }]), ViolationKind::Unjudged),
+            (json!(["note", { "command": "ls" }]), ViolationKind::Unjudged),
+            (json!(["mail", { "to": "a.b@example.com" }]), ViolationKind::NotReplaced),
         ];
         for (call, kind) in table {
             assert_eq!(look(&judged, json!([call])), [(kind, call)]);
@@ -205,7 +206,7 @@ mod tests {
     fn calls_announced_early_count() {
         let gated = Gated::default();
         let reading = json!({ "calls": [], "early": [["run", {}]], "error": null });
-        let seen = Seen::from([("client".into(), reading)]);
+        let seen = ClientResults::from([("client".into(), reading)]);
         assert_eq!(check(&gated, &drive::policies(POLICY), &seen).violations.len(), 1);
     }
 }

@@ -8,8 +8,8 @@ use std::thread;
 use callgate_dialect::Dialect;
 use serde_json::Value;
 
-use super::sample::Sample;
-use crate::sdk::{Driver, Interpreters, Seen};
+use super::sample::BodySample;
+use crate::sdk::{ClientResults, Driver, Interpreters};
 
 /// Drivers that keep running from batch to batch. The clients in Python are slower, so there are
 /// two of them.
@@ -29,26 +29,26 @@ impl Pool {
     }
 
     /// What every client makes of each body, by its place in the list.
-    pub(super) fn read(&mut self, bodies: &[(&Sample, &[u8])]) -> Vec<Seen> {
-        self.read_with(&[Language::Python, Language::Node], bodies)
+    pub(super) fn read(&mut self, bodies: &[(&BodySample, &[u8])]) -> Vec<ClientResults> {
+        self.read_with(&[ClientLanguage::Python, ClientLanguage::Node], bodies)
     }
 
     /// What the clients in these languages make of each body.
     pub(super) fn read_with(
         &mut self,
-        languages: &[Language],
-        bodies: &[(&Sample, &[u8])],
-    ) -> Vec<Seen> {
+        languages: &[ClientLanguage],
+        bodies: &[(&BodySample, &[u8])],
+    ) -> Vec<ClientResults> {
         let mut python: [Vec<Value>; 2] = Default::default();
         let mut node = Vec::new();
         for (place, (sample, bytes)) in bodies.iter().enumerate() {
             let file = self.folder.join(place.to_string());
             fs::write(&file, bytes).unwrap();
             let job = sample.job(&place.to_string(), &file);
-            if languages.contains(&Language::Node) && in_node(sample.body.dialect) {
+            if languages.contains(&ClientLanguage::Node) && in_node(sample.body.dialect) {
                 node.push(job.clone());
             }
-            if languages.contains(&Language::Python) {
+            if languages.contains(&ClientLanguage::Python) {
                 python[place % 2].push(job);
             }
         }
@@ -59,10 +59,10 @@ impl Pool {
             let asked = asked.map(|(driver, jobs)| scope.spawn(move || driver.ask(&jobs)));
             asked.map(|results| results.join().expect("a driver failed"))
         });
-        let mut seen = vec![Seen::new(); bodies.len()];
+        let mut seen = vec![ClientResults::new(); bodies.len()];
         for (id, result) in results.into_iter().flat_map(BTreeMap::into_iter) {
             assert!(result["error"].is_null(), "{result}");
-            let clients: Seen = serde_json::from_value(result["clients"].clone()).unwrap();
+            let clients: ClientResults = serde_json::from_value(result["clients"].clone()).unwrap();
             seen[id.parse::<usize>().unwrap()].extend(clients);
         }
         seen
@@ -71,12 +71,12 @@ impl Pool {
 
 /// What a client is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum ClientLanguage {
     Python,
     Node,
 }
 
-impl Language {
+impl ClientLanguage {
     /// The language of a client, by its name.
     pub(super) fn of(client: &str) -> Self {
         match client.contains("python") || client.starts_with("boto3") {

@@ -9,21 +9,21 @@ use callgate_dialect::Dialect;
 use serde_json::json;
 
 use super::Tried;
-use super::body::Mode;
-use super::oracle::{Kind, Violation};
-use super::sample::Sample;
-use crate::sdk::Seen;
+use super::body::RequestMode;
+use super::oracle::{Violation, ViolationKind};
+use super::sample::BodySample;
+use crate::sdk::ClientResults;
 
 /// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Report {
-    totals: BTreeMap<(&'static str, Mode), Totals>,
+    totals: BTreeMap<(&'static str, RequestMode), Totals>,
     /// How often each exception was made.
     pub excepted: BTreeMap<&'static str, usize>,
     /// Violations of clients that the plan skips.
     pub skipped: usize,
     /// The violations.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FoundViolation>,
 }
 
 /// Counts for a dialect and mode.
@@ -45,11 +45,11 @@ pub struct Totals {
 
 /// A violation, and where it was seen.
 #[derive(Debug)]
-pub struct Finding {
+pub struct FoundViolation {
     /// The number of the body.
     pub number: u64,
     dialect: Dialect,
-    mode: Mode,
+    mode: RequestMode,
     /// What was wrong.
     pub violation: Violation,
     /// A name for its folder, and the files in it.
@@ -58,13 +58,13 @@ pub struct Finding {
 }
 
 impl Report {
-    pub(super) fn totals(&mut self, dialect: Dialect, mode: Mode) -> &mut Totals {
+    pub(super) fn totals(&mut self, dialect: Dialect, mode: RequestMode) -> &mut Totals {
         self.totals.entry((dialect.as_str(), mode)).or_default()
     }
 
     /// How many findings of this client and kind there are.
-    pub(super) fn count(&self, sample: &Sample, violation: &Violation) -> usize {
-        let alike = |finding: &&Finding| {
+    pub(super) fn count(&self, sample: &BodySample, violation: &Violation) -> usize {
+        let alike = |finding: &&FoundViolation| {
             finding.violation.client == violation.client
                 && finding.violation.kind == violation.kind
                 && finding.mode == sample.body.mode
@@ -116,7 +116,8 @@ impl fmt::Display for Report {
         if self.skipped > 0 {
             writeln!(out, "violations of skipped clients: {}", self.skipped)?;
         }
-        let mut groups: BTreeMap<(&str, &str, &str, Kind), Vec<&Finding>> = BTreeMap::new();
+        let mut groups: BTreeMap<(&str, &str, &str, ViolationKind), Vec<&FoundViolation>> =
+            BTreeMap::new();
         for finding in &self.findings {
             let Violation { client, kind, .. } = &finding.violation;
             let key = (finding.dialect.as_str(), finding.mode.as_str(), client.as_str(), *kind);
@@ -132,13 +133,13 @@ impl fmt::Display for Report {
     }
 }
 
-impl Finding {
+impl FoundViolation {
     pub(super) fn new(
         tried: &Tried,
-        through: &Seen,
-        direct: Option<&Seen>,
+        through: &ClientResults,
+        direct: Option<&ClientResults>,
         violation: Violation,
-        minimal: Option<&Sample>,
+        minimal: Option<&BodySample>,
     ) -> Self {
         let Tried { sample, gated, .. } = tried;
         let pretty = |value| serde_json::to_vec_pretty(&value).unwrap();

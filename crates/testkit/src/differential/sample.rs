@@ -6,7 +6,7 @@ use callgate_dialect::Dialect;
 use callgate_policy::Policies;
 use serde_json::{Value, json};
 
-use super::body::{Body, Mode};
+use super::body::{Body, RequestMode};
 use super::gated::{Gated, Passage};
 use super::mutate::mutate;
 use super::rules::policy;
@@ -16,7 +16,7 @@ use crate::rng::Rng;
 
 /// A body to try. The same number always gives the same one.
 #[derive(Debug, Clone)]
-pub(super) struct Sample {
+pub(super) struct BodySample {
     pub(super) number: u64,
     pub(super) origin: String,
     pub(super) body: Body,
@@ -25,8 +25,8 @@ pub(super) struct Sample {
     pub(super) names: Vec<String>,
 }
 
-impl Sample {
-    pub(super) fn make(seeds: &Seeds, dialect: Dialect, mode: Mode, number: u64) -> Self {
+impl BodySample {
+    pub(super) fn make(seeds: &Seeds, dialect: Dialect, mode: RequestMode, number: u64) -> Self {
         let mut rng = Rng::new(number);
         let seed = seeds.pick(dialect, mode, &mut rng);
         let policy = policy(&seed, &mut rng);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use callgate_dialect::Dialect;
 
-use super::body::{Body, Mode};
+use super::body::{Body, RequestMode};
 use crate::clients;
 use crate::corpus;
 use crate::made::{self, Called, Said};
@@ -16,7 +16,7 @@ const LONGEST: usize = 12 * 1024;
 /// Every response to start from.
 #[derive(Debug)]
 pub(super) struct Seeds {
-    corpus: BTreeMap<(&'static str, Mode), Vec<Seed>>,
+    corpus: BTreeMap<(&'static str, RequestMode), Vec<Seed>>,
 }
 
 /// A response to start from, and what is known about its calls.
@@ -36,7 +36,7 @@ impl Seeds {
     pub(super) fn load() -> Self {
         let mut corpus: BTreeMap<_, Vec<Seed>> = BTreeMap::new();
         for case in corpus::all() {
-            let mode = if case.is_stream { Mode::Stream } else { Mode::Whole };
+            let mode = if case.is_stream { RequestMode::Stream } else { RequestMode::Whole };
             let short = case.body.len() <= LONGEST;
             if let Some(body) = Body::parse(case.dialect, mode, &case.body).filter(|_| short) {
                 let key = (case.dialect.as_str(), mode);
@@ -47,7 +47,7 @@ impl Seeds {
     }
 
     /// A response of the corpus or a made one.
-    pub(super) fn pick(&self, dialect: Dialect, mode: Mode, rng: &mut Rng) -> Seed {
+    pub(super) fn pick(&self, dialect: Dialect, mode: RequestMode, rng: &mut Rng) -> Seed {
         let recorded = self.corpus.get(&(dialect.as_str(), mode));
         if let Some(seed) = recorded.filter(|_| rng.one_in(3)).and_then(|list| rng.pick(list)) {
             return seed.clone();
@@ -101,7 +101,7 @@ const ARGUMENTS: [&str; 10] = [
 ];
 
 /// A response with two or three calls, most of them different.
-fn make(dialect: Dialect, mode: Mode, rng: &mut Rng) -> Seed {
+fn make(dialect: Dialect, mode: RequestMode, rng: &mut Rng) -> Seed {
     let count = 2 + rng.below(2);
     let calls: Vec<Called<'_>> = (0..count)
         .map(|place| Called {
@@ -113,8 +113,8 @@ fn make(dialect: Dialect, mode: Mode, rng: &mut Rng) -> Seed {
     let text = if rng.one_in(3) { "I look." } else { "" };
     let said = Said { text, calls: &calls };
     let bytes = match mode {
-        Mode::Whole => made::whole(dialect, &said),
-        Mode::Stream => made::stream(dialect, &said, [6, 64][rng.below(2)]),
+        RequestMode::Whole => made::whole(dialect, &said),
+        RequestMode::Stream => made::stream(dialect, &said, [6, 64][rng.below(2)]),
     };
     let body = Body::parse(dialect, mode, &bytes).expect("a made response can be read");
     let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();

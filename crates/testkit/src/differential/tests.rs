@@ -2,8 +2,8 @@
 
 use callgate_dialect::Dialect;
 
-use super::body::{Body, Mode};
-use super::sample::Sample;
+use super::body::{Body, RequestMode};
+use super::sample::BodySample;
 use super::seeds::Seeds;
 use crate::made::{self, Called, Said};
 
@@ -11,9 +11,9 @@ use crate::made::{self, Called, Said};
 fn the_same_number_makes_the_same_body() {
     let seeds = Seeds::load();
     for dialect in Dialect::ALL {
-        for mode in Mode::ALL {
+        for mode in RequestMode::ALL {
             let make = |number| {
-                let sample = Sample::make(&seeds, dialect, mode, number);
+                let sample = BodySample::make(&seeds, dialect, mode, number);
                 let gated = sample.gated(&sample.policies());
                 (sample.body.bytes(), sample.policy, gated.out)
             };
@@ -30,7 +30,7 @@ fn a_stream_is_written_as_it_was_read() {
     let said = Said { text: "I look at it.", calls: &calls };
     for dialect in Dialect::ALL {
         let bytes = made::stream(dialect, &said, 5);
-        let body = Body::parse(dialect, Mode::Stream, &bytes).unwrap();
+        let body = Body::parse(dialect, RequestMode::Stream, &bytes).unwrap();
         assert!(body.frames.len() > 2, "{dialect:?}");
         assert_eq!(String::from_utf8_lossy(&body.bytes()), String::from_utf8_lossy(&bytes));
     }

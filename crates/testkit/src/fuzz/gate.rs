@@ -9,9 +9,9 @@ use callgate_policy::Policies;
 use crate::{clients, drive};
 
 /// Name, rules, and whether they deny every call.
-type Rules = (&'static str, Policies, bool);
+type PolicyCase = (&'static str, Policies, bool);
 
-static RULES: LazyLock<[Rules; 4]> = LazyLock::new(|| {
+static RULES: LazyLock<[PolicyCase; 4]> = LazyLock::new(|| {
     [
         ("allowed by name", drive::allow_all(), false),
         ("allowed by arguments", drive::allow_all_held(), false),

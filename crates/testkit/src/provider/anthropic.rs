@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -37,24 +37,24 @@ struct Part {
     tool_use_id: Option<String>,
 }
 
-pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal> {
+pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, ProviderRefusal> {
     let body = parse(body)?;
     let turn = next_turn(provider, &body.messages)?;
     Ok(if body.stream { stream(&turn) } else { whole(&turn) })
 }
 
 /// `count_tokens`: the same checks, and a number.
-pub(super) fn count(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal> {
+pub(super) fn count(provider: &Provider, body: &[u8]) -> Result<Answer, ProviderRefusal> {
     next_turn(provider, &parse(body)?.messages)?;
     Ok(Answer::json(200, r#"{"input_tokens":10}"#))
 }
 
-fn parse(body: &[u8]) -> Result<Body, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))
+fn parse(body: &[u8]) -> Result<Body, ProviderRefusal> {
+    serde_json::from_slice(body).map_err(|error| ProviderRefusal(format!("body: {error}")))
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
     let messages: Vec<(&str, Vec<Part>)> = messages
         .iter()
         .enumerate()
@@ -84,17 +84,17 @@ fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal>
 }
 
 /// The blocks of a message; a string is one text.
-fn parts(at: usize, message: &Message) -> Result<Vec<Part>, Refusal> {
+fn parts(at: usize, message: &Message) -> Result<Vec<Part>, ProviderRefusal> {
     let raw = message.content.get();
     let raw = match serde_json::from_str::<String>(raw) {
         Ok(text) => json!([{ "type": "text", "text": text }]).to_string(),
         Err(_) => raw.to_owned(),
     };
     let parts: Vec<Part> = serde_json::from_str(&raw)
-        .map_err(|error| Refusal(format!("messages.{at}.content: {error}")))?;
+        .map_err(|error| ProviderRefusal(format!("messages.{at}.content: {error}")))?;
     if parts.is_empty() {
         let rule = "all messages must have non-empty content except for the optional final assistant message";
-        return Err(Refusal(format!("messages.{at}: {rule}")));
+        return Err(ProviderRefusal(format!("messages.{at}: {rule}")));
     }
     if parts.iter().any(|part| part.kind == "text" && part.text.as_deref() == Some("")) {
         return Err(say("messages: text content blocks must be non-empty"));
@@ -102,14 +102,14 @@ fn parts(at: usize, message: &Message) -> Result<Vec<Part>, Refusal> {
     Ok(parts)
 }
 
-fn alternates(messages: &[(&str, Vec<Part>)], at: usize) -> Result<(), Refusal> {
+fn alternates(messages: &[(&str, Vec<Part>)], at: usize) -> Result<(), ProviderRefusal> {
     let expected = if at.is_multiple_of(2) { "user" } else { "assistant" };
     if messages[at].0 == expected {
         return Ok(());
     }
     Err(match at {
         0 => say("messages: first message must use the \"user\" role"),
-        _ => Refusal(format!(
+        _ => ProviderRefusal(format!(
             "messages: roles must alternate between \"user\" and \"assistant\", but found multiple \"{}\" roles in a row",
             messages[at].0
         )),
@@ -117,14 +117,14 @@ fn alternates(messages: &[(&str, Vec<Part>)], at: usize) -> Result<(), Refusal> 
 }
 
 /// Whether a message is the turn that was given.
-fn is_turn(at: usize, parts: &[Part], turn: &[Block]) -> Result<(), Refusal> {
+fn is_turn(at: usize, parts: &[Part], turn: &[Block]) -> Result<(), ProviderRefusal> {
     // Before the comparison, for its own words.
     let call = parts.iter().position(|part| part.kind == "tool_use");
     if let Some(call) = call
         && let Some(text) = parts.iter().skip(call).position(|part| part.kind == "text")
     {
         let place = call + text;
-        return Err(Refusal(format!(
+        return Err(ProviderRefusal(format!(
             "messages.{at}.content.{place}: unexpected `text` block after `tool_use`"
         )));
     }
@@ -138,7 +138,10 @@ fn is_turn(at: usize, parts: &[Part], turn: &[Block]) -> Result<(), Refusal> {
         None => Ok(()),
         Some(more) => {
             let place = turn.len();
-            Err(Refusal(format!("messages.{at}.content.{place}: unexpected `{}` block", more.kind)))
+            Err(ProviderRefusal(format!(
+                "messages.{at}.content.{place}: unexpected `{}` block",
+                more.kind
+            )))
         }
     }
 }
@@ -164,21 +167,21 @@ fn is_block(part: &Part, block: &Block) -> bool {
 }
 
 /// What a provider says about a turn that is not what it gave: thinking is bound to all before it.
-fn not_as_given(at: usize, place: usize, found: Option<&Part>, block: &Block) -> Refusal {
+fn not_as_given(at: usize, place: usize, found: Option<&Part>, block: &Block) -> ProviderRefusal {
     let wanted = match block {
         Block::Thinking { .. } => "`thinking`".to_owned(),
         Block::Redacted(_) => "`redacted_thinking`".to_owned(),
         Block::Text(text) => format!("the text `{text}`"),
         Block::Call { id, input, .. } => format!("`tool_use` {id} with input {input}"),
     };
-    Refusal(format!(
+    ProviderRefusal(format!(
         "messages.{at}.content.{place}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. \
          These blocks must remain as they were in the original response. Expected {wanted}, found {found:?}"
     ))
 }
 
 /// Whether the results of a user message fit the calls of the message before it.
-fn results(at: usize, before: Option<&[Part]>, parts: &[Part]) -> Result<(), Refusal> {
+fn results(at: usize, before: Option<&[Part]>, parts: &[Part]) -> Result<(), ProviderRefusal> {
     let calls: Vec<&str> = before
         .into_iter()
         .flatten()
@@ -190,7 +193,7 @@ fn results(at: usize, before: Option<&[Part]>, parts: &[Part]) -> Result<(), Ref
     for (place, part) in parts.iter().enumerate().filter(|(_, part)| part.kind == "tool_result") {
         let id = part.tool_use_id.as_deref().unwrap_or_default();
         if place >= opening || !calls.contains(&id) || answered.contains(&id) {
-            return Err(Refusal(format!(
+            return Err(ProviderRefusal(format!(
                 "messages.{at}.content.{place}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. \
                  Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
             )));
@@ -201,7 +204,7 @@ fn results(at: usize, before: Option<&[Part]>, parts: &[Part]) -> Result<(), Ref
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Refusal(format!(
+    Err(ProviderRefusal(format!(
         "messages.{}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. \
          Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
         at - 1,
@@ -213,8 +216,8 @@ fn texts(parts: &[Part]) -> String {
     parts.iter().filter_map(|part| part.text.as_deref()).collect()
 }
 
-fn say(words: &str) -> Refusal {
-    Refusal(words.to_owned())
+fn say(words: &str) -> ProviderRefusal {
+    ProviderRefusal(words.to_owned())
 }
 
 fn stop_reason(turn: &[Block]) -> &'static str {

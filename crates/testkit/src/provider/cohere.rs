@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
 use crate::made::Called;
 use crate::upstream::Answer;
 
@@ -42,9 +42,9 @@ struct Function {
     arguments: String,
 }
 
-pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal> {
+pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, ProviderRefusal> {
     let body: Body =
-        serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
+        serde_json::from_slice(body).map_err(|error| ProviderRefusal(format!("body: {error}")))?;
     let turn = next_turn(provider, &body.messages)?;
     Ok(match body.stream {
         true => stream(&turn),
@@ -139,17 +139,19 @@ fn plan(turn: &[Block]) -> Option<String> {
 
 /// Checks the history, and gives the turn that follows it. Clients send a turn back with its calls
 /// and its plan or with its text, not with all of them: what is there is compared.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
     let first = messages.iter().find(|message| message.role == "user");
     let first = first.and_then(|message| message.content.as_str());
-    let turns = provider.turns(first.ok_or_else(|| Refusal("no user message".into()))?)?;
+    let turns = provider.turns(first.ok_or_else(|| ProviderRefusal("no user message".into()))?)?;
     let mut given = 0;
     let mut open: BTreeSet<&str> = BTreeSet::new();
     for (at, message) in messages.iter().enumerate() {
         if message.role == "tool" {
             let id = message.tool_call_id.as_deref().unwrap_or_default();
             if !open.remove(id) {
-                return Err(Refusal(format!("messages[{at}]: unexpected tool_call_id {id}")));
+                return Err(ProviderRefusal(format!(
+                    "messages[{at}]: unexpected tool_call_id {id}"
+                )));
             }
             continue;
         }
@@ -164,16 +166,19 @@ fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal>
     Ok(turns.get(given).cloned().unwrap_or_else(farewell))
 }
 
-fn all_answered(open: &BTreeSet<&str>) -> Result<(), Refusal> {
+fn all_answered(open: &BTreeSet<&str>) -> Result<(), ProviderRefusal> {
     if open.is_empty() {
         return Ok(());
     }
     let ids: Vec<&str> = open.iter().copied().collect();
-    Err(Refusal(format!("expected tool results for tool calls with ids {}", ids.join(", "))))
+    Err(ProviderRefusal(format!(
+        "expected tool results for tool calls with ids {}",
+        ids.join(", ")
+    )))
 }
 
 /// Whether a message has the calls of the turn that was given, or else its text.
-fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> {
+fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderRefusal> {
     let found = message.tool_calls.as_deref().unwrap_or_default();
     let given = calls(turn);
     let is_same = |(found, given): (&Call, &Called<'_>)| {
@@ -182,15 +187,20 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
             && found.function.arguments == given.arguments
     };
     if found.len() != given.len() || !found.iter().zip(&given).all(is_same) {
-        return Err(Refusal(format!("messages[{at}]: expected {given:?}, found {found:?}")));
+        return Err(ProviderRefusal(format!(
+            "messages[{at}]: expected {given:?}, found {found:?}"
+        )));
     }
     let is_planned = |found: &String| found.is_empty() || plan(turn).as_ref() == Some(found);
     if !message.tool_plan.as_ref().is_none_or(is_planned) {
         let found = &message.tool_plan;
-        return Err(Refusal(format!("messages[{at}]: expected {:?}, found {found:?}", plan(turn))));
+        return Err(ProviderRefusal(format!(
+            "messages[{at}]: expected {:?}, found {found:?}",
+            plan(turn)
+        )));
     }
     if given.is_empty() && message.content.to_string().len() < 3 {
-        return Err(Refusal(format!("messages[{at}]: expected content or tool calls")));
+        return Err(ProviderRefusal(format!("messages[{at}]: expected content or tool calls")));
     }
     Ok(())
 }

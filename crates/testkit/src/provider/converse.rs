@@ -3,7 +3,7 @@
 use callgate_dialect::Dialect;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
 use crate::made;
 use crate::upstream::Answer;
 
@@ -14,7 +14,11 @@ pub(super) enum Form {
     Body,
 }
 
-pub(super) fn answer(provider: &Provider, body: &Value, form: Form) -> Result<Answer, Refusal> {
+pub(super) fn answer(
+    provider: &Provider,
+    body: &Value,
+    form: Form,
+) -> Result<Answer, ProviderRefusal> {
     let none = Vec::new();
     let turn = next_turn(provider, body["messages"].as_array().unwrap_or(&none))?;
     Ok(match form {
@@ -24,24 +28,24 @@ pub(super) fn answer(provider: &Provider, body: &Value, form: Form) -> Result<An
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Value]) -> Result<Turn, Refusal> {
+fn next_turn(provider: &Provider, messages: &[Value]) -> Result<Turn, ProviderRefusal> {
     let first = messages.first().and_then(|message| message["content"][0]["text"].as_str());
-    let turns = provider.turns(first.ok_or_else(|| Refusal("no user message".into()))?)?;
+    let turns = provider.turns(first.ok_or_else(|| ProviderRefusal("no user message".into()))?)?;
     let mut given = 0;
     for (at, message) in messages.iter().enumerate() {
         let expected = if at.is_multiple_of(2) { "user" } else { "assistant" };
         if message["role"] != expected {
-            return Err(Refusal(format!("messages.{at}: roles must alternate")));
+            return Err(ProviderRefusal(format!("messages.{at}: roles must alternate")));
         }
         let blocks = message["content"].as_array().cloned().unwrap_or_default();
         if blocks.is_empty() || blocks.iter().any(|block| block["text"] == "") {
-            return Err(Refusal(format!("messages.{at}: the text field is blank")));
+            return Err(ProviderRefusal(format!("messages.{at}: the text field is blank")));
         }
         if expected == "assistant" {
             let turn = turns.get(given).cloned().unwrap_or_else(farewell);
             let turn: Vec<Value> = turn.iter().map(block_of).collect();
             if blocks != turn {
-                return Err(Refusal(format!(
+                return Err(ProviderRefusal(format!(
                     "messages.{at}.content: `thinking` blocks cannot be modified. \
                      Expected {turn:?}, found {blocks:?}"
                 )));
@@ -56,7 +60,7 @@ fn next_turn(provider: &Provider, messages: &[Value]) -> Result<Turn, Refusal> {
 }
 
 /// Every call has its result, at the start of the next message.
-fn results(at: usize, before: Option<&Value>, blocks: &[Value]) -> Result<(), Refusal> {
+fn results(at: usize, before: Option<&Value>, blocks: &[Value]) -> Result<(), ProviderRefusal> {
     let calls = before.and_then(|before| before["content"].as_array()).into_iter().flatten();
     let calls: Vec<&Value> = calls.map(|block| &block["toolUse"]["toolUseId"]).collect();
     let calls: Vec<&Value> = calls.into_iter().filter(|id| !id.is_null()).collect();
@@ -67,7 +71,7 @@ fn results(at: usize, before: Option<&Value>, blocks: &[Value]) -> Result<(), Re
     let is_paired = answered.len() == calls.len() && calls.iter().all(|id| answered.contains(id));
     match is_paired && !behind {
         true => Ok(()),
-        false => Err(Refusal(format!(
+        false => Err(ProviderRefusal(format!(
             "Expected toolResult blocks at messages.{at}.content for the following Ids: {calls:?}, \
              found {answered:?}"
         ))),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ struct Part {
     thought: bool,
     thought_signature: Option<String>,
     function_call: Option<Call>,
-    function_response: Option<Answered>,
+    function_response: Option<AnsweredCall>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -42,13 +42,13 @@ struct Call {
 }
 
 #[derive(Debug, Deserialize)]
-struct Answered {
+struct AnsweredCall {
     id: Option<String>,
     name: String,
 }
 
 /// A call of a turn, with the signature it was given.
-struct Given<'a> {
+struct SignedCall<'a> {
     id: &'a str,
     name: &'a str,
     input: &'a str,
@@ -63,9 +63,13 @@ pub(super) enum Form {
     List,
 }
 
-pub(super) fn answer(provider: &Provider, body: &[u8], form: Form) -> Result<Answer, Refusal> {
+pub(super) fn answer(
+    provider: &Provider,
+    body: &[u8],
+    form: Form,
+) -> Result<Answer, ProviderRefusal> {
     let body: Body =
-        serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
+        serde_json::from_slice(body).map_err(|error| ProviderRefusal(format!("body: {error}")))?;
     let turn = next_turn(provider, &body.contents)?;
     Ok(match form {
         Form::Body => whole(&turn),
@@ -75,21 +79,22 @@ pub(super) fn answer(provider: &Provider, body: &[u8], form: Form) -> Result<Ans
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, contents: &[Content]) -> Result<Turn, Refusal> {
-    let first = contents.first().ok_or_else(|| Refusal("contents is not specified".into()))?;
+fn next_turn(provider: &Provider, contents: &[Content]) -> Result<Turn, ProviderRefusal> {
+    let first =
+        contents.first().ok_or_else(|| ProviderRefusal("contents is not specified".into()))?;
     let turns = provider.turns(&text(&first.parts))?;
     let mut given = 0;
-    let mut open: Vec<Given<'_>> = Vec::new();
+    let mut open: Vec<SignedCall<'_>> = Vec::new();
     let all: Vec<Turn> = turns.iter().cloned().chain(std::iter::repeat_n(farewell(), 8)).collect();
     for (at, content) in contents.iter().enumerate() {
         if content.parts.is_empty() {
-            return Err(Refusal(format!(
+            return Err(ProviderRefusal(format!(
                 "GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty."
             )));
         }
         answers(content, &mut open)?;
         if content.role.as_deref() == Some("model") {
-            let turn = all.get(given).ok_or_else(|| Refusal("too long".into()))?;
+            let turn = all.get(given).ok_or_else(|| ProviderRefusal("too long".into()))?;
             is_turn(at, content, turn)?;
             open = calls(turn);
             given += 1;
@@ -100,13 +105,13 @@ fn next_turn(provider: &Provider, contents: &[Content]) -> Result<Turn, Refusal>
 }
 
 /// Whether the content after calls answers all of them, and no other has answers.
-fn answers(content: &Content, open: &mut Vec<Given<'_>>) -> Result<(), Refusal> {
+fn answers(content: &Content, open: &mut Vec<SignedCall<'_>>) -> Result<(), ProviderRefusal> {
     for answered in content.parts.iter().filter_map(|part| part.function_response.as_ref()) {
         let known = open
             .iter()
             .position(|call| answered.id.as_deref() == Some(call.id) && answered.name == call.name);
         let Some(place) = known else {
-            return Err(Refusal(format!(
+            return Err(ProviderRefusal(format!(
                 "Please ensure that function response turn comes immediately after a function call turn: unexpected {answered:?}"
             )));
         };
@@ -116,43 +121,45 @@ fn answers(content: &Content, open: &mut Vec<Given<'_>>) -> Result<(), Refusal> 
         return Ok(());
     }
     let missing: Vec<&str> = open.iter().map(|call| call.id).collect();
-    Err(Refusal(format!(
+    Err(ProviderRefusal(format!(
         "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn: expected {}",
         missing.join(", ")
     )))
 }
 
 /// Whether a content is the turn that was given. Thoughts need not come back.
-fn is_turn(at: usize, content: &Content, turn: &[Block]) -> Result<(), Refusal> {
+fn is_turn(at: usize, content: &Content, turn: &[Block]) -> Result<(), ProviderRefusal> {
     let found: Vec<&Part> =
         content.parts.iter().filter(|part| part.function_call.is_some()).collect();
     let given = calls(turn);
     for (place, call) in given.iter().enumerate() {
         let part = found.get(place);
         if !part.is_some_and(|part| is_call(part, call)) {
-            return Err(Refusal(format!(
+            return Err(ProviderRefusal(format!(
                 "contents[{at}]: function call {place}: expected `{}` ({}) with {}, found {part:?}",
                 call.name, call.id, call.input
             )));
         }
         if part.and_then(|part| part.thought_signature.as_ref()) != call.signature.as_ref() {
-            return Err(Refusal(format!(
+            return Err(ProviderRefusal(format!(
                 "Function call is missing a thought_signature in functionCall parts. Function call `default_api:{}`, position {place}: expected {:?}, found {part:?}",
                 call.name, call.signature
             )));
         }
     }
     if let Some(more) = found.get(given.len()) {
-        return Err(Refusal(format!("contents[{at}]: unexpected function call {more:?}")));
+        return Err(ProviderRefusal(format!("contents[{at}]: unexpected function call {more:?}")));
     }
     let (expected, said) = (said(turn), text(&content.parts));
     if expected != said {
-        return Err(Refusal(format!("contents[{at}]: expected text {expected:?}, found {said:?}")));
+        return Err(ProviderRefusal(format!(
+            "contents[{at}]: expected text {expected:?}, found {said:?}"
+        )));
     }
     Ok(())
 }
 
-fn is_call(part: &Part, given: &Given<'_>) -> bool {
+fn is_call(part: &Part, given: &SignedCall<'_>) -> bool {
     part.function_call.as_ref().is_some_and(|call| {
         let raw = call.args.as_deref().map_or("{}", RawValue::get);
         call.id.as_deref() == Some(given.id) && call.name == given.name && same(raw, given.input)
@@ -182,7 +189,7 @@ fn said(turn: &[Block]) -> String {
 }
 
 /// The calls of a turn. Each is signed with the thought before it, if there is one.
-fn calls(turn: &[Block]) -> Vec<Given<'_>> {
+fn calls(turn: &[Block]) -> Vec<SignedCall<'_>> {
     let mut calls = Vec::new();
     let mut signature = None;
     for block in turn {
@@ -192,7 +199,7 @@ fn calls(turn: &[Block]) -> Vec<Given<'_>> {
             }
             Block::Text(_) => {}
             Block::Call { id, name, input } => {
-                calls.push(Given { id, name, input, signature: signature.take() });
+                calls.push(SignedCall { id, name, input, signature: signature.take() });
             }
         }
     }
@@ -228,7 +235,7 @@ fn parts(turn: &[Block], is_stream: bool) -> Vec<String> {
     parts
 }
 
-fn document(call: &Given<'_>) -> String {
+fn document(call: &SignedCall<'_>) -> String {
     let (id, name) = (Value::from(call.id), Value::from(call.name));
     let signed = call.signature.as_deref();
     let signed = signed.map(|proof| format!(r#","thoughtSignature":{}"#, Value::from(proof)));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, farewell, pieces};
 use crate::upstream::{Answer, Request};
 
 /// Every interaction: all steps up to its end, and itself.
@@ -18,27 +18,28 @@ pub(super) fn answer(
     provider: &Provider,
     request: &Request,
     rest: &str,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer, ProviderRefusal> {
     let path = rest.split('?').next().unwrap_or_default();
     let segments: Vec<&str> = path.split('/').skip(2).collect();
-    let mut kept = provider.interactions.lock().map_err(|_| Refusal("broken".to_owned()))?;
+    let mut kept =
+        provider.interactions.lock().map_err(|_| ProviderRefusal("broken".to_owned()))?;
     match (request.method.as_str(), segments.as_slice()) {
         ("POST", []) => create(provider, &mut kept, &request.json()),
         ("GET", [id]) | ("POST", [id, "cancel"]) => {
             let streamed = rest.contains("stream=true");
             Ok(told(&kept.find(id)?.1, streamed))
         }
-        _ => Err(Refusal(format!("no such path: {} {path}", request.method))),
+        _ => Err(ProviderRefusal(format!("no such path: {} {path}", request.method))),
     }
 }
 
 impl Kept {
-    fn find(&self, id: &str) -> Result<&(Vec<Value>, Value), Refusal> {
-        self.0.get(id).ok_or_else(|| Refusal(format!("Interaction {id} not found.")))
+    fn find(&self, id: &str) -> Result<&(Vec<Value>, Value), ProviderRefusal> {
+        self.0.get(id).ok_or_else(|| ProviderRefusal(format!("Interaction {id} not found.")))
     }
 }
 
-fn create(provider: &Provider, kept: &mut Kept, body: &Value) -> Result<Answer, Refusal> {
+fn create(provider: &Provider, kept: &mut Kept, body: &Value) -> Result<Answer, ProviderRefusal> {
     let mut steps = match body["previous_interaction_id"].as_str() {
         Some(id) => kept.find(id)?.0.clone(),
         None => Vec::new(),
@@ -64,16 +65,16 @@ fn create(provider: &Provider, kept: &mut Kept, body: &Value) -> Result<Answer, 
     Ok(told(&interaction, body["stream"] == true))
 }
 
-fn input(given: &Value) -> Result<Vec<Value>, Refusal> {
+fn input(given: &Value) -> Result<Vec<Value>, ProviderRefusal> {
     match given {
         Value::String(text) => Ok(vec![json!({ "type": "user_input",
             "content": [{ "type": "text", "text": text }] })]),
         Value::Array(steps) => Ok(steps.clone()),
-        other => Err(Refusal(format!("Invalid input: {other}"))),
+        other => Err(ProviderRefusal(format!("Invalid input: {other}"))),
     }
 }
 
-fn all_answered(steps: &[Value]) -> Result<(), Refusal> {
+fn all_answered(steps: &[Value]) -> Result<(), ProviderRefusal> {
     let mut open: Vec<&str> = Vec::new();
     for step in steps {
         let text = |key: &str| step[key].as_str().unwrap_or_default();
@@ -81,15 +82,16 @@ fn all_answered(steps: &[Value]) -> Result<(), Refusal> {
             "function_call" => open.push(text("id")),
             "function_result" => {
                 let call = open.iter().position(|open| *open == text("call_id"));
-                let call =
-                    call.ok_or_else(|| Refusal(format!("No call {} is open.", text("call_id"))))?;
+                let call = call.ok_or_else(|| {
+                    ProviderRefusal(format!("No call {} is open.", text("call_id")))
+                })?;
                 open.remove(call);
             }
             _ => {}
         }
     }
     match open.first() {
-        Some(id) => Err(Refusal(format!("The function call {id} has no function result."))),
+        Some(id) => Err(ProviderRefusal(format!("The function call {id} has no function result."))),
         None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -44,19 +44,19 @@ struct Function {
 /// An error is a word of its own here, and not an object.
 pub(super) fn answer(provider: &Provider, body: &[u8]) -> Answer {
     let given = serde_json::from_slice::<Body>(body)
-        .map_err(|error| Refusal(format!("body: {error}")))
+        .map_err(|error| ProviderRefusal(format!("body: {error}")))
         .and_then(|body| Ok((body.stream, next_turn(provider, &body.messages)?)));
     match given {
         Ok((Some(false), turn)) => Answer::json(200, line(&text(&turn), &calls(&turn), true)),
         Ok((_, turn)) => stream(&turn),
-        Err(Refusal(message)) => Answer::json(400, json!({ "error": message }).to_string()),
+        Err(ProviderRefusal(message)) => Answer::json(400, json!({ "error": message }).to_string()),
     }
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
     let first = messages.iter().find(|message| message.role == "user");
-    let first = first.ok_or_else(|| Refusal("no user message".into()))?;
+    let first = first.ok_or_else(|| ProviderRefusal("no user message".into()))?;
     let turns = provider.turns(&first.content)?;
     let mut given = 0;
     // Calls without a result yet: id and name of each.
@@ -64,7 +64,9 @@ fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal>
     for (at, message) in messages.iter().enumerate() {
         if message.role == "tool" {
             let Some(place) = open.iter().position(|call| is_result(message, call)) else {
-                return Err(Refusal(format!("messages[{at}]: unexpected result {message:?}")));
+                return Err(ProviderRefusal(format!(
+                    "messages[{at}]: unexpected result {message:?}"
+                )));
             };
             open.remove(place);
             continue;
@@ -89,15 +91,15 @@ fn is_result(message: &Message, (id, name): &(String, String)) -> bool {
     is_named && message.tool_call_id.as_ref().is_none_or(|of| of == id)
 }
 
-fn all_answered(open: &[(String, String)]) -> Result<(), Refusal> {
+fn all_answered(open: &[(String, String)]) -> Result<(), ProviderRefusal> {
     match open {
         [] => Ok(()),
-        open => Err(Refusal(format!("expected results of {open:?}"))),
+        open => Err(ProviderRefusal(format!("expected results of {open:?}"))),
     }
 }
 
 /// Whether a message is the turn that was given.
-fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> {
+fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderRefusal> {
     let found = message.tool_calls.as_deref().unwrap_or_default();
     let given = calls(turn);
     let is_same = |(found, (id, name, input)): (&Call, &(&str, &str, &str))| {
@@ -106,11 +108,15 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
             && serde_json::from_str::<Value>(input).is_ok_and(|it| it == found.function.arguments)
     };
     if found.len() != given.len() || !found.iter().zip(&given).all(is_same) {
-        return Err(Refusal(format!("messages[{at}]: expected {given:?}, found {found:?}")));
+        return Err(ProviderRefusal(format!(
+            "messages[{at}]: expected {given:?}, found {found:?}"
+        )));
     }
     let (expected, found) = (text(turn), &message.content);
     if expected != *found {
-        return Err(Refusal(format!("messages[{at}]: expected {expected:?}, found {found:?}")));
+        return Err(ProviderRefusal(format!(
+            "messages[{at}]: expected {expected:?}, found {found:?}"
+        )));
     }
     Ok(())
 }

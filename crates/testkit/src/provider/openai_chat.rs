@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -43,9 +43,9 @@ struct Function {
     arguments: String,
 }
 
-pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal> {
+pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, ProviderRefusal> {
     let body: Body =
-        serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
+        serde_json::from_slice(body).map_err(|error| ProviderRefusal(format!("body: {error}")))?;
     let turn = next_turn(provider, &body.messages)?;
     let given = body.messages.iter().filter(|message| message.role == "assistant").count();
     let usage = if body.stream_options["include_usage"] == true { usage() } else { Value::Null };
@@ -53,9 +53,9 @@ pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
     let first = messages.iter().find(|message| message.role == "user");
-    let first = first.ok_or_else(|| Refusal("no user message".into()))?;
+    let first = first.ok_or_else(|| ProviderRefusal("no user message".into()))?;
     let turns = provider.turns(&said(&first.content))?;
     let mut given = 0;
     let mut open: BTreeSet<&str> = BTreeSet::new();
@@ -76,23 +76,23 @@ fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal>
     Ok(turns.get(given).cloned().unwrap_or_else(farewell))
 }
 
-fn answers(at: usize, message: &Message, open: &mut BTreeSet<&str>) -> Result<(), Refusal> {
+fn answers(at: usize, message: &Message, open: &mut BTreeSet<&str>) -> Result<(), ProviderRefusal> {
     let id = message.tool_call_id.as_deref().unwrap_or_default();
     if open.remove(id) {
         return Ok(());
     }
-    Err(Refusal(format!(
+    Err(ProviderRefusal(format!(
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'. \
          (messages.[{at}].role, tool_call_id {id})"
     )))
 }
 
-fn all_answered(open: &BTreeSet<&str>) -> Result<(), Refusal> {
+fn all_answered(open: &BTreeSet<&str>) -> Result<(), ProviderRefusal> {
     if open.is_empty() {
         return Ok(());
     }
     let ids: Vec<&str> = open.iter().copied().collect();
-    Err(Refusal(format!(
+    Err(ProviderRefusal(format!(
         "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. \
          The following tool_call_ids did not have response messages: {}",
         ids.join(", ")
@@ -100,7 +100,7 @@ fn all_answered(open: &BTreeSet<&str>) -> Result<(), Refusal> {
 }
 
 /// Whether a message is the turn that was given.
-fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> {
+fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderRefusal> {
     let calls = message.tool_calls.as_deref().unwrap_or_default();
     let mut place = 0;
     for block in turn {
@@ -113,7 +113,7 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
                     && call.function.arguments == *input
             });
             if !is_same {
-                return Err(Refusal(format!(
+                return Err(ProviderRefusal(format!(
                     "Invalid 'messages[{at}].tool_calls[{place}]': expected {id} ({name}) with arguments {input}, found {call:?}"
                 )));
             }
@@ -122,16 +122,16 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
     }
     if let Some(call) = calls.get(place) {
         let message = format!("Invalid 'messages[{at}].tool_calls[{place}]': unexpected {call:?}");
-        return Err(Refusal(message));
+        return Err(ProviderRefusal(message));
     }
     let (expected, found) = (text(turn), said(&message.content));
     if expected != found {
-        return Err(Refusal(format!(
+        return Err(ProviderRefusal(format!(
             "Invalid 'messages[{at}].content': expected {expected:?}, found {found:?}"
         )));
     }
     if calls.is_empty() && found.is_empty() {
-        return Err(Refusal(format!(
+        return Err(ProviderRefusal(format!(
             "Invalid value for 'content': expected a string, got null. (messages.[{at}])"
         )));
     }

@@ -8,7 +8,7 @@ mod state;
 
 use serde_json::{Value, json};
 
-use super::{Block, Provider, Refusal, Turn, farewell};
+use super::{Block, Provider, ProviderRefusal, Turn, farewell};
 use crate::upstream::{Answer, Request};
 
 pub(super) use state::State;
@@ -20,10 +20,10 @@ pub(super) fn answer(
     provider: &Provider,
     request: &Request,
     rest: &str,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer, ProviderRefusal> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let segments: Vec<&str> = path.split('/').skip(1).collect();
-    let mut state = provider.state.lock().map_err(|_| Refusal("broken".to_owned()))?;
+    let mut state = provider.state.lock().map_err(|_| ProviderRefusal("broken".to_owned()))?;
     match (request.method.as_str(), segments.as_slice()) {
         ("POST", ["responses"]) => create(provider, &mut state, &request.json()),
         ("POST", ["responses", "input_tokens"]) => count(provider, &state, &request.json()),
@@ -33,7 +33,7 @@ pub(super) fn answer(
             let deleted = json!({ "id": id, "object": "response", "deleted": true });
             Ok(match state.forget(id) {
                 Ok(()) => json_answer(&deleted),
-                Err(Refusal(message)) => {
+                Err(ProviderRefusal(message)) => {
                     Answer::json(404, json!({ "error": { "message": message } }).to_string())
                 }
             })
@@ -46,7 +46,7 @@ pub(super) fn answer(
             Ok(json_answer(&conversation_object(id)))
         }
         ("GET", ["conversations", id, "items"]) => Ok(list(state.conversation(id)?)),
-        _ => Err(Refusal(format!("no such path: {} {path}", request.method))),
+        _ => Err(ProviderRefusal(format!("no such path: {} {path}", request.method))),
     }
 }
 
@@ -59,7 +59,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(state: &State, body: &Value) -> Result<Self, Refusal> {
+    fn of(state: &State, body: &Value) -> Result<Self, ProviderRefusal> {
         let previous = body["previous_response_id"].as_str().map(str::to_owned);
         let conversation = body["conversation"].as_str().or(body["conversation"]["id"].as_str());
         let conversation = conversation.map(str::to_owned);
@@ -67,7 +67,9 @@ impl Asked {
             (Some(id), None) => state.response(id)?.all(),
             (None, Some(id)) => state.conversation(id)?.to_vec(),
             (None, None) => Vec::new(),
-            (Some(_), Some(_)) => return Err(Refusal("Mutually exclusive parameters".to_owned())),
+            (Some(_), Some(_)) => {
+                return Err(ProviderRefusal("Mutually exclusive parameters".to_owned()));
+            }
         };
         let input = input(&body["input"])?;
         let input = input.iter().map(|item| state.referred(item)).collect::<Result<_, _>>()?;
@@ -79,7 +81,7 @@ impl Asked {
     }
 }
 
-fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer, Refusal> {
+fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer, ProviderRefusal> {
     let asked = Asked::of(state, body)?;
     let items = asked.all();
     let turn = next_turn(provider, &items)?;
@@ -135,13 +137,13 @@ fn read(stored: &Stored, query: &str) -> Answer {
     }
 }
 
-fn count(provider: &Provider, state: &State, body: &Value) -> Result<Answer, Refusal> {
+fn count(provider: &Provider, state: &State, body: &Value) -> Result<Answer, ProviderRefusal> {
     next_turn(provider, &Asked::of(state, body)?.all())?;
     Ok(json_answer(&json!({ "object": "response.input_tokens", "input_tokens": 10 })))
 }
 
 /// What a conversation comes down to: here all of it, and a mark.
-fn compact(provider: &Provider, state: &State, body: &Value) -> Result<Answer, Refusal> {
+fn compact(provider: &Provider, state: &State, body: &Value) -> Result<Answer, ProviderRefusal> {
     let mut output = Asked::of(state, body)?.all();
     next_turn(provider, &output)?;
     output.push(json!({ "type": "compaction", "id": "cmp_1", "encrypted_content": "sealed" }));
@@ -159,20 +161,20 @@ fn list(items: &[Value]) -> Answer {
         "first_id": null, "last_id": null }))
 }
 
-fn input(given: &Value) -> Result<Vec<Value>, Refusal> {
+fn input(given: &Value) -> Result<Vec<Value>, ProviderRefusal> {
     match given {
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(vec![json!({ "type": "message", "role": "user",
             "content": [{ "type": "input_text", "text": text }] })]),
         Value::Array(items) => Ok(items.clone()),
-        other => Err(Refusal(format!("Invalid type for 'input': {other}"))),
+        other => Err(ProviderRefusal(format!("Invalid type for 'input': {other}"))),
     }
 }
 
 /// Checks everything that a request continues from, and gives the turn that follows it.
-fn next_turn(provider: &Provider, items: &[Value]) -> Result<Turn, Refusal> {
+fn next_turn(provider: &Provider, items: &[Value]) -> Result<Turn, ProviderRefusal> {
     let first = items.iter().find(|item| item["role"] == "user");
-    let first = first.ok_or_else(|| Refusal("no user message".into()))?;
+    let first = first.ok_or_else(|| ProviderRefusal("no user message".into()))?;
     let turns = provider.turns(&said(&first["content"]))?;
     all_answered(items)?;
     let found: Vec<Value> = items.iter().filter(|item| is_of_model(item)).map(bare).collect();
@@ -187,11 +189,11 @@ fn next_turn(provider: &Provider, items: &[Value]) -> Result<Turn, Refusal> {
         let turn = turns.get(given).cloned().unwrap_or_else(farewell);
         expected.extend(turn.iter().enumerate().map(|place| bare(&item_of(place))));
     }
-    Err(Refusal(format!("These are not the items that were given: {found:?}")))
+    Err(ProviderRefusal(format!("These are not the items that were given: {found:?}")))
 }
 
 /// Every call has its output, every output its call, and each of them once.
-fn all_answered(items: &[Value]) -> Result<(), Refusal> {
+fn all_answered(items: &[Value]) -> Result<(), ProviderRefusal> {
     let mut open: Vec<&str> = Vec::new();
     for item in items {
         let id = item["call_id"].as_str().unwrap_or_default();
@@ -199,7 +201,7 @@ fn all_answered(items: &[Value]) -> Result<(), Refusal> {
             "function_call" => open.push(id),
             "function_call_output" => {
                 let call = open.iter().position(|open| *open == id).ok_or_else(|| {
-                    Refusal(format!(
+                    ProviderRefusal(format!(
                         "No tool call found for function call output with call_id {id}."
                     ))
                 })?;
@@ -209,7 +211,7 @@ fn all_answered(items: &[Value]) -> Result<(), Refusal> {
         }
     }
     match open.first() {
-        Some(id) => Err(Refusal(format!("No tool output found for function call {id}."))),
+        Some(id) => Err(ProviderRefusal(format!("No tool output found for function call {id}."))),
         None => Ok(()),
     }
 }

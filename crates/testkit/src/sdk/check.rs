@@ -4,28 +4,28 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Seen, Treatment};
+use super::{ClientResults, ResponseTreatment};
 use crate::corpus::{Allow, Case};
 
 /// Checks a case: `seen` has what the clients made of each treatment, `allowed` the calls (name and
-/// arguments) that each let through, both by [`Treatment::id`]. Treatments that were not run are
+/// arguments) that each let through, both by [`ResponseTreatment::id`]. Treatments that were not run are
 /// left out. Gives what is wrong.
 ///
 /// No client may see a denied call; where the clients agree on a response as the provider sent it,
 /// they must see the same when all is allowed.
 pub fn check(
     case: &Case,
-    seen: &BTreeMap<String, Seen>,
+    seen: &BTreeMap<String, ClientResults>,
     allowed: &BTreeMap<String, Vec<Value>>,
 ) -> Vec<String> {
-    let direct = &seen[&Treatment::Direct.id(case)];
+    let direct = &seen[&ResponseTreatment::Direct.id(case)];
     let mut failures = Vec::new();
-    for treatment in Treatment::of(case) {
+    for treatment in ResponseTreatment::of(case) {
         let id = treatment.id(case);
         let none = Vec::new();
         let judged = allowed.get(&id).unwrap_or(&none);
         for (client, result) in seen.get(&id).into_iter().flatten() {
-            let look = Look { case, treatment: &treatment, client, result, direct };
+            let look = ReadingCheck { case, treatment: &treatment, client, result, direct };
             for what in look.failures(judged) {
                 failures.push(format!("{id} {client}: {what}: {result}"));
             }
@@ -35,20 +35,20 @@ pub fn check(
 }
 
 /// One client's reading of one treatment.
-struct Look<'a> {
+struct ReadingCheck<'a> {
     case: &'a Case,
-    treatment: &'a Treatment,
+    treatment: &'a ResponseTreatment,
     client: &'a str,
     result: &'a Value,
-    direct: &'a Seen,
+    direct: &'a ClientResults,
 }
 
-impl Look<'_> {
+impl ReadingCheck<'_> {
     fn failures(&self, judged: &[Value]) -> Vec<String> {
         let before = &self.direct[self.client];
         let mut failures = Vec::new();
         // A call allowed by its name may be cut off by an error; one that was held may not.
-        if *self.treatment == Treatment::AllowHeld
+        if *self.treatment == ResponseTreatment::AllowHeld
             && !self.reports_pieces()
             && is_meant_for(self.client, self.case)
             && !was_judged(self.result, judged)
@@ -56,8 +56,8 @@ impl Look<'_> {
             failures.push(format!("sees a call that was not judged; these were: {judged:?}"));
         }
         match self.treatment {
-            Treatment::Direct => {}
-            Treatment::DenyOne(name) => {
+            ResponseTreatment::Direct => {}
+            ResponseTreatment::DenyOne(name) => {
                 let gone = |call: &Value| call[0].as_str() == Some(name);
                 if calls(self.result).iter().any(gone) {
                     failures.push("sees a denied call".into());
@@ -91,7 +91,7 @@ impl Look<'_> {
         // held when the stream breaks is dropped.
         let broke = !self.direct[self.client]["error"].is_null();
         let held_alike =
-            *self.treatment == Treatment::Allow || !(broke || case.name.contains("args_"));
+            *self.treatment == ResponseTreatment::Allow || !(broke || case.name.contains("args_"));
         is_meant_for(self.client, case)
             && all_agree(case, self.direct)
             && !pieces
@@ -179,7 +179,7 @@ fn arguments(value: &Value) -> Value {
 }
 
 /// Whether the clients agree on the calls of the response as it was sent.
-fn all_agree(case: &Case, direct: &Seen) -> bool {
+fn all_agree(case: &Case, direct: &ClientResults) -> bool {
     let mut readings = direct
         .iter()
         .filter(|(client, _)| !reports_pieces(client, case) && is_meant_for(client, case))

@@ -7,7 +7,7 @@ use crate::corpus::Case;
 
 /// What is done to a response before the clients read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Treatment {
+pub enum ResponseTreatment {
     /// Nothing: as the provider sent it.
     Direct,
     /// All allowed by name.
@@ -24,7 +24,7 @@ pub enum Treatment {
     DenyOne(String),
 }
 
-impl Treatment {
+impl ResponseTreatment {
     /// Those that do not depend on the case.
     pub const COMMON: [Self; 6] = [
         Self::Direct,

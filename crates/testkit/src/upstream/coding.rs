@@ -7,7 +7,7 @@ use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
 /// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
+pub enum BodyCoding {
     /// gzip.
     Gzip,
     /// deflate with its zlib frame, as the standard says.
@@ -20,7 +20,7 @@ pub enum Coding {
     Zstd,
 }
 
-impl Coding {
+impl BodyCoding {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Gzip, Self::Deflate, Self::RawDeflate, Self::Brotli, Self::Zstd];

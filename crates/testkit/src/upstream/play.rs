@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-use super::answer::{Answer, Feed, Framing, Step};
+use super::answer::{Answer, AnswerFeed, AnswerStep, BodyEnd};
 use super::request::Request;
 use super::{PATIENCE, Shared};
 
@@ -41,7 +41,7 @@ pub(crate) fn connection(
         let is_head = request.method == "HEAD";
         let played = Player { stream: reader.get_mut(), shared }.play(&answer, is_head);
         shared.count(played);
-        let ends = matches!(answer.framing, Framing::Close | Framing::Raw);
+        let ends = matches!(answer.framing, BodyEnd::Close | BodyEnd::Raw);
         if played != Played::Whole || ends || shared.is_stopped() {
             break;
         }
@@ -78,44 +78,44 @@ impl Player<'_> {
         let framing = answer.framing;
         for step in &answer.steps {
             match step {
-                Step::Send(bytes) => self.send(framing, bytes)?,
-                Step::Dribble(bytes) => {
+                AnswerStep::Send(bytes) => self.send(framing, bytes)?,
+                AnswerStep::Dribble(bytes) => {
                     bytes.chunks(1).try_for_each(|byte| self.send(framing, byte))?;
                 }
-                Step::Repeat(bytes, times, pause) => {
+                AnswerStep::Repeat(bytes, times, pause) => {
                     for _ in 0..*times {
                         self.send(framing, bytes)?;
                         self.wait(*pause)?;
                     }
                 }
-                Step::Pause(pause) => self.wait(*pause)?,
-                Step::Stall => self.stall()?,
-                Step::Feed(feed) => self.feed(framing, feed)?,
-                Step::Cut => return Ok(Played::Broken),
-                Step::Reset => {
+                AnswerStep::Pause(pause) => self.wait(*pause)?,
+                AnswerStep::Stall => self.stall()?,
+                AnswerStep::Feed(feed) => self.feed(framing, feed)?,
+                AnswerStep::Cut => return Ok(Played::Broken),
+                AnswerStep::Reset => {
                     SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO))?;
                     return Ok(Played::Broken);
                 }
             }
         }
-        if framing == Framing::Chunked {
+        if framing == BodyEnd::Chunked {
             self.stream.write_all(b"0\r\n\r\n")?;
         }
         Ok(Played::Whole)
     }
 
-    fn send(&mut self, framing: Framing, bytes: &[u8]) -> Result<(), Error> {
+    fn send(&mut self, framing: BodyEnd, bytes: &[u8]) -> Result<(), Error> {
         if self.shared.is_stopped() {
             return Err(ErrorKind::ConnectionAborted.into());
         }
         match framing {
-            Framing::Chunked => {
+            BodyEnd::Chunked => {
                 let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
                 chunk.extend(bytes);
                 chunk.extend(b"\r\n");
                 self.stream.write_all(&chunk)?;
             }
-            Framing::Length | Framing::Close | Framing::Raw => self.stream.write_all(bytes)?,
+            BodyEnd::Length | BodyEnd::Close | BodyEnd::Raw => self.stream.write_all(bytes)?,
         }
         self.shared.count_sent(bytes.len());
         Ok(())
@@ -133,11 +133,11 @@ impl Player<'_> {
 
     /// Waits for the release. Without one the answer is cut off: going on would look like one.
     fn stall(&mut self) -> Result<(), Error> {
-        self.feed(Framing::Raw, &Feed::default())
+        self.feed(BodyEnd::Raw, &AnswerFeed::default())
     }
 
     /// Sends what it is fed until the release.
-    fn feed(&mut self, framing: Framing, feed: &Feed) -> Result<(), Error> {
+    fn feed(&mut self, framing: BodyEnd, feed: &AnswerFeed) -> Result<(), Error> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             let released = self.shared.wait_released(LOOK);

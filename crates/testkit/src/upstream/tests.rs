@@ -5,7 +5,7 @@ const TEXT: &[u8] = b"data: one\n\ndata: two\n\n";
 
 #[test]
 fn every_framing_gives_the_same_body() {
-    for framing in [Framing::Length, Framing::Chunked, Framing::Close] {
+    for framing in [BodyEnd::Length, BodyEnd::Chunked, BodyEnd::Close] {
         for answer in [Answer::new(200).send(TEXT), Answer::new(200).send(TEXT).dribbled()] {
             let upstream = Upstream::always(answer.framed(framing));
             let reply = Ask::post("/x", "{}").send(upstream.address());
@@ -26,7 +26,7 @@ fn requests_are_kept_as_they_came() {
 
 #[test]
 fn breaks_are_seen_as_such() {
-    for step in [Step::Cut, Step::Reset] {
+    for step in [AnswerStep::Cut, AnswerStep::Reset] {
         let answer = Answer::stream(TEXT).pause(20).step(step).send("never");
         let upstream = Upstream::always(answer);
         let reply = Ask::get("/").send(upstream.address());
@@ -36,7 +36,7 @@ fn breaks_are_seen_as_such() {
 
 #[test]
 fn a_stall_ends_when_released_or_left() {
-    let upstream = Upstream::always(Answer::stream("first").step(Step::Stall).send("second"));
+    let upstream = Upstream::always(Answer::stream("first").step(AnswerStep::Stall).send("second"));
     let mut exchange = Exchange::open(upstream.address(), &Ask::get("/")).unwrap();
     assert!(exchange.read_until("first"));
     exchange.leave();
@@ -50,7 +50,11 @@ fn a_stall_ends_when_released_or_left() {
 
 #[test]
 fn codings_can_be_undone() {
-    for codings in [&[Coding::Gzip][..], &[Coding::RawDeflate], &[Coding::Brotli, Coding::Zstd]] {
+    for codings in [
+        &[BodyCoding::Gzip][..],
+        &[BodyCoding::RawDeflate],
+        &[BodyCoding::Brotli, BodyCoding::Zstd],
+    ] {
         let upstream = Upstream::always(Answer::stream(TEXT).encoded(codings));
         let reply = Ask::get("/").send(upstream.address());
         let header = reply.header("content-encoding").unwrap();
@@ -65,7 +69,7 @@ fn codings_can_be_undone() {
 
 #[test]
 fn it_ends_with_its_connections() {
-    let upstream = Upstream::always(Answer::stream("first").step(Step::Stall));
+    let upstream = Upstream::always(Answer::stream("first").step(AnswerStep::Stall));
     let mut exchange = Exchange::open(upstream.address(), &Ask::get("/")).unwrap();
     assert!(exchange.read_until("first"));
     drop(upstream);

@@ -2,7 +2,7 @@
 
 use callgate_testkit::gateway::Setup;
 use callgate_testkit::http::{Ask, Reply};
-use callgate_testkit::upstream::{Answer, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep};
 use serde_json::json;
 
 use super::support::{ALLOW, Client, Era, Server, result};
@@ -185,7 +185,7 @@ fn two_principals_share_no_conversation() {
             Some(result(said, json!({ "tools": [] })))
         }
         _ if request.method == "GET" => {
-            Some(Answer::stream(format!("data: {question}\n\n")).step(Step::Stall))
+            Some(Answer::stream(format!("data: {question}\n\n")).step(AnswerStep::Stall))
         }
         _ => None,
     });

@@ -1,6 +1,6 @@
 //! What a client sends in addition to the arguments of its calls, over HTTP.
 
-use callgate_testkit::upstream::{Answer, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep};
 use serde_json::{Value, json};
 
 use super::support::{Client, Era, Server, result, said};
@@ -74,7 +74,7 @@ fn asking(era: Era) -> Server {
     let question =
         r#"{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which?"}}"#;
     Server::with(era, move |_, said| {
-        let stream = Answer::stream(format!("data: {question}\n\n")).step(Step::Stall);
+        let stream = Answer::stream(format!("data: {question}\n\n")).step(AnswerStep::Stall);
         (said["method"] == "tools/call").then_some(stream)
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use callgate_testkit::http::Exchange;
-use callgate_testkit::upstream::{Answer, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep};
 use serde_json::{Value, json};
 
 use super::support::{ALLOW, Client, DENY, Era, ORDER, Server, events, message, text};
@@ -16,7 +16,7 @@ const PING: &str = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
 /// A server whose `GET` gives these events, and then stays open.
 fn asking(stream: String) -> Server {
     Server::with(Era::Legacy, move |request, _| {
-        (request.method == "GET").then(|| Answer::stream(stream.clone()).step(Step::Stall))
+        (request.method == "GET").then(|| Answer::stream(stream.clone()).step(AnswerStep::Stall))
     })
 }
 
@@ -116,9 +116,11 @@ fn a_server_that_asks_without_end_does_not_make_us_work_without_end() {
         let is_answer = request.method == "POST" && said.get("method").is_none();
         match request.method == "GET" {
             true => Some(
-                Answer::stream(many.clone()).send(format!("data: {PING}\n\n")).step(Step::Stall),
+                Answer::stream(many.clone())
+                    .send(format!("data: {PING}\n\n"))
+                    .step(AnswerStep::Stall),
             ),
-            false => is_answer.then(|| Answer::raw("").step(Step::Stall)),
+            false => is_answer.then(|| Answer::raw("").step(AnswerStep::Stall)),
         }
     });
     let gateway = server.gateway(ALLOW, "");

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::upstream::{Answer, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep};
 use serde_json::{Value, json};
 
 use super::access::add_key;
@@ -36,7 +36,7 @@ const ACCEPTED: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"action":"accept"}}"
 /// A server that asks in every stream, and names its conversations.
 fn asking() -> Server {
     Server::with(Era::Legacy, |request, _| {
-        let stream = || Answer::stream(format!("data: {QUESTION}\n\n")).step(Step::Stall);
+        let stream = || Answer::stream(format!("data: {QUESTION}\n\n")).step(AnswerStep::Stall);
         (request.method == "GET").then(stream)
     })
 }

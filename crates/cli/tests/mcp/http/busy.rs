@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use callgate_testkit::gateway::{Gateway, Setup};
-use callgate_testkit::upstream::{Answer, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep};
 use serde_json::{Value, json};
 
 use super::support::{ALLOW, Client, Era, Server, binary, text};
@@ -33,9 +33,9 @@ fn server(how: As) -> Server {
             let body = text(said, &"All is well. ".repeat(LARGE / 13));
             let (first, last) = body.split_at(body.len() - 1);
             Some(match how {
-                As::Json => Answer::json(200, first).step(Step::Stall).send(last),
+                As::Json => Answer::json(200, first).step(AnswerStep::Stall).send(last),
                 As::Events => Answer::stream(format!("data: {first}"))
-                    .step(Step::Stall)
+                    .step(AnswerStep::Stall)
                     .send(format!("{last}\n\n")),
             })
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use callgate_testkit::upstream::{Answer, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep};
 use serde_json::json;
 
 use super::support::{ALLOW, Client, Era, Server, message, result, tools_known};
@@ -20,7 +20,7 @@ fn tools_are_known_before_any_client_speaks() {
 
 #[test]
 fn a_server_that_does_not_answer_holds_no_other_up() {
-    let silent = Server::with(Era::Modern, |_, _| Some(Answer::stream("").step(Step::Stall)));
+    let silent = Server::with(Era::Modern, |_, _| Some(Answer::stream("").step(AnswerStep::Stall)));
     let server = Server::new(Era::Modern);
     let other = format!("  a: {{ url: \"{}/mcp\" }}", silent.upstream().url());
     let setup = server.setup(ALLOW, "", &other);
@@ -127,7 +127,7 @@ fn a_call_does_not_wait_for_ever_for_a_list() {
     let server = Server::with(Era::Legacy, |request, said| {
         let is_listing =
             said["method"] == "tools/list" && request.header("mcp-session-id").is_some();
-        is_listing.then(|| Answer::stream("").step(Step::Stall))
+        is_listing.then(|| Answer::stream("").step(AnswerStep::Stall))
     });
     let more = "fail_closed: true\nlist_timeout: 1s";
     let gateway = server.setup(ALLOW, "", more).start();

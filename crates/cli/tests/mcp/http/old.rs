@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
-use callgate_testkit::upstream::{Answer, Feed, Request, Step, Upstream};
+use callgate_testkit::upstream::{Answer, AnswerFeed, AnswerStep, Request, Upstream};
 use serde_json::{Value, json};
 
 use super::support::{ALLOW, DENY, binary, events, message, tools_known};
@@ -15,7 +15,7 @@ use crate::support::{text_of, tool};
 struct Old {
     upstream: Upstream,
     /// The stream that was opened last.
-    stream: Arc<Mutex<Feed>>,
+    stream: Arc<Mutex<AnswerFeed>>,
     tools: Arc<Mutex<Vec<Value>>>,
     /// Requests that came before the test began.
     before: AtomicUsize,
@@ -25,14 +25,14 @@ impl Old {
     /// A server whose streams begin like this.
     fn new(beginning: &str) -> Self {
         let tools = vec![tool("echo", "Says it again."), tool("delete_all", "Deletes.")];
-        let (tools, stream) = (Arc::new(Mutex::new(tools)), Arc::<Mutex<Feed>>::default());
+        let (tools, stream) = (Arc::new(Mutex::new(tools)), Arc::<Mutex<AnswerFeed>>::default());
         let (beginning, shown, last) =
             (beginning.to_owned(), Arc::clone(&tools), Arc::clone(&stream));
         let upstream = Upstream::start(move |request| {
             if request.method == "GET" {
-                let feed = Feed::default();
+                let feed = AnswerFeed::default();
                 *last.lock().unwrap() = feed.clone();
-                return Answer::stream(beginning.clone()).step(Step::Feed(feed));
+                return Answer::stream(beginning.clone()).step(AnswerStep::Feed(feed));
             }
             if let Some(answer) = reaction(&shown.lock().unwrap(), &request.json()) {
                 last.lock().unwrap().say(format!("event: message\ndata: {answer}\n\n"));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use callgate_testkit::upstream::{Answer, Framing, Step};
+use callgate_testkit::upstream::{Answer, AnswerStep, BodyEnd};
 use serde_json::{Value, json};
 
 use super::support::{ALLOW, Client, DENY, Era, Server, events, text};
@@ -88,7 +88,7 @@ fn an_event_reaches_the_client_before_the_server_sends_the_next() {
         let server = Server::with(era, move |_, said| {
             (said["method"] == "tools/call").then(|| {
                 Answer::stream(format!("data: {first}\n\n"))
-                    .step(Step::Stall)
+                    .step(AnswerStep::Stall)
                     .send(format!("data: {}\n\n", text(said, "done")))
             })
         });
@@ -131,7 +131,7 @@ fn only_messages_enter_the_stream() {
         let tail = text(said, "unfinished");
         let odd = "data: hello\n\ndata: [{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}]\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{\"tools\":[]}}\n\ndata: \u{feff}{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n";
         call.then(|| {
-            Answer::stream(format!("{odd}data: {done}\n\ndata: {tail}\n")).framed(Framing::Chunked)
+            Answer::stream(format!("{odd}data: {done}\n\ndata: {tail}\n")).framed(BodyEnd::Chunked)
         })
     });
     let gateway = server.gateway(ALLOW, "");
@@ -186,7 +186,7 @@ fn a_number_whose_answer_never_came_can_be_used_again() {
     let server = Server::with(Era::Legacy, move |_, said| {
         (said["method"] == "tools/call").then(|| match calls.fetch_add(1, Ordering::SeqCst) {
             0 => Answer::stream(": nothing\n\n"),
-            1 => Answer::stream(": nothing\n\n").step(Step::Stall),
+            1 => Answer::stream(": nothing\n\n").step(AnswerStep::Stall),
             _ => Answer::json(200, text(said, "done")),
         })
     });
@@ -212,8 +212,8 @@ fn text_of_or(answer: &Value) -> &str {
 #[test]
 fn in_the_newer_revision_a_client_that_goes_away_calls_its_request_off() {
     for answer in [
-        Answer::stream(": working\n\n").step(Step::Stall),
-        Answer::json(200, "").framed(Framing::Chunked).step(Step::Stall),
+        Answer::stream(": working\n\n").step(AnswerStep::Stall),
+        Answer::json(200, "").framed(BodyEnd::Chunked).step(AnswerStep::Stall),
     ] {
         let server = Server::calling(Era::Modern, answer);
         let gateway = server.gateway(ALLOW, "");
@@ -234,7 +234,7 @@ fn in_the_newer_revision_a_client_that_goes_away_calls_its_request_off() {
 fn streams_that_listen_do_not_keep_the_gateway_from_stopping() {
     let server = Server::with(Era::Modern, |request, said| {
         let listens = said["method"] == "subscriptions/listen" || request.method == "GET";
-        listens.then(|| Answer::stream(": hello\n\n").step(Step::Stall))
+        listens.then(|| Answer::stream(": hello\n\n").step(AnswerStep::Stall))
     });
     // Answers may take longer to finish than a test waits for the end of a gateway.
     let setup = server.setup(ALLOW, "", "").also("gateway: { shutdown_timeout: 10m }");

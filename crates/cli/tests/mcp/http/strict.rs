@@ -1,7 +1,7 @@
 //! What two peers would read differently is not forwarded in either direction.
 
 use callgate_testkit::http::Ask;
-use callgate_testkit::upstream::{Answer, Coding};
+use callgate_testkit::upstream::{Answer, BodyCoding};
 use serde_json::{Value, json};
 
 use super::support::{ALLOW, Client, DENY, Era, Server, events, said, text};
@@ -87,7 +87,7 @@ fn a_body_that_is_not_plainly_json_is_refused() {
         let exchange = callgate_testkit::http::Exchange::on(stream, "POST").unwrap();
         assert_eq!(exchange.reply().status, 415, "{kinds:?}");
     }
-    let coded = client.post(&Coding::Gzip.encode(CALL.as_bytes()));
+    let coded = client.post(&BodyCoding::Gzip.encode(CALL.as_bytes()));
     assert_eq!(client.send(&coded.clone().header("content-encoding", "snappy")).status, 415);
     assert!(server.heard("tools/call").is_empty());
     // One that can be undone is undone.
@@ -163,7 +163,7 @@ fn is_withheld(answer: &Value, shown: &str) {
 fn coded_answers_are_undone_and_judged() {
     let done = text(&json!({ "id": 1 }), "done");
     let order = text(&json!({ "id": 1 }), super::support::ORDER);
-    for coding in Coding::ALL {
+    for coding in BodyCoding::ALL {
         for (body, passes) in [(&done, true), (&order, false)] {
             let stream = format!("data: {body}\n\n");
             for answer in [Answer::json(200, body.clone()), Answer::stream(stream)] {
@@ -183,10 +183,10 @@ fn coded_answers_are_undone_and_judged() {
 #[test]
 fn a_small_body_that_becomes_a_huge_one_is_refused() {
     let bomb = text(&json!({ "id": 1 }), &" ".repeat(32 << 20));
-    let answer = answered(Answer::json(200, bomb.clone()).encoded(&[Coding::Brotli]), "");
+    let answer = answered(Answer::json(200, bomb.clone()).encoded(&[BodyCoding::Brotli]), "");
     is_withheld(&answer, "a bomb");
     let answer =
-        answered(Answer::stream(format!("data: {bomb}\n\n")).encoded(&[Coding::Brotli]), "");
+        answered(Answer::stream(format!("data: {bomb}\n\n")).encoded(&[BodyCoding::Brotli]), "");
     is_withheld(&answer, "a bomb in a stream");
 }
 

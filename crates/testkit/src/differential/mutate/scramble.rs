@@ -1,6 +1,6 @@
 //! Items and blocks of a stream under other numbers, in another order, without their ends.
 
-use super::super::body::{Body, Frame};
+use super::super::body::{Body, BodyFrame};
 use super::super::tree::{Path, Tree};
 use super::members::is_index;
 use crate::rng::Rng;
@@ -48,11 +48,11 @@ pub(super) fn scramble(body: &mut Body, rng: &mut Rng) {
 /// All frames with one index.
 struct Group {
     index: Tree,
-    frames: Vec<Frame>,
+    frames: Vec<BodyFrame>,
 }
 
 /// Where the index of a frame is: the innermost one, for that of a choice is not the call's.
-fn place(frame: &Frame) -> Option<Path> {
+fn place(frame: &BodyFrame) -> Option<Path> {
     let tree = frame.json()?;
     let indices = tree.paths().into_iter();
     let indices = indices
@@ -60,7 +60,7 @@ fn place(frame: &Frame) -> Option<Path> {
     indices.max_by_key(Vec::len)
 }
 
-fn index_of(frame: &Frame) -> Option<Tree> {
+fn index_of(frame: &BodyFrame) -> Option<Tree> {
     frame.json()?.get(&place(frame)?).cloned()
 }
 
@@ -91,8 +91,8 @@ fn shuffle<T>(list: &mut [T], rng: &mut Rng) {
 }
 
 /// Puts an item into a list of the first events, as if it had been there before.
-fn put_into_list(head: &mut [Frame], groups: &[Group], rng: &mut Rng) {
-    let frames: Vec<&Frame> = groups.iter().flat_map(|group| &group.frames).collect();
+fn put_into_list(head: &mut [BodyFrame], groups: &[Group], rng: &mut Rng) {
+    let frames: Vec<&BodyFrame> = groups.iter().flat_map(|group| &group.frames).collect();
     let item = rng.pick(&frames).and_then(|frame| {
         let tree = frame.json()?;
         let is_item = |key: &str| matches!(key, "item" | "content_block" | "step");
@@ -100,7 +100,7 @@ fn put_into_list(head: &mut [Frame], groups: &[Group], rng: &mut Rng) {
         tree.get(&path).cloned()
     });
     let Some(item) = item else { return };
-    for tree in head.iter_mut().filter_map(Frame::json_mut) {
+    for tree in head.iter_mut().filter_map(BodyFrame::json_mut) {
         let list = tree.paths().into_iter().find(|path| {
             let key = tree.key(path);
             key.is_some_and(|key| matches!(key, "output" | "content" | "steps"))
@@ -112,8 +112,8 @@ fn put_into_list(head: &mut [Frame], groups: &[Group], rng: &mut Rng) {
 }
 
 /// One after the other, or the frames of all mixed.
-fn join(groups: Vec<Group>, rng: &mut Rng) -> Vec<Frame> {
-    let mut queues: Vec<Vec<Frame>> = groups.into_iter().map(|group| group.frames).collect();
+fn join(groups: Vec<Group>, rng: &mut Rng) -> Vec<BodyFrame> {
+    let mut queues: Vec<Vec<BodyFrame>> = groups.into_iter().map(|group| group.frames).collect();
     if rng.one_in(2) {
         return queues.concat();
     }

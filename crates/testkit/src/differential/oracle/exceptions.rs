@@ -7,7 +7,7 @@ use callgate_policy::Policies;
 use serde_json::Value;
 
 use super::super::gated::Gated;
-use super::{Kind, is_named, kind, same, value_of};
+use super::{ViolationKind, is_named, kind, same, value_of};
 
 /// An accepted difference.
 #[derive(Debug)]
@@ -16,11 +16,11 @@ pub struct Exception {
     pub name: &'static str,
     /// Why it is accepted.
     pub why: &'static str,
-    pub(super) holds: fn(&Look<'_>) -> bool,
+    pub(super) holds: fn(&UnjudgedCall<'_>) -> bool,
 }
 
 /// A call that no judged one is equal to.
-pub(super) struct Look<'a> {
+pub(super) struct UnjudgedCall<'a> {
     pub(super) client: &'a str,
     /// Name, arguments, and `invalid` if the client says so.
     pub(super) call: &'a Value,
@@ -115,7 +115,7 @@ const JOINED_BY_HAND: [&str; 6] = [
 const BUILT_IN: [&str; 7] =
     ["apply_patch", "browser", "computer", "handoff", "local_shell", "shell", "tool_search"];
 
-impl Look<'_> {
+impl UnjudgedCall<'_> {
     /// Whether a call of this tool was judged and allowed.
     fn is_allowed(&self) -> bool {
         self.gated.judged.iter().any(|judged| judged.allowed && is_named(&judged.name, self.name))
@@ -162,7 +162,7 @@ impl Look<'_> {
 
     /// Whether the policy allows the call as the client has it.
     fn is_harmless(&self) -> bool {
-        kind(self.policies, self.call) == Kind::Unjudged
+        kind(self.policies, self.call) == ViolationKind::Unjudged
     }
 
     /// Whether a call of this tool was allowed with arguments that are not JSON, and these consist

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::provider::Refusal;
+use crate::provider::ProviderRefusal;
 
 /// Every response and every conversation.
 #[derive(Debug, Default)]
@@ -41,29 +41,29 @@ impl State {
         self.responses.insert(id.to_owned(), stored);
     }
 
-    pub(super) fn response(&self, id: &str) -> Result<&Stored, Refusal> {
+    pub(super) fn response(&self, id: &str) -> Result<&Stored, ProviderRefusal> {
         let found = self.responses.get(id);
-        found.ok_or_else(|| Refusal(format!("Response with id '{id}' not found.")))
+        found.ok_or_else(|| ProviderRefusal(format!("Response with id '{id}' not found.")))
     }
 
-    pub(super) fn forget(&mut self, id: &str) -> Result<(), Refusal> {
+    pub(super) fn forget(&mut self, id: &str) -> Result<(), ProviderRefusal> {
         self.response(id)?;
         self.responses.remove(id);
         Ok(())
     }
 
     /// An item of a request, or the one that it refers to.
-    pub(super) fn referred(&self, item: &Value) -> Result<Value, Refusal> {
+    pub(super) fn referred(&self, item: &Value) -> Result<Value, ProviderRefusal> {
         if item["type"] != "item_reference" {
             return Ok(item.clone());
         }
         let mut kept = self.responses.values().flat_map(Stored::all);
         let found = kept.find(|kept| kept["id"] == item["id"]);
-        found.ok_or_else(|| Refusal(format!("Item with id '{}' not found.", item["id"])))
+        found.ok_or_else(|| ProviderRefusal(format!("Item with id '{}' not found.", item["id"])))
     }
 
     /// Thinking that is not sealed in its item must be stored here.
-    pub(super) fn knows_thinking(&self, items: &[Value]) -> Result<(), Refusal> {
+    pub(super) fn knows_thinking(&self, items: &[Value]) -> Result<(), ProviderRefusal> {
         let is_open =
             |item: &&Value| item["type"] == "reasoning" && !item["encrypted_content"].is_string();
         for item in items.iter().filter(is_open) {
@@ -78,12 +78,12 @@ impl State {
         conversation_object(&id)
     }
 
-    pub(super) fn conversation(&self, id: &str) -> Result<&[Value], Refusal> {
+    pub(super) fn conversation(&self, id: &str) -> Result<&[Value], ProviderRefusal> {
         let found = self.conversations.get(id).map(Vec::as_slice);
-        found.ok_or_else(|| Refusal(format!("Conversation with id '{id}' not found.")))
+        found.ok_or_else(|| ProviderRefusal(format!("Conversation with id '{id}' not found.")))
     }
 
-    pub(super) fn append(&mut self, id: &str, items: Vec<Value>) -> Result<(), Refusal> {
+    pub(super) fn append(&mut self, id: &str, items: Vec<Value>) -> Result<(), ProviderRefusal> {
         self.conversation(id)?;
         self.conversations.entry(id.to_owned()).or_default().extend(items);
         Ok(())
