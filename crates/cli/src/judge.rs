@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_call::{Origin, ToolCall};
 use callgate_control::judging;
 use callgate_decide::{Buckets, NO_APPROVER, now};
-use callgate_gate::CallAnswer;
+use callgate_gate::Decision;
 use callgate_policy::{
     Direction, EffectReport, Judgement, Moment, NameJudgement, Policies, Recorded, RuleExplanation,
     Settled, TextGuard,
@@ -83,10 +83,10 @@ impl Judge {
 }
 
 /// What `filter` answers the gate, which writes no records.
-pub(crate) fn unrecorded(judgement: Judgement, call: &ToolCall) -> CallAnswer {
+pub(crate) fn unrecorded(judgement: Judgement, call: &ToolCall) -> Decision {
     match judgement.settle(call) {
-        Settled::Pass(permit) => CallAnswer::Allow(Recorded::without_a_store(permit)),
-        Settled::Wait(ticket) => CallAnswer::Deny(ticket.refuse(NO_APPROVER)),
-        Settled::Stop(denial) => CallAnswer::Deny(denial),
+        Settled::Pass(permit) => Decision::Allow(Recorded::without_a_store(permit)),
+        Settled::Wait(ticket) => Decision::Deny(ticket.refuse(NO_APPROVER)),
+        Settled::Stop(denial) => Decision::Deny(denial),
     }
 }

@@ -68,7 +68,8 @@ mod weakened;
 
 pub use callgate_audit::{PolicyFile, RecordId, Tokens};
 pub use callgate_policy::{
-    Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
+    Decision, Denial, NameDecision, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard,
+    TextHit, TextOutcome,
 };
 pub use callgate_store::{
     KeyInfo, KeyRefusal, RemovedEntry, RemovedMatches, RemovedQuery, WriteHealth,
@@ -80,8 +81,8 @@ pub use limits::Buckets;
 pub use loading::{PolicyProvenance, PolicyState};
 pub use observer::ObservedDecisions;
 pub use offer::Offer;
-pub use pending::{Decision, PendingDecision};
+pub use pending::PendingDecision;
 pub use pipeline::NO_APPROVER;
-pub use response_decider::{CallNumber, NameDecision, Oddity, ResponseDecider, TurnEnd};
+pub use response_decider::{CallNumber, Oddity, ResponseDecider, TurnEnd};
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};
 pub use storing::Storing;

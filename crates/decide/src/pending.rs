@@ -4,10 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use callgate_policy::Denial;
+use callgate_policy::{Decision, Denial};
 use tokio::runtime::Handle;
-
-pub use crate::pipeline::Decision;
 
 /// A decision that resolves once its record is durable. Poll it inside a Tokio runtime.
 #[must_use = "nothing is decided before it is awaited"]

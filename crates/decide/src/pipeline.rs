@@ -33,7 +33,6 @@ use tokio::sync::oneshot;
 
 pub(crate) use self::judge::Judged;
 pub(crate) use self::meter::Metered;
-pub use self::record::Decision;
 pub(crate) use self::record::{Decided, STORE, durable};
 pub(crate) use self::resolve::{CallTarget, Resolved, unfit_extra_input};
 pub(crate) use self::subject::{CallSource, ServerCall, Subject};

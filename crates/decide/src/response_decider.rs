@@ -6,7 +6,7 @@ use std::time::Instant;
 use callgate_audit::{CallOutcome, ReasonCode, Record, RecordId, RecordKind, RecordedTool, Tokens};
 use callgate_call::ToolCall;
 use callgate_policy::{
-    Denial, Direction, NameJudgement, NamePermit, Policies, SpentLimits, TextGuard, TextHit,
+    Denial, Direction, NameDecision, NameJudgement, Policies, SpentLimits, TextGuard, TextHit,
     may_wrap_calls,
 };
 use callgate_store::TurnCount;
@@ -51,17 +51,6 @@ pub struct CallNumber {
     pub answer: u32,
     /// The number of the call in that answer.
     pub call: u32,
-}
-
-/// The decision about a call whose name is known and whose arguments are not.
-#[derive(Debug)]
-pub enum NameDecision {
-    /// The call may stream. Its last part waits for [`ResponseDecider::decide`].
-    Stream(NamePermit),
-    /// The call is denied, whatever its arguments.
-    Deny(Denial),
-    /// A rule needs the arguments.
-    NeedArguments,
 }
 
 /// A problem with a response that is not about a judged call.

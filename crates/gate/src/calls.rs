@@ -5,10 +5,10 @@ use callgate_dialect::{
     Part, Piece, PieceRole, Reading, Slot, What,
 };
 use callgate_json::Value;
-use callgate_policy::Denial;
+use callgate_policy::{Decision, Denial, NameDecision};
 
 use crate::core::{Core, TurnState};
-use crate::gate::{CallAnswer, CallQuestion, NameAnswer, NameQuestion, Note, Step};
+use crate::gate::{CallQuestion, NameQuestion, Note, Step};
 use crate::slot::{CallSlot, CallState, LanePosition};
 
 impl Core {
@@ -375,20 +375,20 @@ impl Core {
         }
     }
 
-    pub(crate) fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
+    pub(crate) fn answer_name(&mut self, slot: Slot, decision: NameDecision) {
         let several_lanes = self.calls.are_in_several_lanes();
         let origin = self.origin();
         let Some(call) = self.call_mut(slot) else { return };
         if !matches!(call.state(), CallState::NameAsked) {
             return;
         }
-        match answer {
-            NameAnswer::Deny(denial) => {
+        match decision {
+            NameDecision::Deny(denial) => {
                 call.incomplete = call.assembly.named(&origin).ok().map(Box::new);
                 self.deny(slot, denial);
             }
-            NameAnswer::NeedArguments => call.hold(),
-            NameAnswer::Stream(permit) => {
+            NameDecision::NeedArguments => call.hold(),
+            NameDecision::Stream(permit) => {
                 // A call is held if its shape may still change or another copy may follow. A call
                 // that came complete is held too: otherwise all of it would leave without a verdict.
                 let odd = call.leaves_whole()
@@ -409,26 +409,26 @@ impl Core {
         }
     }
 
-    pub(crate) fn answer(&mut self, slot: Slot, answer: CallAnswer) {
+    pub(crate) fn answer(&mut self, slot: Slot, decision: Decision) {
         let Some(call) = self.call_mut(slot) else { return };
         let CallState::Asked(asked) = call.state() else { return };
         let streaming = asked.streaming;
         let tool = call.assembly.name().to_owned();
-        match answer {
-            CallAnswer::Allow(permit) if permit.covers(&asked.call) => {
+        match decision {
+            Decision::Allow(permit) if permit.covers(&asked.call) => {
                 let rewritten = permit.rewritten().map(str::to_owned);
                 if let Some(arguments) = rewritten {
                     return self.rewrite(slot, arguments);
                 }
                 self.permit(slot);
             }
-            CallAnswer::Allow(_) => self.refuse(slot, "the permit is for another call"),
-            CallAnswer::Deny(denial) if streaming => {
+            Decision::Allow(_) => self.refuse(slot, "the permit is for another call"),
+            Decision::Deny(denial) if streaming => {
                 let why = format!("`{tool}` was refused after it had begun: {}", denial.reason);
                 self.deny(slot, denial);
                 self.fail(Blame::Refused, &why);
             }
-            CallAnswer::Deny(denial) => self.deny(slot, denial),
+            Decision::Deny(denial) => self.deny(slot, denial),
         }
     }
 

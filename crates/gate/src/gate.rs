@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use callgate_call::ToolCall;
 use callgate_dialect::request::{RemovedCall, RemovedTurn};
 use callgate_dialect::{Blame, Dialect, Slot};
-use callgate_policy::{Denial, NamePermit, Permit, Recorded, TextHit};
+use callgate_policy::{Decision, NameDecision, TextHit};
 use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter};
 
 use crate::core::Core;
@@ -80,47 +80,6 @@ pub struct DeniedCall {
     pub digest: [u8; 32],
     /// The id of its record.
     pub record: Option<String>,
-}
-
-/// The answer to a question by name.
-#[derive(Debug)]
-pub enum NameAnswer {
-    /// No rule could still change the outcome: the call may stream.
-    Stream(NamePermit),
-    /// Denied, whatever its arguments.
-    Deny(Denial),
-    /// A rule needs the arguments: hold the call.
-    NeedArguments,
-}
-
-/// The answer to a question about a whole call. A judgement alone lets nothing leave, nor does a permit
-/// without its record:
-///
-/// ```compile_fail
-/// fn forgets_to_judge(denial: callgate_policy::Denial) -> callgate_gate::CallAnswer {
-///     callgate_gate::CallAnswer::Allow(denial)
-/// }
-/// ```
-///
-/// ```compile_fail
-/// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_gate::CallAnswer {
-///     callgate_gate::CallAnswer::Allow(permit)
-/// }
-/// ```
-///
-/// ```
-/// use callgate_policy::{Permit, Recorded};
-///
-/// fn records(permit: Recorded<Permit>) -> callgate_gate::CallAnswer {
-///     callgate_gate::CallAnswer::Allow(permit)
-/// }
-/// ```
-#[derive(Debug)]
-pub enum CallAnswer {
-    /// It may leave: it was judged, and its record is written.
-    Allow(Recorded<Permit>),
-    /// It may not.
-    Deny(Denial),
 }
 
 /// Something to record.
@@ -321,13 +280,13 @@ impl Gate {
     }
 
     /// Answers a question by name.
-    pub fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
-        self.core.answer_name(slot, answer);
+    pub fn answer_name(&mut self, slot: Slot, decision: NameDecision) {
+        self.core.answer_name(slot, decision);
     }
 
     /// Answers a question about a whole call.
-    pub fn answer(&mut self, slot: Slot, answer: CallAnswer) {
-        self.core.answer(slot, answer);
+    pub fn answer(&mut self, slot: Slot, decision: Decision) {
+        self.core.answer(slot, decision);
     }
 
     /// Ends a turn whose calls were all denied, as with [`OnDeny::Explain`](crate::OnDeny::Explain).

@@ -9,7 +9,7 @@
 //! ```
 //! use callgate_call::{Origin, Surface};
 //! use callgate_dialect::Dialect;
-//! use callgate_gate::{CallAnswer, Close, Gate, NameAnswer, Settings, Step};
+//! use callgate_gate::{Close, Decision, Gate, NameDecision, Settings, Step};
 //! use callgate_policy::Denial;
 //!
 //! let mut gate = Gate::new(Dialect::OpenAiChat, Settings::new(Origin::at(Surface::Response)));
@@ -20,9 +20,9 @@
 //! let mut out = Vec::new();
 //! loop {
 //!     match gate.step(&mut out) {
-//!         Step::Name(question) => gate.answer_name(question.slot, NameAnswer::NeedArguments),
+//!         Step::Name(question) => gate.answer_name(question.slot, NameDecision::NeedArguments),
 //!         Step::Judge(question) => {
-//!             gate.answer(question.slot, CallAnswer::Deny(Denial::refused("Bash", "not today")))
+//!             gate.answer(question.slot, Decision::Deny(Denial::refused("Bash", "not today")))
 //!         }
 //!         Step::OnlyDenied(_) => gate.conclude(),
 //!         Step::Note(_) => {}
@@ -52,8 +52,8 @@ mod slot;
 mod text;
 
 pub use callgate_dialect::request::{RemovedCall, RemovedTurn};
+pub use callgate_policy::{Decision, NameDecision};
 pub use gate::{
-    CallAnswer, CallQuestion, Close, DeniedCall, Ending, Gate, NameAnswer, NameQuestion, Note,
-    OnlyDenied, Step, Usage,
+    CallQuestion, Close, DeniedCall, Ending, Gate, NameQuestion, Note, OnlyDenied, Step, Usage,
 };
 pub use settings::{Announce, GateLimits, Malformed, Notice, OnDeny, RequestedForm, Settings};

@@ -47,6 +47,7 @@
 mod actors;
 mod compile;
 mod condition;
+mod decision;
 mod denial;
 mod document;
 mod effect_report;
@@ -95,6 +96,7 @@ mod wrapper;
 // What `Policies::compile` takes and returns.
 pub use callgate_document::{Diagnostic, Source, Warning};
 pub use condition::{KeyDoc, condition_keys};
+pub use decision::{Decision, NameDecision};
 pub use denial::{
     CALL_PLACES, CONTENT_PLACES, Denial, DenialScope, DenialText, DenialTextParts, TemplateError,
     TextTemplate,

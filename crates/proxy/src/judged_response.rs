@@ -23,10 +23,7 @@ use callgate_decide::{
     ResponseDecider, Storing, Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
-use callgate_gate::{
-    CallAnswer, CallQuestion, Close, Ending, Gate, NameAnswer, NameQuestion, Note, RemovedTurn,
-    Step,
-};
+use callgate_gate::{CallQuestion, Close, Ending, Gate, NameQuestion, Note, RemovedTurn, Step};
 use callgate_wire::Decoder;
 
 use crate::continuation::{Asking, Continuation};
@@ -247,16 +244,12 @@ impl JudgedResponse {
         let NameQuestion { slot, call } = question;
         let Some(response_decider) = &mut self.response_decider else { return };
         let number = CallNumber { answer: self.answer, call: slot.0 };
-        let answer = match response_decider.decide_by_name(number, &call) {
-            NameDecision::Stream(permit) => NameAnswer::Stream(permit),
-            NameDecision::NeedArguments => NameAnswer::NeedArguments,
-            NameDecision::Deny(denial) => {
-                self.response_context.metrics.count_call(CountedVerdict::Denied);
-                self.denied.extend(denial.record.clone());
-                NameAnswer::Deny(denial)
-            }
-        };
-        self.gate.answer_name(slot, answer);
+        let decision = response_decider.decide_by_name(number, &call);
+        if let NameDecision::Deny(denial) = &decision {
+            self.response_context.metrics.count_call(CountedVerdict::Denied);
+            self.denied.extend(denial.record.clone());
+        }
+        self.gate.answer_name(slot, decision);
     }
 
     /// Only this call waits for its record.
@@ -285,15 +278,15 @@ impl JudgedResponse {
     }
 
     fn answer(&mut self, slot: Slot, decision: Decision) {
-        let (answer, verdict) = match decision {
-            Decision::Allow(permit) => (CallAnswer::Allow(permit), CountedVerdict::Allowed),
+        let verdict = match &decision {
+            Decision::Allow(_) => CountedVerdict::Allowed,
             Decision::Deny(denial) => {
                 self.denied.extend(denial.record.clone());
-                (CallAnswer::Deny(denial), CountedVerdict::Denied)
+                CountedVerdict::Denied
             }
         };
         self.response_context.metrics.count_call(verdict);
-        self.gate.answer(slot, answer);
+        self.gate.answer(slot, decision);
     }
 
     fn note(&mut self, note: Note) {

@@ -4,7 +4,7 @@ use callgate_call::{Origin, Surface, ToolCall};
 use callgate_dialect::Dialect;
 use callgate_document::Source;
 use callgate_effects::Catalogue;
-use callgate_gate::{CallAnswer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
+use callgate_gate::{Close, Decision, Ending, Gate, NameDecision, Note, OnDeny, Settings, Step};
 use callgate_policy::{
     Judgement, Moment, NameJudgement, Policies, Recorded, Settled, SpentLimits, Weekday,
 };
@@ -101,11 +101,11 @@ pub fn run<'a>(
 }
 
 /// What a gate is answered where nothing is recorded.
-pub fn answer(judgement: Judgement, call: &ToolCall) -> CallAnswer {
+pub fn answer(judgement: Judgement, call: &ToolCall) -> Decision {
     match judgement.settle(call) {
-        Settled::Pass(permit) => CallAnswer::Allow(Recorded::without_a_store(permit)),
-        Settled::Wait(ticket) => CallAnswer::Deny(ticket.refuse("Nobody is asked.")),
-        Settled::Stop(denial) => CallAnswer::Deny(denial),
+        Settled::Pass(permit) => Decision::Allow(Recorded::without_a_store(permit)),
+        Settled::Wait(ticket) => Decision::Deny(ticket.refuse("Nobody is asked.")),
+        Settled::Stop(denial) => Decision::Deny(denial),
     }
 }
 
@@ -116,20 +116,20 @@ pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
         match gate.step(&mut run.out) {
             Step::Name(question) => {
                 let answer = match policies.judge_name(&question.call, &moment, &limits) {
-                    NameJudgement::Allow(permit, _) => NameAnswer::Stream(permit),
+                    NameJudgement::Allow(permit, _) => NameDecision::Stream(permit),
                     NameJudgement::Deny(judgement) => {
                         let name = question.call.name.raw().to_owned();
                         run.judged.push((name, String::new(), false));
-                        NameAnswer::Deny(judgement.denial(&question.call).unwrap())
+                        NameDecision::Deny(judgement.denial(&question.call).unwrap())
                     }
-                    NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+                    NameJudgement::NeedArguments => NameDecision::NeedArguments,
                 };
                 gate.answer_name(question.slot, answer);
             }
             Step::Judge(question) => {
                 let call = &question.call;
                 let answer = answer(policies.judge(call, &moment, &limits), call);
-                let allowed = matches!(answer, CallAnswer::Allow(_));
+                let allowed = matches!(answer, Decision::Allow(_));
                 let arguments = call.arguments.raw().to_owned();
                 run.judged.push((call.name.raw().to_owned(), arguments, allowed));
                 gate.answer(question.slot, answer);

@@ -10,7 +10,8 @@ use anyhow::Result;
 use callgate_call::ToolCall;
 use callgate_control::JudgementOutput;
 use callgate_gate::{
-    CallQuestion, Close, Ending, Gate, NameAnswer, NameQuestion, Note, RemovedTurn, Settings, Step,
+    CallQuestion, Close, Ending, Gate, NameDecision, NameQuestion, Note, RemovedTurn, Settings,
+    Step,
 };
 use callgate_policy::{Judgement, NameJudgement, TextHit};
 use callgate_wire::{CodingError, Decoder, ReadLimits};
@@ -154,14 +155,14 @@ impl ResponseFilter {
     fn answer_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
         let answer = match self.judge.name(&call) {
-            NameJudgement::Allow(permit, _) => NameAnswer::Stream(permit),
-            NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+            NameJudgement::Allow(permit, _) => NameDecision::Stream(permit),
+            NameJudgement::NeedArguments => NameDecision::NeedArguments,
             NameJudgement::Deny(judgement) => match judgement.denial(&call) {
                 Some(denial) => {
                     self.reporter.judged(&call, &judgement);
-                    NameAnswer::Deny(denial)
+                    NameDecision::Deny(denial)
                 }
-                None => NameAnswer::NeedArguments,
+                None => NameDecision::NeedArguments,
             },
         };
         self.gate.answer_name(slot, answer);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use callgate_audit::{CallOutcome, ReasonCode, RecordId, RecordKind};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
-use callgate_policy::{Denial, ExtraInput, OtherReading, Permit, Recorded};
+use callgate_policy::{Decision, Denial, ExtraInput, OtherReading, Permit, Recorded};
 
 use super::alias::Alias;
 use super::join::{self, ArgumentHash};
@@ -16,7 +16,7 @@ use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
 use super::state::now_micros;
 use crate::pending::Detached;
-use crate::pipeline::{self, CallSource, Decided, Decision, ServerCall, Subject};
+use crate::pipeline::{self, CallSource, Decided, ServerCall, Subject};
 use crate::record;
 
 /// A `tools/call` request.

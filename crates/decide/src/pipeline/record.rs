@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_audit::{CallOutcome, McpFacts, ReasonCode, Record, RecordId, RecordKind};
 use callgate_call::ToolCall;
-use callgate_policy::{Denial, DenialScope, Permit, Recorded, WriteProof};
+use callgate_policy::{Decision, Denial, DenialScope, Permit, Recorded, WriteProof};
 use callgate_store::Receipt;
 
 use super::resolve::CallTarget;
@@ -15,15 +15,6 @@ use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
 use crate::record::{self, ArgumentsState};
 use crate::settings::{OnFailure, Settings};
 use crate::{observer, origins, past};
-
-/// The decision about a call.
-#[derive(Debug)]
-pub enum Decision {
-    /// The call may be forwarded.
-    Allow(Recorded<Permit>),
-    /// The call must not be forwarded.
-    Deny(Denial),
-}
 
 /// The end of the pipeline.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use callgate_dialect::Dialect;
 use callgate_gate::{
-    CallAnswer, CallQuestion, Close, Ending, Gate, Malformed, NameAnswer, Note, OnDeny, Settings,
+    CallQuestion, Close, Decision, Ending, Gate, Malformed, NameDecision, Note, OnDeny, Settings,
     Step,
 };
 use callgate_policy::{Denial, Policies, SpentLimits};
@@ -103,9 +103,9 @@ impl Slow {
                     let judgement = self.policies.judge_name(&question.call, &moment, &limits);
                     let answer = match judgement {
                         callgate_policy::NameJudgement::Allow(permit, _) => {
-                            NameAnswer::Stream(permit)
+                            NameDecision::Stream(permit)
                         }
-                        _ => NameAnswer::NeedArguments,
+                        _ => NameDecision::NeedArguments,
                     };
                     self.gate.answer_name(question.slot, answer);
                 }
@@ -133,7 +133,7 @@ impl Slow {
     fn deny(&mut self) -> String {
         let question = self.questions.remove(0);
         let denial = Denial::refused(question.call.name.raw(), "a person said no");
-        self.gate.answer(question.slot, CallAnswer::Deny(denial));
+        self.gate.answer(question.slot, Decision::Deny(denial));
         self.steps()
     }
 }

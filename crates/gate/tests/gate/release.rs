@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use callgate_dialect::Dialect;
-use callgate_gate::{CallQuestion, Close, Gate, NameAnswer, OnDeny, Step};
+use callgate_gate::{CallQuestion, Close, Gate, NameDecision, OnDeny, Step};
 use callgate_policy::{NameJudgement, Policies, SpentLimits};
 use callgate_testkit::{drive, made};
 use callgate_wire::{Framing, Style};
@@ -319,9 +319,9 @@ impl<'a> Driven<'a> {
                         match self.policies.judge_name(&question.call, &drive::moment(), &limits) {
                             NameJudgement::Allow(permit, _) => {
                                 self.live[which(question.call.name.raw())] = true;
-                                NameAnswer::Stream(permit)
+                                NameDecision::Stream(permit)
                             }
-                            NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+                            NameJudgement::NeedArguments => NameDecision::NeedArguments,
                             NameJudgement::Deny(_) => panic!("no rule denies"),
                         };
                     self.gate.answer_name(question.slot, answer);

@@ -4,7 +4,7 @@
 use callgate_dialect::Dialect;
 use callgate_dialect::request::TextDigest;
 use callgate_gate::{
-    CallAnswer, Close, Ending, Gate, NameAnswer, Note, Notice, OnDeny, OnlyDenied, RemovedTurn,
+    Close, Decision, Ending, Gate, NameDecision, Note, Notice, OnDeny, OnlyDenied, RemovedTurn,
     Step,
 };
 use callgate_policy::{NameJudgement, Policies, SpentLimits};
@@ -230,20 +230,20 @@ fn steps(gate: &mut Gate, policies: &Policies, seen: &mut Seen) -> Option<OnlyDe
         match gate.step(&mut seen.out) {
             Step::Name(question) => {
                 let answer = match policies.judge_name(&question.call, &moment, &limits) {
-                    NameJudgement::Allow(permit, _) => NameAnswer::Stream(permit),
+                    NameJudgement::Allow(permit, _) => NameDecision::Stream(permit),
                     NameJudgement::Deny(judgement) => {
                         let mut denial = judgement.denial(&question.call).unwrap();
                         denial.record = Some(format!("r-{}", question.call.id.as_str()));
-                        NameAnswer::Deny(denial)
+                        NameDecision::Deny(denial)
                     }
-                    NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+                    NameJudgement::NeedArguments => NameDecision::NeedArguments,
                 };
                 gate.answer_name(question.slot, answer);
             }
             Step::Judge(question) => {
                 let call = &question.call;
                 let mut answer = drive::answer(policies.judge(call, &moment, &limits), call);
-                if let CallAnswer::Deny(denial) = &mut answer {
+                if let Decision::Deny(denial) = &mut answer {
                     denial.record = Some(format!("r-{}", call.id.as_str()));
                 }
                 gate.answer(question.slot, answer);

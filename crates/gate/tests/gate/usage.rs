@@ -1,7 +1,7 @@
 //! The usage that a response reports, and the arguments of calls that were denied by name.
 
 use callgate_dialect::Dialect;
-use callgate_gate::{CallAnswer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Step, Usage};
+use callgate_gate::{Close, Decision, Ending, Gate, NameDecision, Note, OnDeny, Step, Usage};
 use callgate_policy::{Denial, Policies};
 use callgate_testkit::corpus;
 use callgate_testkit::drive::{self, Run};
@@ -296,11 +296,11 @@ fn each_denied_name_is_completed_once() {
                 Step::Name(question) => {
                     denied.push((question.slot, question.call.name.raw().to_owned()));
                     let denial = Denial::refused(question.call.name.raw(), "no");
-                    gate.answer_name(question.slot, NameAnswer::Deny(denial));
+                    gate.answer_name(question.slot, NameDecision::Deny(denial));
                 }
                 Step::Judge(question) => {
                     let denial = Denial::refused(question.call.name.raw(), "no");
-                    gate.answer(question.slot, CallAnswer::Deny(denial));
+                    gate.answer(question.slot, Decision::Deny(denial));
                 }
                 Step::Note(Note::Completed { slot, call }) => {
                     told.push((slot, call.name.raw().to_owned()));

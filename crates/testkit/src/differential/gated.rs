@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_dialect::Slot;
-use callgate_gate::{CallAnswer, Close, Gate, NameAnswer, OnDeny, Step};
+use callgate_gate::{Close, Decision, Gate, NameDecision, OnDeny, Step};
 use callgate_policy::{NameJudgement, Policies, SpentLimits};
 
 use super::body::Body;
@@ -79,7 +79,7 @@ struct GateDriver<'a> {
     /// How many frames were pushed.
     frame: usize,
     /// Answers, and the frame at which each is given.
-    waiting: VecDeque<(usize, Slot, CallAnswer)>,
+    waiting: VecDeque<(usize, Slot, Decision)>,
     gated: Gated,
 }
 
@@ -108,12 +108,12 @@ impl GateDriver<'_> {
         }
     }
 
-    fn by_name(&mut self, call: &ToolCall) -> NameAnswer {
+    fn by_name(&mut self, call: &ToolCall) -> NameDecision {
         let name = call.name.raw().to_owned();
         match self.policies.judge_name(call, &drive::moment(), &SpentLimits::default()) {
             NameJudgement::Allow(permit, _) => {
                 self.gated.streamed.push(name);
-                NameAnswer::Stream(permit)
+                NameDecision::Stream(permit)
             }
             NameJudgement::Deny(judgement) => {
                 self.gated.judged.push(GatedCall {
@@ -121,17 +121,17 @@ impl GateDriver<'_> {
                     arguments: String::new(),
                     allowed: false,
                 });
-                NameAnswer::Deny(judgement.denial(call).unwrap())
+                NameDecision::Deny(judgement.denial(call).unwrap())
             }
-            NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+            NameJudgement::NeedArguments => NameDecision::NeedArguments,
         }
     }
 
-    fn whole(&mut self, call: &ToolCall) -> CallAnswer {
+    fn whole(&mut self, call: &ToolCall) -> Decision {
         let judgement = self.policies.judge(call, &drive::moment(), &SpentLimits::default());
         let arguments = judgement.rewritten().unwrap_or(call.arguments.raw()).to_owned();
         let answer = drive::answer(judgement, call);
-        let allowed = matches!(answer, CallAnswer::Allow(_));
+        let allowed = matches!(answer, Decision::Allow(_));
         debug_assert!(
             !matches!(call.arguments.form(), ArgumentsForm::Pending),
             "judged without arguments"
