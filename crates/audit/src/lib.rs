@@ -1,8 +1,8 @@
 //! A verifiable record of what happened: the records and their hash chain.
 //!
 //! A [`Record`] describes one event. [`Sealed`] is its stored form: redacted, bounded, as JSON. A
-//! [`ChainLink`] gives it its place in the chain. `callgate-store` stores records and finds them again; a
-//! [`Filter`] selects them.
+//! [`ChainLink`] gives it its place in the chain. `callgate-store` stores records and finds them
+//! again; a [`Filter`] selects them.
 //!
 //! ```
 //! use callgate_audit::{CallOutcome, ChainLink, GENESIS, Record, RecordKind, RecordedTool};

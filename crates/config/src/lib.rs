@@ -1,9 +1,9 @@
 //! Text in, each crate's own settings out: one file, every problem at once.
 //!
 //! [`load`] finds `callgate.yaml`, reads it into what was written ([`WrittenConfig`]), and resolves
-//! that into a [`ResolvedConfig`]: the settings of each crate and the compiled policies. Whatever is
-//! wrong, in the settings or in any policy, is reported at once and with its place. [`Watch`] calls
-//! back when one of those files really changed.
+//! that into a [`ResolvedConfig`]: the settings of each crate and the compiled policies. Whatever
+//! is wrong, in the settings or in any policy, is reported at once and with its place. [`Watch`]
+//! calls back when one of those files really changed.
 //!
 //! ```
 //! use callgate_call::Surface;

@@ -4,9 +4,9 @@
 //! and the API of the gateway. They are read-only: they record nothing, use no limit, and no answer
 //! of theirs permits a call.
 //!
-//! An [`ApiServer`] answers for an [`ApiHost`] on a socket that it has taken ([`OwnedSocket`]): health,
-//! `evaluate`, `explain`, the records, and a feed of them. An [`ApiClient`] connects to it, and first
-//! verifies whom it talks to.
+//! An [`ApiServer`] answers for an [`ApiHost`] on a socket that it has taken ([`OwnedSocket`]):
+//! health, `evaluate`, `explain`, the records, and a feed of them. An [`ApiClient`] connects to it,
+//! and first verifies whom it talks to.
 //!
 //! The API refuses other users, has no keys and no roles, and changes nothing.
 

@@ -2,9 +2,9 @@
 //!
 //! A door asks a [`Decider`] for a [`ResponseDecider`] per response. It keeps the policies that
 //! were in force at its start, judges each call by name and then with its arguments, counts limits,
-//! and writes the record. The answer to a complete call is a [`PendingDecision`]: it becomes a permit only
-//! once the record is durable, or a denial if that failed and the operator did not choose
-//! otherwise.
+//! and writes the record. The answer to a complete call is a [`PendingDecision`]: it becomes a
+//! permit only once the record is durable, or a denial if that failed and the operator did not
+//! choose otherwise.
 //!
 //! ```
 //! use callgate_store::{Durability, Location, Store};

@@ -2,8 +2,8 @@
 //!
 //! [`import`] reads a file of another system and writes a policy (or the section `mcp:` of a config).
 //! [`export`] writes the rules of a policy in the format of an agent, as a second line of defence. Both
-//! return a list of every [`RuleDifference`]: what was left out, what became stricter, and what is covered only in
-//! part.
+//! return a list of every [`RuleDifference`]: what was left out, what became stricter, and what is
+//! covered only in part.
 //!
 //! ```
 //! use callgate_exchange::{import, ChangeKind};

@@ -6,10 +6,10 @@
 //! client ◄─ JSON or events ◄─ response, events ◄─ session ◄──┘
 //! ```
 //!
-//! [`HttpDoor::answer`] handles a request to `/mcp/<server>`. The listener has already checked access.
-//! A message is forwarded unchanged, and its headers must agree with it. The older revisions name
-//! their conversations (`Mcp-Session-Id`), and state is kept under that name. In the newer ones
-//! every request is independent.
+//! [`HttpDoor::answer`] handles a request to `/mcp/<server>`. The listener has already checked
+//! access. A message is forwarded unchanged, and its headers must agree with it. The older
+//! revisions name their conversations (`Mcp-Session-Id`), and state is kept under that name. In the
+//! newer ones every request is independent.
 
 pub(crate) mod events;
 mod legacy_sse;

@@ -5,10 +5,10 @@
 //! agent ◄──────────────── session (pairs, looks, edits) ◄── message ◄── server
 //! ```
 //!
-//! [`wrap`] runs a server behind our own standard input and output; an [`HttpDoor`] serves servers on
-//! the network. A message that every peer reads the same way is forwarded unchanged. A call waits
-//! for its verdict and its record. A definition that may not be used is hidden. A message that two
-//! peers would read differently is never forwarded.
+//! [`wrap`] runs a server behind our own standard input and output; an [`HttpDoor`] serves servers
+//! on the network. A message that every peer reads the same way is forwarded unchanged. A call
+//! waits for its verdict and its record. A definition that may not be used is hidden. A message
+//! that two peers would read differently is never forwarded.
 //!
 //! [`Service`] is the other side: callgate as a server itself, on [`serve_pipe`] or over HTTP.
 

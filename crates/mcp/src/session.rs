@@ -1,9 +1,9 @@
 //! A session between a client and a server, message by message.
 //!
 //! No I/O happens here: a message comes in, steps come out. A client's message is forwarded
-//! unchanged, answered in place of the server, or held until a [`CallToJudge`] is answered. A server's
-//! message is matched with its request, inspected, and forwarded unchanged, forwarded edited, or
-//! withheld.
+//! unchanged, answered in place of the server, or held until a [`CallToJudge`] is answered. A
+//! server's message is matched with its request, inspected, and forwarded unchanged, forwarded
+//! edited, or withheld.
 //!
 //! ```text
 //! client ── client_line ──► ToServer ────────────────────────────► server

@@ -6,10 +6,10 @@
 //! client ◄── outgoing ◄── judged_response (the gate) or copied_response ◄── client_response ◄─┘
 //! ```
 //!
-//! [`BoundGateway::start`] binds the address, [`BoundGateway::serve`] serves. The path of a request decides its
-//! provider and its dialect, and the bytes of the response decide its framing. Headers decide
-//! nothing that matters. Everything in a response that could be a call leaves only through the
-//! gate, with a permit from [`callgate_decide`]. This crate cannot create permits.
+//! [`BoundGateway::start`] binds the address, [`BoundGateway::serve`] serves. The path of a request
+//! decides its provider and its dialect, and the bytes of the response decide its framing. Headers
+//! decide nothing that matters. Everything in a response that could be a call leaves only through
+//! the gate, with a permit from [`callgate_decide`]. This crate cannot create permits.
 
 mod access;
 mod client_response;

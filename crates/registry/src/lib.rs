@@ -4,8 +4,8 @@
 //! that two clients could read differently is [`Unpinnable`]. Its [`PinHash`] covers everything
 //! that a model may see or a client acts on, in the canonical form of RFC 8785, so that neither the
 //! order of keys nor white space changes it. A [`Pin`] ties a server to the definition that was
-//! trusted, and to the [`Launch`] it came from. The [`PinRegistry`] has the pins of all servers, and
-//! its [`NameMap`] every name that agents use for their tools.
+//! trusted, and to the [`Launch`] it came from. The [`PinRegistry`] has the pins of all servers,
+//! and its [`NameMap`] every name that agents use for their tools.
 //!
 //! ```
 //! use callgate_registry::{

@@ -2,8 +2,8 @@
 //!
 //! A [`Store`] is an open store. [`Store::append`] takes a [`Record`] and returns a [`Receipt`],
 //! which completes when the record is as safe as the [`Durability`] promises; a call is released
-//! only after that. A [`RecordReader`] finds records by a [`Filter`], counts them, verifies their chain and
-//! exports them, even while a gateway writes.
+//! only after that. A [`RecordReader`] finds records by a [`Filter`], counts them, verifies their
+//! chain and exports them, even while a gateway writes.
 //!
 //! [`Record`]: callgate_audit::Record
 //! [`Filter`]: callgate_audit::Filter
@@ -53,9 +53,9 @@
 //! # What the chain proves, and what it cannot
 //!
 //! Each record's hash covers its content, its sequence number, the time it was stored and the previous hash.
-//! [`RecordReader::verify`] finds a record that was edited, removed, inserted or moved, and a truncated
-//! end. For that, the last record's number and hash are also stored outside the journal. When old records
-//! expire, the hash of the last of them is kept, and the check starts there.
+//! [`RecordReader::verify`] finds a record that was edited, removed, inserted or moved, and a
+//! truncated end. For that, the last record's number and hash are also stored outside the journal.
+//! When old records expire, the hash of the last of them is kept, and the check starts there.
 //!
 //! A user who can write the files can also write a whole new chain, or let records expire early: no file
 //! proves its own age. To detect that, keep a copy of [`Verified::last`] and [`Verified::head`] elsewhere.
@@ -66,9 +66,9 @@
 //!
 //! It does not judge, and it does not write anything that [`callgate_scan`] detects as a secret. It
 //! never changes a record and only ever removes the oldest. It never reports a record as safe before it
-//! is: a full queue, a full disk and a locked store are reported as errors ([`AppendError`], [`WriteHealth`]),
-//! and the caller decides what they mean for a call. It opens neither other SQLite files nor stores
-//! of a newer version.
+//! is: a full queue, a full disk and a locked store are reported as errors ([`AppendError`],
+//! [`WriteHealth`]), and the caller decides what they mean for a call. It opens neither other
+//! SQLite files nor stores of a newer version.
 
 mod background;
 mod backup;

@@ -53,7 +53,8 @@ impl SealedFile {
     }
 }
 
-/// The store of what sessions have written; [`StateStore::store`](crate::state::StateStore::store) adds to it.
+/// The store of what sessions have written; [`StateStore::store`](crate::state::StateStore::store)
+/// adds to it.
 pub(crate) trait FileStore {
     /// Every write after this one, oldest first, and the id of the last.
     fn files_after(&self, write: i64) -> Result<(Vec<SealedFile>, i64), Fault>;

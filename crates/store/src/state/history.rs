@@ -76,8 +76,8 @@ impl SealedStep {
     }
 }
 
-/// The store of session steps; [`StateStore::store`](crate::state::StateStore::store) adds them. Times are in
-/// microseconds since 1970.
+/// The store of session steps; [`StateStore::store`](crate::state::StateStore::store) adds them.
+/// Times are in microseconds since 1970.
 pub(crate) trait HistoryStore {
     /// The steps of a session since this time: the newest [`FlowStep::MAX_FOUND`], oldest first.
     fn steps(&self, session: &FlowKey, since: i64) -> Result<Vec<FlowStep>, Fault>;

@@ -8,8 +8,8 @@ use super::{ClientResults, ResponseTreatment};
 use crate::corpus::{Allow, Case};
 
 /// Checks a case: `seen` has what the clients made of each treatment, `allowed` the calls (name and
-/// arguments) that each let through, both by [`ResponseTreatment::id`]. Treatments that were not run are
-/// left out. Gives what is wrong.
+/// arguments) that each let through, both by [`ResponseTreatment::id`]. Treatments that were not
+/// run are left out. Gives what is wrong.
 ///
 /// No client may see a denied call; where the clients agree on a response as the provider sent it,
 /// they must see the same when all is allowed.
