@@ -45,8 +45,9 @@ pub use chain::{ChainHash, ChainLink, GENESIS, hex};
 pub use query::{CompiledFilter, Filter, FilterPattern, PatternError, RecordOrder, WhoFilter};
 pub use record::{
     CallOutcome, ChangeTarget, FindingFact, MatchedRule, McpFacts, OriginFact, ParseIdError,
-    PolicyFacts, PolicyFile, Principal, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
-    RecordedChange, RecordedTool, RecordedVerdict, RuleId, Subagent, TextRuleMatch, Timing, Tokens,
+    PolicyFacts, PolicyFile, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
+    RecordedChange, RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, Subagent,
+    TextRuleMatch, Timing, Tokens,
 };
 pub use seal::{ID_AT, RecordBody, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};

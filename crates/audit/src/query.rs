@@ -4,7 +4,7 @@ use callgate_call::Surface;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::Timestamp;
 
-use crate::record::{CallOutcome, Principal, Record, RecordKind};
+use crate::record::{CallOutcome, Record, RecordKind, RecordedPrincipal};
 
 /// Selects records and their order. The default is all records, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl CompiledWhoFilter {
         })
     }
 
-    fn passes(&self, who: &Principal) -> bool {
+    fn passes(&self, who: &RecordedPrincipal) -> bool {
         matches(&self.user, who.user.as_deref())
             && matches(&self.team, who.team.as_deref())
             && matches(&self.org, who.org.as_deref())
@@ -194,7 +194,7 @@ impl<'a> CompiledFilter<'a> {
     }
 
     /// Whether a principal passes.
-    pub fn passes_who(&self, who: &Principal) -> bool {
+    pub fn passes_who(&self, who: &RecordedPrincipal) -> bool {
         self.who.passes(who)
     }
 

@@ -33,8 +33,8 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "surface")]
     pub surface: Option<Surface>,
     /// Who acted.
-    #[serde(default, skip_serializing_if = "Principal::is_unknown")]
-    pub who: Principal,
+    #[serde(default, skip_serializing_if = "RecordedPrincipal::is_unknown")]
+    pub who: RecordedPrincipal,
     /// The subagent that acted, if the agent reports it. No door sets it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<Subagent>,
@@ -111,7 +111,7 @@ impl Record {
             time: Timestamp::now(),
             kind,
             surface: None,
-            who: Principal::default(),
+            who: RecordedPrincipal::default(),
             subagent: None,
             cwd: None,
             home: None,
@@ -138,7 +138,7 @@ impl Record {
 
 /// Who acts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Principal {
+pub struct RecordedPrincipal {
     /// The organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub org: Option<String>,
@@ -162,7 +162,7 @@ pub struct Principal {
     pub key: Option<String>,
 }
 
-impl Principal {
+impl RecordedPrincipal {
     fn is_unknown(&self) -> bool {
         *self == Self::default()
     }

@@ -2,13 +2,13 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::record::Principal;
+use crate::record::RecordedPrincipal;
 
 /// A session of a principal.
 pub type SessionKey = [u8; 32];
 
 /// The session of a principal's record. Two principals never share a session.
-pub fn session_key(who: &Principal) -> Option<SessionKey> {
+pub fn session_key(who: &RecordedPrincipal) -> Option<SessionKey> {
     let session = who.session.as_ref()?;
     let owner = match (&who.key, &who.user) {
         (Some(key), _) => ["key", key],

@@ -37,6 +37,6 @@ pub use conversation::{
 };
 pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
-pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Surface, Who};
+pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Principal, Surface};
 pub use past::PastEvent;
 pub use session_files::{FileWrite, SessionFile, SessionFiles, WrittenContent};

@@ -52,7 +52,7 @@ impl fmt::Display for Surface {
 /// The principal that makes a call. Every field is established by the door, never claimed by a
 /// client. If there is a key, an empty field is known to be empty; without a key it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Who {
+pub struct Principal {
     /// The organisation.
     pub org: Option<String>,
     /// The team.
@@ -67,7 +67,7 @@ pub struct Who {
 #[derive(Debug, Clone)]
 pub struct ClientInfo {
     /// The principal.
-    pub who: Who,
+    pub who: Principal,
     /// The agent that the client names. Unverified.
     pub agent: Option<String>,
     /// The session that the client names. Unverified.
@@ -85,7 +85,7 @@ pub enum Identity<'a> {
     User(&'a str),
 }
 
-impl Who {
+impl Principal {
     /// A caller without a gateway key at a local door, by login name. All local doors use this, so
     /// that one person is the same principal at each of them.
     pub fn user(login: Option<String>) -> Self {
@@ -109,7 +109,7 @@ pub struct OriginFields {
     /// Where the call was seen.
     pub surface: Surface,
     /// The principal.
-    pub who: Who,
+    pub who: Principal,
     /// The agent's name for itself: a claim, which may satisfy a rule that restricts but never one
     /// that allows.
     pub agent: Option<String>,
@@ -164,7 +164,7 @@ impl OriginFields {
     pub fn at(surface: Surface) -> Self {
         Self {
             surface,
-            who: Who::default(),
+            who: Principal::default(),
             agent: None,
             agent_proven: false,
             session: None,

@@ -2,8 +2,8 @@
 
 use callgate_audit::{CallOutcome, InputLoss, ReasonCode, StoredRecord};
 use callgate_call::{
-    Arguments, CallId, FoundOrigin, Origin, OriginFields, Surface, ToolCall, ToolName,
-    ValueOrigins, Who,
+    Arguments, CallId, FoundOrigin, Origin, OriginFields, Principal, Surface, ToolCall, ToolName,
+    ValueOrigins,
 };
 use callgate_decide::moment_of;
 use callgate_policy::{Judgement, Moment, Policies, SELF_PROTECTION, SpentLimits, Verdict};
@@ -80,7 +80,7 @@ impl RecordedCall {
         let record = &stored.record;
         let mut origin = OriginFields::at(record.surface.unwrap_or(Surface::Response));
         let who = record.who.clone();
-        origin.who = Who { org: who.org, team: who.team, user: who.user, key: who.key };
+        origin.who = Principal { org: who.org, team: who.team, user: who.user, key: who.key };
         (origin.agent, origin.agent_proven) = (who.agent, who.agent_proven);
         origin.session = who.session;
         (origin.cwd, origin.home) = (record.cwd.clone(), record.home.clone());

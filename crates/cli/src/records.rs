@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_audit::{
-    CallOutcome, Filter, Principal, RecordKind, RecordOrder, RecordedChange, RecordedTool,
+    CallOutcome, Filter, RecordKind, RecordOrder, RecordedChange, RecordedPrincipal, RecordedTool,
     StoredRecord, WhoFilter,
 };
 use callgate_control::HintedError;
@@ -238,7 +238,7 @@ pub(crate) fn why(stored: &StoredRecord) -> String {
 }
 
 /// Whose session it is.
-fn session(who: &Principal) -> String {
+fn session(who: &RecordedPrincipal) -> String {
     let parts = [&who.session, &who.agent, &who.key, &who.user];
     let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
     parts.join(", ")

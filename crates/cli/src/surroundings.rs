@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use callgate_call::{
-    Conversation, HiddenConversation, Origin, OriginFields, Surface, ValueOrigins, Who,
+    Conversation, HiddenConversation, Origin, OriginFields, Principal, Surface, ValueOrigins,
 };
 use callgate_control::{CallDefaults, current_dir, home_dir};
 use callgate_dialect::request;
@@ -61,8 +61,8 @@ pub(crate) fn response_origin(context: &args::ContextArgs) -> Origin {
 }
 
 /// The user who runs the agent, as far as the flags say.
-fn who(context: &args::ContextArgs) -> Who {
-    Who {
+fn who(context: &args::ContextArgs) -> Principal {
+    Principal {
         org: context.org.clone(),
         team: context.team.clone(),
         user: context.user.clone(),

@@ -4,8 +4,8 @@ use std::env;
 use std::sync::Arc;
 
 use callgate_call::{
-    Arguments, CallId, Conversation, Origin, OriginFields, PassageSource, Passages, Surface,
-    ToolCall, ToolName, ValueOrigins, Who,
+    Arguments, CallId, Conversation, Origin, OriginFields, PassageSource, Passages, Principal,
+    Surface, ToolCall, ToolName, ValueOrigins,
 };
 use callgate_decide::login;
 use callgate_json::{Error as JsonError, Kind, Reader};
@@ -25,7 +25,7 @@ pub struct CallDefaults {
     /// The agent that makes it. The caller that sets this default has verified it.
     pub agent: Option<String>,
     /// The principal who runs the agent.
-    pub who: Who,
+    pub who: Principal,
     /// The agent's session.
     pub session: Option<String>,
     /// The agent's working directory.
@@ -47,7 +47,7 @@ impl CallDefaults {
             surface: None,
             server: None,
             agent: None,
-            who: Who::default(),
+            who: Principal::default(),
             session: None,
             cwd: None,
             home: None,
@@ -78,7 +78,7 @@ pub struct CallDescription {
     id: Option<String>,
     surface: Option<Surface>,
     agent: Option<String>,
-    who: Who,
+    who: Principal,
     session: Option<String>,
     cwd: Option<String>,
     home: Option<String>,
@@ -233,7 +233,7 @@ impl CallDescription {
         // An agent named in the data is unverified.
         facts.agent_proven = self.agent.is_none() && defaults.agent.is_some();
         facts.agent = or(self.agent, &defaults.agent);
-        facts.who = Who {
+        facts.who = Principal {
             org: or(self.who.org, &defaults.who.org),
             team: or(self.who.team, &defaults.who.team),
             user: or(self.who.user, &defaults.who.user),

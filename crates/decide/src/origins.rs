@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use callgate_audit::RecordId;
-use callgate_call::{FoundOrigin, ValueOrigins, Who};
+use callgate_call::{FoundOrigin, Principal, ValueOrigins};
 use callgate_store::{FlowName, FlowStep, StoreError};
 
 use crate::decider::DeciderState;
@@ -18,7 +18,12 @@ const NO: &str = "no";
 const UNKNOWN: &str = "unknown";
 
 /// The steps to store for a call that is allowed.
-pub(crate) fn steps(who: &Who, at: i64, record: RecordId, found: &[FoundOrigin]) -> Vec<KeyedStep> {
+pub(crate) fn steps(
+    who: &Principal,
+    at: i64,
+    record: RecordId,
+    found: &[FoundOrigin],
+) -> Vec<KeyedStep> {
     let step = |found: &FoundOrigin| {
         let role = match found.holds {
             Some(true) => YES,
@@ -41,7 +46,7 @@ pub(crate) fn steps(who: &Who, at: i64, record: RecordId, found: &[FoundOrigin])
 /// What was found for the call with this record.
 pub(crate) fn read(
     inner: &DeciderState,
-    who: &Who,
+    who: &Principal,
     at: i64,
     record: RecordId,
 ) -> Result<ValueOrigins, StoreError> {
@@ -57,6 +62,6 @@ pub(crate) fn read(
     Ok(ValueOrigins::Found(steps.into_iter().map(found).collect()))
 }
 
-fn key(who: &Who, record: RecordId) -> FlowName {
+fn key(who: &Principal, record: RecordId) -> FlowName {
     FlowName { owner: owner(who), name: format!("origins\0{record}") }
 }

@@ -1,8 +1,8 @@
 //! Records about calls, oddities and turns.
 
 use callgate_audit::{
-    CallOutcome, MatchedRule, OriginFact, Principal, ReasonCode, Record, RecordId, RecordKind,
-    RecordedCaller, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
+    CallOutcome, MatchedRule, OriginFact, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
+    RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
 };
 use callgate_call::{FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
@@ -34,8 +34,8 @@ fn begin_as(
     record
 }
 
-pub(crate) fn principal(facts: &OriginFields) -> Principal {
-    Principal {
+pub(crate) fn principal(facts: &OriginFields) -> RecordedPrincipal {
+    RecordedPrincipal {
         org: facts.who.org.clone(),
         team: facts.who.team.clone(),
         user: facts.who.user.clone(),

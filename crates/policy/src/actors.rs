@@ -1,6 +1,6 @@
 //! Which callers a rule or a policy applies to: agents and principals, by globs.
 
-use callgate_call::{OriginFields, Who, fold};
+use callgate_call::{OriginFields, Principal, fold};
 use callgate_document::At;
 
 use crate::pattern::Wildcard;
@@ -46,7 +46,7 @@ impl WhoField {
         }
     }
 
-    fn of(self, who: &Who) -> Option<&str> {
+    fn of(self, who: &Principal) -> Option<&str> {
         match self {
             Self::Org => who.org.as_deref(),
             Self::Team => who.team.as_deref(),
@@ -57,7 +57,7 @@ impl WhoField {
 
     /// Whether an empty field is known to be empty. Every door knows whether a key was used, and a
     /// key determines all fields of its holder.
-    fn is_known(self, who: &Who) -> bool {
+    fn is_known(self, who: &Principal) -> bool {
         self == Self::Key || who.key.is_some()
     }
 }
@@ -128,7 +128,7 @@ impl Actors {
     }
 }
 
-fn holds(field: WhoField, globs: &[Wildcard], who: &Who) -> Tri {
+fn holds(field: WhoField, globs: &[Wildcard], who: &Principal) -> Tri {
     match field.of(who) {
         Some(value) => globs.iter().any(|glob| glob.matches(value)).into(),
         None if field.is_known(who) => Tri::False,

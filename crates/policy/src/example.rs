@@ -1,7 +1,9 @@
 //! The examples of a rule: calls that it must and must not match. They are checked whenever the
 //! rule is loaded.
 
-use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_call::{
+    Arguments, CallId, Origin, OriginFields, Principal, Surface, ToolCall, ToolName,
+};
 use callgate_document::{Problems, SourceSpan, Yaml};
 use callgate_scan::inspect::Finding;
 
@@ -132,7 +134,7 @@ struct ExampleCall {
     /// The surface that the example or the rule names.
     surface: Option<Surface>,
     agent: Option<String>,
-    who: Who,
+    who: Principal,
     cwd: Option<String>,
 }
 

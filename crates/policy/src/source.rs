@@ -89,7 +89,7 @@ pub(crate) struct ExampleSource {
     pub(crate) tool: At<String>,
     pub(crate) server: Option<String>,
     pub(crate) agent: Option<String>,
-    pub(crate) who: callgate_call::Who,
+    pub(crate) who: callgate_call::Principal,
     pub(crate) cwd: Option<String>,
     pub(crate) surface: Option<Surface>,
     pub(crate) input: Option<Node>,
@@ -425,14 +425,14 @@ pub fn moment(node: &Node, problems: &mut Problems<'_>) -> Option<Moment> {
 }
 
 /// Reads the caller in an example. Fields that are left out are unknown, as at a door.
-fn example_who(node: &Node, problems: &mut Problems<'_>) -> callgate_call::Who {
+fn example_who(node: &Node, problems: &mut Problems<'_>) -> callgate_call::Principal {
     let Some(fields) = Mapping::of(node, "`who`", problems) else { return Default::default() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     let mut value = |field: WhoField| {
         let key = field.as_str();
         text(fields.get(key)?, &format!("`who.{key}`"), problems).map(|at| at.value)
     };
-    callgate_call::Who {
+    callgate_call::Principal {
         org: value(WhoField::Org),
         team: value(WhoField::Team),
         user: value(WhoField::User),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
-use callgate_call::Who;
+use callgate_call::Principal;
 use callgate_decide::{Decider, KeyInfo, KeyRefusal};
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{Extensions, HeaderMap, HeaderName, Request};
@@ -29,7 +29,7 @@ const KEY_LENGTH: usize = 40;
 /// Who sent a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestSender {
-    pub(crate) who: Who,
+    pub(crate) who: Principal,
     /// A gateway key came in place of the provider's key and must be swapped for it.
     pub(crate) swap: bool,
 }
@@ -159,9 +159,9 @@ pub(crate) fn principal(
 }
 
 /// The holder of a key. On this machine the owner of the connection is known too.
-fn of_key(key: KeyInfo, credentials: Credentials<'_>) -> Who {
+fn of_key(key: KeyInfo, credentials: Credentials<'_>) -> Principal {
     let user = key.who.user.or_else(|| credentials.user.map(str::to_owned));
-    Who { key: Some(key.name), user, ..key.who }
+    Principal { key: Some(key.name), user, ..key.who }
 }
 
 /// Whether a gateway key occurs anywhere in what would be sent to a provider, in plain text or in
@@ -245,8 +245,8 @@ impl<'r> Credentials<'r> {
     }
 
     /// A client without a gateway key.
-    fn local(self) -> Who {
-        Who::user(self.user.map(str::to_owned))
+    fn local(self) -> Principal {
+        Principal::user(self.user.map(str::to_owned))
     }
 
     /// The gateway key in place of the provider's, if there is one. An expired one is refused even

@@ -19,7 +19,11 @@ use sha2::{Digest, Sha256};
 pub(crate) type Binding = [u8; 32];
 
 /// The binding of a principal, a provider and a credential.
-pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&[u8]]) -> Binding {
+pub(crate) fn binding(
+    who: &callgate_call::Principal,
+    provider: &str,
+    credentials: &[&[u8]],
+) -> Binding {
     let mut hash = Sha256::new();
     let parts = [&who.org, &who.team, &who.user, &who.key];
     let parts = parts.map(|part| part.as_deref().unwrap_or_default().as_bytes());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use callgate_call::Who;
+use callgate_call::Principal;
 use callgate_store::{
     KeyInfo, KeySecret, KeyState, Location, RenewedKey, SecretChoice, Store, Term,
 };
@@ -37,7 +37,7 @@ fn add(args: &AddKeyArgs, config: Option<&Path>) -> Result<Exit> {
             "set `store: sqlite:PATH` in the config"
         ));
     }
-    let who = Who { org: org.clone(), team: team.clone(), user: user.clone(), key: None };
+    let who = Principal { org: org.clone(), team: team.clone(), user: user.clone(), key: None };
     let expires = expires.and_then(Expiry::time);
     let audit = Store::open(&settings)?;
     let secret = audit.add_key(name, &who, expires, &operator())?;
@@ -212,7 +212,7 @@ mod tests {
         for (expires, expected) in table {
             let key = KeyInfo {
                 name: "ci".into(),
-                who: Who::default(),
+                who: Principal::default(),
                 created: Timestamp::UNIX_EPOCH,
                 expires: Some(expires.parse().unwrap()),
                 revoked: None,

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use callgate_audit::RecordId;
-use callgate_call::{Arguments, Identity, OriginFields, Who};
+use callgate_call::{Arguments, Identity, OriginFields, Principal};
 use callgate_json::{Value, quote};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
@@ -22,7 +22,7 @@ pub(crate) struct Intent<'a> {
     /// The provider's id of the call; empty if there is none.
     pub(crate) call_id: &'a str,
     /// Who made the call. Only executions of the same principal match.
-    pub(crate) who: &'a Who,
+    pub(crate) who: &'a Principal,
     pub(crate) session: Option<&'a str>,
     /// The server and the tool; `None` if the name does not determine them.
     pub(crate) target: Option<(&'a str, &'a str)>,
@@ -35,7 +35,7 @@ pub(crate) struct Intent<'a> {
 pub(crate) struct Execution<'a> {
     pub(crate) at: i64,
     pub(crate) call_id: &'a str,
-    pub(crate) who: &'a Who,
+    pub(crate) who: &'a Principal,
     pub(crate) session: Option<&'a str>,
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
@@ -125,11 +125,11 @@ fn open(
     Ok(open.map(|step| MatchedIntent { record: step.record, server: step.server.clone(), key }))
 }
 
-fn id_key(who: &Who, call_id: &str) -> FlowName {
+fn id_key(who: &Principal, call_id: &str) -> FlowName {
     FlowName { owner: owner(who), name: format!("call\0{call_id}") }
 }
 
-fn content_key(who: &Who, session: Option<&str>, server: &str, tool: &str) -> FlowName {
+fn content_key(who: &Principal, session: Option<&str>, server: &str, tool: &str) -> FlowName {
     let name = format!("intent\0{}\0{server}\0{tool}", session.unwrap_or_default());
     FlowName { owner: owner(who), name }
 }
@@ -141,7 +141,7 @@ pub(crate) fn session_key(origin: &OriginFields) -> FlowName {
 }
 
 /// Sessions and call ids are unverified, so each principal has its own.
-pub(crate) fn owner(who: &Who) -> String {
+pub(crate) fn owner(who: &Principal) -> String {
     match who.identity() {
         Some(Identity::Key(name)) => format!("key\0{name}"),
         Some(Identity::User(name)) => format!("user\0{name}"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_audit::McpFacts;
-use callgate_call::{OriginFields, ToolCall, Who};
+use callgate_call::{OriginFields, Principal, ToolCall};
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Glance, StoreError};
 
@@ -152,7 +152,7 @@ fn with_hints(subject: &Arc<Subject>, known: Option<&ToolSnapshot>) -> Arc<Subje
 
 /// The bucket of a server's rate. Each principal has its own, so that nobody uses up the rate of
 /// another.
-pub(crate) fn rate_key(who: &Who, server: &str, rate: Rate) -> LimitKey {
+pub(crate) fn rate_key(who: &Principal, server: &str, rate: Rate) -> LimitKey {
     let who = who.identity().map(LimitBy::principal);
     let server = (LimitBy::Server, server.to_owned());
     let bucket = std::iter::once(server).chain(who).collect();

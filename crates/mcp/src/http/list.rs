@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use callgate_call::{ClientInfo, Who};
+use callgate_call::{ClientInfo, Principal};
 use callgate_decide::mcp::McpSession;
 use callgate_json::{Span, elements, member};
 use http::header::ACCEPT;
@@ -197,7 +197,7 @@ fn own_id() -> Option<Id> {
 /// Lists the tools at start-up, in our own conversation: in the newer revision, otherwise in the
 /// older ones.
 pub(super) async fn at_start(site: &Arc<Site>) {
-    let who = Who { user: Some("callgate".to_owned()), ..Who::default() };
+    let who = Principal { user: Some("callgate".to_owned()), ..Principal::default() };
     let client = ClientInfo { who, agent: None, session: None, request: String::new() };
     let mcp_session = site.mcp_session(&client);
     if mcp_session.admitted().is_err() {

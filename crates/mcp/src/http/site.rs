@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_call::{ClientInfo, Origin, OriginFields, Surface, Who};
+use callgate_call::{ClientInfo, Origin, OriginFields, Principal, Surface};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Decider, RequestContext};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -261,7 +261,7 @@ impl Site {
 
 /// A hash of the principal.
 fn principal(client: &ClientInfo) -> u64 {
-    let Who { org, team, user, key } = &client.who;
+    let Principal { org, team, user, key } = &client.who;
     hash(&(org, team, user, key))
 }
 

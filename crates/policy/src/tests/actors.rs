@@ -1,6 +1,6 @@
 //! Which callers rules and policies apply to, and what happens if that is unknown.
 
-use callgate_call::{OriginFields, Surface, Who};
+use callgate_call::{OriginFields, Principal, Surface};
 
 use super::support::*;
 use crate::{Policies, SpentLimits, Verdict};
@@ -10,11 +10,11 @@ fn text(text: &str) -> Option<String> {
 }
 
 /// A key determines all fields of its holder.
-fn key(team: Option<&str>, user: Option<&str>) -> Who {
-    Who { key: text("k"), team: team.and_then(text), user: user.and_then(text), org: None }
+fn key(team: Option<&str>, user: Option<&str>) -> Principal {
+    Principal { key: text("k"), team: team.and_then(text), user: user.and_then(text), org: None }
 }
 
-fn verdict(policies: &Policies, who: &Who) -> Verdict {
+fn verdict(policies: &Policies, who: &Principal) -> Verdict {
     let facts = OriginFields { who: who.clone(), ..OriginFields::at(Surface::Response) };
     policies.ask(&call_of(facts, "t", "")).verdict
 }
@@ -46,10 +46,10 @@ fn unknown_counts_against_the_call() {
         "default: deny",
         &["id: a, tool: t, who: { team: payments }, verdict: allow"],
     ));
-    let local = Who::user(text("ann"));
+    let local = Principal::user(text("ann"));
     for policies in [&denies, &allows] {
         assert_eq!(verdict(policies, &local), Verdict::Deny, "no door knows her team");
-        assert_eq!(verdict(policies, &Who::default()), Verdict::Deny);
+        assert_eq!(verdict(policies, &Principal::default()), Verdict::Deny);
     }
     assert_eq!(verdict(&denies, &key(None, Some("ann"))), Verdict::Allow, "the key has no team");
     let judgement = denies.ask(&call_of(OriginFields::at(Surface::Mcp), "t", ""));
@@ -59,14 +59,14 @@ fn unknown_counts_against_the_call() {
 #[test]
 fn what_is_known_for_certain_outweighs_what_is_not() {
     let policies = rules(&["id: d, who: { team: payments, user: bob }, verdict: deny"]);
-    assert_eq!(verdict(&policies, &Who::user(text("ann"))), Verdict::Allow, "she is not bob");
-    assert_eq!(verdict(&policies, &Who::user(text("bob"))), Verdict::Deny);
+    assert_eq!(verdict(&policies, &Principal::user(text("ann"))), Verdict::Allow, "she is not bob");
+    assert_eq!(verdict(&policies, &Principal::user(text("bob"))), Verdict::Deny);
 }
 
 #[test]
 fn a_caller_without_a_key_matches_no_key() {
     let policies = rules(&["id: d, who: { key: 'ci-*' }, verdict: deny"]);
-    for who in [Who::user(text("ann")), Who::default()] {
+    for who in [Principal::user(text("ann")), Principal::default()] {
         assert_eq!(verdict(&policies, &who), Verdict::Allow);
     }
 }
@@ -82,7 +82,11 @@ fn a_policy_applies_to_the_callers_it_names() {
     assert_eq!(verdict(&policies, &key(Some("risk-eu"), None)), Verdict::Deny);
     assert_eq!(verdict(&policies, &key(Some("web"), None)), Verdict::Allow, "nor its default");
     assert_eq!(verdict(&policies, &key(None, None)), Verdict::Allow);
-    assert_eq!(verdict(&policies, &Who::user(text("ann"))), Verdict::Deny, "with its default");
+    assert_eq!(
+        verdict(&policies, &Principal::user(text("ann"))),
+        Verdict::Deny,
+        "with its default"
+    );
     let facts = OriginFields { who: key(Some("web"), None), ..OriginFields::at(Surface::Response) };
     assert_eq!(policies.by_name_of(&call_of(facts, "t", "")), "allow");
     assert_eq!(policies.by_name("t"), "deny");
@@ -93,7 +97,7 @@ fn a_narrower_policy_never_relaxes() {
     let all = policy_text("all", "", &["id: no, tool: t, verdict: deny"]);
     let ann = policy_text("ann", "for: { user: ann }", &["id: yes, verdict: allow, priority: 1"]);
     let (policies, _) = compile(&[&all, &ann]);
-    assert_eq!(verdict(&policies, &Who::user(text("ann"))), Verdict::Deny);
+    assert_eq!(verdict(&policies, &Principal::user(text("ann"))), Verdict::Deny);
 }
 
 #[test]
@@ -122,7 +126,7 @@ fn an_explanation_shows_the_callers_of_a_policy() {
         "for: { team: payments }",
         &["id: no, tool: t, verdict: deny"],
     ));
-    let explain = |who: Who| {
+    let explain = |who: Principal| {
         let facts = OriginFields { who, ..OriginFields::at(Surface::Response) };
         let explained = policies.explain(&call_of(facts, "t", ""), &NOON, &SpentLimits::none());
         explained.into_iter().next().unwrap()
@@ -131,7 +135,7 @@ fn an_explanation_shows_the_callers_of_a_policy() {
     let mismatch = other.mismatch.unwrap();
     assert_eq!((mismatch.what.as_str(), mismatch.has.as_deref()), ("for.team", Some("web")));
     assert!(!other.result.matches());
-    let unsure = explain(Who::default());
+    let unsure = explain(Principal::default());
     assert_eq!(
         unsure.unknown.as_deref(),
         Some("the caller's team is not known, so the policy applies")

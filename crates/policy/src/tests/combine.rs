@@ -1,6 +1,6 @@
 //! How rules and policies combine, what a name decides, and which claims are believed.
 
-use callgate_call::{OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_call::{OriginFields, Principal, Surface, ToolCall, ToolName};
 
 use super::support::*;
 use crate::{LimitBy, SpentLimits, Verdict};
@@ -343,7 +343,7 @@ fn limits_are_named_and_match_once_exceeded() {
 
 #[test]
 fn a_bucket_belongs_to_one_principal() {
-    let bucket = |by: &str, who: Who| {
+    let bucket = |by: &str, who: Principal| {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day{by} }}");
         let facts =
             OriginFields { who, session: Some("s".into()), ..OriginFields::at(Surface::Response) };
@@ -351,16 +351,16 @@ fn a_bucket_belongs_to_one_principal() {
         judged.details.limits.into_iter().next().unwrap().bucket
     };
     let text = |text: &str| Some(text.to_owned());
-    let key = Who { key: text("ci"), user: text("eve"), ..Who::default() };
-    let in_team = Who { team: text("t"), ..key.clone() };
+    let key = Principal { key: text("ci"), user: text("eve"), ..Principal::default() };
+    let in_team = Principal { team: text("t"), ..key.clone() };
     let session = (LimitBy::Session, "s".to_owned());
     let ci = (LimitBy::Key, "ci".to_owned());
     let local = (LimitBy::User, "local".to_owned());
     let team = |name: &str| (LimitBy::Team, name.to_owned());
     for (by, who, expected) in [
         ("", key.clone(), vec![session.clone(), ci.clone()]),
-        ("", Who::user(text("local")), vec![session.clone(), local.clone()]),
-        ("", Who::default(), vec![session.clone()]),
+        ("", Principal::user(text("local")), vec![session.clone(), local.clone()]),
+        ("", Principal::default(), vec![session.clone()]),
         (", by: [tool]", key.clone(), vec![(LimitBy::Tool, "ls".to_owned()), ci.clone()]),
         (", by: [key]", key.clone(), vec![ci.clone()]),
         (", by: [user]", key.clone(), vec![(LimitBy::User, "eve".to_owned())]),
@@ -368,7 +368,7 @@ fn a_bucket_belongs_to_one_principal() {
         (", by: [team]", in_team.clone(), vec![team("t")]),
         (", by: [team, session]", in_team, vec![team("t"), session]),
         (", by: [team]", key, vec![team(""), ci]),
-        (", by: [key]", Who::user(text("local")), vec![(LimitBy::Key, String::new()), local]),
+        (", by: [key]", Principal::user(text("local")), vec![(LimitBy::Key, String::new()), local]),
     ] {
         assert_eq!(bucket(by, who.clone()), expected, "{by} {who:?}");
     }

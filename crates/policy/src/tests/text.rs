@@ -1,6 +1,6 @@
 //! Text rules.
 
-use callgate_call::{OriginFields, Surface, Who};
+use callgate_call::{OriginFields, Principal, Surface};
 
 use super::support::*;
 use crate::{Direction, Policies, TextAction, TextOutcome};
@@ -231,7 +231,7 @@ fn a_text_rule_applies_to_the_callers_of_its_policy() {
         compile(&[&policy("all", &["id: eagle, keywords: [eagle], verdict: mask"]), team]).0;
     let of = |team: Option<&str>| {
         let key = Some("k".to_owned());
-        let who = Who { key, team: team.map(str::to_owned), ..Who::default() };
+        let who = Principal { key, team: team.map(str::to_owned), ..Principal::default() };
         OriginFields { who, ..any_caller() }
     };
     let masked = |actor: &OriginFields| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use callgate_call::Who;
+use callgate_call::Principal;
 use jiff::Timestamp;
 use parking_lot::{Mutex, RwLock};
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::shared::now;
 use crate::state::BeforeCommit;
 use crate::store::Store;
-use callgate_audit::{Principal, Record};
+use callgate_audit::{Record, RecordedPrincipal};
 
 /// A gateway key as listed: everything except the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct KeyInfo {
     /// Its name.
     pub name: String,
     /// The principal it authenticates; `who.key` is the name.
-    pub who: Who,
+    pub who: Principal,
     /// When it was made.
     pub created: Timestamp,
     /// When it expires; `None` if never.
@@ -144,14 +144,14 @@ pub struct RenewedKey {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewKey<'a> {
     pub(crate) name: &'a str,
-    pub(crate) who: &'a Who,
+    pub(crate) who: &'a Principal,
     pub(crate) expires: Option<Timestamp>,
 }
 
 /// Who changes a key, and when, in microseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyChange<'a> {
-    pub(crate) by: &'a Principal,
+    pub(crate) by: &'a RecordedPrincipal,
     pub(crate) now: i64,
 }
 
@@ -232,9 +232,9 @@ impl Store {
     pub fn add_key(
         &self,
         name: &str,
-        who: &Who,
+        who: &Principal,
         expires: Option<Timestamp>,
-        by: &Principal,
+        by: &RecordedPrincipal,
     ) -> Result<KeySecret, StoreError> {
         check_name(name)?;
         let (key, secret) = (NewKey { name, who, expires }, new_secret()?);
@@ -251,7 +251,7 @@ impl Store {
         name: &str,
         term: Term,
         secret: SecretChoice,
-        by: &Principal,
+        by: &RecordedPrincipal,
     ) -> Result<RenewedKey, StoreError> {
         let secret = match secret {
             SecretChoice::Keep => None,
@@ -274,7 +274,7 @@ impl Store {
     }
 
     /// Revokes a key, and records who did so. Returns `false` if no active key has that name.
-    pub fn revoke_key(&self, name: &str, by: &Principal) -> Result<bool, StoreError> {
+    pub fn revoke_key(&self, name: &str, by: &RecordedPrincipal) -> Result<bool, StoreError> {
         self.change_keys(by, |keys, changing, record_change| {
             keys.revoke(name, changing, record_change)
         })
@@ -291,7 +291,7 @@ impl Store {
     /// returns.
     fn change_keys<T>(
         &self,
-        by: &Principal,
+        by: &RecordedPrincipal,
         change: impl FnOnce(
             &dyn KeyStore,
             KeyChange<'_>,

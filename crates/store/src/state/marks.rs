@@ -1,7 +1,7 @@
 //! What people say about recorded verdicts: right, or wrong. Shared by every process that uses the
 //! store, and kept as long as the records.
 
-use callgate_audit::{Principal, Record, RecordId};
+use callgate_audit::{Record, RecordId, RecordedPrincipal};
 use jiff::Timestamp;
 
 use crate::database::Fault;
@@ -62,7 +62,7 @@ impl CallMark {
 pub(crate) struct Marking<'a> {
     pub(crate) record: RecordId,
     pub(crate) opinion: Option<Opinion>,
-    pub(crate) by: &'a Principal,
+    pub(crate) by: &'a RecordedPrincipal,
     pub(crate) now: i64,
 }
 
@@ -84,7 +84,7 @@ impl Store {
         &self,
         record: RecordId,
         opinion: Option<Opinion>,
-        by: &Principal,
+        by: &RecordedPrincipal,
     ) -> Result<bool, StoreError> {
         let shared = self.shared();
         let marking = Marking { record, opinion, by, now: now() };

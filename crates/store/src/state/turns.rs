@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::database::Fault;
 use callgate_audit::seal_name;
-use callgate_audit::{Principal, Tokens};
+use callgate_audit::{RecordedPrincipal, Tokens};
 
 /// A response without calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct TurnCount {
     /// The model.
     pub model: Option<String>,
     /// The principal. Counts are not split by session.
-    pub who: Principal,
+    pub who: RecordedPrincipal,
     /// Its token usage.
     pub tokens: Tokens,
 }
@@ -69,7 +69,7 @@ impl CountedTurns {
     /// Counts one response. `now` is in microseconds since 1970.
     pub(crate) fn count(&self, turn: TurnCount, now: i64) {
         let model = turn.model.map(|model| seal_name(&model)).unwrap_or_default();
-        let Principal { org, team, user, key, agent, .. } = turn.who;
+        let RecordedPrincipal { org, team, user, key, agent, .. } = turn.who;
         // Only the agent is claimed by the client itself.
         let agent = agent.map(|agent| seal_name(&agent));
         let who = [org, team, user, key, agent];

@@ -8,7 +8,7 @@ use super::*;
 use crate::derived::AfterAdd;
 use crate::shared::OpenStore;
 use callgate_audit::{
-    MatchedRule, Principal, ReasonCode, RecordId, RecordedCaller, RuleId, Timing, Tokens,
+    MatchedRule, ReasonCode, RecordId, RecordedCaller, RecordedPrincipal, RuleId, Timing, Tokens,
 };
 
 #[test]
@@ -170,7 +170,7 @@ fn turns_without_calls_are_counted() {
         audit.count_turn(crate::TurnCount {
             provider: "anthropic".into(),
             model,
-            who: Principal::default(),
+            who: RecordedPrincipal::default(),
             tokens,
         });
     }
@@ -218,7 +218,13 @@ fn records() -> impl Strategy<Value = Record> {
     (who, tool, verdict, numbers, rest).prop_map(|(who, tool, verdict, numbers, rest)| {
         let mut record = Record::new(RecordKind::ALL[rest.3]);
         let (agent, session, team, agent_proven) = who;
-        record.who = Principal { agent, session, team, agent_proven, ..Principal::default() };
+        record.who = RecordedPrincipal {
+            agent,
+            session,
+            team,
+            agent_proven,
+            ..RecordedPrincipal::default()
+        };
         record.tool = tool.map(|(name, server, call_id, input, definition_hash)| RecordedTool {
             name,
             server,

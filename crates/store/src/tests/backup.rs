@@ -2,14 +2,14 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use callgate_call::Who;
+use callgate_call::Principal;
 
 use super::*;
 use crate::{BackupError, backup};
-use callgate_audit::Principal;
+use callgate_audit::RecordedPrincipal;
 
-fn by() -> Principal {
-    Principal { user: Some("root".into()), ..Principal::default() }
+fn by() -> RecordedPrincipal {
+    RecordedPrincipal { user: Some("root".into()), ..RecordedPrincipal::default() }
 }
 
 /// A backup of the store in a folder next to it.
@@ -24,7 +24,7 @@ fn copied(place: &Place, name: &str) -> (crate::BackedUp, Location) {
 fn a_backup_is_a_store_to_go_on_with() {
     let place = Place::new();
     let store = place.open(Durability::Disk);
-    let key = store.add_key("laptop", &Who::default(), None, &by()).unwrap();
+    let key = store.add_key("laptop", &Principal::default(), None, &by()).unwrap();
     for number in 0..50 {
         store.append(call("Bash", &format!("{number}"))).wait().unwrap();
     }
@@ -88,7 +88,7 @@ fn state_and_journal_are_of_the_same_moment() {
     let made = std::thread::scope(|scope| {
         let keys = scope.spawn(|| {
             for number in 0..300 {
-                store.add_key(&format!("k{number}"), &Who::default(), None, &by()).unwrap();
+                store.add_key(&format!("k{number}"), &Principal::default(), None, &by()).unwrap();
             }
         });
         let records = scope.spawn(|| {

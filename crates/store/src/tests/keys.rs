@@ -1,26 +1,26 @@
 //! Gateway keys: created, found, expired, renewed and revoked, with a record of each change.
 
-use callgate_call::Who;
+use callgate_call::Principal;
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::state::keys::hash_of;
 use crate::{KeyRefusal, KeyState, SecretChoice, StoreError, Term};
-use callgate_audit::{ChangeTarget, Principal, RecordedChange};
+use callgate_audit::{ChangeTarget, RecordedChange, RecordedPrincipal};
 
-fn by() -> Principal {
-    Principal { user: Some("root".into()), ..Principal::default() }
+fn by() -> RecordedPrincipal {
+    RecordedPrincipal { user: Some("root".into()), ..RecordedPrincipal::default() }
 }
 
-fn nobody() -> Who {
-    Who::default()
+fn nobody() -> Principal {
+    Principal::default()
 }
 
 fn hours(n: i64) -> SignedDuration {
     SignedDuration::from_hours(n)
 }
 
-fn found(audit: &Store, presented: &str) -> Result<Who, KeyRefusal> {
+fn found(audit: &Store, presented: &str) -> Result<Principal, KeyRefusal> {
     audit.find_key(presented, Timestamp::now()).map(|key| key.who)
 }
 
@@ -35,10 +35,10 @@ fn changes(place: &Place) -> Vec<(Option<String>, RecordedChange)> {
 fn a_key_is_found_until_it_is_revoked() {
     let place = Place::new();
     let audit = place.open(Durability::Disk);
-    let who = Who { team: Some("payments".into()), user: Some("ann".into()), ..nobody() };
+    let who = Principal { team: Some("payments".into()), user: Some("ann".into()), ..nobody() };
     let key = audit.add_key("laptop", &who, None, &by()).unwrap();
     let other = audit.add_key("ci", &nobody(), None, &by()).unwrap();
-    assert_eq!(found(&audit, key.expose()), Ok(Who { key: Some("laptop".into()), ..who }));
+    assert_eq!(found(&audit, key.expose()), Ok(Principal { key: Some("laptop".into()), ..who }));
     for wrong in ["", "cg_", &key.expose()[1..], &key.expose().to_lowercase(), &"x".repeat(10_000)]
     {
         assert_eq!(found(&audit, wrong), Err(KeyRefusal::Unknown), "{wrong}");
@@ -124,7 +124,7 @@ fn a_key_is_renewed_for_as_long_as_before() {
 fn who_changed_a_key_is_on_record() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    let who = Who { user: Some("ann".into()), ..nobody() };
+    let who = Principal { user: Some("ann".into()), ..nobody() };
     let key = audit.add_key("ci", &who, None, &by()).unwrap();
     let until: Timestamp = "2090-01-31T12:00:00Z".parse().unwrap();
     let term = Term::Until(until);

@@ -4,10 +4,10 @@ use super::*;
 use crate::database::Database;
 use crate::state::sqlite::expire_marks;
 use crate::{CallMark, Opinion, StoreError};
-use callgate_audit::Principal;
+use callgate_audit::RecordedPrincipal;
 
-fn by() -> Principal {
-    Principal { user: Some("ann".into()), ..Principal::default() }
+fn by() -> RecordedPrincipal {
+    RecordedPrincipal { user: Some("ann".into()), ..RecordedPrincipal::default() }
 }
 
 fn marks(place: &Place) -> Vec<(Opinion, Option<String>)> {
@@ -32,7 +32,7 @@ fn a_mark_survives_a_restart_and_can_be_changed_and_removed() {
     drop(store);
     assert_eq!(marks(&place), [(Opinion::Wrong, Some("ann".into()))]);
     let store = place.open(Durability::Process);
-    assert!(store.mark_call(id, Some(Opinion::Right), &Principal::default()).unwrap());
+    assert!(store.mark_call(id, Some(Opinion::Right), &RecordedPrincipal::default()).unwrap());
     assert_eq!(marks(&place), [(Opinion::Right, None)]);
     assert!(store.mark_call(id, None, &by()).unwrap());
     assert!(!store.mark_call(id, None, &by()).unwrap());

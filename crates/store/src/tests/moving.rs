@@ -1,7 +1,7 @@
 //! Migration of a store of version 0.1.
 
 use callgate_audit::{ChainHash, ChainLink, GENESIS, Sealed};
-use callgate_call::Who;
+use callgate_call::Principal;
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -174,7 +174,9 @@ fn an_empty_store_of_an_older_version_is_moved_too() {
     std::fs::create_dir_all(place.path().parent().unwrap()).unwrap();
     RECORDS.migrate(&mut place.raw()).unwrap();
     let store = place.open(Durability::Disk);
-    store.add_key("k", &Who::default(), None, &callgate_audit::Principal::default()).unwrap();
+    store
+        .add_key("k", &Principal::default(), None, &callgate_audit::RecordedPrincipal::default())
+        .unwrap();
     assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 1);
     assert_eq!(all(&place.reader())[0].prev_hash, callgate_audit::hex(&GENESIS));
     assert!(store.list_keys().unwrap()[0].created <= Timestamp::now());

@@ -5,24 +5,24 @@ use std::time::Duration;
 use super::*;
 use crate::database::Database;
 use crate::state::sqlite::end_idle;
-use callgate_audit::Principal;
+use callgate_audit::RecordedPrincipal;
 
 const IDLE: Duration = Duration::from_secs(30 * 60);
 const MINUTE: i64 = 60_000_000;
 
 fn of(session: &str, user: &str) -> Record {
-    let who = Principal {
+    let who = RecordedPrincipal {
         session: Some(session.to_owned()),
         user: Some(user.to_owned()),
         agent: Some("claude-code".to_owned()),
-        ..Principal::default()
+        ..RecordedPrincipal::default()
     };
     Record { who, ..call("Bash", "{}") }
 }
 
 /// The kinds of all records with their sessions and users, oldest first.
 fn kinds(place: &Place) -> Vec<(RecordKind, String)> {
-    let name = |who: &Principal| {
+    let name = |who: &RecordedPrincipal| {
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         format!("{} {}", part(&who.session), part(&who.user))
     };

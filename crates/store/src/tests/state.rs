@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-use callgate_call::Who;
+use callgate_call::Principal;
 use jiff::Timestamp;
 
 use super::*;
@@ -20,10 +20,10 @@ use crate::{
     Bucket, FlowName, FlowStep, OpenError, PinnedVersion, RemovedEntry, RemovedQuery, StoredPin,
     TurnCount, WriteHealth,
 };
-use callgate_audit::{Principal, RecordId};
+use callgate_audit::{RecordId, RecordedPrincipal};
 
-fn by() -> Principal {
-    Principal { user: Some("root".into()), ..Principal::default() }
+fn by() -> RecordedPrincipal {
+    RecordedPrincipal { user: Some("root".into()), ..RecordedPrincipal::default() }
 }
 
 fn session() -> FlowName {
@@ -74,7 +74,7 @@ const BUCKET: Bucket = Bucket { key: [9; 32], burst: 1, calls: 1, seconds: 3600 
 fn the_state_survives_the_loss_of_the_records() {
     let place = Place::new();
     let audit = place.open(Durability::Disk);
-    let key = audit.add_key("ci", &Who::default(), None, &by()).unwrap();
+    let key = audit.add_key("ci", &Principal::default(), None, &by()).unwrap();
     audit.put_pin(&pin()).unwrap();
     audit.keep_removed(entry()).wait().unwrap();
     audit.take_tokens(&[BUCKET]).unwrap();
@@ -124,7 +124,7 @@ fn the_file_is_private_and_of_its_own_kind() {
 fn a_removed_state_is_noticed_and_created_again() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    let key = audit.add_key("ci", &Who::default(), None, &by()).unwrap();
+    let key = audit.add_key("ci", &Principal::default(), None, &by()).unwrap();
     audit.keep_removed(entry()).wait().unwrap();
     for ending in ["", "-wal", "-shm"] {
         let mut path = place.state_path().into_os_string();
@@ -134,7 +134,7 @@ fn a_removed_state_is_noticed_and_created_again() {
     until("the key is gone", || audit.find_key(key.expose(), Timestamp::now()).is_err());
     until("it is healthy", || audit.health() == WriteHealth::Ok);
     assert!(!audit.has_removed(&[1; 32]));
-    let key = audit.add_key("ci", &Who::default(), None, &by()).unwrap();
+    let key = audit.add_key("ci", &Principal::default(), None, &by()).unwrap();
     let other = place.open(Durability::Process);
     assert!(other.find_key(key.expose(), Timestamp::now()).is_ok());
     assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2, "both on record");
@@ -167,7 +167,7 @@ fn each_statement_may_fail_and_the_state_is_as_it_was() {
         (6, |audit| audit.keep_removed(entry()).wait().is_ok()),
         (3, |audit| audit.add_flow(&session(), step()).wait().is_ok()),
         (3, |audit| audit.add_flow_unless(&session(), 0, step(), |_| None::<()>).is_ok()),
-        (4, |audit| audit.add_key("ci", &Who::default(), None, &by()).is_ok()),
+        (4, |audit| audit.add_key("ci", &Principal::default(), None, &by()).is_ok()),
     ];
     for (number, (statements, change)) in changes.into_iter().enumerate() {
         let place = Place::new();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use callgate_call::{Origin, OriginFields, Surface, Who};
+use callgate_call::{Origin, OriginFields, Principal, Surface};
 use callgate_config::{ConfigError, McpServer, Process, ResolvedConfig, StartSettings};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Decider, RequestContext, login};
@@ -164,7 +164,7 @@ fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession 
     let named = SESSIONS.iter().find_map(|name| text(name));
     let origin = |session| {
         Origin::new(OriginFields {
-            who: Who::user(login::own()),
+            who: Principal::user(login::own()),
             session,
             cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             home: text("HOME"),

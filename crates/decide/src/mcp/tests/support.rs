@@ -1,7 +1,7 @@
 //! Helpers that set up a server and make calls.
 
 use callgate_audit::{Filter, Record, RecordOrder};
-use callgate_call::{Arguments, Origin, OriginFields, Surface, Who};
+use callgate_call::{Arguments, Origin, OriginFields, Principal, Surface};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Durability, Location, Retention, Store};
@@ -58,7 +58,7 @@ impl World {
     /// The same session, as claimed by the holder of a gateway key.
     pub(super) fn session_of(&self, key: &str, server: &str) -> McpSession {
         let launch = Launch::command(server, &["--stdio"], None);
-        let who = Who { key: Some(key.into()), ..Who::default() };
+        let who = Principal { key: Some(key.into()), ..Principal::default() };
         let facts =
             OriginFields { who, session: Some("s1".into()), ..OriginFields::at(Surface::Mcp) };
         self.decider.mcp(server, &launch, RequestContext::new(Origin::new(facts)))

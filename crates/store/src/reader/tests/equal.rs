@@ -1,8 +1,8 @@
 //! The index gives the same answers as reading every record.
 
 use callgate_audit::{
-    CallOutcome, MatchedRule, Principal, RecordId, RecordKind, RecordedTool, RecordedVerdict,
-    Tokens, WhoFilter,
+    CallOutcome, MatchedRule, RecordId, RecordKind, RecordedPrincipal, RecordedTool,
+    RecordedVerdict, Tokens, WhoFilter,
 };
 use callgate_call::Surface;
 use jiff::{SignedDuration, Timestamp};
@@ -57,14 +57,14 @@ fn record(dice: &mut Dice<'_>, number: usize) -> Record {
     record.model = dice.maybe(&["claude-1", "Claude-1", "gpt"]);
     record.provider = dice.maybe(&["anthropic", "openai"]);
     record.request = dice.maybe(&["r1", "r2"]);
-    record.who = Principal {
+    record.who = RecordedPrincipal {
         user: dice.maybe(&["ann", "bob"]),
         team: dice.maybe(&["red", "blue"]),
         org: dice.maybe(&["acme"]),
         agent: dice.maybe(&["codex", "claude"]),
         session: dice.maybe(&["s1", "s2", "S1"]),
         key: dice.maybe(&["ci"]),
-        ..Principal::default()
+        ..RecordedPrincipal::default()
     };
     let server = dice.maybe(&["GitHub", "notes"]);
     let tool = |name| RecordedTool { name, server, ..RecordedTool::default() };

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 
-use callgate_audit::{ChangeTarget, Principal, Record, RecordKind, RecordedChange};
-use callgate_call::Who;
+use callgate_audit::{ChangeTarget, Record, RecordKind, RecordedChange, RecordedPrincipal};
+use callgate_call::Principal;
 
 use crate::database::{Database, Fault};
 use crate::error::StoreError;
@@ -143,7 +143,7 @@ fn fields(key: &KeyInfo, now: i64) -> BTreeMap<String, String> {
 }
 
 fn record(
-    by: &Principal,
+    by: &RecordedPrincipal,
     name: &str,
     action: &str,
     before: BTreeMap<String, String>,
@@ -174,7 +174,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
     let key = Some(name.clone());
     Ok(KeyInfo {
         name,
-        who: Who { org: row.get(2)?, team: row.get(3)?, user: row.get(4)?, key },
+        who: Principal { org: row.get(2)?, team: row.get(3)?, user: row.get(4)?, key },
         created: at(row.get(5)?),
         revoked: row.get::<_, Option<i64>>(6)?.map(at),
         expires: row.get::<_, Option<i64>>(7)?.map(at),

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use callgate_audit::{CompiledFilter, Principal, StatsCounter};
+use callgate_audit::{CompiledFilter, RecordedPrincipal, StatsCounter};
 
 use super::schema::STATE;
 use super::{marks, pins};
@@ -86,15 +86,15 @@ impl StateReader {
 }
 
 /// The principal in a row of turns. Empty columns are unknown.
-fn who_of(row: &Row<'_>) -> rusqlite::Result<Principal> {
+fn who_of(row: &Row<'_>) -> rusqlite::Result<RecordedPrincipal> {
     let part =
         |at: usize| row.get::<_, String>(at).map(|text| Some(text).filter(|text| !text.is_empty()));
-    Ok(Principal {
+    Ok(RecordedPrincipal {
         org: part(5)?,
         team: part(6)?,
         user: part(7)?,
         key: part(8)?,
         agent: part(9)?,
-        ..Principal::default()
+        ..RecordedPrincipal::default()
     })
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_call::{
+    Arguments, CallId, Origin, OriginFields, Principal, Surface, ToolCall, ToolName,
+};
 use callgate_config::PolicySet;
 use callgate_decide::mcp::{McpSettings, refused_by_lists};
 use callgate_decide::now;
@@ -65,7 +67,7 @@ pub(in crate::commands::policy) fn run(
 
 fn origin(caller: &CallerArgs) -> OriginFields {
     let mut origin = OriginFields::at(Surface::Response);
-    origin.who = Who {
+    origin.who = Principal {
         org: caller.org.clone(),
         team: caller.team.clone(),
         user: caller.user.clone(),
