@@ -112,7 +112,9 @@ pub use receipt::{AppendError, Receipt};
 pub use reply::{NoAnswer, StoreReply};
 pub use settings::{Durability, Indexing, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
-pub use state::keys::{KeyInfo, KeyRefusal, KeySecret, KeyState, RenewedKey, SecretChoice, Term};
+pub use state::keys::{
+    KeyInfo, KeyRefusal, KeySecret, KeyState, KeyTerm, RenewedKey, SecretChoice,
+};
 pub use state::marks::{CallMark, Opinion};
 pub use state::meters::Bucket;
 pub use state::pins::{PinnedVersion, PutPin, StoredPin};

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use callgate_call::Principal;
 use callgate_store::{
-    KeyInfo, KeySecret, KeyState, Location, RenewedKey, SecretChoice, Store, Term,
+    KeyInfo, KeySecret, KeyState, KeyTerm, Location, RenewedKey, SecretChoice, Store,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -149,9 +149,9 @@ fn print_json(key: &KeyInfo, secret: Option<&KeySecret>) -> Result<Exit> {
 
 fn renew(args: &RenewKeyArgs, config: Option<&Path>) -> Result<Exit> {
     let term = match args.expires {
-        None => Term::Same,
-        Some(Expiry::Never) => Term::Forever,
-        Some(Expiry::At(time)) => Term::Until(time),
+        None => KeyTerm::Same,
+        Some(Expiry::Never) => KeyTerm::Forever,
+        Some(Expiry::At(time)) => KeyTerm::Until(time),
     };
     let choice = if args.new_secret { SecretChoice::Replace } else { SecretChoice::Keep };
     let audit = Store::open(&records::existing(config)?)?;

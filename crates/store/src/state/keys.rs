@@ -113,7 +113,7 @@ pub(crate) fn hash_of(secret: &str) -> KeyHash {
 
 /// How long a renewed key is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Term {
+pub enum KeyTerm {
     /// For as long as the last time.
     Same,
     /// Until this time.
@@ -175,7 +175,7 @@ pub(crate) trait KeyStore {
     fn renew(
         &self,
         name: &str,
-        to: (Term, Option<KeyHash>),
+        to: (KeyTerm, Option<KeyHash>),
         changing: KeyChange<'_>,
         record_change: BeforeCommit<'_, Record>,
     ) -> Result<KeyInfo, StoreError>;
@@ -249,7 +249,7 @@ impl Store {
     pub fn renew_key(
         &self,
         name: &str,
-        term: Term,
+        term: KeyTerm,
         secret: SecretChoice,
         by: &RecordedPrincipal,
     ) -> Result<RenewedKey, StoreError> {

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::state::keys::hash_of;
-use crate::{KeyRefusal, KeyState, SecretChoice, StoreError, Term};
+use crate::{KeyRefusal, KeyState, KeyTerm, SecretChoice, StoreError};
 use callgate_audit::{ChangeTarget, RecordedChange, RecordedPrincipal};
 
 fn by() -> RecordedPrincipal {
@@ -67,7 +67,7 @@ fn keys_of_another_process_are_noticed() {
     let (gateway, command) = (place.open(Durability::Process), place.open(Durability::Disk));
     let key = command.add_key("laptop", &nobody(), None, &by()).unwrap();
     until("the new key is known", || found(&gateway, key.expose()).is_ok());
-    let new = command.renew_key("laptop", Term::Forever, SecretChoice::Replace, &by()).unwrap();
+    let new = command.renew_key("laptop", KeyTerm::Forever, SecretChoice::Replace, &by()).unwrap();
     let new = new.secret.unwrap();
     until("the new secret is known", || found(&gateway, new.expose()).is_ok());
     assert_eq!(found(&gateway, key.expose()), Err(KeyRefusal::Unknown), "and the old one is not");
@@ -100,20 +100,20 @@ fn a_key_is_renewed_for_as_long_as_before() {
     let soon = Timestamp::now() + hours(2);
     let key = audit.add_key("ci", &nobody(), Some(soon), &by()).unwrap();
     place.raw_state().execute("UPDATE keys SET expires = 1", []).unwrap();
-    let renewed = audit.renew_key("ci", Term::Same, SecretChoice::Keep, &by()).unwrap();
+    let renewed = audit.renew_key("ci", KeyTerm::Same, SecretChoice::Keep, &by()).unwrap();
     assert_eq!(renewed.secret, None);
     let left = renewed.key.expires.unwrap().duration_since(Timestamp::now());
     assert!(left > hours(1) && left <= hours(2), "{left}");
     assert!(found(&audit, key.expose()).is_ok());
 
-    let later = Term::Until(Timestamp::now() + hours(100));
+    let later = KeyTerm::Until(Timestamp::now() + hours(100));
     let renewed = audit.renew_key("ci", later, SecretChoice::Replace, &by()).unwrap();
     assert!(found(&audit, renewed.secret.unwrap().expose()).is_ok());
     assert_eq!(found(&audit, key.expose()), Err(KeyRefusal::Unknown), "the old secret is gone");
-    let renewed = audit.renew_key("ci", Term::Forever, SecretChoice::Keep, &by()).unwrap();
+    let renewed = audit.renew_key("ci", KeyTerm::Forever, SecretChoice::Keep, &by()).unwrap();
     assert_eq!(renewed.key.expires, None);
 
-    let renew = |name| audit.renew_key(name, Term::Same, SecretChoice::Keep, &by());
+    let renew = |name| audit.renew_key(name, KeyTerm::Same, SecretChoice::Keep, &by());
     assert_eq!(renew("ci"), Err(StoreError::NeverExpires("ci".into())));
     assert_eq!(renew("nobody"), Err(StoreError::NoKey("nobody".into())));
     audit.revoke_key("ci", &by()).unwrap();
@@ -127,7 +127,7 @@ fn who_changed_a_key_is_on_record() {
     let who = Principal { user: Some("ann".into()), ..nobody() };
     let key = audit.add_key("ci", &who, None, &by()).unwrap();
     let until: Timestamp = "2090-01-31T12:00:00Z".parse().unwrap();
-    let term = Term::Until(until);
+    let term = KeyTerm::Until(until);
     let new = audit.renew_key("ci", term, SecretChoice::Replace, &by()).unwrap().secret.unwrap();
     audit.revoke_key("ci", &by()).unwrap();
     // A call that changes nothing is not recorded.

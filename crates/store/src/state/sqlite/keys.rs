@@ -10,7 +10,7 @@ use callgate_call::Principal;
 
 use crate::database::{Database, Fault};
 use crate::error::StoreError;
-use crate::state::keys::{KeyChange, KeyHash, KeyInfo, KeyStore, NewKey, Term};
+use crate::state::keys::{KeyChange, KeyHash, KeyInfo, KeyStore, KeyTerm, NewKey};
 use crate::state::{BeforeCommit, StateDb};
 
 impl KeyStore for StateDb {
@@ -31,7 +31,7 @@ impl KeyStore for StateDb {
     fn renew(
         &self,
         name: &str,
-        to: (Term, Option<KeyHash>),
+        to: (KeyTerm, Option<KeyHash>),
         changing: KeyChange<'_>,
         record_change: BeforeCommit<'_, Record>,
     ) -> Result<KeyInfo, StoreError> {
@@ -76,7 +76,7 @@ fn add(
 fn renew(
     database: &Database,
     name: &str,
-    (to, hash): (Term, Option<KeyHash>),
+    (to, hash): (KeyTerm, Option<KeyHash>),
     KeyChange { by, now }: KeyChange<'_>,
     record_change: BeforeCommit<'_, Record>,
 ) -> Refusable<KeyInfo> {
@@ -88,12 +88,12 @@ fn renew(
         Some(found) => found,
     };
     let expires = match (to, last_term) {
-        (Term::Until(time), _) => Some(time.as_microsecond()),
-        (Term::Same, Some(length)) => Some(now.saturating_add(length)),
-        (Term::Same, None) if hash.is_none() => {
+        (KeyTerm::Until(time), _) => Some(time.as_microsecond()),
+        (KeyTerm::Same, Some(length)) => Some(now.saturating_add(length)),
+        (KeyTerm::Same, None) if hash.is_none() => {
             return Ok(Err(StoreError::NeverExpires(name.to_owned())));
         }
-        (Term::Same, None) | (Term::Forever, _) => None,
+        (KeyTerm::Same, None) | (KeyTerm::Forever, _) => None,
     };
     database.execute(
         "UPDATE keys SET expires = ?2, term = ?3, hash = coalesce(?4, hash) WHERE name = ?1",
