@@ -13,7 +13,7 @@ pub struct Exposed {
     /// The file or folder.
     pub path: PathBuf,
     what: ExposedKind,
-    how: How,
+    how: ExposedBy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum ExposedKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum ExposedBy {
     /// The mode lets its group or everybody write.
     Mode(u32),
     /// It belongs to a user other than the one this process runs as, and other than root.
@@ -76,14 +76,14 @@ fn exposed(path: &Path, what: ExposedKind) -> Option<Exposed> {
 fn owner(path: &Path, what: ExposedKind, metadata: &Metadata) -> Option<Exposed> {
     let owner = metadata.uid();
     let is_ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
-    (!is_ours).then(|| Exposed { path: path.to_owned(), what, how: How::Owner(owner) })
+    (!is_ours).then(|| Exposed { path: path.to_owned(), what, how: ExposedBy::Owner(owner) })
 }
 
 fn mode(path: &Path, what: ExposedKind, metadata: &Metadata) -> Option<Exposed> {
     let mode = metadata.mode() & 0o7777;
     let is_protected = what == ExposedKind::Folder && mode & STICKY != 0;
     let is_open = mode & OTHERS_WRITE != 0 && !is_protected;
-    is_open.then(|| Exposed { path: path.to_owned(), what, how: How::Mode(mode) })
+    is_open.then(|| Exposed { path: path.to_owned(), what, how: ExposedBy::Mode(mode) })
 }
 
 /// On a read-only file system, such as a mounted Kubernetes secret, modes mean nothing.
@@ -96,8 +96,8 @@ impl Exposed {
     pub fn fix(&self) -> String {
         let path = quoted(&self.path.to_string_lossy());
         match self.how {
-            How::Mode(_) => format!("chmod go-w {path}"),
-            How::Owner(_) => format!("chown {} {path}", rustix::process::geteuid().as_raw()),
+            ExposedBy::Mode(_) => format!("chmod go-w {path}"),
+            ExposedBy::Owner(_) => format!("chown {} {path}", rustix::process::geteuid().as_raw()),
         }
     }
 }
@@ -110,8 +110,8 @@ impl fmt::Display for Exposed {
             ExposedKind::Folder => write!(f, "other users can replace the files in `{path}`: ")?,
         }
         match self.how {
-            How::Mode(mode) => write!(f, "its mode is {mode:04o}"),
-            How::Owner(owner) => write!(f, "it belongs to the user with the id {owner}"),
+            ExposedBy::Mode(mode) => write!(f, "its mode is {mode:04o}"),
+            ExposedBy::Owner(owner) => write!(f, "it belongs to the user with the id {owner}"),
         }
     }
 }
