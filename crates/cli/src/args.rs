@@ -19,13 +19,13 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::{exit, when};
 pub(crate) use admin::{AddKeyArgs, ConfigCommand, DoctorArgs, KeysCommand, RenewKeyArgs};
 pub(crate) use mcp::{
-    Detected, DetectionsArgs, LaunchArgs, MCP_CALLS, MCP_EVENTS, McpCallsArgs, McpCommand,
-    McpEventsArgs, McpFilters, McpServeArgs, Passed, Pick, PinsCommand, PinsListArgs, ServersArgs,
-    ToolsArgs, WrapArgs,
+    DefinitionArgs, Detected, DetectionsArgs, LaunchArgs, MCP_CALLS, MCP_EVENTS, McpCallsArgs,
+    McpCommand, McpEventsArgs, McpFilterArgs, McpServeArgs, Passed, PinsCommand, PinsListArgs,
+    ServersArgs, ToolsArgs, WrapArgs,
 };
 pub(crate) use records::{
-    AuditCommand, By, CallsArgs, CallsCommand, EventsArgs, Filters, MarkCallsArgs, StatsArgs,
-    TailArgs, Wide,
+    AuditCommand, CallsArgs, CallsCommand, EventsArgs, MarkCallsArgs, PrincipalFilterArgs,
+    RecordFilterArgs, StatsArgs, TailArgs, WideArgs,
 };
 
 const GLOBAL: &str = "Global options";
@@ -210,7 +210,7 @@ pub(crate) struct FilterArgs {
     pub(crate) dialect: Dialect,
 
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     /// What replaces a denied call.
     #[arg(long, value_enum, default_value_t = FilterOnDeny::Explain)]
@@ -253,7 +253,7 @@ pub(crate) struct CheckArgs {
     pub(crate) jsonl: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     /// Print the result as one JSON line.
     #[arg(long)]
@@ -360,7 +360,7 @@ pub(crate) struct ContextArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct PolicyFiles {
+pub(crate) struct PolicyFilesArgs {
     /// A policy file, or `builtin:starter`; can be repeated, the strictest verdict wins
     ///
     /// Without it, the policies of the config apply: the file given with `--config`, or in
@@ -411,7 +411,7 @@ pub(crate) enum PolicyCommand {
     /// A rule names a detector, or a group to use all of its detectors.
     Detectors {
         #[command(flatten)]
-        wide: Wide,
+        wide: WideArgs,
 
         /// Print one JSON object per detector.
         #[arg(long)]
@@ -432,7 +432,7 @@ pub(crate) enum PolicyCommand {
         caller: CallerArgs,
 
         #[command(flatten)]
-        wide: Wide,
+        wide: WideArgs,
 
         /// Print one JSON object per rule.
         #[arg(long)]
@@ -508,7 +508,7 @@ pub(crate) struct PolicyExportArgs {
     pub(crate) to: Agent,
 
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     #[command(flatten)]
     pub(crate) output: ExchangeOutputArgs,
@@ -537,7 +537,7 @@ pub(crate) struct WhyArgs {
     pub(crate) id: String,
 
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     /// Print the record, and the explanation of today's verdict, as one JSON object.
     #[arg(long)]
@@ -612,10 +612,10 @@ impl CallerArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct PolicyOnRecordsArgs {
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     /// Print the result as one JSON object.
     #[arg(long)]
@@ -633,7 +633,7 @@ pub(crate) struct PolicyDiffArgs {
     pub(crate) after: PathBuf,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     /// Print the result as one JSON object.
     #[arg(long)]
@@ -647,10 +647,10 @@ pub(crate) struct PolicySuggestArgs {
     pub(crate) exceptions: bool,
 
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     /// Print the result as one JSON object.
     #[arg(long)]
@@ -664,7 +664,7 @@ pub(crate) struct PolicyTestArgs {
     pub(crate) tests: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) policies: PolicyFiles,
+    pub(crate) policies: PolicyFilesArgs,
 
     /// Write a report in JUnit's format to this file, for build servers.
     #[arg(long, value_name = "FILE")]

@@ -13,7 +13,7 @@ use callgate_registry::PinHash;
 use callgate_store::{BackupError, Location, OpenError, ReadError, RecordReader};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::args::{By, Filters};
+use crate::args::{PrincipalFilterArgs, RecordFilterArgs};
 use crate::call_text;
 use crate::render::{count, hinted, printable, rule_name, talk};
 use crate::table::{Fit, Listing};
@@ -138,7 +138,7 @@ fn time_of(request: &str) -> Option<Timestamp> {
     Timestamp::from_millisecond(milliseconds).ok().filter(|_| is_timed)
 }
 
-impl Filters {
+impl RecordFilterArgs {
     /// The query that these flags describe.
     pub(crate) fn query(&self) -> Filter {
         Filter {
@@ -159,7 +159,7 @@ impl Filters {
     }
 }
 
-impl By {
+impl PrincipalFilterArgs {
     /// The principals that these flags select.
     pub(crate) fn who(&self) -> WhoFilter {
         WhoFilter {

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-pub(crate) use pins::{Pick, PinsCommand, PinsListArgs};
+pub(crate) use pins::{DefinitionArgs, PinsCommand, PinsListArgs};
 pub(crate) use records::{
     CALLS as MCP_CALLS, Detected, DetectionsArgs, EVENTS as MCP_EVENTS, McpCallsArgs,
-    McpEventsArgs, McpFilters, Passed, ServersArgs, ToolsArgs,
+    McpEventsArgs, McpFilterArgs, Passed, ServersArgs, ToolsArgs,
 };
 
 #[derive(Debug, Subcommand)]

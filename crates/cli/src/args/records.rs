@@ -15,13 +15,13 @@ use crate::when;
 
 /// How much a table shows.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(crate) struct Wide {
+pub(crate) struct WideArgs {
     /// Show more columns and whole cells, even if rows get wider than the terminal.
     #[arg(long)]
     wide: bool,
 }
 
-impl Wide {
+impl WideArgs {
     pub(crate) fn fit(self) -> Fit {
         Fit::of(self.wide)
     }
@@ -42,10 +42,10 @@ pub(crate) struct CallsArgs {
     pub(crate) marked: Option<Opinion>,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per line.
     #[arg(long)]
@@ -122,10 +122,10 @@ pub(crate) struct EventsArgs {
     pub(crate) kinds: Vec<RecordKind>,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per line.
     #[arg(long)]
@@ -135,7 +135,7 @@ pub(crate) struct EventsArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -160,7 +160,7 @@ pub(crate) struct TailArgs {
     pub(crate) after: Option<u64>,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecordFilterArgs,
 
     /// Print one JSON object per line.
     #[arg(long)]
@@ -183,7 +183,7 @@ pub(crate) enum AuditCommand {
     /// Write records as JSON lines, oldest first.
     Export {
         #[command(flatten)]
-        filters: Box<Filters>,
+        filters: Box<RecordFilterArgs>,
 
         /// Write to this file instead of stdout. Only you can read it.
         #[arg(long, value_name = "FILE")]
@@ -220,7 +220,7 @@ pub(super) const FILTERS: &str = "Filters";
 
 /// Which records.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Filters {
+pub(crate) struct RecordFilterArgs {
     /// Only this session.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) session: Option<String>,
@@ -250,7 +250,7 @@ pub(crate) struct Filters {
     pub(crate) model: Option<String>,
 
     #[command(flatten)]
-    pub(crate) by: By,
+    pub(crate) by: PrincipalFilterArgs,
 
     #[command(flatten)]
     pub(crate) part: RecordRangeArgs,
@@ -258,7 +258,7 @@ pub(crate) struct Filters {
 
 /// Whose records, and by way of which provider.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct By {
+pub(crate) struct PrincipalFilterArgs {
     /// Only users whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) user: Option<String>,

@@ -9,7 +9,7 @@ use callgate_audit::{Filter, RecordOrder};
 use callgate_store::{Broken, ReadError, Verified, VerifyError};
 use serde_json::json;
 
-use crate::args::{self, Filters};
+use crate::args::{self, RecordFilterArgs};
 use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, count, hinted, talk};
@@ -73,7 +73,7 @@ fn not_sound(broken: &Broken) -> anyhow::Error {
     hinted(broken.to_string(), hint)
 }
 
-fn export(filters: &Filters, out: Option<&Path>, config: Option<&Path>) -> Result<Exit> {
+fn export(filters: &RecordFilterArgs, out: Option<&Path>, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
     let filter = Filter { order: RecordOrder::OldestFirst, ..filters.query() };
     let done = match out {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::args::{PolicyCommand, Wide};
+use crate::args::{PolicyCommand, WideArgs};
 use crate::exit::Exit;
 use crate::given_call::GivenCall;
 use crate::sources;
@@ -56,6 +56,6 @@ pub(crate) fn run(args: &PolicyCommand, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-fn output(json: bool, wide: Wide) -> ListFormat {
+fn output(json: bool, wide: WideArgs) -> ListFormat {
     if json { ListFormat::Json } else { ListFormat::Table(wide.fit()) }
 }

@@ -4,7 +4,7 @@ use callgate_registry::PinStatus;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
-use crate::args::Wide;
+use crate::args::WideArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsCommand {
@@ -18,7 +18,7 @@ pub(crate) enum PinsCommand {
         server: Option<String>,
 
         #[command(flatten)]
-        pick: Pick,
+        pick: DefinitionArgs,
 
         /// Print one JSON object per definition.
         #[arg(long)]
@@ -35,7 +35,7 @@ pub(crate) enum PinsCommand {
         server: String,
 
         #[command(flatten)]
-        pick: Pick,
+        pick: DefinitionArgs,
 
         /// Everything that this server offers.
         #[arg(long, conflicts_with = "one")]
@@ -53,7 +53,7 @@ pub(crate) enum PinsCommand {
         server: String,
 
         #[command(flatten)]
-        pick: Pick,
+        pick: DefinitionArgs,
 
         /// Everything that this server offers.
         #[arg(long, conflicts_with = "one")]
@@ -68,14 +68,14 @@ pub(crate) struct PinsListArgs {
     pub(crate) server: Option<String>,
 
     #[command(flatten)]
-    pub(crate) pick: Pick,
+    pub(crate) pick: DefinitionArgs,
 
     /// Only definitions in this state.
     #[arg(long, value_parser = state())]
     pub(crate) state: Option<PinStatus>,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per pin.
     #[arg(long)]
@@ -85,7 +85,7 @@ pub(crate) struct PinsListArgs {
 /// Which definition of a server.
 #[derive(Debug, Default, Args)]
 #[group(id = "one", multiple = false)]
-pub(crate) struct Pick {
+pub(crate) struct DefinitionArgs {
     /// Only this tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,

@@ -7,7 +7,7 @@ use callgate_scan::inspect::FindingClass;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::records::{By, FILTERS, RecordRangeArgs, Wide, kind};
+use crate::args::records::{FILTERS, PrincipalFilterArgs, RecordRangeArgs, WideArgs, kind};
 
 /// Records of calls of servers' tools.
 pub(crate) const CALLS: [RecordKind; 3] = [
@@ -36,7 +36,7 @@ pub(crate) struct ServersArgs {
     pub(crate) kind: Option<ServerKind>,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per server.
     #[arg(long)]
@@ -54,7 +54,7 @@ pub(crate) struct ToolsArgs {
     pub(crate) tool: Option<String>,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per tool.
     #[arg(long)]
@@ -68,10 +68,10 @@ pub(crate) struct McpCallsArgs {
     pub(crate) kinds: Vec<RecordKind>,
 
     #[command(flatten)]
-    pub(crate) filters: McpFilters,
+    pub(crate) filters: McpFilterArgs,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per line.
     #[arg(long)]
@@ -85,10 +85,10 @@ pub(crate) struct McpEventsArgs {
     pub(crate) kinds: Vec<RecordKind>,
 
     #[command(flatten)]
-    pub(crate) filters: McpFilters,
+    pub(crate) filters: McpFilterArgs,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per line.
     #[arg(long)]
@@ -102,10 +102,10 @@ pub(crate) struct DetectionsArgs {
     pub(crate) kinds: Vec<Detected>,
 
     #[command(flatten)]
-    pub(crate) filters: McpFilters,
+    pub(crate) filters: McpFilterArgs,
 
     #[command(flatten)]
-    pub(crate) wide: Wide,
+    pub(crate) wide: WideArgs,
 
     /// Print one JSON object per line.
     #[arg(long)]
@@ -134,7 +134,7 @@ impl Detected {
 
 /// Which records.
 #[derive(Debug, Args)]
-pub(crate) struct McpFilters {
+pub(crate) struct McpFilterArgs {
     /// Only this session.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) session: Option<String>,
@@ -152,7 +152,7 @@ pub(crate) struct McpFilters {
     pub(crate) verdict: Option<Passed>,
 
     #[command(flatten)]
-    pub(crate) by: By,
+    pub(crate) by: PrincipalFilterArgs,
 
     #[command(flatten)]
     pub(crate) part: RecordRangeArgs,

@@ -7,13 +7,13 @@ use anyhow::Result;
 use callgate_audit::{CallOutcome, Filter, RecordKind, StoredRecord};
 
 use super::store;
-use crate::args::{self, McpFilters};
+use crate::args::{self, McpFilterArgs};
 use crate::records::DEFAULT_LIMIT;
 use crate::render::talk;
 
 /// The newest records of these kinds that fit, and that `keep` wants.
 pub(super) fn find(
-    filters: &McpFilters,
+    filters: &McpFilterArgs,
     kinds: Vec<RecordKind>,
     config: Option<&Path>,
     keep: impl Fn(&StoredRecord) -> bool,
@@ -45,7 +45,7 @@ pub(super) fn find(
 }
 
 /// Points out that there may be more, unless the user chose how many to list.
-pub(super) fn note_limit(filters: &McpFilters, shown: usize) {
+pub(super) fn note_limit(filters: &McpFilterArgs, shown: usize) {
     if filters.part.limit.is_none() && shown == DEFAULT_LIMIT {
         talk(&format!("the newest {shown}; use `--limit` for more\n"));
     }

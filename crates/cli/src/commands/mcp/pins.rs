@@ -13,7 +13,7 @@ use callgate_audit::{ChangeTarget, McpFacts, Record, RecordKind, RecordedChange,
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinState, PinStatus};
 
 use super::store;
-use crate::args::{Pick, PinsCommand};
+use crate::args::{DefinitionArgs, PinsCommand};
 use crate::exit::Exit;
 use crate::operator::operator;
 use crate::render::hinted;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &PinsCommand, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-impl Pick {
+impl DefinitionArgs {
     /// Refuses to change everything of a server unless the user asks for `--all`.
     fn require_choice(&self, all: bool, server: &str, config: Option<&Path>) -> Result<()> {
         let chosen = self.tool.is_some() || self.prompt.is_some() || self.instructions;
@@ -105,7 +105,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// None of the requested items is known.
-fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
+fn unknown(pick: &DefinitionArgs, server: &str) -> anyhow::Error {
     hinted(
         format!("`{}` is unknown", pick.shown_name(server)),
         "run `callgate mcp pins list` to see what is known; a server must list its tools first",

@@ -8,7 +8,7 @@ use callgate_audit::{CompiledFilter, Filter, RecordOrder, StoredRecord};
 use callgate_store::RecordReader;
 use serde::Serialize;
 
-use crate::args::Filters;
+use crate::args::RecordFilterArgs;
 use crate::recorded_call::{NotReplayable, RecordedCall, RuleDecision};
 use crate::records;
 use crate::render::{self, count, printable};
@@ -74,7 +74,7 @@ impl Comparison {
     /// Compares two decisions about each call.
     pub(super) fn over(
         reader: &RecordReader,
-        filters: &Filters,
+        filters: &RecordFilterArgs,
         mut before: ComparedDecision<'_>,
         mut after: ComparedDecision<'_>,
     ) -> Result<Self> {
@@ -211,7 +211,7 @@ pub(super) enum VisitReason {
 /// Passes on recorded calls, the oldest first, and shows the progress on a terminal.
 pub(super) fn for_each_call(
     reader: &RecordReader,
-    filters: &Filters,
+    filters: &RecordFilterArgs,
     context: EarlierCalls,
     mut visit: impl FnMut(&StoredRecord, VisitReason),
 ) -> Result<()> {

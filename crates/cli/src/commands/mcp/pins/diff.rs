@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use super::super::store;
 use super::{flags, unknown};
-use crate::args::Pick;
+use crate::args::DefinitionArgs;
 use crate::exit::Exit;
 use crate::render::{self, Color, printable, talk};
 use crate::report;
 
 pub(super) fn run(
     server: Option<&str>,
-    pick: &Pick,
+    pick: &DefinitionArgs,
     json: bool,
     config: Option<&Path>,
 ) -> Result<Exit> {

@@ -8,11 +8,11 @@ use callgate_registry::Pin;
 
 use super::super::store;
 use super::{change, unknown};
-use crate::args::Pick;
+use crate::args::DefinitionArgs;
 use crate::exit::Exit;
 use crate::render::{self, printable};
 
-pub(super) fn run(server: &str, pick: &Pick, config: Option<&Path>) -> Result<Exit> {
+pub(super) fn run(server: &str, pick: &DefinitionArgs, config: Option<&Path>) -> Result<Exit> {
     let (settings, _) = callgate_config::mcp_settings(config)?;
     let audit = store::audit(config)?;
     let registry = load_registry(&audit)?;

@@ -10,13 +10,13 @@ use callgate_store::PutPin;
 
 use super::super::store;
 use super::{change, flags, unknown};
-use crate::args::Pick;
+use crate::args::DefinitionArgs;
 use crate::exit::Exit;
 use crate::render::{self, count, hinted, printable};
 
 pub(super) fn run(
     server: &str,
-    pick: &Pick,
+    pick: &DefinitionArgs,
     hash: Option<&str>,
     config: Option<&Path>,
 ) -> Result<Exit> {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::conditions::{self, CommandDetail};
 use super::yaml::YamlOutput;
 use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out};
-use crate::args::{Filters, PolicySuggestArgs};
+use crate::args::{PolicySuggestArgs, RecordFilterArgs};
 use crate::commands::policy::comparison::{EarlierCalls, for_each_call};
 use crate::marks::CallMarks;
 use crate::recorded_call::RecordedCall;
@@ -29,7 +29,7 @@ pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result
     let compiled = CompiledFilter::new(&filter)?;
     let mut seen =
         CallsToAllow { groups: BTreeMap::new(), suggestion: Suggestion::default(), calls: 0 };
-    for_each_call(&reader, &Filters::default(), EarlierCalls::Alone, |stored, _| {
+    for_each_call(&reader, &RecordFilterArgs::default(), EarlierCalls::Alone, |stored, _| {
         let counts = compiled.passes(&stored.record) && stored.record.verdict.is_some();
         if counts && !must_stay_out(stored, &marks) {
             seen.add(stored, &policies);
@@ -44,7 +44,7 @@ pub(super) fn suggest(args: &PolicySuggestArgs, config: Option<&Path>) -> Result
         let candidate = compile(&text)?;
         let mut checked = AllowCheck::default();
         let mut replay = Replay::new(&candidate);
-        for_each_call(&reader, &Filters::default(), EarlierCalls::Alone, |stored, _| {
+        for_each_call(&reader, &RecordFilterArgs::default(), EarlierCalls::Alone, |stored, _| {
             checked.add(stored, &mut replay, &marks, &compiled);
         })?;
         if checked.too_wide.is_empty() {

@@ -10,7 +10,7 @@ use callgate_store::{Opinion, RecordReader};
 use super::conditions::{self, CommandDetail};
 use super::yaml::YamlOutput;
 use super::{LeftOut, OF_CALLGATE, Suggestion, must_stay_out, short};
-use crate::args::{Filters, PolicySuggestArgs};
+use crate::args::{PolicySuggestArgs, RecordFilterArgs};
 use crate::commands::policy::comparison::{EarlierCalls, for_each_call};
 use crate::marks::CallMarks;
 use crate::recorded_call::RecordedCall;
@@ -283,7 +283,7 @@ fn checked(
 ) -> Result<ExceptionCheck> {
     let mut checked = ExceptionCheck::default();
     let (mut before, mut after) = (Replay::new(base), Replay::new(candidate));
-    for_each_call(reader, &Filters::default(), EarlierCalls::Alone, |stored, _| {
+    for_each_call(reader, &RecordFilterArgs::default(), EarlierCalls::Alone, |stored, _| {
         let recorded = RecordedCall::of(stored);
         let recorded = recorded.as_ref().map_err(|why| *why);
         checked.calls += 1;
