@@ -29,7 +29,7 @@ pub use scripts::{POLICY, SCRIPTS, Scripted, TOOLS};
 
 /// One part of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
+pub enum TurnPart {
     /// What the model thought, signed. Not in Chat.
     Thinking {
         /// The thought.
@@ -52,7 +52,7 @@ pub enum Block {
     },
 }
 
-impl Block {
+impl TurnPart {
     /// A thought.
     pub fn thinking(text: &str, signature: &str) -> Self {
         Self::Thinking { text: text.into(), signature: signature.into() }
@@ -85,16 +85,16 @@ impl Block {
 }
 
 /// What one turn of the model holds.
-pub type Turn = Vec<Block>;
+pub type ScriptedTurn = Vec<TurnPart>;
 
 /// A model with its scripts.
 #[derive(Debug, Clone, Default)]
 pub struct Provider {
-    scripts: BTreeMap<String, Vec<Turn>>,
+    scripts: BTreeMap<String, Vec<ScriptedTurn>>,
     /// What the API of OpenAI keeps; one for all clones.
     state: Arc<Mutex<responses::State>>,
     /// What Gemini's keeps, likewise.
-    interactions: Arc<Mutex<interactions::Kept>>,
+    interactions: Arc<Mutex<interactions::StoredInteractions>>,
 }
 
 /// What a provider says about a request it does not take.
@@ -103,7 +103,7 @@ pub(crate) struct ProviderRefusal(pub(crate) String);
 
 impl Provider {
     /// With one more script.
-    pub fn script(mut self, name: &str, turns: Vec<Turn>) -> Self {
+    pub fn script(mut self, name: &str, turns: Vec<ScriptedTurn>) -> Self {
         self.scripts.insert(name.to_owned(), turns);
         self
     }
@@ -146,19 +146,19 @@ impl Provider {
     }
 
     /// The turns of the script that a first message names.
-    fn turns(&self, first: &str) -> Result<Vec<Turn>, ProviderRefusal> {
+    fn turns(&self, first: &str) -> Result<Vec<ScriptedTurn>, ProviderRefusal> {
         let named = first.split("[script ").nth(1).and_then(|rest| rest.split(']').next());
         let (name, number) = named.unwrap_or_default().split_once(" #").unwrap_or_default();
         let turns =
             self.scripts.get(name).ok_or_else(|| ProviderRefusal("no such script".into()))?;
-        let turn = |turn: &Turn| turn.iter().map(|block| block.numbered(number)).collect();
+        let turn = |turn: &ScriptedTurn| turn.iter().map(|block| block.numbered(number)).collect();
         Ok(turns.iter().map(turn).collect())
     }
 }
 
 /// What the model says when its script is over.
-fn farewell() -> Turn {
-    vec![Block::text("That was all.")]
+fn farewell() -> ScriptedTurn {
+    vec![TurnPart::text("That was all.")]
 }
 
 /// JSON text in a few pieces, as models write it.

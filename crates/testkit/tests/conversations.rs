@@ -11,7 +11,7 @@
 
 use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
-use callgate_testkit::provider::{Block, Provider, TOOLS};
+use callgate_testkit::provider::{Provider, TOOLS, TurnPart};
 use callgate_testkit::upstream::{Answer, Request, Upstream};
 use callgate_testkit::{drive, sdk};
 use serde_json::{Value, json};
@@ -19,14 +19,14 @@ use serde_json::{Value, json};
 /// A script whose calls all reach the client, and so are as every client writes them again.
 fn honest() -> Provider {
     let one = vec![
-        Block::thinking("Two files.", "sig/{n}/1=="),
-        Block::text("I read two."),
-        Block::call("{n}_1a", "read_file", r#"{"path":"Größe","depth":2}"#),
-        Block::call("{n}_1b", "delete_all", "{}"),
+        TurnPart::thinking("Two files.", "sig/{n}/1=="),
+        TurnPart::text("I read two."),
+        TurnPart::call("{n}_1a", "read_file", r#"{"path":"Größe","depth":2}"#),
+        TurnPart::call("{n}_1b", "delete_all", "{}"),
     ];
     let two = vec![
-        Block::thinking("And one.", "sig/{n}/2=="),
-        Block::call("{n}_2a", "bash", r#"{"command":"ls"}"#),
+        TurnPart::thinking("And one.", "sig/{n}/2=="),
+        TurnPart::call("{n}_2a", "bash", r#"{"command":"ls"}"#),
     ];
     Provider::default().script("honest", vec![one, two])
 }

@@ -1,7 +1,7 @@
 //! What a page with a gateway needs around it: a provider that follows a script, and a port.
 
 use callgate_testkit::port::free_address;
-use callgate_testkit::provider::{Block, Provider, Turn};
+use callgate_testkit::provider::{Provider, ScriptedTurn, TurnPart};
 use callgate_testkit::upstream::{Answer, Request, Upstream};
 use serde_json::{Value, json};
 
@@ -56,39 +56,39 @@ impl World {
 
 /// What the model of the pages does: one call that every shell rule against deleting denies, one
 /// that is harmless; and then, once it has the results, a text.
-fn clean() -> Vec<Turn> {
+fn clean() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::text("I will clean up, then look around."),
-            Block::call("toolu_01", "Bash", r#"{"command":"rm -rf ~"}"#),
-            Block::call("toolu_02", "Bash", r#"{"command":"ls"}"#),
+            TurnPart::text("I will clean up, then look around."),
+            TurnPart::call("toolu_01", "Bash", r#"{"command":"rm -rf ~"}"#),
+            TurnPart::call("toolu_02", "Bash", r#"{"command":"ls"}"#),
         ],
-        vec![Block::text("There are two files here. I did not delete anything.")],
+        vec![TurnPart::text("There are two files here. I did not delete anything.")],
     ]
 }
 
 /// Asked to remove a folder, it wants too much at first.
-fn build() -> Vec<Turn> {
+fn build() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::text("I will clean up first."),
-            Block::call("toolu_01", "Bash", r#"{"command":"rm -rf ~"}"#),
+            TurnPart::text("I will clean up first."),
+            TurnPart::call("toolu_01", "Bash", r#"{"command":"rm -rf ~"}"#),
         ],
         vec![
-            Block::text("Then I remove only the build folder."),
-            Block::call("toolu_02", "Bash", r#"{"command":"rm -rf ./build"}"#),
+            TurnPart::text("Then I remove only the build folder."),
+            TurnPart::call("toolu_02", "Bash", r#"{"command":"rm -rf ./build"}"#),
         ],
     ]
 }
 
 /// Asked to deploy, it has a secret in its call.
-fn deploy() -> Vec<Turn> {
+fn deploy() -> Vec<ScriptedTurn> {
     // In two pieces, so that nobody who looks for secrets takes it for one.
     let token = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let input = json!({ "command": format!("GITHUB_TOKEN={token} make deploy") });
     vec![vec![
-        Block::text("I will deploy it."),
-        Block::call("toolu_03", "Bash", &input.to_string()),
+        TurnPart::text("I will deploy it."),
+        TurnPart::call("toolu_03", "Bash", &input.to_string()),
     ]]
 }
 

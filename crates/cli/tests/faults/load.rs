@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use callgate_dialect::Dialect;
 use callgate_testkit::clients;
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::provider::{Block, Provider};
+use callgate_testkit::provider::{Provider, TurnPart};
 use callgate_testkit::upstream::{Answer, Request, Upstream};
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ pub(crate) const HELD: &str = "policy: held\nrules:\n  - { id: never, when: { ar
 
 /// Answers each numbered request with a turn whose call has that number as its id, frame by frame.
 pub(crate) fn numbered_server() -> Upstream {
-    let call = Block::call("call_{n}", "read_file", r#"{"path":"a file","number":"{n}"}"#);
-    let turn = vec![Block::text("Here it comes."), call];
+    let call = TurnPart::call("call_{n}", "read_file", r#"{"path":"a file","number":"{n}"}"#);
+    let turn = vec![TurnPart::text("Here it comes."), call];
     let provider = Provider::default().script("turn", vec![turn]);
     Upstream::start(move |request| framewise(provider.answer(request)))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use callgate_dialect::Dialect;
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
-use callgate_testkit::provider::{Block, POLICY, Provider, TOOLS};
+use callgate_testkit::provider::{POLICY, Provider, TOOLS, TurnPart};
 use callgate_testkit::sdk;
 use callgate_testkit::upstream::{Answer, AnswerStep, Request, Upstream};
 use serde_json::{Value, json};
@@ -16,43 +16,47 @@ pub(crate) const CONTINUE: &str = "on_deny: continue";
 
 /// Conversations in which the model takes another way after a denial.
 fn provider() -> Provider {
-    let denied = Block::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#);
-    let again = Block::call("{n}_2a", "bash", r#"{"command": "rm -rf /"}"#);
-    let read = Block::call("{n}_3a", "read_file", r#"{"path":"a"}"#);
-    let thought = |number: &str| Block::thinking("Let me think.", &format!("sig-{{n}}-{number}"));
+    let denied = TurnPart::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#);
+    let again = TurnPart::call("{n}_2a", "bash", r#"{"command": "rm -rf /"}"#);
+    let read = TurnPart::call("{n}_3a", "read_file", r#"{"path":"a"}"#);
+    let thought =
+        |number: &str| TurnPart::thinking("Let me think.", &format!("sig-{{n}}-{number}"));
     Provider::default()
         .script(
             "other way",
             vec![
-                vec![thought("1"), Block::text("I will delete it."), denied.clone()],
-                vec![thought("2"), Block::text("Then I read it."), read.clone()],
+                vec![thought("1"), TurnPart::text("I will delete it."), denied.clone()],
+                vec![thought("2"), TurnPart::text("Then I read it."), read.clone()],
             ],
         )
         .script(
             "two denials",
             vec![
                 vec![thought("1"), denied.clone()],
-                vec![thought("2"), Block::text("By hand, then."), again.clone()],
+                vec![thought("2"), TurnPart::text("By hand, then."), again.clone()],
                 vec![thought("3"), read.clone()],
             ],
         )
-        .script("mixed", vec![vec![Block::text("Both."), read.clone(), denied.clone()]])
-        .script("stubborn", vec![vec![denied.clone()], vec![Block::text("Again."), denied.clone()]])
-        .script("many", vec![vec![denied.clone(), again.clone()], vec![Block::text("Fine.")]])
+        .script("mixed", vec![vec![TurnPart::text("Both."), read.clone(), denied.clone()]])
+        .script(
+            "stubborn",
+            vec![vec![denied.clone()], vec![TurnPart::text("Again."), denied.clone()]],
+        )
+        .script("many", vec![vec![denied.clone(), again.clone()], vec![TurnPart::text("Fine.")]])
         .script(
             "twice",
             vec![
                 vec![thought("1"), denied.clone()],
                 vec![thought("2"), read.clone()],
                 vec![thought("3"), again.clone()],
-                vec![thought("4"), Block::text("Fine.")],
+                vec![thought("4"), TurnPart::text("Fine.")],
             ],
         )
         .script(
             "redacted",
             vec![
-                vec![Block::Redacted("xyz".into()), denied],
-                vec![Block::Redacted("abc".into()), read],
+                vec![TurnPart::Redacted("xyz".into()), denied],
+                vec![TurnPart::Redacted("abc".into()), read],
             ],
         )
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Exchange, Reply};
-use callgate_testkit::provider::{Block, POLICY, Provider};
+use callgate_testkit::provider::{POLICY, Provider, TurnPart};
 use callgate_testkit::upstream::{Answer, AnswerStep, Request, Upstream};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ use crate::continuing::{CONTINUE, Failure, asked, body, first, message, post, se
 use crate::support::{MESSAGES, gateway, setup};
 
 /// Three answers: a denied call, these blocks, and a text.
-fn server(second: Vec<Block>) -> Upstream {
-    let denied = Block::call("{n}_1a", "delete_all", "{}");
-    let turns = vec![vec![denied], second, vec![Block::text("Fine.")]];
+fn server(second: Vec<TurnPart>) -> Upstream {
+    let denied = TurnPart::call("{n}_1a", "delete_all", "{}");
+    let turns = vec![vec![denied], second, vec![TurnPart::text("Fine.")]];
     let provider = Provider::default().script("later", turns);
     Upstream::start(move |request| provider.answer(request))
 }
@@ -27,7 +27,8 @@ fn server(second: Vec<Block>) -> Upstream {
 /// The turn of a model whose second answer is a call of `bash` with these arguments, and how many
 /// requests it took.
 fn turn_with(input: &str, settings: &str, stream: bool) -> (Value, usize) {
-    let upstream = server(vec![Block::text("Then so."), Block::call("{n}_2a", "bash", input)]);
+    let upstream =
+        server(vec![TurnPart::text("Then so."), TurnPart::call("{n}_2a", "bash", input)]);
     let gateway = gateway(&upstream, POLICY, &format!("{CONTINUE}\n{settings}"));
     let turn = message(&post(&gateway, &[first("later")], stream));
     (turn, upstream.requests().len())
@@ -105,9 +106,9 @@ fn cut_inside_call(usual: Answer) -> Answer {
 
 #[test]
 fn a_later_answer_that_ends_inside_a_call_shows_no_call() {
-    let denied = Block::call("{n}_1a", "delete_all", "{}");
+    let denied = TurnPart::call("{n}_1a", "delete_all", "{}");
     for (tool, is_held) in [("bash", true), ("read_file", false)] {
-        let call = Block::call("{n}_2a", tool, r#"{"command":"a long enough text"}"#);
+        let call = TurnPart::call("{n}_2a", tool, r#"{"command":"a long enough text"}"#);
         let provider = Provider::default().script("later", vec![vec![denied.clone()], vec![call]]);
         let count = AtomicUsize::new(0);
         let upstream = Upstream::start(move |request: &Request| {
@@ -160,9 +161,9 @@ fn an_error_status_of_a_later_answer_ends_the_turn_and_shows_no_call() {
 
 /// A turn whose second answer waits until the upstream is released.
 fn between_answers(settings: &str, happens: impl Fn(&Gateway)) -> (Reply, Gateway, Upstream) {
-    let second = Block::call("{n}_2a", "bash", r#"{"command":"ls"}"#);
-    let denied = Block::call("{n}_1a", "delete_all", "{}");
-    let turns = vec![vec![denied], vec![second], vec![Block::text("Fine.")]];
+    let second = TurnPart::call("{n}_2a", "bash", r#"{"command":"ls"}"#);
+    let denied = TurnPart::call("{n}_1a", "delete_all", "{}");
+    let turns = vec![vec![denied], vec![second], vec![TurnPart::text("Fine.")]];
     let provider = Provider::default().script("later", turns);
     let count = AtomicUsize::new(0);
     let upstream = Upstream::start(move |request: &Request| {
@@ -216,7 +217,7 @@ fn a_policy_that_changes_between_answers_applies_to_the_next_turn() {
 
 /// A server that reads bodies without keeping them, and always answers with a denied call.
 fn forgetful() -> (String, Arc<AtomicUsize>) {
-    let denied = Block::call("toolu_1", "delete_all", "{}");
+    let denied = TurnPart::call("toolu_1", "delete_all", "{}");
     let provider = Provider::default().script("later", vec![vec![denied]]);
     let request = body(&[first("later")], true).to_string().into();
     let request = Request { path: MESSAGES.into(), body: request, ..Request::default() };

@@ -1,7 +1,7 @@
 //! How a denial is worded: in the response, when it comes back, and instead of blocked content.
 
 use callgate_testkit::http::Ask;
-use callgate_testkit::provider::{Block, Provider};
+use callgate_testkit::provider::{Provider, TurnPart};
 use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 
@@ -93,8 +93,8 @@ fn a_turn_comes_back_with_the_same_text() {
     for text in [TEXT, "denial: { text: \"No.\" }", "denial: { text: \"{record}: no {tool}\" }"] {
         for path in [MESSAGES, CHAT] {
             let script = vec![
-                vec![Block::call("{n}_1a", "send_email", r#"{"to":"ann"}"#)],
-                vec![Block::text("Well then.")],
+                vec![TurnPart::call("{n}_1a", "send_email", r#"{"to":"ann"}"#)],
+                vec![TurnPart::text("Well then.")],
             ];
             let provider = Provider::default().script("mail", script);
             let upstream = Upstream::start(move |request| provider.answer(request));
@@ -132,7 +132,7 @@ fn the_text_about_blocked_content_is_the_operators_too() {
     let policy = "policy: p\nrules: []\ntext:\n  - { id: no-word, keywords: [xyzzy], verdict: block, reason: Not that word. }\n";
     let settings =
         "denial: { content: \"Stopped here. Ask {contact}.\", contact: sec@example.com }";
-    let provider = Provider::default().script("turn", vec![vec![Block::text("Say xyzzy now.")]]);
+    let provider = Provider::default().script("turn", vec![vec![TurnPart::text("Say xyzzy now.")]]);
     let upstream = Upstream::start(move |request| provider.answer(request));
     let gateway = gateway(&upstream, policy, settings);
     for path in [MESSAGES, CHAT] {

@@ -2,7 +2,7 @@
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
-use callgate_testkit::provider::{Block, POLICY, Provider};
+use callgate_testkit::provider::{POLICY, Provider, TurnPart};
 use callgate_testkit::upstream::{Answer, BodyCoding, Upstream};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const SANITIZE: &str = "policy: p\nrules:\n  - { id: clean, verdict: sanitize, s
 
 /// A turn with that text, streamed in small pieces and whole, as each API has it.
 fn answers(text: &str) -> Vec<(&'static str, Answer)> {
-    let provider = Provider::default().script("turn", vec![vec![Block::text(text)]]);
+    let provider = Provider::default().script("turn", vec![vec![TurnPart::text(text)]]);
     let mut all = Vec::new();
     for path in [MESSAGES, CHAT] {
         for stream in [true, false] {
@@ -266,8 +266,8 @@ fn restoring_and_masking_go_together() {
         "{POLICY}\ntext:\n  - {{ id: no-keys, detect: [secret], verdict: mask, reason: Keys stay here. }}\n"
     );
     let script = vec![vec![
-        Block::text(&format!("Here is {SECRET}.")),
-        Block::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#),
+        TurnPart::text(&format!("Here is {SECRET}.")),
+        TurnPart::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#),
     ]];
     for settings in ["on_deny: explain", "on_deny: silent"] {
         for path in [MESSAGES, CHAT] {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
-use callgate_testkit::provider::{Block, POLICY, Provider};
+use callgate_testkit::provider::{POLICY, Provider, TurnPart};
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::support::{CHAT, MESSAGES, gateway};
 /// A model that says nothing and calls one denied tool.
 fn mute() -> Provider {
     Provider::default()
-        .script("mute", vec![vec![Block::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#)]])
+        .script("mute", vec![vec![TurnPart::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#)]])
 }
 
 fn server(provider: Provider) -> Upstream {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
-use callgate_testkit::provider::{Block, POLICY, Provider};
+use callgate_testkit::provider::{POLICY, Provider, TurnPart};
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::{Value, json};
 
@@ -203,7 +203,7 @@ fn references_must_be_to_the_whole_turn() {
 /// A client that makes one text of a turn may put nothing, or one line end, between its parts.
 #[test]
 fn a_notice_may_be_joined_to_other_text() {
-    let script = vec![Block::text("One moment."), Block::call("{n}_1a", "delete_all", "{}")];
+    let script = vec![TurnPart::text("One moment."), TurnPart::call("{n}_1a", "delete_all", "{}")];
     for path in [MESSAGES, CHAT] {
         for joint in ["", "\n", "\n\n", " "] {
             let provider = Provider::default().script("joined", vec![script.clone()]);

@@ -6,7 +6,7 @@ use callgate_dialect::Dialect;
 use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Reply};
-use callgate_testkit::provider::Block;
+use callgate_testkit::provider::TurnPart;
 use callgate_testkit::upstream::{Answer, BodyCoding, Request, Upstream};
 use serde_json::{Value, json};
 
@@ -150,7 +150,7 @@ pub(crate) const SAID: &str = "mes.";
 pub(crate) fn turns(tool: &str, input: &str) -> [(&'static str, Answer); 2] {
     let provider = callgate_testkit::provider::Provider::default().script(
         "turn",
-        vec![vec![Block::text("Here it comes."), Block::call("call_1", tool, input)]],
+        vec![vec![TurnPart::text("Here it comes."), TurnPart::call("call_1", tool, input)]],
     );
     let messages = json!([{ "role": "user", "content": "[script turn #1]" }]);
     let body = json!({ "stream": true, "messages": messages }).to_string();

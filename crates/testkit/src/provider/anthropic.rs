@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ fn parse(body: &[u8]) -> Result<Body, ProviderRefusal> {
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<ScriptedTurn, ProviderRefusal> {
     let messages: Vec<(&str, Vec<Part>)> = messages
         .iter()
         .enumerate()
@@ -117,7 +117,7 @@ fn alternates(messages: &[(&str, Vec<Part>)], at: usize) -> Result<(), ProviderR
 }
 
 /// Whether a message is the turn that was given.
-fn is_turn(at: usize, parts: &[Part], turn: &[Block]) -> Result<(), ProviderRefusal> {
+fn is_turn(at: usize, parts: &[Part], turn: &[TurnPart]) -> Result<(), ProviderRefusal> {
     // Before the comparison, for its own words.
     let call = parts.iter().position(|part| part.kind == "tool_use");
     if let Some(call) = call
@@ -146,18 +146,18 @@ fn is_turn(at: usize, parts: &[Part], turn: &[Block]) -> Result<(), ProviderRefu
     }
 }
 
-fn is_block(part: &Part, block: &Block) -> bool {
+fn is_block(part: &Part, block: &TurnPart) -> bool {
     match block {
-        Block::Text(text) => part.kind == "text" && part.text.as_ref() == Some(text),
-        Block::Redacted(data) => {
+        TurnPart::Text(text) => part.kind == "text" && part.text.as_ref() == Some(text),
+        TurnPart::Redacted(data) => {
             part.kind == "redacted_thinking" && part.data.as_ref() == Some(data)
         }
-        Block::Thinking { text, signature } => {
+        TurnPart::Thinking { text, signature } => {
             part.kind == "thinking"
                 && part.thinking.as_ref() == Some(text)
                 && part.signature.as_ref() == Some(signature)
         }
-        Block::Call { id, name, input } => {
+        TurnPart::Call { id, name, input } => {
             part.kind == "tool_use"
                 && part.id.as_ref() == Some(id)
                 && part.name.as_ref() == Some(name)
@@ -167,12 +167,17 @@ fn is_block(part: &Part, block: &Block) -> bool {
 }
 
 /// What a provider says about a turn that is not what it gave: thinking is bound to all before it.
-fn not_as_given(at: usize, place: usize, found: Option<&Part>, block: &Block) -> ProviderRefusal {
+fn not_as_given(
+    at: usize,
+    place: usize,
+    found: Option<&Part>,
+    block: &TurnPart,
+) -> ProviderRefusal {
     let wanted = match block {
-        Block::Thinking { .. } => "`thinking`".to_owned(),
-        Block::Redacted(_) => "`redacted_thinking`".to_owned(),
-        Block::Text(text) => format!("the text `{text}`"),
-        Block::Call { id, input, .. } => format!("`tool_use` {id} with input {input}"),
+        TurnPart::Thinking { .. } => "`thinking`".to_owned(),
+        TurnPart::Redacted(_) => "`redacted_thinking`".to_owned(),
+        TurnPart::Text(text) => format!("the text `{text}`"),
+        TurnPart::Call { id, input, .. } => format!("`tool_use` {id} with input {input}"),
     };
     ProviderRefusal(format!(
         "messages.{at}.content.{place}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. \
@@ -220,32 +225,32 @@ fn say(words: &str) -> ProviderRefusal {
     ProviderRefusal(words.to_owned())
 }
 
-fn stop_reason(turn: &[Block]) -> &'static str {
-    let calls = turn.iter().any(|block| matches!(block, Block::Call { .. }));
+fn stop_reason(turn: &[TurnPart]) -> &'static str {
+    let calls = turn.iter().any(|block| matches!(block, TurnPart::Call { .. }));
     if calls { "tool_use" } else { "end_turn" }
 }
 
 /// The block as JSON, with the input as it is.
-fn document(block: &Block) -> String {
+fn document(block: &TurnPart) -> String {
     let quote = |text: &str| Value::from(text).to_string();
     match block {
-        Block::Thinking { text, signature } => format!(
+        TurnPart::Thinking { text, signature } => format!(
             r#"{{"type":"thinking","thinking":{},"signature":{}}}"#,
             quote(text),
             quote(signature)
         ),
-        Block::Redacted(data) => {
+        TurnPart::Redacted(data) => {
             format!(r#"{{"type":"redacted_thinking","data":{}}}"#, quote(data))
         }
-        Block::Text(text) => format!(r#"{{"type":"text","text":{}}}"#, quote(text)),
-        Block::Call { id, name, input } => {
+        TurnPart::Text(text) => format!(r#"{{"type":"text","text":{}}}"#, quote(text)),
+        TurnPart::Call { id, name, input } => {
             let (id, name) = (quote(id), quote(name));
             format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{input}}}"#)
         }
     }
 }
 
-fn whole(turn: &[Block]) -> Answer {
+fn whole(turn: &[TurnPart]) -> Answer {
     let content: Vec<String> = turn.iter().map(document).collect();
     Answer::json(
         200,
@@ -257,7 +262,7 @@ fn whole(turn: &[Block]) -> Answer {
     )
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn stream(turn: &[TurnPart]) -> Answer {
     let mut out = String::new();
     let mut event = |data: Value| {
         let name = data["type"].as_str().unwrap_or_default().to_owned();
@@ -283,21 +288,23 @@ fn stream(turn: &[Block]) -> Answer {
 }
 
 /// A block as its start and its deltas.
-fn streamed(block: &Block) -> (Value, Vec<Value>) {
+fn streamed(block: &TurnPart) -> (Value, Vec<Value>) {
     match block {
-        Block::Redacted(data) => (json!({ "type": "redacted_thinking", "data": data }), Vec::new()),
-        Block::Thinking { text, signature } => {
+        TurnPart::Redacted(data) => {
+            (json!({ "type": "redacted_thinking", "data": data }), Vec::new())
+        }
+        TurnPart::Thinking { text, signature } => {
             let start = json!({ "type": "thinking", "thinking": "", "signature": "" });
             let thought = |piece| json!({ "type": "thinking_delta", "thinking": piece });
             let mut deltas: Vec<Value> = pieces(text).into_iter().map(thought).collect();
             deltas.push(json!({ "type": "signature_delta", "signature": signature }));
             (start, deltas)
         }
-        Block::Text(text) => {
+        TurnPart::Text(text) => {
             let said = |piece| json!({ "type": "text_delta", "text": piece });
             (json!({ "type": "text", "text": "" }), pieces(text).into_iter().map(said).collect())
         }
-        Block::Call { id, name, input } => {
+        TurnPart::Call { id, name, input } => {
             let start = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
             let piece = |piece| json!({ "type": "input_json_delta", "partial_json": piece });
             let first = std::iter::once(String::new());

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell, pieces};
 use crate::made::Called;
 use crate::upstream::Answer;
 
@@ -62,11 +62,11 @@ fn usage() -> Value {
     json!({ "billed_units": counts, "tokens": counts })
 }
 
-fn finish_reason(turn: &[Block]) -> &'static str {
+fn finish_reason(turn: &[TurnPart]) -> &'static str {
     if calls(turn).is_empty() { "COMPLETE" } else { "TOOL_CALL" }
 }
 
-fn whole(turn: &[Block]) -> Answer {
+fn whole(turn: &[TurnPart]) -> Answer {
     let mut message = json!({ "role": "assistant" });
     let (calls, text) = (calls(turn), text(turn));
     if let Some(plan) = plan(turn) {
@@ -84,7 +84,7 @@ fn whole(turn: &[Block]) -> Answer {
     Answer::json(200, body.to_string())
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn stream(turn: &[TurnPart]) -> Answer {
     let mut out = String::new();
     let mut event = |kind: &str, index: Option<usize>, delta: Value| {
         let mut data = json!({ "type": kind, "delta": delta });
@@ -126,20 +126,20 @@ fn stream(turn: &[Block]) -> Answer {
 }
 
 /// What the model plans to do with its calls.
-fn plan(turn: &[Block]) -> Option<String> {
+fn plan(turn: &[TurnPart]) -> Option<String> {
     if calls(turn).is_empty() {
         return None;
     }
-    let thought = |block: &Block| match block {
-        Block::Thinking { text, .. } => Some(text.clone()),
-        Block::Redacted(_) | Block::Text(_) | Block::Call { .. } => None,
+    let thought = |block: &TurnPart| match block {
+        TurnPart::Thinking { text, .. } => Some(text.clone()),
+        TurnPart::Redacted(_) | TurnPart::Text(_) | TurnPart::Call { .. } => None,
     };
     turn.iter().find_map(thought)
 }
 
 /// Checks the history, and gives the turn that follows it. Clients send a turn back with its calls
 /// and its plan or with its text, not with all of them: what is there is compared.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<ScriptedTurn, ProviderRefusal> {
     let first = messages.iter().find(|message| message.role == "user");
     let first = first.and_then(|message| message.content.as_str());
     let turns = provider.turns(first.ok_or_else(|| ProviderRefusal("no user message".into()))?)?;
@@ -178,7 +178,7 @@ fn all_answered(open: &BTreeSet<&str>) -> Result<(), ProviderRefusal> {
 }
 
 /// Whether a message has the calls of the turn that was given, or else its text.
-fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderRefusal> {
+fn is_turn(at: usize, message: &Message, turn: &[TurnPart]) -> Result<(), ProviderRefusal> {
     let found = message.tool_calls.as_deref().unwrap_or_default();
     let given = calls(turn);
     let is_same = |(found, given): (&Call, &Called<'_>)| {
@@ -205,20 +205,20 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderR
     Ok(())
 }
 
-fn calls(turn: &[Block]) -> Vec<Called<'_>> {
+fn calls(turn: &[TurnPart]) -> Vec<Called<'_>> {
     let mut calls = Vec::new();
     for block in turn {
-        if let Block::Call { id, name, input } = block {
+        if let TurnPart::Call { id, name, input } = block {
             calls.push(Called { id, name, arguments: input });
         }
     }
     calls
 }
 
-fn text(turn: &[Block]) -> String {
-    let text = |block: &Block| match block {
-        Block::Text(text) => Some(text.clone()),
-        Block::Thinking { .. } | Block::Redacted(_) | Block::Call { .. } => None,
+fn text(turn: &[TurnPart]) -> String {
+    let text = |block: &TurnPart| match block {
+        TurnPart::Text(text) => Some(text.clone()),
+        TurnPart::Thinking { .. } | TurnPart::Redacted(_) | TurnPart::Call { .. } => None,
     };
     turn.iter().filter_map(text).collect()
 }

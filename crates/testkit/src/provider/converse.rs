@@ -3,7 +3,7 @@
 use callgate_dialect::Dialect;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell, pieces};
 use crate::made;
 use crate::upstream::Answer;
 
@@ -28,7 +28,7 @@ pub(super) fn answer(
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Value]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, messages: &[Value]) -> Result<ScriptedTurn, ProviderRefusal> {
     let first = messages.first().and_then(|message| message["content"][0]["text"].as_str());
     let turns = provider.turns(first.ok_or_else(|| ProviderRefusal("no user message".into()))?)?;
     let mut given = 0;
@@ -79,23 +79,23 @@ fn results(at: usize, before: Option<&Value>, blocks: &[Value]) -> Result<(), Pr
 }
 
 /// A block as a request has it.
-fn block_of(block: &Block) -> Value {
+fn block_of(block: &TurnPart) -> Value {
     match block {
-        Block::Thinking { text, signature } => {
+        TurnPart::Thinking { text, signature } => {
             let text = json!({ "text": text, "signature": signature });
             json!({ "reasoningContent": { "reasoningText": text } })
         }
-        Block::Redacted(data) => json!({ "reasoningContent": { "redactedContent": data } }),
-        Block::Text(text) => json!({ "text": text }),
-        Block::Call { id, name, input } => {
+        TurnPart::Redacted(data) => json!({ "reasoningContent": { "redactedContent": data } }),
+        TurnPart::Text(text) => json!({ "text": text }),
+        TurnPart::Call { id, name, input } => {
             let input: Value = serde_json::from_str(input).unwrap_or_default();
             json!({ "toolUse": { "toolUseId": id, "name": name, "input": input } })
         }
     }
 }
 
-fn stop_reason(turn: &[Block]) -> &'static str {
-    let calls = turn.iter().any(|block| matches!(block, Block::Call { .. }));
+fn stop_reason(turn: &[TurnPart]) -> &'static str {
+    let calls = turn.iter().any(|block| matches!(block, TurnPart::Call { .. }));
     if calls { "tool_use" } else { "end_turn" }
 }
 
@@ -103,7 +103,7 @@ fn usage() -> Value {
     json!({ "inputTokens": 10, "outputTokens": 20, "totalTokens": 30 })
 }
 
-fn whole(turn: &[Block]) -> Answer {
+fn whole(turn: &[TurnPart]) -> Answer {
     let blocks: Vec<Value> = turn.iter().map(block_of).collect();
     let message = json!({ "role": "assistant", "content": blocks });
     let body = json!({ "output": { "message": message }, "stopReason": stop_reason(turn),
@@ -111,7 +111,7 @@ fn whole(turn: &[Block]) -> Answer {
     Answer::json(200, body.to_string())
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn stream(turn: &[TurnPart]) -> Answer {
     let mut events: Vec<(String, Value)> = Vec::new();
     let mut event = |name: &str, data: Value| events.push((name.to_owned(), data));
     event("messageStart", json!({ "role": "assistant", "p": "abcd" }));
@@ -121,17 +121,17 @@ fn stream(turn: &[Block]) -> Answer {
             event("contentBlockDelta", data);
         };
         match block {
-            Block::Text(text) => {
+            TurnPart::Text(text) => {
                 pieces(text).into_iter().for_each(|piece| delta(json!({ "text": piece })));
             }
-            Block::Thinking { text, signature } => {
+            TurnPart::Thinking { text, signature } => {
                 delta(json!({ "reasoningContent": { "text": text } }));
                 delta(json!({ "reasoningContent": { "signature": signature } }));
             }
-            Block::Redacted(data) => {
+            TurnPart::Redacted(data) => {
                 delta(json!({ "reasoningContent": { "redactedContent": data } }));
             }
-            Block::Call { id, name, input } => {
+            TurnPart::Call { id, name, input } => {
                 let start = json!({ "toolUse": { "toolUseId": id, "name": name } });
                 let data = json!({ "contentBlockIndex": index, "start": start, "p": "a" });
                 event("contentBlockStart", data);

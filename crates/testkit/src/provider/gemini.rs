@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -79,13 +79,14 @@ pub(super) fn answer(
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, contents: &[Content]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, contents: &[Content]) -> Result<ScriptedTurn, ProviderRefusal> {
     let first =
         contents.first().ok_or_else(|| ProviderRefusal("contents is not specified".into()))?;
     let turns = provider.turns(&text(&first.parts))?;
     let mut given = 0;
     let mut open: Vec<SignedCall<'_>> = Vec::new();
-    let all: Vec<Turn> = turns.iter().cloned().chain(std::iter::repeat_n(farewell(), 8)).collect();
+    let all: Vec<ScriptedTurn> =
+        turns.iter().cloned().chain(std::iter::repeat_n(farewell(), 8)).collect();
     for (at, content) in contents.iter().enumerate() {
         if content.parts.is_empty() {
             return Err(ProviderRefusal(format!(
@@ -128,7 +129,7 @@ fn answers(content: &Content, open: &mut Vec<SignedCall<'_>>) -> Result<(), Prov
 }
 
 /// Whether a content is the turn that was given. Thoughts need not come back.
-fn is_turn(at: usize, content: &Content, turn: &[Block]) -> Result<(), ProviderRefusal> {
+fn is_turn(at: usize, content: &Content, turn: &[TurnPart]) -> Result<(), ProviderRefusal> {
     let found: Vec<&Part> =
         content.parts.iter().filter(|part| part.function_call.is_some()).collect();
     let given = calls(turn);
@@ -180,25 +181,25 @@ fn text(parts: &[Part]) -> String {
 }
 
 /// The text of a turn, without thoughts.
-fn said(turn: &[Block]) -> String {
-    let text = |block: &Block| match block {
-        Block::Text(text) => Some(text.clone()),
-        Block::Thinking { .. } | Block::Redacted(_) | Block::Call { .. } => None,
+fn said(turn: &[TurnPart]) -> String {
+    let text = |block: &TurnPart| match block {
+        TurnPart::Text(text) => Some(text.clone()),
+        TurnPart::Thinking { .. } | TurnPart::Redacted(_) | TurnPart::Call { .. } => None,
     };
     turn.iter().filter_map(text).collect()
 }
 
 /// The calls of a turn. Each is signed with the thought before it, if there is one.
-fn calls(turn: &[Block]) -> Vec<SignedCall<'_>> {
+fn calls(turn: &[TurnPart]) -> Vec<SignedCall<'_>> {
     let mut calls = Vec::new();
     let mut signature = None;
     for block in turn {
         match block {
-            Block::Thinking { signature: proof, .. } | Block::Redacted(proof) => {
+            TurnPart::Thinking { signature: proof, .. } | TurnPart::Redacted(proof) => {
                 signature = Some(base64(proof));
             }
-            Block::Text(_) => {}
-            Block::Call { id, name, input } => {
+            TurnPart::Text(_) => {}
+            TurnPart::Call { id, name, input } => {
                 calls.push(SignedCall { id, name, input, signature: signature.take() });
             }
         }
@@ -216,20 +217,20 @@ fn base64(proof: &str) -> String {
 }
 
 /// The parts of a turn as JSON, with the arguments as they are; texts in pieces if it is streamed.
-fn parts(turn: &[Block], is_stream: bool) -> Vec<String> {
+fn parts(turn: &[TurnPart], is_stream: bool) -> Vec<String> {
     let mut given = calls(turn).into_iter();
     let mut parts = Vec::new();
     for block in turn {
         match block {
-            Block::Thinking { text, .. } => {
+            TurnPart::Thinking { text, .. } => {
                 parts.push(json!({ "text": text, "thought": true }).to_string());
             }
-            Block::Redacted(_) => {}
-            Block::Text(text) => {
+            TurnPart::Redacted(_) => {}
+            TurnPart::Text(text) => {
                 let texts = if is_stream { pieces(text) } else { vec![text.clone()] };
                 parts.extend(texts.into_iter().map(|text| json!({ "text": text }).to_string()));
             }
-            Block::Call { .. } => parts.extend(given.next().map(|call| document(&call))),
+            TurnPart::Call { .. } => parts.extend(given.next().map(|call| document(&call))),
         }
     }
     parts
@@ -257,17 +258,17 @@ fn chunk(parts: &str, finish: &str) -> String {
 
 const STOP: &str = r#","finishReason":"STOP""#;
 
-fn whole(turn: &[Block]) -> Answer {
+fn whole(turn: &[TurnPart]) -> Answer {
     Answer::json(200, chunk(&parts(turn, false).join(","), STOP))
 }
 
-fn chunks(turn: &[Block]) -> Vec<String> {
+fn chunks(turn: &[TurnPart]) -> Vec<String> {
     let parts = parts(turn, true);
     let finish = |place: usize| if place + 1 == parts.len() { STOP } else { "" };
     parts.iter().enumerate().map(|(place, part)| chunk(part, finish(place))).collect()
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn stream(turn: &[TurnPart]) -> Answer {
     let mut out = String::new();
     for chunk in chunks(turn) {
         write!(out, "data: {chunk}\r\n\r\n").unwrap();
@@ -275,7 +276,7 @@ fn stream(turn: &[Block]) -> Answer {
     Answer::stream(out)
 }
 
-fn list(turn: &[Block]) -> Answer {
+fn list(turn: &[TurnPart]) -> Answer {
     Answer::json(200, format!("[{}\n]", chunks(turn).join("\n,\r\n")))
 }
 

@@ -6,12 +6,12 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, farewell, pieces};
+use super::{Provider, ProviderRefusal, TurnPart, farewell, pieces};
 use crate::upstream::{Answer, Request};
 
 /// Every interaction: all steps up to its end, and itself.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(BTreeMap<String, (Vec<Value>, Value)>);
+pub(crate) struct StoredInteractions(BTreeMap<String, (Vec<Value>, Value)>);
 
 /// The answer to a request; `rest` is its path from `/interactions` on.
 pub(super) fn answer(
@@ -33,13 +33,17 @@ pub(super) fn answer(
     }
 }
 
-impl Kept {
+impl StoredInteractions {
     fn find(&self, id: &str) -> Result<&(Vec<Value>, Value), ProviderRefusal> {
         self.0.get(id).ok_or_else(|| ProviderRefusal(format!("Interaction {id} not found.")))
     }
 }
 
-fn create(provider: &Provider, kept: &mut Kept, body: &Value) -> Result<Answer, ProviderRefusal> {
+fn create(
+    provider: &Provider,
+    kept: &mut StoredInteractions,
+    body: &Value,
+) -> Result<Answer, ProviderRefusal> {
     let mut steps = match body["previous_interaction_id"].as_str() {
         Some(id) => kept.find(id)?.0.clone(),
         None => Vec::new(),
@@ -96,15 +100,15 @@ fn all_answered(steps: &[Value]) -> Result<(), ProviderRefusal> {
     }
 }
 
-fn step_of(block: &Block) -> Value {
+fn step_of(block: &TurnPart) -> Value {
     match block {
-        Block::Thinking { signature, .. } | Block::Redacted(signature) => {
+        TurnPart::Thinking { signature, .. } | TurnPart::Redacted(signature) => {
             json!({ "type": "thought", "signature": signature })
         }
-        Block::Text(text) => {
+        TurnPart::Text(text) => {
             json!({ "type": "model_output", "content": [{ "type": "text", "text": text }] })
         }
-        Block::Call { id, name, input } => {
+        TurnPart::Call { id, name, input } => {
             let arguments: Value = serde_json::from_str(input).unwrap_or_default();
             json!({ "type": "function_call", "id": id, "name": name, "arguments": arguments })
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ pub(super) fn answer(provider: &Provider, body: &[u8]) -> Answer {
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<ScriptedTurn, ProviderRefusal> {
     let first = messages.iter().find(|message| message.role == "user");
     let first = first.ok_or_else(|| ProviderRefusal("no user message".into()))?;
     let turns = provider.turns(&first.content)?;
@@ -99,7 +99,7 @@ fn all_answered(open: &[(String, String)]) -> Result<(), ProviderRefusal> {
 }
 
 /// Whether a message is the turn that was given.
-fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderRefusal> {
+fn is_turn(at: usize, message: &Message, turn: &[TurnPart]) -> Result<(), ProviderRefusal> {
     let found = message.tool_calls.as_deref().unwrap_or_default();
     let given = calls(turn);
     let is_same = |(found, (id, name, input)): (&Call, &(&str, &str, &str))| {
@@ -122,10 +122,10 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderR
 }
 
 /// Id, name and arguments of each call.
-fn calls(turn: &[Block]) -> Vec<(&str, &str, &str)> {
+fn calls(turn: &[TurnPart]) -> Vec<(&str, &str, &str)> {
     let mut calls = Vec::new();
     for block in turn {
-        if let Block::Call { id, name, input } = block {
+        if let TurnPart::Call { id, name, input } = block {
             calls.push((id.as_str(), name.as_str(), input.as_str()));
         }
     }
@@ -133,15 +133,15 @@ fn calls(turn: &[Block]) -> Vec<(&str, &str, &str)> {
 }
 
 /// The text of a turn. What is thought is not asked for.
-fn text(turn: &[Block]) -> String {
-    let text = |block: &Block| match block {
-        Block::Text(text) => Some(text.clone()),
-        Block::Thinking { .. } | Block::Redacted(_) | Block::Call { .. } => None,
+fn text(turn: &[TurnPart]) -> String {
+    let text = |block: &TurnPart| match block {
+        TurnPart::Text(text) => Some(text.clone()),
+        TurnPart::Thinking { .. } | TurnPart::Redacted(_) | TurnPart::Call { .. } => None,
     };
     turn.iter().filter_map(text).collect()
 }
 
-fn stream(turn: &[Block]) -> Answer {
+fn stream(turn: &[TurnPart]) -> Answer {
     let mut out = String::new();
     for piece in pieces(&text(turn)) {
         writeln!(out, "{}", line(&piece, &[], false)).unwrap();

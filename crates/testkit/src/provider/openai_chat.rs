@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell, pieces};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell, pieces};
 use crate::upstream::Answer;
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Provide
 }
 
 /// Checks the history, and gives the turn that follows it.
-fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<ScriptedTurn, ProviderRefusal> {
     let first = messages.iter().find(|message| message.role == "user");
     let first = first.ok_or_else(|| ProviderRefusal("no user message".into()))?;
     let turns = provider.turns(&said(&first.content))?;
@@ -100,11 +100,11 @@ fn all_answered(open: &BTreeSet<&str>) -> Result<(), ProviderRefusal> {
 }
 
 /// Whether a message is the turn that was given.
-fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), ProviderRefusal> {
+fn is_turn(at: usize, message: &Message, turn: &[TurnPart]) -> Result<(), ProviderRefusal> {
     let calls = message.tool_calls.as_deref().unwrap_or_default();
     let mut place = 0;
     for block in turn {
-        if let Block::Call { id, name, input } = block {
+        if let TurnPart::Call { id, name, input } = block {
             let call = calls.get(place);
             let is_same = call.is_some_and(|call| {
                 call.kind == "function"
@@ -148,19 +148,19 @@ fn said(content: &Value) -> String {
 }
 
 /// The text of a turn. The format has no place for thoughts.
-fn text(turn: &[Block]) -> String {
-    let text = |block: &Block| match block {
-        Block::Text(text) => Some(text.clone()),
-        Block::Thinking { .. } | Block::Redacted(_) | Block::Call { .. } => None,
+fn text(turn: &[TurnPart]) -> String {
+    let text = |block: &TurnPart| match block {
+        TurnPart::Text(text) => Some(text.clone()),
+        TurnPart::Thinking { .. } | TurnPart::Redacted(_) | TurnPart::Call { .. } => None,
     };
     turn.iter().filter_map(text).collect()
 }
 
 /// The calls of a turn, each without its arguments, and those.
-fn calls(turn: &[Block]) -> Vec<(Value, &str)> {
+fn calls(turn: &[TurnPart]) -> Vec<(Value, &str)> {
     let mut calls = Vec::new();
     for block in turn {
-        if let Block::Call { id, name, input } = block {
+        if let TurnPart::Call { id, name, input } = block {
             let function = json!({ "name": name, "arguments": "" });
             let call = json!({ "id": id, "type": "function", "function": function });
             calls.push((call, input.as_str()));
@@ -169,11 +169,11 @@ fn calls(turn: &[Block]) -> Vec<(Value, &str)> {
     calls
 }
 
-fn finish_reason(turn: &[Block]) -> &'static str {
+fn finish_reason(turn: &[TurnPart]) -> &'static str {
     if calls(turn).is_empty() { "stop" } else { "tool_calls" }
 }
 
-fn content(turn: &[Block]) -> Value {
+fn content(turn: &[TurnPart]) -> Value {
     Some(text(turn)).filter(|text| !text.is_empty()).map_or(Value::Null, Value::from)
 }
 
@@ -186,7 +186,7 @@ fn id(given: usize) -> String {
     format!("chatcmpl-{}", given + 1)
 }
 
-fn whole(turn: &[Block], given: usize) -> Answer {
+fn whole(turn: &[TurnPart], given: usize) -> Answer {
     let mut message = json!({ "role": "assistant", "content": content(turn), "refusal": null });
     let calls: Vec<Value> = calls(turn)
         .into_iter()
@@ -205,7 +205,7 @@ fn whole(turn: &[Block], given: usize) -> Answer {
     Answer::json(200, body.to_string())
 }
 
-fn stream(turn: &[Block], given: usize, usage: &Value) -> Answer {
+fn stream(turn: &[TurnPart], given: usize, usage: &Value) -> Answer {
     let mut out = String::new();
     let data = |choices: Value| {
         json!({ "id": id(given), "object": "chat.completion.chunk", "created": 1 + given,

@@ -8,12 +8,12 @@ mod state;
 
 use serde_json::{Value, json};
 
-use super::{Block, Provider, ProviderRefusal, Turn, farewell};
+use super::{Provider, ProviderRefusal, ScriptedTurn, TurnPart, farewell};
 use crate::upstream::{Answer, Request};
 
 pub(super) use state::State;
 
-use state::{Stored, conversation_object};
+use state::{StoredResponse, conversation_object};
 
 /// The answer to a request below `/responses` or `/conversations`; `rest` is its path from there.
 pub(super) fn answer(
@@ -111,7 +111,7 @@ fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer
         "usage": { "input_tokens": 10, "output_tokens": 20, "total_tokens": 30,
             "input_tokens_details": { "cached_tokens": 0 },
             "output_tokens_details": { "reasoning_tokens": 0 } } });
-    let stored = Stored { input: items, response };
+    let stored = StoredResponse { input: items, response };
     let answer = match body["stream"].as_bool() {
         Some(true) => events::stream(&stored.response, None),
         _ => json_answer(&stored.response),
@@ -123,7 +123,7 @@ fn create(provider: &Provider, state: &mut State, body: &Value) -> Result<Answer
 }
 
 /// A stored response: whole, or its events from one on.
-fn read(stored: &Stored, query: &str) -> Answer {
+fn read(stored: &StoredResponse, query: &str) -> Answer {
     let named = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -172,7 +172,7 @@ fn input(given: &Value) -> Result<Vec<Value>, ProviderRefusal> {
 }
 
 /// Checks everything that a request continues from, and gives the turn that follows it.
-fn next_turn(provider: &Provider, items: &[Value]) -> Result<Turn, ProviderRefusal> {
+fn next_turn(provider: &Provider, items: &[Value]) -> Result<ScriptedTurn, ProviderRefusal> {
     let first = items.iter().find(|item| item["role"] == "user");
     let first = first.ok_or_else(|| ProviderRefusal("no user message".into()))?;
     let turns = provider.turns(&said(&first["content"]))?;
@@ -246,16 +246,16 @@ fn said(content: &Value) -> String {
 }
 
 /// A block as an item of the output.
-fn item_of((place, block): (usize, &Block)) -> Value {
+fn item_of((place, block): (usize, &TurnPart)) -> Value {
     match block {
-        Block::Thinking { signature: sealed, .. } | Block::Redacted(sealed) => json!({
+        TurnPart::Thinking { signature: sealed, .. } | TurnPart::Redacted(sealed) => json!({
             "type": "reasoning", "id": format!("rs_{place}_{sealed}"), "summary": [],
             "encrypted_content": sealed, "status": null }),
-        Block::Text(text) => json!({
+        TurnPart::Text(text) => json!({
             "type": "message", "id": format!("msg_{place}"), "role": "assistant",
             "status": "completed",
             "content": [{ "type": "output_text", "text": text, "annotations": [], "logprobs": [] }] }),
-        Block::Call { id, name, input } => json!({
+        TurnPart::Call { id, name, input } => json!({
             "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": name,
             "arguments": input, "status": "completed" }),
     }

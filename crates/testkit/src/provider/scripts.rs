@@ -1,6 +1,6 @@
 //! Conversations in which calls are denied: by name and by arguments, some and all of a turn.
 
-use super::{Block, Provider, Turn};
+use super::{Provider, ScriptedTurn, TurnPart};
 
 /// The tools of the scripts.
 pub const TOOLS: [&str; 3] = ["read_file", "delete_all", "bash"];
@@ -76,88 +76,88 @@ impl Provider {
     }
 }
 
-fn one_by_name() -> Vec<Turn> {
+fn one_by_name() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::thinking("First I look.", "sig/{n}/1=="),
-            Block::text("I read and delete ({n})."),
-            Block::call("{n}_1a", "read_file", READ),
-            Block::call("{n}_1b", "delete_all", DELETE),
+            TurnPart::thinking("First I look.", "sig/{n}/1=="),
+            TurnPart::text("I read and delete ({n})."),
+            TurnPart::call("{n}_1a", "read_file", READ),
+            TurnPart::call("{n}_1b", "delete_all", DELETE),
         ],
         vec![
-            Block::thinking("Once more.", "sig/{n}/2=="),
-            Block::text("I delete and read ({n})."),
-            Block::call("{n}_2a", "delete_all", DELETE),
-            Block::call("{n}_2b", "read_file", READ),
+            TurnPart::thinking("Once more.", "sig/{n}/2=="),
+            TurnPart::text("I delete and read ({n})."),
+            TurnPart::call("{n}_2a", "delete_all", DELETE),
+            TurnPart::call("{n}_2b", "read_file", READ),
         ],
     ]
 }
 
-fn all_by_name() -> Vec<Turn> {
+fn all_by_name() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::thinking("It must go.", "sig/{n}/1=="),
-            Block::text("I delete ({n})."),
-            Block::call("{n}_1a", "delete_all", DELETE),
+            TurnPart::thinking("It must go.", "sig/{n}/1=="),
+            TurnPart::text("I delete ({n})."),
+            TurnPart::call("{n}_1a", "delete_all", DELETE),
         ],
         vec![
-            Block::thinking("It must.", "sig/{n}/2=="),
-            Block::text("I delete twice ({n})."),
-            Block::call("{n}_2a", "delete_all", DELETE),
-            Block::call("{n}_2b", "delete_all", "{}"),
+            TurnPart::thinking("It must.", "sig/{n}/2=="),
+            TurnPart::text("I delete twice ({n})."),
+            TurnPart::call("{n}_2a", "delete_all", DELETE),
+            TurnPart::call("{n}_2b", "delete_all", "{}"),
         ],
     ]
 }
 
-fn one_by_arguments() -> Vec<Turn> {
+fn one_by_arguments() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::Redacted("cmVkYWN0ZWQ={n}".into()),
-            Block::text("I clean up and list ({n})."),
-            Block::call("{n}_1a", "bash", REMOVE),
-            Block::call("{n}_1b", "bash", LIST),
+            TurnPart::Redacted("cmVkYWN0ZWQ={n}".into()),
+            TurnPart::text("I clean up and list ({n})."),
+            TurnPart::call("{n}_1a", "bash", REMOVE),
+            TurnPart::call("{n}_1b", "bash", LIST),
         ],
         vec![
-            Block::thinking("List first.", "sig/{n}/2=="),
-            Block::text("I list and clean up ({n})."),
-            Block::call("{n}_2a", "bash", LIST),
-            Block::call("{n}_2b", "bash", REMOVE),
+            TurnPart::thinking("List first.", "sig/{n}/2=="),
+            TurnPart::text("I list and clean up ({n})."),
+            TurnPart::call("{n}_2a", "bash", LIST),
+            TurnPart::call("{n}_2b", "bash", REMOVE),
         ],
     ]
 }
 
-fn all_by_arguments() -> Vec<Turn> {
+fn all_by_arguments() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::thinking("Clean.", "sig/{n}/1=="),
-            Block::text("I clean up twice ({n})."),
-            Block::call("{n}_1a", "bash", REMOVE),
-            Block::call("{n}_1b", "bash", REMOVE),
+            TurnPart::thinking("Clean.", "sig/{n}/1=="),
+            TurnPart::text("I clean up twice ({n})."),
+            TurnPart::call("{n}_1a", "bash", REMOVE),
+            TurnPart::call("{n}_1b", "bash", REMOVE),
         ],
         vec![
-            Block::thinking("Cleaner.", "sig/{n}/2=="),
-            Block::text("I clean up again ({n})."),
-            Block::call("{n}_2a", "bash", REMOVE),
+            TurnPart::thinking("Cleaner.", "sig/{n}/2=="),
+            TurnPart::text("I clean up again ({n})."),
+            TurnPart::call("{n}_2a", "bash", REMOVE),
         ],
     ]
 }
 
-fn between_thoughts() -> Vec<Turn> {
+fn between_thoughts() -> Vec<ScriptedTurn> {
     vec![
         vec![
-            Block::thinking("One.", "sig/{n}/1a=="),
-            Block::text("I delete, think and read ({n})."),
-            Block::call("{n}_1a", "delete_all", DELETE),
-            Block::thinking("Two.", "sig/{n}/1b=="),
-            Block::call("{n}_1b", "read_file", READ),
+            TurnPart::thinking("One.", "sig/{n}/1a=="),
+            TurnPart::text("I delete, think and read ({n})."),
+            TurnPart::call("{n}_1a", "delete_all", DELETE),
+            TurnPart::thinking("Two.", "sig/{n}/1b=="),
+            TurnPart::call("{n}_1b", "read_file", READ),
         ],
         vec![
-            Block::thinking("Three.", "sig/{n}/2a=="),
-            Block::text("I read, think, delete and list ({n})."),
-            Block::call("{n}_2a", "read_file", READ),
-            Block::thinking("Four.", "sig/{n}/2b=="),
-            Block::call("{n}_2b", "delete_all", DELETE),
-            Block::call("{n}_2c", "bash", LIST),
+            TurnPart::thinking("Three.", "sig/{n}/2a=="),
+            TurnPart::text("I read, think, delete and list ({n})."),
+            TurnPart::call("{n}_2a", "read_file", READ),
+            TurnPart::thinking("Four.", "sig/{n}/2b=="),
+            TurnPart::call("{n}_2b", "delete_all", DELETE),
+            TurnPart::call("{n}_2c", "bash", LIST),
         ],
     ]
 }

@@ -6,10 +6,10 @@ use callgate_dialect::Dialect;
 
 fn provider() -> Provider {
     let turn = vec![
-        Block::thinking("Hm.", "sig-1"),
-        Block::text("Two things."),
-        Block::call("a", "read", r#"{"path":"x"}"#),
-        Block::call("b", "delete", r#"{"path": "y", "n": 1.0}"#),
+        TurnPart::thinking("Hm.", "sig-1"),
+        TurnPart::text("Two things."),
+        TurnPart::call("a", "read", r#"{"path":"x"}"#),
+        TurnPart::call("b", "delete", r#"{"path": "y", "n": 1.0}"#),
     ];
     Provider::default().script("two", vec![turn])
 }

@@ -3,10 +3,10 @@ use crate::upstream::Request;
 
 fn ask(method: &str, body: &str) -> (u16, String) {
     let turn = vec![
-        Block::thinking("Hm.", "sig1"),
-        Block::text("Two things."),
-        Block::call("a", "read", r#"{"path":"x"}"#),
-        Block::call("b", "delete", r#"{"path": "y", "n": 1.0}"#),
+        TurnPart::thinking("Hm.", "sig1"),
+        TurnPart::text("Two things."),
+        TurnPart::call("a", "read", r#"{"path":"x"}"#),
+        TurnPart::call("b", "delete", r#"{"path": "y", "n": 1.0}"#),
     ];
     let provider = Provider::default().script("two", vec![turn]);
     let path = format!("/v1beta/models/any:{method}?alt=sse");

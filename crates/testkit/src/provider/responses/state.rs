@@ -9,21 +9,21 @@ use crate::provider::ProviderRefusal;
 /// Every response and every conversation.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    responses: BTreeMap<String, Stored>,
+    responses: BTreeMap<String, StoredResponse>,
     conversations: BTreeMap<String, Vec<Value>>,
     made: usize,
 }
 
 /// A response.
 #[derive(Debug, Clone)]
-pub(super) struct Stored {
+pub(super) struct StoredResponse {
     /// Everything it was made from.
     pub(super) input: Vec<Value>,
     /// As it is given.
     pub(super) response: Value,
 }
 
-impl Stored {
+impl StoredResponse {
     /// What a request continues from.
     pub(super) fn all(&self) -> Vec<Value> {
         let output = self.response["output"].as_array().cloned().unwrap_or_default();
@@ -37,11 +37,11 @@ impl State {
         format!("{kind}_{}", self.made)
     }
 
-    pub(super) fn keep(&mut self, id: &str, stored: Stored) {
+    pub(super) fn keep(&mut self, id: &str, stored: StoredResponse) {
         self.responses.insert(id.to_owned(), stored);
     }
 
-    pub(super) fn response(&self, id: &str) -> Result<&Stored, ProviderRefusal> {
+    pub(super) fn response(&self, id: &str) -> Result<&StoredResponse, ProviderRefusal> {
         let found = self.responses.get(id);
         found.ok_or_else(|| ProviderRefusal(format!("Response with id '{id}' not found.")))
     }
@@ -57,7 +57,7 @@ impl State {
         if item["type"] != "item_reference" {
             return Ok(item.clone());
         }
-        let mut kept = self.responses.values().flat_map(Stored::all);
+        let mut kept = self.responses.values().flat_map(StoredResponse::all);
         let found = kept.find(|kept| kept["id"] == item["id"]);
         found.ok_or_else(|| ProviderRefusal(format!("Item with id '{}' not found.", item["id"])))
     }
