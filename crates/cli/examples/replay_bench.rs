@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use callgate_audit::{CallOutcome, Record, RecordKind, RecordedTool, RecordedVerdict};
 use callgate_call::Surface;
-use callgate_store::{Durability, Location, Settings, Store};
+use callgate_store::{Durability, Location, Store};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -140,7 +140,10 @@ impl Call {
 /// Two sessions at a time, a call every second.
 fn fill(store: &Path, calls: &[Call], records: usize) {
     let location = Location::Sqlite(store.to_owned());
-    let settings = Settings { durability: Durability::Process, ..Settings::at(location) };
+    let settings = callgate_store::Settings {
+        durability: Durability::Process,
+        ..callgate_store::Settings::at(location)
+    };
     let store = Store::open(&settings).unwrap();
     let begin = Timestamp::now() - SignedDuration::from_secs(records as i64);
     for at in 0..records {

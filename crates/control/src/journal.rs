@@ -89,13 +89,13 @@ impl RecordPages for RecordReader {
 #[cfg(test)]
 mod tests {
     use callgate_audit::{Record, RecordKind};
-    use callgate_store::{Location, Settings, Store};
+    use callgate_store::{Location, Store};
 
     use super::*;
 
     #[test]
     fn pages_fit_together() {
-        let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
+        let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
         for n in 0..5 {
             let mut record =
                 Record::new(if n == 2 { RecordKind::Turn } else { RecordKind::PolicyLoaded });

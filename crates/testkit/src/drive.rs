@@ -4,7 +4,7 @@ use callgate_call::{Origin, Surface, ToolCall};
 use callgate_dialect::Dialect;
 use callgate_document::Source;
 use callgate_effects::Catalogue;
-use callgate_gate::{Close, Decision, Ending, Gate, NameDecision, Note, OnDeny, Settings, Step};
+use callgate_gate::{Close, Decision, Ending, Gate, NameDecision, Note, OnDeny, Step};
 use callgate_policy::{
     Judgement, Moment, NameJudgement, Policies, Recorded, Settled, SpentLimits, Weekday,
 };
@@ -68,8 +68,11 @@ pub fn deny_all_by_arguments() -> Policies {
 }
 
 /// The defaults, with or without a notice.
-pub fn settings(on_deny: OnDeny) -> Settings {
-    Settings { on_deny, ..Settings::new(Origin::at(Surface::Response)) }
+pub fn settings(on_deny: OnDeny) -> callgate_gate::Settings {
+    callgate_gate::Settings {
+        on_deny,
+        ..callgate_gate::Settings::new(Origin::at(Surface::Response))
+    }
 }
 
 /// A moment for judging.
@@ -80,7 +83,7 @@ pub fn moment() -> Moment {
 /// Runs the chunks through a gate, every question answered at once.
 pub fn run<'a>(
     dialect: Dialect,
-    settings: Settings,
+    settings: callgate_gate::Settings,
     policies: &Policies,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Run {

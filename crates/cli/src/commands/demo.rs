@@ -19,8 +19,7 @@ use callgate_effects::Catalogue;
 use callgate_gate::{GateLimits, Malformed, OnDeny};
 use callgate_policy::Policies;
 use callgate_proxy::{
-    BoundGateway, ContinueSettings, Inbound, InspectionMode, Mounts, ProviderSettings, Settings,
-    Timeouts,
+    BoundGateway, ContinueSettings, Inbound, InspectionMode, Mounts, ProviderSettings, Timeouts,
 };
 use callgate_store::{Durability, Location, Store};
 
@@ -96,10 +95,10 @@ fn policies() -> Result<Policies> {
     compiled.map(|(policies, _)| policies).map_err(|problems| anyhow::anyhow!("{problems:?}"))
 }
 
-fn settings(model: &model::DemoModel) -> Result<Settings> {
+fn settings(model: &model::DemoModel) -> Result<callgate_proxy::Settings> {
     let base_url = format!("http://{}", model.address()?).parse()?;
     let dialect = Dialect::Anthropic;
-    Ok(Settings {
+    Ok(callgate_proxy::Settings {
         listen: ([127, 0, 0, 1], 0).into(),
         providers: vec![ProviderSettings {
             name: "anthropic".to_owned(),

@@ -10,8 +10,7 @@ use anyhow::Result;
 use callgate_call::ToolCall;
 use callgate_control::JudgementOutput;
 use callgate_gate::{
-    CallQuestion, Close, Ending, Gate, NameDecision, NameQuestion, Note, RemovedTurn, Settings,
-    Step,
+    CallQuestion, Close, Ending, Gate, NameDecision, NameQuestion, Note, RemovedTurn, Step,
 };
 use callgate_policy::{Judgement, NameJudgement, TextHit};
 use callgate_wire::{CodingError, Decoder, ReadLimits};
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &args::FilterArgs, config: Option<&Path>) -> Result<Exit
     let decoder = Decoder::for_header(args.content_encoding.as_deref(), &ReadLimits::default())
         .map_err(|error| hinted(error.to_string(), "callgate reads gzip, deflate, br and zstd"))?;
     let judge = Judge::new(sources::load(&args.policies.files, config)?);
-    let mut settings = Settings::new(response_origin(&args.context));
+    let mut settings = callgate_gate::Settings::new(response_origin(&args.context));
     settings.on_deny = match args.on_deny {
         FilterOnDeny::Explain => callgate_gate::OnDeny::Explain,
         FilterOnDeny::Silent => callgate_gate::OnDeny::Silent,

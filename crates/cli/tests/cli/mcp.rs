@@ -10,7 +10,7 @@ use std::path::Path;
 use callgate_call::{Arguments, Origin, OriginFields, Surface};
 use callgate_decide::mcp::{Launch, ListPage, McpCall, McpDecision, McpSession};
 use callgate_decide::{Decider, RequestContext};
-use callgate_store::{Location, Settings, Store};
+use callgate_store::{Location, Store};
 use serde_json::{Value, json};
 
 use crate::support::{Ran, Test};
@@ -48,7 +48,7 @@ impl World {
     fn new(folder: &Path, config: &str) -> Self {
         let file = folder.join("c.yaml");
         std::fs::write(&file, config).unwrap();
-        let settings = Settings::at(Location::Sqlite(folder.join("records.db")));
+        let settings = callgate_store::Settings::at(Location::Sqlite(folder.join("records.db")));
         let audit = Store::open(&settings).unwrap();
         let decider = Decider::new(None, audit.clone(), callgate_decide::Settings::default());
         decider.set_mcp(callgate_config::mcp_settings(Some(&file)).unwrap().0);

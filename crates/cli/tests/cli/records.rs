@@ -10,7 +10,7 @@ use callgate_audit::{
     CallOutcome, MatchedRule, Record, RecordKind, RecordedTool, RecordedVerdict, Tokens,
 };
 use callgate_call::Surface;
-use callgate_store::{Durability, Location, Retention, Settings, Store};
+use callgate_store::{Durability, Location, Retention, Store};
 use serde_json::json;
 
 use crate::support::{Ran, Test};
@@ -23,8 +23,12 @@ pub(crate) fn store(home: &Path) -> Store {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let store = Location::Sqlite(path);
     let retention = Retention::default();
-    Store::open(&Settings { durability: Durability::Process, retention, ..Settings::at(store) })
-        .unwrap()
+    Store::open(&callgate_store::Settings {
+        durability: Durability::Process,
+        retention,
+        ..callgate_store::Settings::at(store)
+    })
+    .unwrap()
 }
 
 pub(crate) fn call(tool: &str, input: &str, action: CallOutcome) -> Record {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use callgate_audit::{Record, RecordKind};
 use callgate_decide::{OddArguments, Oversize};
 use callgate_policy::Policies;
-use callgate_store::{Location, RecordReader, Settings, Store};
+use callgate_store::{Location, RecordReader, Store};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
@@ -87,7 +87,7 @@ fn serve(pid: u32) -> (TempDir, PathBuf, Store) {
 fn serve_with(pid: u32, endless: bool, timing: FeedTiming) -> (TempDir, PathBuf, Store) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("api.sock");
-    let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
+    let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
     let host = Arc::new(Fake { audit: audit.clone(), pid, endless });
     let server = ApiServer::with_timing(OwnedSocket::take(&path).unwrap(), host, timing);
     tokio::spawn(server.serve(std::future::pending()));
