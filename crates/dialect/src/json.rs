@@ -12,6 +12,53 @@ pub(crate) fn text_or_null<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a
     }
 }
 
+/// A string; any other value is skipped.
+pub(crate) fn text_or_skip<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
+    match reader.kind()? {
+        Kind::String => reader.string().map(Some),
+        _ => reader.skip().map(|_| None),
+    }
+}
+
+/// A string with its span, or the span of a `null`.
+pub(crate) fn word_or_null<'a>(reader: &mut Reader<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
+    match reader.kind()? {
+        Kind::Null => reader.skip().map(|span| (span, None)),
+        _ => reader.string().map(|text| (text.span(), Some(text))),
+    }
+}
+
+/// Skips a value, and returns whether it is anything but `null`.
+pub(crate) fn is_set(reader: &mut Reader<'_>) -> Result<bool, Error> {
+    Ok(reader.value()?.1 != Kind::Null)
+}
+
+/// The only guarded text of an object; `None` if the value is not an object.
+pub(crate) fn text_in<'a>(
+    reader: &mut Reader<'a>,
+    key: Fields<1>,
+) -> Result<Option<Text<'a>>, Error> {
+    if reader.kind()? != Kind::Object {
+        return reader.skip().map(|_| None);
+    }
+    let (mut object, mut text) = (key.enter(reader)?, None);
+    while object.next(reader)?.is_some() {
+        text = text_or_skip(reader)?;
+    }
+    Ok(text)
+}
+
+/// Reads a whole document.
+pub(crate) fn whole<'a, T, E: From<Error>>(
+    data: &'a str,
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut reader = Reader::new(data);
+    let found = read(&mut reader)?;
+    reader.end()?;
+    Ok(found)
+}
+
 /// The text of a string that may be missing.
 pub(crate) fn decode(text: Option<Text<'_>>) -> Result<Option<String>, Error> {
     Ok(text.map(|text| text.decode()).transpose()?.map(|text| text.into_owned()))

@@ -290,18 +290,10 @@ pub(crate) fn messages<'a, M>(
     mut read: impl FnMut(&mut Reader<'a>) -> Result<M, Error>,
 ) -> Result<Vec<M>, Error> {
     let mut reader = Reader::new(request);
-    let mut fields = Fields::new(&["messages"]);
     let mut messages = Vec::new();
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(&mut reader)? {
-        if fields.find(&key)?.is_none() {
-            reader.skip()?;
-            continue;
-        }
-        let mut array = reader.array()?;
-        while array.next(&mut reader)? {
-            messages.push(read(&mut reader)?);
-        }
+    let mut object = Fields::new(&["messages"]).enter(&mut reader)?;
+    while object.next(&mut reader)?.is_some() {
+        (_, messages) = reader.list(&mut read)?;
     }
     reader.end()?;
     Ok(messages)
@@ -316,14 +308,6 @@ pub(crate) fn whole_object(original: &str) -> Option<Span> {
     let span = reader.skip().ok()?;
     reader.end().ok()?;
     Some(span)
-}
-
-/// Reads a string; any other value is skipped.
-pub(crate) fn text_or_skip<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
-    match reader.kind()? {
-        Kind::String => reader.string().map(Some),
-        _ => reader.skip().map(|_| None),
-    }
 }
 
 /// The decoded text of a string, if it is one.

@@ -1,6 +1,6 @@
 //! Reads frames of a Messages stream, and whole messages.
 
-use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{
@@ -8,7 +8,8 @@ use crate::event::{
     Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{
-    Edits, Fields, decode, document, elements, index, inside, is_done, member, text_or_null,
+    Edits, Fields, decode, document, elements, index, inside, is_done, is_set, member,
+    text_or_null, whole, word_or_null,
 };
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -161,9 +162,7 @@ impl Read for Reader {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Ambiguous("not a message"));
         }
-        let mut json = Json::new(data);
-        let message = read_message(&mut json)?;
-        json.end()?;
+        let message = whole(data, read_message)?;
         let is_error = message.is_error();
         if !is_error && !message.is_message() {
             return Err(Unreadable::Foreign);
@@ -543,10 +542,9 @@ const EVENT: [&str; 5] = ["type", "index", "delta", "content_block", "message"];
 fn read_event(data: &str) -> Result<Event<'_>, Error> {
     let mut json = Json::new(data);
     let mut event = Event::default();
-    let mut fields = Fields::new(&EVENT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&EVENT).enter(&mut json)?;
+    while let Some((key, place)) = object.next_key(&mut json)? {
+        match place {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
             Some(2) => event.delta = read_delta(&mut json)?,
@@ -574,62 +572,41 @@ fn read_delta<'a>(json: &mut Json<'a>) -> Result<Delta<'a>, Error> {
         json.skip()?;
         return Ok(delta);
     }
-    let mut fields = Fields::new(&DELTA);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => delta.kind = text_or_null(json)?,
-            Some(1) => delta.text = text_or_null(json)?,
-            Some(2) => delta.partial_json = text_or_null(json)?,
-            Some(3) => delta.stop_reason = Some(reason(json)?),
-            Some(4) => delta.signature = text_or_null(json)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&DELTA).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => delta.kind = text_or_null(json)?,
+            1 => delta.text = text_or_null(json)?,
+            2 => delta.partial_json = text_or_null(json)?,
+            3 => delta.stop_reason = Some(word_or_null(json)?),
+            _ => delta.signature = text_or_null(json)?,
         }
     }
     Ok(delta)
-}
-
-/// A stop reason, or the span of a `null`.
-fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
-    match json.kind()? {
-        Kind::String => json.string().map(|text| (text.span(), Some(text))),
-        Kind::Null => json.skip().map(|span| (span, None)),
-        _ => Err(Error::new(Problem::WrongType, json.position())),
-    }
 }
 
 const BLOCK: [&str; 6] = ["type", "id", "name", "input", "text", "signature"];
 
 fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
     let mut block = BlockHead::default();
-    json.kind()?;
-    let start = json.position();
     if json.kind()? != Kind::Object {
         block.span = json.skip()?;
         return Ok(block);
     }
-    let mut fields = Fields::new(&BLOCK);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => block.kind = text_or_null(json)?,
-            Some(1) => block.id = text_or_null(json)?,
-            Some(2) => block.name = text_or_null(json)?,
-            Some(3) => {
-                let kind = json.kind()?;
-                block.input = Some((json.skip()?, kind));
-            }
+    let mut object = Fields::new(&BLOCK).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => block.kind = text_or_null(json)?,
+            1 => block.id = text_or_null(json)?,
+            2 => block.name = text_or_null(json)?,
+            3 => block.input = Some(json.value()?),
             // A tool result may contain other things under these names.
-            Some(4) if json.kind()? == Kind::String => block.text = Some(json.string()?),
-            Some(5) if json.kind()? == Kind::String => block.signature = Some(json.string()?),
-            _ => {
-                json.skip()?;
-            }
+            4 if json.kind()? == Kind::String => block.text = Some(json.string()?),
+            5 if json.kind()? == Kind::String => block.signature = Some(json.string()?),
+            _ => json.ignore()?,
         }
     }
-    block.span = Span { start, end: json.position() };
+    block.span = object.span(json);
     Ok(block)
 }
 
@@ -638,25 +615,17 @@ const MESSAGE: [&str; 5] = ["content", "stop_reason", "model", "type", "error"];
 /// A message or an error.
 fn read_message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
-    let mut fields = Fields::new(&MESSAGE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&MESSAGE).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
+        match place {
             Some(0) if json.kind()? == Kind::Array => {
-                let start = json.position();
-                let mut blocks = json.array()?;
-                while blocks.next(json)? {
-                    message.blocks.push(read_block(json)?);
-                }
-                message.content = Some(Span { start, end: json.position() });
+                let (span, list) = json.list(read_block)?;
+                (message.content, message.blocks) = (Some(span), list);
             }
-            Some(1) => message.stop_reason = Some(reason(json)?),
+            Some(1) => message.stop_reason = Some(word_or_null(json)?),
             Some(2) => message.model = text_or_null(json)?,
             Some(3) => message.kind = text_or_null(json)?,
-            Some(4) => {
-                message.has_error = json.kind()? != Kind::Null;
-                json.skip()?;
-            }
+            Some(4) => message.has_error = is_set(json)?,
             _ => {
                 let value = json.skip()?;
                 if key.is("usage") {

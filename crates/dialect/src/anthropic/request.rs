@@ -9,12 +9,12 @@ use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use unmerge::unmerge;
 
-use crate::json::{Edits, Fields, member};
+use crate::json::{Edits, Fields, member, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
     CallPlaces, ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall,
-    RemovedTurn, SentCall, meaning, put_back_blocks, text_or_skip, whole_object,
+    RemovedTurn, SentCall, meaning, put_back_blocks, whole_object,
 };
 
 /// A message of the conversation.
@@ -50,20 +50,14 @@ struct Block<'a> {
 impl<'a> BlockMessage<'a> for Message<'a> {
     fn read(reader: &mut Json<'a>) -> Result<Self, Error> {
         let mut message = Self::default();
-        let mut fields = Fields::new(&["role", "content"]);
-        reader.kind()?;
-        let start = reader.position();
-        let mut object = reader.object()?;
-        while let Some(key) = object.next(reader)? {
-            match fields.find(&key)? {
-                Some(0) => message.role = text_or_skip(reader)?,
-                Some(_) => message.content = read_content(reader)?,
-                None => {
-                    reader.skip()?;
-                }
+        let mut object = Fields::new(&["role", "content"]).enter(reader)?;
+        while let Some(place) = object.next(reader)? {
+            match place {
+                0 => message.role = text_or_skip(reader)?,
+                _ => message.content = read_content(reader)?,
             }
         }
-        message.span = Span { start, end: reader.position() };
+        message.span = object.span(reader);
         Ok(message)
     }
 
@@ -218,15 +212,7 @@ impl Block<'_> {
 fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
     match reader.kind()? {
         Kind::String => reader.string().map(Content::Text),
-        Kind::Array => {
-            let start = reader.position();
-            let mut blocks = Vec::new();
-            let mut array = reader.array()?;
-            while array.next(reader)? {
-                blocks.push(read_block(reader)?);
-            }
-            Ok(Content::Blocks(Span { start, end: reader.position() }, blocks))
-        }
+        Kind::Array => reader.list(read_block).map(|(span, blocks)| Content::Blocks(span, blocks)),
         _ => reader.skip().map(|_| Content::Missing),
     }
 }
@@ -240,25 +226,20 @@ fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
         block.span = reader.skip()?;
         return Ok(block);
     }
-    let start = reader.position();
-    let mut fields = Fields::new(&BLOCK);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(0) => block.kind = text_or_skip(reader)?,
-            Some(1) => block.text = text_or_skip(reader)?,
-            Some(2) => block.id = text_or_skip(reader)?,
-            Some(3) => block.signature = text_or_skip(reader)?,
-            Some(4) => block.tool_use_id = text_or_skip(reader)?,
-            Some(5) => block.name = text_or_skip(reader)?,
-            Some(6) => block.input = Some(reader.skip()?),
-            Some(_) => block.cache_control = Some(reader.skip()?),
-            None => {
-                reader.skip()?;
-            }
+    let mut object = Fields::new(&BLOCK).enter(reader)?;
+    while let Some(place) = object.next(reader)? {
+        match place {
+            0 => block.kind = text_or_skip(reader)?,
+            1 => block.text = text_or_skip(reader)?,
+            2 => block.id = text_or_skip(reader)?,
+            3 => block.signature = text_or_skip(reader)?,
+            4 => block.tool_use_id = text_or_skip(reader)?,
+            5 => block.name = text_or_skip(reader)?,
+            6 => block.input = Some(reader.skip()?),
+            _ => block.cache_control = Some(reader.skip()?),
         }
     }
-    block.span = Span { start, end: reader.position() };
+    block.span = object.span(reader);
     Ok(block)
 }
 

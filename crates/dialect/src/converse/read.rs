@@ -286,19 +286,16 @@ pub(crate) const EVENTS: [&str; 6] = [
 
 /// The event whose name is a key of the data, and the span of its value.
 fn named(data: &str) -> Result<(&'static str, Span), Unreadable> {
-    let mut json = Json::new(data);
-    let (mut keys, mut found) = (Fields::mixed(&EVENTS), None);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match keys.find(&key)?.and_then(|place| EVENTS.get(place)) {
+    let (mut json, mut found) = (Json::new(data), None);
+    let mut object = Fields::mixed(&EVENTS).enter(&mut json)?;
+    while let Some(place) = object.next(&mut json)? {
+        match EVENTS.get(place) {
             Some(name) if json.kind()? == Kind::Object => {
                 if found.replace((*name, json.skip()?)).is_some() {
                     return Err(Unreadable::Ambiguous("two events in one"));
                 }
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     json.end()?;

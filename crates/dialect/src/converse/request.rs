@@ -3,12 +3,12 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::continued::is_thinking;
-use crate::json::{Edits, Fields, document, elements, member};
+use crate::json::{Edits, Fields, document, elements, member, text_or_skip};
 use crate::object::object;
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
     ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall, RemovedTurn,
-    SentCall, meaning, put_back_blocks, text_or_skip,
+    SentCall, meaning, put_back_blocks,
 };
 
 /// A message of the conversation.
@@ -37,28 +37,19 @@ struct Block<'a> {
 
 impl<'a> BlockMessage<'a> for Message<'a> {
     fn read(json: &mut Json<'a>) -> Result<Self, Error> {
-        let mut keys = Fields::mixed(&["role", "content"]);
         let mut message = Self::default();
-        json.kind()?;
-        let start = json.position();
-        let mut object = json.object()?;
-        while let Some(key) = object.next(json)? {
-            match keys.find(&key)? {
-                Some(0) => message.role = text_or_skip(json)?,
-                Some(_) if json.kind()? == Kind::Array => {
-                    let start = json.position();
-                    let mut array = json.array()?;
-                    while array.next(json)? {
-                        message.blocks.push(read_block(json)?);
-                    }
-                    message.content = Some(Span { start, end: json.position() });
+        let mut object = Fields::mixed(&["role", "content"]).enter(json)?;
+        while let Some(place) = object.next(json)? {
+            match place {
+                0 => message.role = text_or_skip(json)?,
+                _ if json.kind()? == Kind::Array => {
+                    let (span, list) = json.list(read_block)?;
+                    (message.content, message.blocks) = (Some(span), list);
                 }
-                _ => {
-                    json.skip()?;
-                }
+                _ => json.ignore()?,
             }
         }
-        message.span = Span { start, end: json.position() };
+        message.span = object.span(json);
         Ok(message)
     }
 
@@ -164,30 +155,26 @@ impl Block<'_> {
 }
 
 fn read_block<'a>(json: &mut Json<'a>) -> Result<Block<'a>, Error> {
-    let mut keys = Fields::mixed(&["text", "toolUse", "toolResult", "reasoningContent"]);
     let mut block = Block::default();
     if json.kind()? != Kind::Object {
         block.span = json.skip()?;
         return Ok(block);
     }
-    let start = json.position();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(0) => block.text = text_or_skip(json)?,
-            Some(1) => {
+    let mut object =
+        Fields::mixed(&["text", "toolUse", "toolResult", "reasoningContent"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => block.text = text_or_skip(json)?,
+            1 => {
                 let mut call = json.clone();
                 block.tool_use = Some(json.skip()?);
                 block.call = text_under(&mut call, &["toolUseId"])?;
             }
-            Some(2) => block.result = text_under(json, &["toolUseId"])?,
-            Some(_) => block.signature = text_under(json, &["reasoningText", "signature"])?,
-            None => {
-                json.skip()?;
-            }
+            2 => block.result = text_under(json, &["toolUseId"])?,
+            _ => block.signature = text_under(json, &["reasoningText", "signature"])?,
         }
     }
-    block.span = Span { start, end: json.position() };
+    block.span = object.span(json);
     Ok(block)
 }
 
@@ -202,9 +189,7 @@ fn text_under<'a>(json: &mut Json<'a>, path: &[&str]) -> Result<Option<Text<'a>>
     while let Some(key) = object.next(json)? {
         match key.is(first) {
             true => found = text_under(json, rest)?,
-            false => {
-                json.skip()?;
-            }
+            false => json.ignore()?,
         }
     }
     Ok(found)

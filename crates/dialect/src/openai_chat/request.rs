@@ -9,12 +9,12 @@ use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use unmerge::unmerge;
 
-use crate::json::{Edits, Fields, member, members};
+use crate::json::{Edits, Fields, member, members, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::listed::{Content, Items, insert_calls, known, read_content, read_items};
 use crate::request::{
     ClientMessage, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, messages, plan,
-    text_or_skip, whole_object,
+    whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -127,30 +127,24 @@ fn kind(call: &RemovedCall) -> Option<CallForm> {
     }
 }
 
+const MESSAGE: [&str; 5] = ["role", "content", "tool_calls", "function_call", "tool_call_id"];
+
 fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
-    reader.kind()?;
-    let start = reader.position();
-    let mut fields =
-        Fields::new(&["role", "content", "tool_calls", "function_call", "tool_call_id"]);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(0) => message.role = text_or_skip(reader)?,
-            Some(1) => message.content = read_content(reader)?,
-            Some(2) => message.calls = read_items(reader, "id")?.1,
-            Some(3) => {
-                let is_null = reader.kind()? == Kind::Null;
-                let span = reader.skip()?;
-                message.function_call = (!is_null).then_some(span);
+    let mut object = Fields::new(&MESSAGE).enter(reader)?;
+    while let Some(place) = object.next(reader)? {
+        match place {
+            0 => message.role = text_or_skip(reader)?,
+            1 => message.content = read_content(reader)?,
+            2 => message.calls = read_items(reader, "id")?.1,
+            3 => {
+                let (span, kind) = reader.value()?;
+                message.function_call = (kind != Kind::Null).then_some(span);
             }
-            Some(_) => message.tool_call_id = text_or_skip(reader)?,
-            None => {
-                reader.skip()?;
-            }
+            _ => message.tool_call_id = text_or_skip(reader)?,
         }
     }
-    message.span = Span { start, end: reader.position() };
+    message.span = object.span(reader);
     Ok(message)
 }
 

@@ -9,9 +9,9 @@ use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
     ClientMessage, Decoded, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
-    TextDigest, meaning, messages, plan, rest, shown, text_or_skip, whole_object,
+    TextDigest, meaning, messages, plan, rest, shown, whole_object,
 };
-use crate::json::{Edits, Fields, member, members};
+use crate::json::{Edits, Fields, member, members, text_or_skip};
 
 /// The differences between dialects whose messages list their calls.
 pub(crate) struct Listed {
@@ -198,22 +198,17 @@ fn is_call(call: &RemovedCall) -> bool {
 
 fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
-    reader.kind()?;
-    let start = reader.position();
-    let mut fields = Fields::new(&["role", "content", "tool_calls", "tool_call_id"]);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(0) => message.role = text_or_skip(reader)?,
-            Some(1) => message.content = read_content(reader)?,
-            Some(2) => message.calls = read_items(reader, "id")?.1,
-            Some(_) => message.tool_call_id = text_or_skip(reader)?,
-            None => {
-                reader.skip()?;
-            }
+    let mut object =
+        Fields::new(&["role", "content", "tool_calls", "tool_call_id"]).enter(reader)?;
+    while let Some(place) = object.next(reader)? {
+        match place {
+            0 => message.role = text_or_skip(reader)?,
+            1 => message.content = read_content(reader)?,
+            2 => message.calls = read_items(reader, "id")?.1,
+            _ => message.tool_call_id = text_or_skip(reader)?,
         }
     }
-    message.span = Span { start, end: reader.position() };
+    message.span = object.span(reader);
     Ok(message)
 }
 

@@ -1,6 +1,6 @@
 //! Reads events of a stream, and whole responses.
 
-use callgate_json::{Reader as Json, Span, Text};
+use callgate_json::{Span, Text};
 
 use super::copies::{ItemPosition, Items, KnownItem};
 use super::event::{ECHOES, Event, Response, read_event, read_response};
@@ -11,7 +11,7 @@ use crate::event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Host, Lane,
     Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{document, inside, is_done};
+use crate::json::{document, inside, is_done, whole};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -109,9 +109,7 @@ impl Read for Reader {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Ambiguous("not a response"));
         }
-        let mut json = Json::new(data);
-        let response = read_response(&mut json)?;
-        json.end()?;
+        let response = whole(data, read_response)?;
         let is_error = response.has_error && response.output.is_none();
         if !response.is_ours() && !is_error {
             return Err(Unreadable::Foreign);
