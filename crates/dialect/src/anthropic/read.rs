@@ -4,8 +4,8 @@ use callgate_json::{Error, Kind, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, FrameForm, Host, Lane,
-    Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    ArgumentsPiece, BlockStep, CallKind, FollowedBy, Host, Lane, Piece, PieceRole, Reading, Slot,
+    Unreadable,
 };
 use crate::json::{
     Edits, Fields, decode, document, elements, index, inside, is_done, is_set, member,
@@ -113,16 +113,12 @@ impl Read for Reader {
     /// Reads one event's data.
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+            return Ok(Reading::in_stream());
         }
         if !data.trim_start().starts_with('{') {
             return match event {
                 // Clients stop at the name, whatever the data is.
-                Some(b"error") => Ok(Reading {
-                    order: Order::Stream,
-                    after: After::Failure,
-                    ..Reading::default()
-                }),
+                Some(b"error") => Ok(Reading::failure()),
                 _ => Err(Unreadable::Nothing),
             };
         }
@@ -140,12 +136,9 @@ impl Read for Reader {
             Some("message_delta") => message_delta(&frame, data),
             Some("message_stop") => message_end(None),
             Some("ping") => Reading::default(),
-            Some("error") => Reading {
-                order: Order::Stream,
-                // With another name, no client takes it for the end.
-                after: if event == Some(b"error") { After::Failure } else { After::More },
-                ..Reading::default()
-            },
+            Some("error") if event == Some(b"error") => Reading::failure(),
+            // With another name, no client takes it for the end.
+            Some("error") => Reading::in_stream(),
             // If the data has no type, some clients take it from the event's name.
             None if event.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name)) => {
                 return Err(Unreadable::Ambiguous("an event whose data has no type"));
@@ -168,15 +161,14 @@ impl Read for Reader {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let mut reading = Reading::in_stream();
         reading.model = message.model.map(|text| inside(&text));
         reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(&message, data, &mut reading)?;
         if !is_error {
             let at = message.stop_reason.map(|(span, _)| span).unwrap_or_default();
             let announces_calls = announces_calls(message.stop_reason);
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane: LANE, at, what });
+            reading.finish(LANE, at, announces_calls);
         }
         Ok(reading)
     }
@@ -216,7 +208,7 @@ impl Read for Reader {
 
 impl Reader {
     fn message_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
-        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        let mut reading = Reading::in_lane(LANE);
         // A second start: some clients ignore it, some continue, some fail. Block numbers continue,
         // so that clients that read on read the same.
         let second = std::mem::replace(&mut self.in_message, true);
@@ -228,8 +220,7 @@ impl Reader {
         reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(message, data, &mut reading)?;
         if let Some((at, Some(reason))) = message.stop_reason {
-            let what = What::Finish(Finish { announces_calls: reason.is("tool_use") });
-            reading.parts.push(Part { lane: LANE, at, what });
+            reading.finish(LANE, at, reason.is("tool_use"));
         }
         Ok(reading)
     }
@@ -244,13 +235,8 @@ impl Reader {
         let mut calls = 0;
         for block in &message.blocks {
             let slot = self.started.take();
-            if let Some(text) = block.text.filter(|text| !text.is_empty()) {
-                reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
-            }
-            if let Some(signature) = block.signature {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-            }
+            reading.add_text(LANE, block.text);
+            reading.add_signature(LANE, block.signature);
             if let Some(mut piece) = block.call(slot, data)? {
                 calls += 1;
                 if calls > self.max_open {
@@ -258,7 +244,7 @@ impl Reader {
                 }
                 piece.followed_by = FollowedBy::Nothing;
                 reading.takes(block.span, block.name);
-                reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
+                reading.add_call(LANE, block.span, piece);
             }
         }
         Ok(())
@@ -286,13 +272,10 @@ impl Reader {
         let mut reading = block_reading(slot, BlockStep::Open, frame);
         if let Some(piece) = call {
             reading.takes(head.span, head.name);
-            reading.parts.push(Part { lane: LANE, at: head.span, what: What::Piece(piece) });
+            reading.add_call(LANE, head.span, piece);
         } else {
             reading.text = head.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
-            if let Some(signature) = head.signature.filter(|text| !text.is_empty()) {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-            }
+            reading.add_signature(LANE, head.signature.filter(|text| !text.is_empty()));
         }
         Ok(reading)
     }
@@ -323,7 +306,7 @@ impl Reader {
                     }
                     (false, None) => {}
                 }
-                reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+                reading.add_call(LANE, at, piece);
             }
             // Clients ignore arguments for a block that is not a call, but one client adds them to
             // the call that began last.
@@ -333,10 +316,7 @@ impl Reader {
             BlockKind::Other => {
                 reading.text =
                     frame.delta.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
-                if let Some(signature) = frame.delta.signature {
-                    let at = inside(&signature);
-                    reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-                }
+                reading.add_signature(LANE, frame.delta.signature);
             }
         }
         Ok(reading)
@@ -345,17 +325,13 @@ impl Reader {
     fn block_stop(&mut self, frame: &Event<'_>) -> Reading {
         let Some(block) = self.resolve(frame) else {
             // There is nothing to stop. It means nothing to a client that had no such block.
-            return Reading {
-                form: FrameForm::LeaveOut,
-                order: Order::Lane(LANE),
-                ..Reading::default()
-            };
+            return Reading::left_out(LANE);
         };
         let (slot, kind) = (block.slot, block.kind);
         self.open.retain(|block| block.slot != slot);
         let mut reading = block_reading(slot, BlockStep::Close, frame);
         if kind == BlockKind::Call {
-            reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+            reading.add_end(LANE, slot);
         }
         reading
     }
@@ -393,7 +369,7 @@ impl Reader {
         if !may_pass {
             return Err(Unreadable::Foreign);
         }
-        Ok(Reading { order: Order::Lane(LANE), ..Reading::default() })
+        Ok(Reading::in_lane(LANE))
     }
 }
 
@@ -469,12 +445,7 @@ fn is_empty_object(text: &str) -> bool {
 }
 
 fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
-    let index = frame.index.map(|(span, _)| span);
-    Reading {
-        order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index, place: None }),
-        ..Reading::default()
-    }
+    Reading::of_block(LANE, slot, does, frame.index.map(|(span, _)| span))
 }
 
 /// Usage may come before the reason; only the reason ends the turn.
@@ -482,7 +453,7 @@ fn message_delta(frame: &Event<'_>, data: &str) -> Reading {
     let stop_reason = frame.delta.stop_reason;
     let reading = match stop_reason {
         Some((_, Some(_))) => message_end(stop_reason),
-        _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
+        _ => Reading::in_lane(LANE),
     };
     Reading { tally: tally(frame.usage, stop_reason, data), ..reading }
 }
@@ -509,10 +480,9 @@ const USAGE: [&str; 4] =
     ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
 
 fn message_end(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
-    let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+    let mut reading = Reading::in_lane(LANE);
     let at = stop_reason.map(|(span, _)| span).unwrap_or_default();
-    let what = What::Finish(Finish { announces_calls: announces_calls(stop_reason) });
-    reading.parts.push(Part { lane: LANE, at, what });
+    reading.finish(LANE, at, announces_calls(stop_reason));
     reading
 }
 

@@ -5,7 +5,7 @@ use callgate_json::{Reader as Json, Span};
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Finish, FollowedBy, FrameForm, Host, Lane, Order, Part, Piece,
+    After, ArgumentsPiece, CallKind, FollowedBy, FrameForm, Host, Lane, Order, Part, Piece,
     PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, inside, member};
@@ -182,10 +182,7 @@ impl Reader {
                     _ => reading.parts.push(Part { lane, at, what: What::Text }),
                 }
             }
-            if let Some(signature) = part.signature.filter(|text| !text.is_empty()) {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane, at, what: What::Signature });
-            }
+            reading.add_signature(lane, part.signature.filter(|text| !text.is_empty()));
             if let Some((span, what)) = part.hosted {
                 self.hosted(span, what, lane, data, reading)?;
             }
@@ -203,8 +200,7 @@ impl Reader {
             let at = candidate.finish.map(|reason| reason.span()).unwrap_or_default();
             // There is no other reason for calls.
             let announces_calls = candidate.finish.is_some_and(|reason| reason.is("STOP"));
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane, at, what });
+            reading.finish(lane, at, announces_calls);
         }
         Ok(())
     }
@@ -270,7 +266,7 @@ impl Reader {
                 }
             },
         };
-        reading.parts.push(Part { lane, at, what: What::Piece(piece) });
+        reading.add_call(lane, at, piece);
         Ok(())
     }
 
@@ -330,7 +326,7 @@ impl Reader {
             open.partial.breaks("it is mixed with a call of another candidate");
         }
         let (lane, at) = (open.lane, Span::default());
-        reading.parts.push(Part { lane, at, what: What::Piece(open.close()) });
+        reading.add_call(lane, at, open.close());
     }
 
     /// Calls that the provider has run itself: they are reported, not held.
@@ -356,7 +352,7 @@ impl Reader {
         };
         let arguments = arguments.map(|span| span.of(data).to_owned());
         let piece = Piece {
-            slot: self.take_slot(),
+            slot: self.next.take(),
             role: PieceRole::Open(CallKind::Anonymous),
             followed_by: FollowedBy::Nothing,
             name: Some(name.unwrap_or_else(|| "tool_call".to_owned())),
@@ -365,7 +361,7 @@ impl Reader {
             host: Host::Provider,
             ..Piece::default()
         };
-        reading.parts.push(Part { lane, at: span, what: What::Piece(piece) });
+        reading.add_call(lane, span, piece);
         Ok(())
     }
 
@@ -374,11 +370,7 @@ impl Reader {
             return Err(Unreadable::TooManyCalls);
         }
         self.max_calls -= 1;
-        Ok(self.take_slot())
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.next.take()
+        Ok(self.next.take())
     }
 }
 

@@ -4,8 +4,7 @@ use callgate_json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Host, Lane, Order, Part, Piece,
-    PieceRole, Reading, Slot, Unreadable, What,
+    ArgumentsPiece, BlockStep, FollowedBy, Host, Lane, Piece, PieceRole, Reading, Slot, Unreadable,
 };
 use crate::json::{decode, inside, is_done};
 use crate::spec::Read;
@@ -68,7 +67,7 @@ impl Read for Reader {
     /// Reads one event's data.
     fn read(&mut self, name: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
+            return Ok(Reading::done());
         }
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Nothing);
@@ -82,9 +81,7 @@ impl Read for Reader {
             Some("step.delta") => self.step_delta(&found, data)?,
             Some("step.start") => self.step_start(&found, data)?,
             Some("step.stop") => self.step_stop(&found)?,
-            Some("error") => {
-                Reading { order: Order::Stream, after: After::Failure, ..Reading::default() }
-            }
+            Some("error") => Reading::failure(),
             Some(kind) if kind.starts_with("interaction.") => {
                 self.interaction_event(kind, &found, data)?
             }
@@ -98,7 +95,7 @@ impl Read for Reader {
             _ if found.step.is_some() || found.delta.arguments.is_some() => {
                 return Err(Unreadable::Foreign);
             }
-            _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            _ => Reading::in_lane(LANE),
         };
         self.has_read_any = true;
         Ok(reading)
@@ -115,7 +112,7 @@ impl Read for Reader {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let mut reading = Reading::in_stream();
         self.add_metadata(&found, data, &mut reading);
         self.steps(&found, data, StepsIn::Body, &mut reading)?;
         if is_ours {
@@ -163,7 +160,7 @@ impl Reader {
         if self.open.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
         }
-        let (slot, host) = (self.take_slot(), step.host()?);
+        let (slot, host) = (self.started.take(), step.host()?);
         let mut reading = block(slot, BlockStep::Open, found);
         let mut id = None;
         match host {
@@ -176,17 +173,16 @@ impl Reader {
                     reading.skipped_by_some_clients = piece.arguments != ArgumentsPiece::None;
                 }
                 reading.takes(step.span, step.name);
-                reading.parts.push(part(step.span, What::Piece(piece)));
+                reading.add_call(LANE, step.span, piece);
             }
             None => {
                 for text in step.shown() {
                     match reading.text {
                         None => reading.text = Some(inside(text)),
-                        Some(_) => reading.parts.push(part(inside(text), What::Text)),
+                        Some(_) => reading.add_text(LANE, Some(*text)),
                     }
                 }
-                let signature = step.signature().map(|text| inside(&text));
-                reading.parts.extend(signature.map(|at| part(at, What::Signature)));
+                reading.add_signature(LANE, step.signature());
             }
         }
         self.open.push(OpenStep { slot, index, id, host, spoiled: false });
@@ -204,15 +200,15 @@ impl Reader {
         match host {
             Some(Host::Client) => {
                 let piece = call_delta(open, delta, data)?;
-                reading.parts.push(part(Span::default(), What::Piece(piece)));
+                reading.add_call(LANE, Span::default(), piece);
             }
             Some(Host::Provider) => {
                 let mut piece = Piece { slot, host: Host::Provider, ..Piece::default() };
-                if let Some((span, kind)) = delta.arguments {
-                    piece.arguments = fragment(span, kind, data);
+                if let Some(value) = delta.arguments {
+                    piece.arguments = ArgumentsPiece::of_value(value, data);
                 }
                 reading.takes(delta.span, delta.name);
-                reading.parts.push(part(Span::default(), What::Piece(piece)));
+                reading.add_call(LANE, Span::default(), piece);
             }
             // Some client may add them to a call.
             None if delta.arguments.is_some() => return Err(Unreadable::Orphan),
@@ -223,9 +219,7 @@ impl Reader {
                 let is_text = delta.kind.is_some_and(|kind| kind.is("text"));
                 let text = delta.text.filter(|text| is_text && !text.is_empty());
                 reading.text = text.map(|text| inside(&text));
-                let signature = delta.signature.filter(|text| !text.is_empty());
-                let signature = signature.map(|text| part(inside(&text), What::Signature));
-                reading.parts.extend(signature);
+                reading.add_signature(LANE, delta.signature.filter(|text| !text.is_empty()));
             }
         }
         Ok(reading)
@@ -237,7 +231,7 @@ impl Reader {
         self.open.retain(|open| open.slot != slot);
         let mut reading = block(slot, BlockStep::Close, found);
         if host.is_some() {
-            reading.parts.push(part(Span::default(), What::End(slot)));
+            reading.add_end(LANE, slot);
         }
         Ok(reading)
     }
@@ -251,7 +245,7 @@ impl Reader {
         if found.is_of_another_revision {
             return Err(Unreadable::Foreign);
         }
-        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        let mut reading = Reading::in_lane(LANE);
         if let Some(interaction) = &found.interaction {
             self.add_metadata(interaction, data, &mut reading);
             self.steps(interaction, data, StepsIn::Event, &mut reading)?;
@@ -267,8 +261,7 @@ impl Reader {
         match (kind, found.kind) {
             // Its name alone announces calls.
             ("interaction.requires_action", Some(kind)) => {
-                let what = What::Finish(Finish { announces_calls: true });
-                reading.parts.push(part(kind.span(), what));
+                reading.finish(LANE, kind.span(), true);
             }
             ("interaction.completed", _) if inner.is_none() && found.status.is_none() => {
                 finish(None, &mut reading);
@@ -310,14 +303,12 @@ impl Reader {
         reading.content = found.steps;
         for step in &found.list {
             if form == StepsIn::Body {
-                let texts = step.shown().map(|text| part(inside(text), What::Text));
-                reading.parts.extend(texts);
-                let signature = step.signature().map(|text| part(inside(&text), What::Signature));
-                reading.parts.extend(signature);
+                step.shown().for_each(|text| reading.add_text(LANE, Some(*text)));
+                reading.add_signature(LANE, step.signature());
             }
             let Some(host) = step.host()? else {
                 if form == StepsIn::Body {
-                    self.take_slot();
+                    self.started.take();
                 }
                 continue;
             };
@@ -340,7 +331,7 @@ impl Reader {
                 piece.followed_by = FollowedBy::Nothing;
                 piece.arguments = ArgumentsPiece::Whole(arguments);
             }
-            reading.parts.push(part(step.span, What::Piece(piece)));
+            reading.add_call(LANE, step.span, piece);
         }
         Ok(())
     }
@@ -355,11 +346,7 @@ impl Reader {
             return Err(Unreadable::TooManyCalls);
         }
         self.max_calls -= 1;
-        Ok(self.take_slot())
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.started.take()
+        Ok(self.started.take())
     }
 }
 
@@ -378,20 +365,10 @@ fn call_delta(open: &OpenStep, delta: &Delta<'_>, data: &str) -> Result<Piece, U
         Some(_) => Some("a piece of its arguments has another type"),
         None => None,
     };
-    if let Some((span, Kind::String)) = delta.arguments {
-        piece.arguments = fragment(span, Kind::String, data);
+    if let Some(value @ (_, Kind::String)) = delta.arguments {
+        piece.arguments = ArgumentsPiece::of_value(value, data);
     }
     Ok(piece)
-}
-
-fn fragment(span: Span, kind: Kind, data: &str) -> ArgumentsPiece {
-    match kind {
-        Kind::String => {
-            let inside = Span { start: span.start + 1, end: span.end - 1 };
-            ArgumentsPiece::Fragment(inside.of(data).to_owned())
-        }
-        _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
-    }
 }
 
 /// Whether an event of a known kind contains members of other kinds. They would not be judged
@@ -416,18 +393,12 @@ fn number(found: &Event<'_>) -> Option<i64> {
 }
 
 fn block(slot: Slot, does: BlockStep, found: &Event<'_>) -> Reading {
-    let index = found.index.map(|(span, _)| span);
-    let block = Some(Block { slot, does, index, place: None });
-    Reading { order: Order::Lane(LANE), block, text_lane: LANE, ..Reading::default() }
-}
-
-fn part(at: Span, what: What) -> Part {
-    Part { lane: LANE, at, what }
+    Reading::of_block(LANE, slot, does, found.index.map(|(span, _)| span))
 }
 
 /// The end of the turn.
 fn finish(status: Option<Text<'_>>, reading: &mut Reading) {
     let announces_calls = status.is_some_and(|status| status.is("requires_action"));
     let at = status.map(|status| status.span()).unwrap_or_default();
-    reading.parts.push(part(at, What::Finish(Finish { announces_calls })));
+    reading.finish(LANE, at, announces_calls);
 }

@@ -8,7 +8,7 @@ use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
 use crate::departure::Orders;
-use crate::event::{Finish, Lane, Order, Part, Reading, Slot, Unreadable, What};
+use crate::event::{Lane, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave};
 use crate::side_text::TextNames;
@@ -45,7 +45,7 @@ impl Read for Reader {
         if holds_call_key(&mut Json::new(data), data)? {
             return Err(Unreadable::Ambiguous("a call in a shape that is not known"));
         }
-        let mut reading = Reading { order: Order::Lane(Lane::default()), ..Reading::default() };
+        let mut reading = Reading::in_lane(Lane::default());
         let mut json = Json::new(data);
         let mut object = json.object()?;
         while let Some(key) = object.next(&mut json)? {
@@ -60,8 +60,7 @@ impl Read for Reader {
         json.end()?;
         self.has_read_any = true;
         if is_over(data) {
-            let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane: Lane::default(), at: Span::default(), what });
+            reading.finish(Lane::default(), Span::default(), false);
         }
         Ok(reading)
     }
@@ -73,8 +72,7 @@ impl Read for Reader {
             reading.parts.push(Part { lane: Lane::default(), at, what: What::Text });
         }
         if !reading.parts.iter().any(|part| matches!(part.what, What::Finish(_))) {
-            let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane: Lane::default(), at: Span::default(), what });
+            reading.finish(Lane::default(), Span::default(), false);
         }
         Ok(reading)
     }

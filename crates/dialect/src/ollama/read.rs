@@ -1,11 +1,11 @@
 //! Reads lines of an Ollama stream, and whole bodies.
 
-use callgate_json::{Kind, Span};
+use callgate_json::Span;
 
 use super::view::{Entry, Line, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Lane, Order, Part, Piece, PieceRole,
-    Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, FollowedBy, Lane, Order, Piece, PieceRole, Reading, Slot,
+    Unreadable,
 };
 use crate::json::{decode, document, inside};
 use crate::side_text::TextNames;
@@ -45,7 +45,7 @@ impl Read for Reader {
         let line = view(data)?;
         let mut reading = self.line(&line, data)?;
         if line.done == Some(true) {
-            reading.parts.push(finish(&line));
+            finish(&line, &mut reading);
         }
         Ok(reading)
     }
@@ -57,7 +57,7 @@ impl Read for Reader {
         let line = view(data)?;
         let mut reading = self.line(&line, data)?;
         if !line.has_error {
-            reading.parts.push(finish(&line));
+            finish(&line, &mut reading);
         }
         reading.order = Order::Stream;
         Ok(reading)
@@ -101,16 +101,12 @@ impl Reader {
             let text = said.text.and_then(|(_, text)| text).filter(|text| !text.is_empty());
             match (text, reading.text) {
                 (Some(text), None) => reading.text = Some(inside(&text)),
-                (Some(text), Some(_)) => {
-                    let at = inside(&text);
-                    reading.parts.push(Part { lane: LANE, at, what: What::Text });
-                }
-                (None, _) => {}
+                (text, _) => reading.add_text(LANE, text),
             }
             for entry in &said.entries {
                 let piece = self.call(entry, data)?;
                 reading.takes(entry.span, entry.name);
-                reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+                reading.add_call(LANE, entry.span, piece);
             }
         }
         Ok(reading)
@@ -118,14 +114,7 @@ impl Reader {
 
     fn call(&mut self, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable> {
         let id = decode(entry.id)?.filter(|id| !id.is_empty());
-        let arguments = match entry.arguments {
-            None | Some((_, Kind::Null)) => ArgumentsPiece::None,
-            Some((span, Kind::String)) => {
-                let inside = Span { start: span.start + 1, end: span.end - 1 };
-                ArgumentsPiece::Fragment(inside.of(data).to_owned())
-            }
-            Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
-        };
+        let arguments = entry.arguments.map(|value| ArgumentsPiece::of_value(value, data));
         Ok(Piece {
             slot: self.take_slot()?,
             role: PieceRole::Open(match id {
@@ -135,7 +124,7 @@ impl Reader {
             followed_by: FollowedBy::Nothing,
             name: decode(entry.name)?,
             id,
-            arguments,
+            arguments: arguments.unwrap_or_default(),
             refuse: entry.function.is_none().then_some("it is not a function"),
             ..Piece::default()
         })
@@ -150,11 +139,11 @@ impl Reader {
     }
 }
 
-fn finish(line: &Line<'_>) -> Part {
+fn finish(line: &Line<'_>, reading: &mut Reading) {
     let (at, reason) = line.done_reason.unwrap_or_default();
     // Ollama has one reason for all turns; compatible servers might have another for calls.
     let announces_calls = reason.is_some_and(|reason| reason.is("stop") || reason.is("tool_calls"));
-    Part { lane: LANE, at, what: What::Finish(Finish { announces_calls }) }
+    reading.finish(LANE, at, announces_calls);
 }
 
 /// The metadata in the last line.

@@ -1,14 +1,14 @@
 //! Reads chunks of a Chat stream, and whole completions.
 
-use callgate_json::{Kind, Reader as Json, Span, Value};
+use callgate_json::{Reader as Json, Span, Value};
 
 use super::view::{
     Choice, ChoiceContent, Choices, Content, Entry, Failure, Function, Page, View, page, view,
     view_of_page,
 };
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Carrier, Finish, FollowedBy, FrameForm, Host, Lane, Order,
-    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, Carrier, FollowedBy, FrameForm, Host, Lane, Order, Part,
+    Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::spec::Read;
@@ -72,7 +72,7 @@ impl Read for Reader {
         let start = data.trim_start();
         if is_done(start) {
             self.has_read_any = true;
-            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
+            return Ok(Reading::done());
         }
         if start.is_empty() {
             return Ok(Reading::default());
@@ -130,7 +130,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        Ok(self.take_slot())
+        Ok(self.next.take())
     }
 
     /// The text of each choice, and its parts if it is a list.
@@ -247,11 +247,9 @@ impl Reader {
             // Some servers end a turn with calls like any other.
             let reasons = ["tool_calls", "function_call", "stop"];
             let announces_calls = reasons.iter().any(|announces| reason.is(announces));
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane, at, what });
+            reading.finish(lane, at, announces_calls);
         } else if form == ChatDocument::Completion {
-            let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane, at: Span::default(), what });
+            reading.finish(lane, Span::default(), false);
         }
         // Text may overtake a held call; everything else keeps its position in the choice.
         let mut added = reading.parts.iter().skip(parts_before);
@@ -272,7 +270,7 @@ impl Reader {
         let texts = said.content.iter().flat_map(Content::texts);
         for text in texts.filter(|text| !text.is_empty()) {
             if reading.text.is_some() {
-                reading.parts.push(Part { lane, at: inside(text), what: What::Text });
+                reading.add_text(lane, Some(*text));
             } else {
                 (reading.text, reading.text_lane) = (Some(inside(text)), lane);
             }
@@ -283,12 +281,12 @@ impl Reader {
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
             piece.followed_by = form.follows_piece();
-            reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
+            reading.add_call(lane, entry.span, piece);
         }
         if let Some(entry) = &said.function_call {
             let mut piece = self.legacy(entry, lane, data)?;
             piece.followed_by = form.follows_piece();
-            reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
+            reading.add_call(lane, entry.span, piece);
         }
         if let Some(span) = said.executed {
             self.executed(span, lane, data, reading)?;
@@ -373,14 +371,10 @@ impl Reader {
         if self.calls.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.take_slot();
+        let slot = self.next.take();
         let id = id.unwrap_or_default().to_owned();
         self.calls.push(Call { slot, lane, index, id, legacy });
         Ok(slot)
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.next.take()
     }
 
     /// Tools that the provider has run itself: they are reported, not held.
@@ -399,7 +393,7 @@ impl Reader {
             };
             let Some(name) = text("name").or_else(|| text("type")) else { continue };
             let piece = Piece {
-                slot: self.take_slot(),
+                slot: self.next.take(),
                 role: PieceRole::Open(CallKind::Identified),
                 followed_by: FollowedBy::Nothing,
                 name: Some(name),
@@ -407,14 +401,14 @@ impl Reader {
                 host: Host::Provider,
                 ..Piece::default()
             };
-            reading.parts.push(Part { lane, at: tool, what: What::Piece(piece) });
+            reading.add_call(lane, tool, piece);
         }
         Ok(())
     }
 
     fn stray_piece(&mut self, name: Option<String>, arguments: String) -> Piece {
         Piece {
-            slot: self.take_slot(),
+            slot: self.next.take(),
             role: PieceRole::Open(CallKind::Identified),
             followed_by: FollowedBy::Nothing,
             name,
@@ -475,13 +469,10 @@ impl ChatDocument {
 
 /// Sets the arguments: a piece of text, or, from some servers, the object itself.
 fn fill(piece: &mut Piece, function: Option<&Function<'_>>, custom: bool, data: &str) {
-    let Some((span, kind)) = function.and_then(|function| function.arguments) else { return };
-    let inside = || Span { start: span.start + 1, end: span.end - 1 }.of(data).to_owned();
-    piece.arguments = match kind {
-        Kind::String if custom => ArgumentsPiece::Free(inside()),
-        Kind::String => ArgumentsPiece::Fragment(inside()),
-        Kind::Null => ArgumentsPiece::None,
-        _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
+    let Some(value) = function.and_then(|function| function.arguments) else { return };
+    piece.arguments = match ArgumentsPiece::of_value(value, data) {
+        ArgumentsPiece::Fragment(text) if custom => ArgumentsPiece::Free(text),
+        arguments => arguments,
     };
 }
 
