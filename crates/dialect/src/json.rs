@@ -1,5 +1,7 @@
 //! Reads the few relevant fields strictly, and edits by splicing.
 
+use std::borrow::Cow;
+
 use callgate_json::{Error, Kind, Reader, Span, Text, quote};
 
 pub(crate) use callgate_json::{Edits, Fields, Member, document, elements, member, members};
@@ -105,6 +107,22 @@ pub(crate) fn may_hold_a_call(text: &str) -> bool {
 pub(crate) fn string_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Text<'a>> {
     let found = members(data, object).into_iter().find(|member| member.key.is(key))?;
     Reader::at(data, found.value).string().ok()
+}
+
+/// The decoded text of such a member.
+pub(crate) fn text_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Cow<'a, str>> {
+    string_member(data, object, key)?.decode().ok()
+}
+
+/// The value at a path of keys.
+pub(crate) fn at_path(data: &str, object: Span, path: &[&str]) -> Option<Span> {
+    path.iter().try_fold(object, |object, key| member(data, object, key))
+}
+
+/// A list with these items.
+pub(crate) fn list_of<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", items.join(","))
 }
 
 /// The raw content of a string member; empty if there is none.

@@ -15,6 +15,7 @@ mod write;
 
 use callgate_wire::Framings;
 
+pub(crate) use continued::has_response_format;
 pub(crate) use write::refusal;
 
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};

@@ -2,7 +2,7 @@
 
 use callgate_json::{Kind, Reader as Json, Span};
 
-use crate::json::{document, elements, members};
+use crate::json::{document, elements, member, members};
 
 /// Usage objects are two levels deep.
 const MAX_DEPTH: usize = 4;
@@ -14,6 +14,12 @@ enum Combine {
     Add,
     /// The later one counts, unless it is `null`.
     Overlay,
+}
+
+/// The usage object of a body, of a part of one, or of an event.
+pub(crate) fn usage_in(data: &str, object: Span) -> Option<(Span, &str)> {
+    let span = member(data, object, "usage")?;
+    Some((span, span.of(data))).filter(|(_, usage)| usage.starts_with('{'))
 }
 
 /// The usage of two answers together. What is not a count is taken from the later one.

@@ -3,14 +3,14 @@
 use callgate_json::Span;
 use callgate_wire::Frame;
 
-use super::continued::{is_thinking, set_usage, usage_of};
+use super::continued::{is_thinking, usage_of};
 use super::read::{input_edits, with_input};
 use crate::blocks::{OpenBlocks, Progress, call_of, is_call, is_number};
 use crate::departure::Orders;
 use crate::event::{
     ArgumentsPiece, Block, BlockStep, Fate, Finish, Part, Piece, Reading, Slot, What,
 };
-use crate::json::{Edits, document, elements, member, string_member};
+use crate::json::{Edits, document, elements, member, set, string_member};
 use crate::leave::{finish_body, leave};
 use crate::object::{Raw, object};
 use crate::spec::Write;
@@ -209,7 +209,7 @@ impl Writer {
             (Progress::Reading, Some(newer)) => overlay(&later.usage, newer),
             (Progress::Reading, None) | (Progress::GivenUp, _) => later.usage.clone(),
         };
-        set_usage(edits, data, whole, &sum(&later.spent, &usage));
+        set(edits, data, whole, "usage", &sum(&later.spent, &usage));
     }
 
     /// Begins a message, if the frame that would have begun it does not leave.

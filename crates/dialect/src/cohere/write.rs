@@ -4,7 +4,6 @@ use callgate_json::{Kind, Span, quote};
 use callgate_wire::Frame;
 
 use super::PLAN;
-use super::continued::usage_of;
 use super::view::{Message, view};
 use crate::blocks::{OpenBlocks, Progress, call_of, is_number};
 use crate::departure::Orders;
@@ -13,7 +12,7 @@ use crate::json::{Edits, document, elements, member, members, string_member};
 use crate::leave::{finish_body, leave};
 use crate::object::object;
 use crate::spec::Write;
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// Writes the events of one response.
 #[derive(Debug, Default)]
@@ -214,7 +213,7 @@ impl Writer {
     fn count_all(&self, data: &str, edits: &mut Edits) {
         let Some(later) = &self.later else { return };
         let Some(delta) = member(data, document(data), "delta") else { return };
-        match (&later.progress, usage_of(data, delta)) {
+        match (&later.progress, usage_in(data, delta)) {
             (_, None) => {}
             (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&later.spent, usage)),
             (Progress::GivenUp, Some((at, _))) => edits.replace(at, later.spent.clone()),

@@ -3,7 +3,7 @@
 use callgate_json::{Span, Value, quote};
 use callgate_wire::Frame;
 
-use super::continued::{is_thinking, usage_of};
+use super::continued::is_thinking;
 use super::read::EventNames;
 use crate::blocks::{OpenBlocks, Progress, call_of, is_call, is_number};
 use crate::departure::Orders;
@@ -12,7 +12,7 @@ use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave};
 use crate::object::{Raw, object};
 use crate::spec::Write;
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// Writes the events of one response.
 #[derive(Debug)]
@@ -198,7 +198,7 @@ impl Writer {
     /// Makes the counts of a message those of all answers.
     fn count_all(&self, data: &str, edits: &mut Edits) {
         let Some(later) = &self.later else { return };
-        match (&later.progress, usage_of(data)) {
+        match (&later.progress, usage_in(data, document(data))) {
             (_, None) => {}
             (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&later.spent, usage)),
             (Progress::GivenUp, Some((at, _))) => edits.replace(at, later.spent.clone()),

@@ -1,8 +1,7 @@
 //! The chunks of an answer after the first one of a turn.
 
-use super::continued::usage_of;
 use crate::json::{Edits, document, member};
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// What only the first answer of a turn may have: clients add up the roles, signed thinking is not
 /// valid after what another answer said, and annotations count from the start of their answer.
@@ -52,7 +51,7 @@ impl LaterAnswer {
     /// Makes a chunk one of the first response.
     pub(super) fn edit(&mut self, data: &str, edits: &mut Edits) {
         self.edit_head(data, edits);
-        let Some((span, usage)) = usage_of(data) else { return };
+        let Some((span, usage)) = usage_in(data, document(data)) else { return };
         if self.progress == Progress::Reading {
             usage.clone_into(&mut self.usage);
         }

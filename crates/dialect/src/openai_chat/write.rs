@@ -3,7 +3,6 @@
 use callgate_json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
-use super::continued::usage_of;
 use super::later::{FIRST_ONLY, LaterAnswer};
 use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
@@ -17,6 +16,7 @@ use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::object::{Raw, object};
 use crate::spec::Write;
+use crate::usage::usage_in;
 
 /// The thinking, as one gateway lists it.
 const DETAILS: &str = "reasoning_details";
@@ -212,7 +212,7 @@ impl Writer {
             return None;
         }
         let end_leaves_later = fates.fates.iter().any(|fate| matches!(fate, Fate::Later));
-        if let (true, Some((usage, _))) = (end_leaves_later, usage_of(data)) {
+        if let (true, Some((usage, _))) = (end_leaves_later, usage_in(data, document(data))) {
             edits.replace(usage, "null");
         }
         let (mut removed, mut left, mut own) = (false, false, Vec::new());

@@ -3,12 +3,12 @@
 use callgate_json::Span;
 use callgate_wire::Frame;
 
-use super::continued::{OpenMessage, usage_of};
+use super::continued::OpenMessage;
 use super::message::{Sequence, event};
 use super::stored::IDENTITY;
 use crate::event::BlockStep;
 use crate::json::{Edits, document, elements, member, raw_member, string_member};
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// An answer behind the first one. Its items follow those of the answers before it, its events are
 /// numbered on, and its end is that of the first response, with the items and the usage of all.
@@ -202,7 +202,7 @@ impl LaterAnswer {
                 edits.replace(at, value);
             }
         }
-        match (&self.progress, usage_of(data, response)) {
+        match (&self.progress, usage_in(data, response)) {
             (_, None) => {}
             (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&self.spent, usage)),
             (Progress::GivenUp, Some((at, _))) => edits.replace(at, self.spent.clone()),

@@ -10,9 +10,7 @@ use crate::usage::sum;
 
 /// One response: the parts of all answers in order, the rest of the last one's candidate, and the
 /// usage of all.
-pub(super) fn join(bodies: &[String]) -> Option<String> {
-    let (first, later) = bodies.split_first()?;
-    let Some(last) = later.last() else { return Some(first.clone()) };
+pub(super) fn join(bodies: &[String], first: &str, last: &str) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut usage = "{}".to_owned();
     for body in bodies {
