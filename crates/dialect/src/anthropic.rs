@@ -11,6 +11,7 @@ mod write;
 
 use callgate_wire::Framings;
 
+use crate::block_writer::BlockWriter;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk, block_lists};
 use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
 use crate::{AddedEvent, Blame};
@@ -20,7 +21,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "anthropic",
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
-    writer: || Box::new(write::Writer::default()),
+    writer: || Box::new(BlockWriter::<write::Blocks>::default()),
     notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,

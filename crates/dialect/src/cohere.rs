@@ -17,6 +17,7 @@ mod write;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
+use crate::block_writer::BlockWriter;
 use crate::event::Lane;
 use crate::object::object;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
@@ -27,7 +28,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "cohere",
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
-    writer: || Box::new(write::Writer::default()),
+    writer: || Box::new(BlockWriter::<write::Blocks>::default()),
     notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,

@@ -25,7 +25,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "bedrock-converse",
     framings: Framings::EventStream,
     reader: |max_calls| Box::new(read::Reader::new(read::EventNames::OfEvents, max_calls)),
-    writer: || Box::new(write::Writer::new(read::EventNames::OfEvents)),
+    writer: || Box::new(write::writer(read::EventNames::OfEvents)),
     notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,

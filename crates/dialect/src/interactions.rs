@@ -12,6 +12,7 @@ mod write;
 
 use callgate_wire::Framings;
 
+use crate::block_writer::BlockWriter;
 use crate::gemini;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
 use crate::spec::{Comments, DialectSpec, HttpSpec};
@@ -22,7 +23,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "gemini-interactions",
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
-    writer: || Box::new(write::Writer::default()),
+    writer: || Box::new(BlockWriter::<write::Steps>::default()),
     notice_is_separate: true,
     arguments_end_a_call: false,
     name_may_grow: false,

@@ -131,6 +131,31 @@ pub(crate) fn raw_member<'a>(data: &'a str, object: Span, key: &str) -> &'a str 
     text.map_or("", |text| text.raw())
 }
 
+/// Adds an item behind the others of a list, if it has others.
+pub(crate) fn append_to(edits: &mut Edits, list: Span, has_others: bool, item: &str) {
+    let comma = if has_others { "," } else { "" };
+    edits.insert(list.end - 1, format!("{comma}{item}"));
+}
+
+/// Adds a member or an item in front of the others of an object or a list, if it has others.
+pub(crate) fn prepend_to(edits: &mut Edits, at: Span, has_others: bool, item: &str) {
+    let comma = if has_others { "," } else { "" };
+    edits.insert(at.start + 1, format!("{item}{comma}"));
+}
+
+/// Removes the members for which `is_gone` holds. Returns how many are left.
+pub(crate) fn remove_members(
+    edits: &mut Edits,
+    data: &str,
+    object: Span,
+    is_gone: impl Fn(&Member<'_>) -> bool,
+) -> usize {
+    let all = members(data, object);
+    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+    edits.remove(&spans, |place| all.get(place).is_some_and(&is_gone));
+    all.iter().filter(|member| !is_gone(member)).count()
+}
+
 /// Sets a member of an object, whether it has one or not.
 pub(crate) fn set(edits: &mut Edits, data: &str, object: Span, key: &str, value: &str) {
     match member(data, object, key) {

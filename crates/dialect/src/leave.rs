@@ -33,6 +33,11 @@ pub(crate) fn leave(
     }
 }
 
+/// The data of a frame; empty if it is not text.
+pub(crate) fn text_of<'a>(frame: &'a Frame<'_>) -> &'a str {
+    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default()
+}
+
 /// The body with the edits and the masks of its texts.
 pub(crate) fn finish_body(data: &str, departure: &Departure, mut edits: Edits) -> String {
     mask(departure, &mut edits);

@@ -11,6 +11,7 @@ use callgate_wire::{Frame, Framings};
 use crate::continued::ContinueSpec;
 use crate::departure::Orders;
 use crate::event::{Canonical, Lane, Reading, Slot, Unreadable};
+use crate::leave::stray_is_denied;
 use crate::request::{ClientMessage, RemovedTurn, Restored, ToolPlaces};
 use crate::side_text::TextNames;
 use crate::stray::{DocumentKind, SkippedMembers};
@@ -145,13 +146,14 @@ pub(crate) trait Read: Debug + Send {
 }
 
 /// Writes the frames of one response.
-pub(crate) trait Write: Debug + Send {
+pub trait Write: Debug + Send {
     /// Whether this text frame leaves unchanged.
     fn leaves_as_it_came(&self, _reading: &Reading, _data: &str) -> bool {
         true
     }
 
-    /// Whether the block's start has left and its end has not.
+    /// Whether the block's start has left and its end has not: then its frames may overtake held
+    /// frames.
     fn is_out(&self, _slot: Slot) -> bool {
         false
     }
@@ -164,13 +166,13 @@ pub(crate) trait Write: Debug + Send {
     /// Ends that call.
     fn close_call(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
-    /// Whether a block that is not a call has left and has not ended. A call begins after its end:
-    /// some clients take the end of any block for the end of the block that began last.
+    /// Whether a block that is not a call has left and has not ended, and a call must wait for
+    /// that: some clients take the end of any block for the end of the block that began last.
     fn has_open_block(&self) -> bool {
         false
     }
 
-    /// Ends those blocks.
+    /// Ends the blocks that a call would have to wait for.
     fn close_blocks(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
     /// Whether a frame or a body with a denied call in an unexpected place is left out. If not, the
@@ -181,6 +183,21 @@ pub(crate) trait Write: Debug + Send {
 
     /// Writes one frame, each part according to its fate.
     fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        if stray_is_denied(reading, orders.fates) && self.leaves_out(data, reading) {
+            return frame.leave_out(out);
+        }
+        self.write_frame(frame, data, reading, orders, out);
+    }
+
+    /// The same for a frame from which no call in an unexpected place has to be removed.
+    fn write_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -210,12 +227,9 @@ pub(crate) trait Write: Debug + Send {
     /// turns continue need it.
     fn add_text(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
 
-    /// The turn continues. `end` is the data of the frame that ended the last answer.
-    fn goes_on(&mut self, _end: &str) {}
-
     /// The next frames are those of another answer to the same turn. `spent` is the usage of the
-    /// answers before it, as JSON.
-    fn next_answer(&mut self, _spent: &str) {}
+    /// answers before it, as JSON, and `end` is the data of the frame that ended the last of them.
+    fn next_answer(&mut self, _spent: &str, _end: &str) {}
 
     /// Each answer before the current one as it left, in APIs whose provider stores it.
     fn shown_answers(&self) -> Vec<String> {
@@ -226,5 +240,18 @@ pub(crate) trait Write: Debug + Send {
     fn give_up_answer(&mut self) {}
 
     /// Writes a whole body; `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        if stray_is_denied(reading, orders.fates) && self.leaves_out(data, reading) {
+            return None;
+        }
+        self.write_document(data, reading, orders)
+    }
+
+    /// The same for a body from which no call in an unexpected place has to be removed.
+    fn write_document(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+    ) -> Option<String>;
 }

@@ -11,10 +11,10 @@ use crate::Blame;
 use crate::departure::{Departure, Orders, Rest};
 use crate::event::{Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, What};
 use crate::json::{Edits, members};
-use crate::leave::finish_body;
+use crate::leave::{finish_body, text_of};
 use crate::object::{Raw, object};
 use crate::spec::Write;
-use crate::usage::{overlay, sum};
+use crate::usage::{TurnUsage, overlay};
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
@@ -26,19 +26,8 @@ pub(super) struct Writer {
     carried: usize,
     /// The id of the response, once it may continue with another answer.
     id: Option<String>,
-    /// Set once it does.
-    later: Option<Box<LaterAnswer>>,
-}
-
-/// An answer after the first one: it has the id of the first, and counts the tokens of all.
-#[derive(Debug)]
-struct LaterAnswer {
-    /// The usage of the answers before it.
-    spent: String,
-    /// Its own usage so far.
-    usage: String,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    is_given_up: bool,
+    /// Set once it does: later answers have the id of the first, and count the tokens of all.
+    later: Option<Box<TurnUsage>>,
 }
 
 impl Write for Writer {
@@ -47,7 +36,7 @@ impl Write for Writer {
     }
 
     /// Writes one chunk.
-    fn write(
+    fn write_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -66,7 +55,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let is_wrapped = view::view(data).is_ok_and(|found| found.is_wrapped);
         let signature = self.orphans.get(self.carried).map(|(_, signature)| signature.clone());
         let part = text_part(text, signature);
@@ -76,16 +65,13 @@ impl Write for Writer {
         frame.another(None, &wrapped(chunk, is_wrapped), out);
     }
 
-    fn next_answer(&mut self, spent: &str) {
-        let (spent, usage) = (spent.to_owned(), "{}".to_owned());
-        self.later = Some(Box::new(LaterAnswer { spent, usage, is_given_up: false }));
+    fn next_answer(&mut self, spent: &str, _end: &str) {
+        self.later = Some(Box::new(TurnUsage::after(spent)));
         self.orphans.clear();
     }
 
     fn give_up_answer(&mut self) {
-        if let Some(later) = &mut self.later {
-            later.is_given_up = true;
-        }
+        self.later.iter_mut().for_each(|usage| usage.give_up());
     }
 
     /// The other parts, a signature, and the tokens.
@@ -109,7 +95,7 @@ impl Write for Writer {
 
     /// Ends the candidates of this chunk as the API does when its own filter stops them.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let found = view::view(data).unwrap_or_default();
         let mut lanes: Vec<Lane> = found.candidates.iter().map(|found| found.lane).collect();
         if lanes.is_empty() {
@@ -121,7 +107,12 @@ impl Write for Writer {
     }
 
     /// Writes a whole response, or returns `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn write_document(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+    ) -> Option<String> {
         let departure = orders.departure;
         let edits = self.edit(data, reading, orders, GeminiDocument::Whole)?;
         Some(finish_body(data, departure, edits))
@@ -157,12 +148,10 @@ impl Writer {
 
     /// Makes a chunk of a later answer one of the same response.
     fn edit_metadata(&mut self, data: &str, found: &View<'_>, edits: &mut Edits) {
-        let Some(later) = &mut self.later else { return };
-        if let Some(usage) = found.usage {
-            if !later.is_given_up {
-                later.usage = overlay(&later.usage, usage.of(data));
-            }
-            edits.replace(usage, sum(&later.spent, &later.usage));
+        let Some(usage) = &mut self.later else { return };
+        if let Some(at) = found.usage {
+            usage.note(&overlay(usage.own(), at.of(data)));
+            edits.replace(at, usage.total());
         }
         if let (Some(id), Some(first)) = (found.id, &self.id) {
             edits.replace(id, first.clone());

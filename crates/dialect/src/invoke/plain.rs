@@ -88,10 +88,6 @@ impl Read for Reader {
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         Ok(self.strays.take())
     }
-
-    fn contain(&mut self) -> bool {
-        false
-    }
 }
 
 /// Keys with which models end a response.
@@ -147,7 +143,7 @@ fn has_content(value: &str) -> bool {
 pub(super) struct Writer;
 
 impl Write for Writer {
-    fn write(
+    fn write_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -158,7 +154,7 @@ impl Write for Writer {
         leave(frame, data, reading, orders.departure, Edits::default(), out);
     }
 
-    fn write_body(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn write_document(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
         Some(finish_body(data, orders.departure, Edits::default()))
     }
 }

@@ -66,7 +66,7 @@ impl Write for Writer {
         }
     }
 
-    fn write(
+    fn write_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -76,7 +76,7 @@ impl Write for Writer {
     ) {
         let departure = orders.departure;
         match frame.event() == Some(b"chunk") {
-            true => self.inner(data).write(frame, data, reading, orders, out),
+            true => self.inner(data).write_frame(frame, data, reading, orders, out),
             // An exception is not part of the model's API.
             false => leave(frame, data, reading, departure, Edits::default(), out),
         }
@@ -103,7 +103,12 @@ impl Write for Writer {
         }
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
-        self.inner(data).write_body(data, reading, orders)
+    fn write_document(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+    ) -> Option<String> {
+        self.inner(data).write_document(data, reading, orders)
     }
 }

@@ -13,7 +13,7 @@ use crate::event::{
     ArgumentsPiece, Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, Slot, What,
 };
 use crate::json::{Edits, Member, document, elements, member, members};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave, stray_is_denied, text_of};
 use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::usage::usage_in;
@@ -48,13 +48,13 @@ impl Write for Writer {
         self.later.is_none() && (self.removed.is_empty() || !data.contains(DETAILS))
     }
 
-    /// Writes one chunk.
     /// Some gateways repeat a call in the report of a failure, where it can be cut.
     fn leaves_out(&mut self, _data: &str, _reading: &Reading) -> bool {
         false
     }
 
-    fn write(
+    /// Writes one chunk.
+    fn write_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -99,7 +99,12 @@ impl Write for Writer {
     }
 
     /// Writes a whole completion, or returns `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn write_document(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+    ) -> Option<String> {
         let departure = orders.departure;
         let edited = self.edit(data, reading, orders, ChatDocument::Completion)?;
         Some(finish_body(data, departure, edited.edits))
@@ -126,7 +131,7 @@ impl Write for Writer {
 
     /// Ends the choices of this chunk as the API does when its own filter stops them.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let mut lanes = Vec::new();
         let read = view(data, |choice| {
             lanes.push(choice.lane);
@@ -144,18 +149,15 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let said =
             self.chunk(data, Lane::default(), &format!("\"content\":{}", quote(text)), "null");
         frame.another(None, &said, out);
     }
 
-    fn goes_on(&mut self, end: &str) {
-        self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
-    }
-
-    fn next_answer(&mut self, spent: &str) {
-        self.later.iter_mut().for_each(|later| later.begin(spent));
+    fn next_answer(&mut self, spent: &str, end: &str) {
+        let later = self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
+        later.begin(spent);
     }
 
     fn give_up_answer(&mut self) {

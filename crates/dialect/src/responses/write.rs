@@ -10,7 +10,7 @@ use super::texts;
 use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
-use crate::leave::{finish_body, leave};
+use crate::leave::{finish_body, leave, text_of};
 use crate::spec::Write;
 
 /// Writes the frames of one response.
@@ -50,7 +50,7 @@ impl Write for Writer {
     }
 
     /// Writes one frame.
-    fn write(
+    fn write_frame(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -76,7 +76,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         self.count += 1;
         let id = format!("msg_callgate_{}", self.count);
         let message = Message { id: &id, text };
@@ -95,16 +95,13 @@ impl Write for Writer {
     }
 
     /// Later answers begin with their first item: what came before has left.
-    fn goes_on(&mut self, end: &str) {
+    fn next_answer(&mut self, spent: &str, end: &str) {
         let (items, notices) = (self.left_of(end), self.notices_ahead().len());
         let later = self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
         later.add_before(items, notices);
+        later.begin(spent);
         (self.dropped, self.inserted, self.added) = Default::default();
         (self.highest, self.messages, self.open) = (None, Vec::new(), Vec::new());
-    }
-
-    fn next_answer(&mut self, spent: &str) {
-        self.later.iter_mut().for_each(|later| later.begin(spent));
     }
 
     fn shown_answers(&self) -> Vec<String> {
@@ -128,7 +125,7 @@ impl Write for Writer {
     /// Ends the response as the API does when its own filter stops it. A call that has begun is not
     /// ended, so that no client runs it.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let mut sequence = Sequence::from(data);
         let begun = self.about.is_some();
         let about = self.about.take().unwrap_or_else(|| ResponseMetadata::of(data));
@@ -151,7 +148,12 @@ impl Write for Writer {
     }
 
     /// Writes a whole response.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn write_document(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        orders: Orders<'_>,
+    ) -> Option<String> {
         let Orders { departure, fates } = orders;
         let mut edits = Edits::default();
         self.edit_output(data, reading, fates, &mut edits);
