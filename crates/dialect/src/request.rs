@@ -70,7 +70,7 @@ pub use text::TextDigest;
 pub use texts::{RequestText, TextKind, plain_texts, texts, with_texts};
 pub use tools::{Advertised, CannotRemove, Tool, advertised};
 
-pub(crate) use places::{CallPlaces, PlacedBlock, put_back_blocks};
+pub(crate) use places::{CallPlaces, NoticePlaces, PlacedBlock, fill_gaps, put_back_blocks};
 pub(crate) use recognise::{ClientMessage, SentCall, TurnMatch, recognise};
 pub(crate) use text::{Decoded, ShownNotice, rest, shown};
 pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
@@ -282,6 +282,38 @@ pub(crate) fn plan<'t>(
         }
     }
     plans
+}
+
+/// Why a call cannot be put back with a result that names it.
+pub(crate) fn refusal(call: &RemovedCall) -> Option<&'static str> {
+    if call.id.is_empty() {
+        return Some(Restored::NO_ID);
+    }
+    whole_object(&call.original).is_none().then_some(Restored::UNREADABLE)
+}
+
+/// The results of calls that the provider still has. `known` are the ids in the request; `refuse`
+/// returns why a call cannot be answered.
+pub(crate) fn results_of_kept(
+    turns: &[&RemovedTurn],
+    known: &mut HashSet<String>,
+    refuse: impl Fn(&RemovedCall) -> Option<&'static str>,
+    result: impl Fn(&RemovedCall) -> Option<String>,
+    out: &mut Restored,
+) -> Vec<String> {
+    let mut results = Vec::new();
+    for call in turns.iter().flat_map(|turn| &turn.calls) {
+        let is_present = known.contains(&call.id).then_some(Restored::PRESENT);
+        match is_present.or_else(|| refuse(call)) {
+            Some(why) => out.skip(call, why),
+            None => {
+                results.extend(result(call));
+                known.insert(call.id.clone());
+                out.restored.push(call.id.clone());
+            }
+        }
+    }
+    results
 }
 
 /// The messages of a request, each as parsed by `read`. The reader is positioned before a message.

@@ -3,18 +3,15 @@
 //! A call replaces its notice, or goes to its old position among the blocks if there is no notice.
 //! Its result is inserted at the start of the user message that follows.
 
-mod unmerge;
-
 use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
-use unmerge::unmerge;
-
-use crate::json::{Edits, Fields, member, text_or_skip};
+use super::continued::is_thinking;
+use crate::json::{Edits, Fields, document, elements, member, prepend_to, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    CallPlaces, ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall,
-    RemovedTurn, SentCall, meaning, put_back_blocks, whole_object,
+    CallPlaces, ClientMessage, Decoded, Placed, PlacedBlock, Plan, RemovedCall, SentCall, meaning,
+    put_back_blocks, whole_object,
 };
 
 /// A message of the conversation.
@@ -128,7 +125,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                 let before: String = before.iter().map(|call| format!("{call},")).collect();
                 let behind: String = behind.iter().map(|call| format!(",{call}")).collect();
                 edits.insert(text.span().start, format!("[{before}{{\"type\":\"text\",\"text\":"));
-                places.cut_notices(seen, edits);
+                places.cut_notices(edits);
                 edits.insert(text.span().end, format!("}}{behind}]"));
             }
             Content::Blocks(span, blocks) => {
@@ -139,14 +136,23 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         Placed::Yes
     }
 
-    fn unmerge(
-        &self,
-        request: &str,
-        seen: &ClientMessage<'_>,
-        turn: &RemovedTurn,
-        merged: &MergedTurn,
-    ) -> String {
-        unmerge(request, self, seen, turn, merged)
+    fn is_thinking(content: &str, block: Span) -> bool {
+        is_thinking(content, block)
+    }
+
+    /// A `cache_control` moves to the last block, unless that is thinking, which cannot have one.
+    fn with_cache(&self, request: &str, content: String) -> String {
+        let Content::Blocks(_, blocks) = &self.content else { return content };
+        let cache = blocks.iter().rev().find_map(|block| block.cache_control);
+        let last = elements(&content, document(&content)).last().copied();
+        match (last, cache) {
+            (Some(last), Some(cache)) if !is_thinking(&content, last) => {
+                let mut edits = Edits::default();
+                edits.insert(last.end - 1, format!(",\"cache_control\":{}", cache.of(request)));
+                edits.apply(&content)
+            }
+            _ => content,
+        }
     }
 
     /// If a call came from code that still runs, the message may contain only results, so the
@@ -183,8 +189,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                     .filter(|b| moves(b))
                     .map(|block| block.span.of(request))
                     .collect();
-                let comma = if moved.len() < blocks.len() { "," } else { "" };
-                edits.insert(span.start + 1, format!("{}{comma}", results(&moved)));
+                prepend_to(edits, *span, moved.len() < blocks.len(), &results(&moved));
                 let spans: Vec<Span> = blocks.iter().map(|block| block.span).collect();
                 edits.remove(&spans, |place| blocks.get(place).is_some_and(moves));
             }

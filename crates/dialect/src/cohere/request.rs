@@ -1,15 +1,25 @@
 //! Puts removed calls back into a Cohere request.
 
-use callgate_json::{Error, quote};
+use callgate_json::Error;
 
-use crate::object::{Raw, object};
-use crate::request::listed::{Emptied, Listed};
+use crate::object::object;
+use crate::request::listed::{AddedMember, Emptied, Listed, function_of, is_call, read_message};
 use crate::request::{ClientMessage, RemovedCall, RemovedTurn, Restored};
 
 const LISTED: Listed = Listed {
-    needs_ids: true,
+    read: read_message,
+    call: function_of,
+    refuse: |_, _, call| {
+        if !is_call(call) {
+            return Some(Restored::UNREADABLE);
+        }
+        call.id.is_empty().then_some(Restored::NO_ID)
+    },
+    is_legacy: |_| false,
     emptied: Emptied::Gone,
+    added: AddedMember::First,
     plan: Some("tool_plan"),
+    thinking: &[],
     result: |call| error_result(call),
 };
 
@@ -24,6 +34,5 @@ pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
 }
 
 pub(super) fn error_result(call: &RemovedCall) -> String {
-    let (id, why) = (quote(&call.id), quote(&call.why));
-    object! { "role": "tool", "tool_call_id": Raw(&id), "content": Raw(&why) }
+    object! { "role": "tool", "tool_call_id": &call.id, "content": &call.why }
 }

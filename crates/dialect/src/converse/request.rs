@@ -3,12 +3,12 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::continued::is_thinking;
-use crate::json::{Edits, Fields, document, elements, member, text_or_skip};
+use crate::json::{Edits, Fields, append_to, document, elements, member, prepend_to, text_or_skip};
 use crate::object::object;
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall, RemovedTurn,
-    SentCall, meaning, put_back_blocks,
+    ClientMessage, Decoded, Placed, PlacedBlock, Plan, RemovedCall, SentCall, meaning,
+    put_back_blocks,
 };
 
 /// A message of the conversation.
@@ -102,43 +102,23 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         Placed::Yes
     }
 
-    /// A client that has left out the thinking of the turn gets back none of it.
-    fn unmerge(
-        &self,
-        request: &str,
-        seen: &ClientMessage<'_>,
-        turn: &RemovedTurn,
-        merged: &MergedTurn,
-    ) -> String {
-        let had_thinking = turn.client.as_ref().is_some_and(|client| !client.signatures.is_empty());
-        let drops_thinking = had_thinking && seen.client.signatures.is_empty();
-        let blocks = |content: &str| -> Vec<String> {
-            let blocks = elements(content, document(content)).into_iter();
-            let is_left = |block: &Span| !drops_thinking || !is_thinking(content, *block);
-            blocks.filter(is_left).map(|block| block.of(content).to_owned()).collect()
-        };
-        let assistant = |blocks: Vec<String>| {
-            format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(","))
-        };
-        let mut messages = Vec::with_capacity(2 * merged.earlier.len() + 1);
-        for answer in &merged.earlier {
-            messages.push(assistant(blocks(&answer.content)));
-            messages.push(format!("{{\"role\":\"user\",\"content\":{}}}", answer.results));
-        }
-        let mut last = blocks(&merged.last);
-        // What the client wants to be cached up to this turn.
+    fn is_thinking(content: &str, block: Span) -> bool {
+        is_thinking(content, block)
+    }
+
+    fn with_cache(&self, request: &str, content: String) -> String {
         let is_cached = |block: &&Block<'_>| member(request, block.span, "cachePoint").is_some();
-        let cached = self.blocks.iter().rev().find(is_cached);
-        last.extend(cached.map(|block| block.span.of(request).to_owned()));
-        messages.push(assistant(last));
-        messages.join(",")
+        let Some(cached) = self.blocks.iter().rev().find(is_cached) else { return content };
+        let (list, mut edits) = (document(&content), Edits::default());
+        let has_others = !elements(&content, list).is_empty();
+        append_to(&mut edits, list, has_others, cached.span.of(request));
+        edits.apply(&content)
     }
 
     fn add_results(&self, _: &str, calls: &[&RemovedCall], edits: &mut Edits) {
         let Some(list) = self.content else { return };
         let results: Vec<String> = calls.iter().map(|call| error_result(call)).collect();
-        let comma = if self.blocks.is_empty() { "" } else { "," };
-        edits.insert(list.start + 1, format!("{}{comma}", results.join(",")));
+        prepend_to(edits, list, !self.blocks.is_empty(), &results.join(","));
     }
 }
 

@@ -13,10 +13,10 @@ use callgate_json::{Error, Reader as Json, Span, quote};
 
 use self::contents::{Content, Part, contents};
 use self::unmerge::unmerge;
-use crate::json::{Edits, member, members};
+use crate::json::{Edits, at_path, member, remove_members};
 use crate::request::{
-    ClientMessage, Decoded, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
-    plan, rest, shown, whole_object,
+    ClientMessage, Decoded, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn, Restored,
+    SentCall, meaning, plan, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -131,22 +131,9 @@ fn put_back<'t>(
     edits: &mut Edits,
 ) -> Vec<(usize, &'t RemovedCall)> {
     let shown = shown(&seen.texts, &plan.calls);
-    let mut gone = vec![false; turn.parts.len()];
-    let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
-    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
-        let is_gone = !shown.is_empty() && rest(&text.text, shown).trim().is_empty();
-        if let Some(gone) = gone.get_mut(*place) {
-            *gone = is_gone;
-        }
-        for notice in shown {
-            if let Some(gap) = marked.get_mut(notice.call) {
-                *gap = Some(if is_gone || notice.leads { *place } else { place + 1 });
-            }
-            if !is_gone {
-                edits.replace(text.span(&notice.cut), "");
-            }
-        }
-    }
+    let notices = NoticePlaces::find(turn.parts.len(), seen, &shown, plan);
+    notices.cut(edits);
+    let NoticePlaces { mut gone, marked, .. } = notices;
     spare(turn, plan, &mut gone);
     let gaps = choose(turn, seen, plan, &marked);
     insert(turn, plan, &gaps, &gone, edits);
@@ -253,11 +240,7 @@ fn give_back_signatures(
         if *gone || !is_carried {
             continue;
         }
-        let all = members(request, part.span);
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| {
-            all.get(place).is_some_and(|member| member.key.span() == signature.key)
-        });
+        remove_members(edits, request, part.span, |member| member.key.span() == signature.key);
     }
 }
 
@@ -285,8 +268,7 @@ fn add_results(answer: &Content<'_>, calls: &[(usize, &RemovedCall)], edits: &mu
 
 pub(super) fn error_result(call: &RemovedCall) -> String {
     let name = whole_object(&call.original)
-        .and_then(|part| member(&call.original, part, "functionCall"))
-        .and_then(|inner| member(&call.original, inner, "name"))
+        .and_then(|part| at_path(&call.original, part, &["functionCall", "name"]))
         .map_or("\"\"", |name| name.of(&call.original));
     let id = match call.id.as_str() {
         "" => String::new(),

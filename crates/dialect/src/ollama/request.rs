@@ -2,14 +2,19 @@
 
 use callgate_json::{Error, quote};
 
-use crate::json::member;
-use crate::request::listed::{Emptied, Listed};
+use crate::json::at_path;
+use crate::request::listed::{AddedMember, Emptied, Listed, function_of, is_call, read_message};
 use crate::request::{ClientMessage, RemovedCall, RemovedTurn, Restored, whole_object};
 
 const LISTED: Listed = Listed {
-    needs_ids: false,
-    emptied: Emptied::Blank,
+    read: read_message,
+    call: function_of,
+    refuse: |_, _, call| (!is_call(call)).then_some(Restored::UNREADABLE),
+    is_legacy: |_| false,
+    emptied: Emptied::Replaced("\"\""),
+    added: AddedMember::First,
     plan: None,
+    thinking: &[],
     result: |call| error_result(call),
 };
 
@@ -27,8 +32,7 @@ pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
 pub(super) fn error_result(call: &RemovedCall) -> String {
     let original = call.original.as_str();
     let name = whole_object(original)
-        .and_then(|object| member(original, object, "function"))
-        .and_then(|function| member(original, function, "name"))
+        .and_then(|object| at_path(original, object, &["function", "name"]))
         .map_or("\"\"", |name| name.of(original));
     let id = match call.id.as_str() {
         "" => String::new(),

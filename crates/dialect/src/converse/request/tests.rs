@@ -1,6 +1,6 @@
 use super::*;
 use crate::Dialect;
-use crate::request::Restored;
+use crate::request::{RemovedTurn, Restored};
 use crate::request::testing::{client_turn, restore};
 
 const CALL: &str = r#"{"toolUse":{"toolUseId":"t1","name":"rm","input":{"n": 1.0}}}"#;
