@@ -21,7 +21,7 @@ use crate::block_writer::BlockWriter;
 use crate::event::Lane;
 use crate::object::object;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts, no_states};
 
 /// The spec of the Cohere API.
 pub(crate) static SPEC: DialectSpec = DialectSpec {
@@ -29,14 +29,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(BlockWriter::<write::Blocks>::default()),
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: false,
-    text_follows_calls: false,
-    blocks_continue: true,
-    mixes_lanes: false,
-    plan_lane: Some(PLAN),
+    facts: TurnFacts { counts_blocks: false, plan_lane: Some(PLAN), ..TurnFacts::OF_BLOCKS },
     comments: Comments::KeepAlive,
     form: None,
     error_events: |_, message| {

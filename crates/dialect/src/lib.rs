@@ -61,7 +61,7 @@ pub use event::{
 };
 pub use responses::read_again;
 pub use side_text::{Channel, Delivery, SideText};
-pub use spec::{ApiError, ErrorHeader, HttpSpec, Signing, Write};
+pub use spec::{ApiError, ErrorHeader, HttpSpec, Signing, TurnFacts, Write};
 use spec::{Comments, DialectSpec, Read};
 use stray::DocumentKind;
 pub use tally::Tally;
@@ -180,44 +180,9 @@ impl Dialect {
         (self.spec().writer)()
     }
 
-    /// Whether a notice is a separate block. If not, a blank line separates it from the text before
-    /// it.
-    pub fn notice_is_separate(self) -> bool {
-        self.spec().notice_is_separate
-    }
-
-    /// Whether a call is complete as soon as its arguments are, without an event that ends it.
-    pub fn arguments_end_a_call(self) -> bool {
-        self.spec().arguments_end_a_call
-    }
-
-    /// Whether a call's name may come in pieces.
-    pub fn name_may_grow(self) -> bool {
-        self.spec().name_may_grow
-    }
-
-    /// Whether a call's slot is its position among all blocks of the turn, and not only among
-    /// calls.
-    pub fn counts_blocks(self) -> bool {
-        self.spec().counts_blocks
-    }
-
-    /// Whether the API accepts a turn in which a text follows a call, so that a notice may do so.
-    /// The official clients show it: `crates/cli/tests/gateway/conversations.rs`.
-    pub fn text_follows_calls(self) -> bool {
-        self.spec().text_follows_calls
-    }
-
-    /// Whether the frames of a block that has begun to leave may overtake held frames, so that a
-    /// call that has begun to leave is never interrupted by another.
-    pub fn blocks_continue(self) -> bool {
-        self.spec().blocks_continue
-    }
-
-    /// The lane of the model's plan for the calls of a turn, in APIs that separate it from the
-    /// text.
-    pub fn plan_lane(self) -> Option<Lane> {
-        self.spec().plan_lane
+    /// How its turns are built.
+    pub fn facts(self) -> &'static TurnFacts {
+        &self.spec().facts
     }
 
     /// Whether all clients skip comments in a stream. Some of the others fail on them.
@@ -228,11 +193,6 @@ impl Dialect {
     /// Whether a comment keeps a stream alive. Records are announced in fewer APIs.
     pub fn comments_keep_alive(self) -> bool {
         self.spec().comments != Comments::Fail
-    }
-
-    /// Whether some clients take the calls of all lanes for one list.
-    pub fn mixes_lanes(self) -> bool {
-        self.spec().mixes_lanes
     }
 
     /// Whether every client reads the lines of the frame the same way, so that it may leave

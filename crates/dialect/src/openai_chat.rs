@@ -19,7 +19,7 @@ pub(crate) use continued::has_response_format;
 pub(crate) use write::refusal;
 
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Chat Completions API.
@@ -28,14 +28,12 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_is_separate: false,
-    arguments_end_a_call: true,
-    name_may_grow: true,
-    counts_blocks: false,
-    text_follows_calls: false,
-    blocks_continue: false,
-    mixes_lanes: true,
-    plan_lane: None,
+    facts: TurnFacts {
+        arguments_end_a_call: true,
+        name_may_grow: true,
+        mixes_lanes: true,
+        ..TurnFacts::OF_LISTS
+    },
     comments: Comments::Skipped,
     form: None,
     error_events: |blame, message| {

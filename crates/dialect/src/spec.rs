@@ -21,7 +21,6 @@ use crate::{AddedEvent, Blame, Dialect};
 pub use http::{ApiError, ErrorHeader, HttpSpec, Signing};
 
 /// One dialect.
-#[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
 pub(crate) struct DialectSpec {
     /// The word used on the command line and in records.
     pub(crate) word: &'static str,
@@ -31,22 +30,8 @@ pub(crate) struct DialectSpec {
     pub(crate) reader: fn(usize) -> Box<dyn Read>,
     /// A writer at the start of a response.
     pub(crate) writer: fn() -> Box<dyn Write>,
-    /// See [`Dialect::notice_is_separate`](crate::Dialect::notice_is_separate).
-    pub(crate) notice_is_separate: bool,
-    /// See [`Dialect::arguments_end_a_call`](crate::Dialect::arguments_end_a_call).
-    pub(crate) arguments_end_a_call: bool,
-    /// See [`Dialect::name_may_grow`](crate::Dialect::name_may_grow).
-    pub(crate) name_may_grow: bool,
-    /// See [`Dialect::counts_blocks`](crate::Dialect::counts_blocks).
-    pub(crate) counts_blocks: bool,
-    /// See [`Dialect::text_follows_calls`](crate::Dialect::text_follows_calls).
-    pub(crate) text_follows_calls: bool,
-    /// See [`Dialect::blocks_continue`](crate::Dialect::blocks_continue).
-    pub(crate) blocks_continue: bool,
-    /// See [`Dialect::mixes_lanes`](crate::Dialect::mixes_lanes).
-    pub(crate) mixes_lanes: bool,
-    /// See [`Dialect::plan_lane`](crate::Dialect::plan_lane).
-    pub(crate) plan_lane: Option<Lane>,
+    /// How its turns are built.
+    pub(crate) facts: TurnFacts,
     /// What clients do with comments in a stream.
     pub(crate) comments: Comments,
     /// What else its streams contain than frames of the usual form, if anything.
@@ -71,6 +56,52 @@ pub(crate) struct DialectSpec {
     pub(crate) tools: ToolPlaces,
     /// The HTTP side.
     pub(crate) http: HttpSpec,
+}
+
+/// How the turns of an API are built.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
+pub struct TurnFacts {
+    /// A notice is a separate block. If not, a blank line separates it from the text before it.
+    pub notice_is_separate: bool,
+    /// A call is complete as soon as its arguments are, without an event that ends it.
+    pub arguments_end_a_call: bool,
+    /// A call's name may come in pieces.
+    pub name_may_grow: bool,
+    /// A call's slot is its position among all blocks of the turn, and not only among calls.
+    pub counts_blocks: bool,
+    /// The API accepts a turn in which a text follows a call, so that a notice may do so. The
+    /// official clients show it: `crates/cli/tests/gateway/conversations.rs`.
+    pub text_follows_calls: bool,
+    /// The frames of a block that has begun to leave may overtake held frames, so that a call that
+    /// has begun to leave is never interrupted by another.
+    pub blocks_continue: bool,
+    /// Some clients take the calls of all lanes for one list.
+    pub mixes_lanes: bool,
+    /// The lane of the model's plan for the calls of a turn, in APIs that separate it from the text.
+    pub plan_lane: Option<Lane>,
+}
+
+impl TurnFacts {
+    /// A turn is one list of blocks.
+    pub(crate) const OF_BLOCKS: Self = Self {
+        notice_is_separate: true,
+        counts_blocks: true,
+        blocks_continue: true,
+        ..Self::OF_LISTS
+    };
+
+    /// A turn has a text, and a list of calls.
+    pub(crate) const OF_LISTS: Self = Self {
+        notice_is_separate: false,
+        arguments_end_a_call: false,
+        name_may_grow: false,
+        counts_blocks: false,
+        text_follows_calls: false,
+        blocks_continue: false,
+        mixes_lanes: false,
+        plan_lane: None,
+    };
 }
 
 /// What clients do with comments in a stream.

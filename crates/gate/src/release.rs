@@ -298,8 +298,8 @@ impl Core {
     fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
         self.announce(piece.slot);
         let explain = self.settings.on_deny != OnDeny::Silent;
-        let alone = self.api().notice_is_separate();
-        let may_follow_calls = self.api().text_follows_calls();
+        let alone = self.api().facts().notice_is_separate;
+        let may_follow_calls = self.api().facts().text_follows_calls;
         let state = self.lane(lane);
         state.removed += 1;
         if piece.carrier == Carrier::Stray {
@@ -384,7 +384,7 @@ impl Core {
     /// The turn as the client received it; `None` if one of its calls was too large to be
     /// recognised later.
     fn client_turn(&mut self, lane: Lane) -> Option<ClientTurn> {
-        let plan = self.api().plan_lane();
+        let plan = self.api().facts().plan_lane;
         let plan = plan.map(|plan| self.lane(plan).digest.finish().unwrap_or_default());
         let state = self.lane(lane);
         let (text, signatures) = (state.digest.finish(), state.signatures.clone());
