@@ -47,13 +47,6 @@ impl Open {
     }
 }
 
-/// Whether a document is one chunk of a stream or a whole response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GeminiDocument {
-    Chunk,
-    Whole,
-}
-
 /// What ends a call that has no end event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -86,7 +79,7 @@ impl Read for Reader {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any |= is_known;
-        let mut reading = self.document(&found, data, GeminiDocument::Chunk)?;
+        let mut reading = self.document(&found, data, DocumentKind::Frame)?;
         // Chunks have no names; most clients fail on one.
         if event.is_some() {
             reading.form = FrameForm::Rewrite;
@@ -104,7 +97,7 @@ impl Read for Reader {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = self.document(&found, data, GeminiDocument::Whole)?;
+        let mut reading = self.document(&found, data, DocumentKind::Body)?;
         reading.order = Order::Stream;
         Ok(reading)
     }
@@ -138,7 +131,7 @@ impl Reader {
         &mut self,
         found: &View<'_>,
         data: &str,
-        form: GeminiDocument,
+        form: DocumentKind,
     ) -> Result<Reading, Unreadable> {
         // Some clients do not distinguish candidates, so none overtakes another.
         let order = match found.candidates.is_empty() {
@@ -166,7 +159,7 @@ impl Reader {
         &mut self,
         candidate: &Candidate<'_>,
         data: &str,
-        form: GeminiDocument,
+        form: DocumentKind,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let lane = candidate.lane;
@@ -176,7 +169,7 @@ impl Reader {
                 // A text after a call keeps its position: a notice may come in between.
                 let leads = !reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
                 match (form, reading.text) {
-                    (GeminiDocument::Chunk, None) if leads => {
+                    (DocumentKind::Frame, None) if leads => {
                         (reading.text, reading.text_lane) = (Some(at), lane)
                     }
                     _ => reading.parts.push(Part { lane, at, what: What::Text }),
@@ -194,7 +187,7 @@ impl Reader {
                 self.call(part, call, lane, data, reading)?;
             }
         }
-        let ends = candidate.finish.is_some() || form == GeminiDocument::Whole;
+        let ends = candidate.finish.is_some() || form == DocumentKind::Body;
         if ends {
             self.close_open(lane, End::Turn, reading);
             let at = candidate.finish.map(|reason| reason.span()).unwrap_or_default();

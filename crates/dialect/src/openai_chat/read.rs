@@ -12,7 +12,7 @@ use crate::event::{
 };
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::spec::Read;
-use crate::stray::{self, SkippedMembers};
+use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts_within};
 
 /// Calls that the provider has run, and a call that it rejected, are read separately. LiteLLM lists
@@ -82,7 +82,7 @@ impl Read for Reader {
         }
         let mut reading = Reading::default();
         let found =
-            view(data, |choice| self.choice(&choice, data, ChatDocument::Chunk, &mut reading))?;
+            view(data, |choice| self.choice(&choice, data, DocumentKind::Frame, &mut reading))?;
         let is_chunk = found.choices != Choices::Missing || found.error.is_some() || found.is_error;
         // The first event shows whether the stream is of this API. Later unknown events pass, but a
         // call in them may be the beginning of one whose rest is unknown.
@@ -107,7 +107,7 @@ impl Read for Reader {
             Some(page) => self.page(&page, data, &mut reading)?,
             None => {
                 let found = view(data, |choice| {
-                    self.choice(&choice, data, ChatDocument::Completion, &mut reading)
+                    self.choice(&choice, data, DocumentKind::Body, &mut reading)
                 })?;
                 let is_ours = found.choices == Choices::Listed;
                 if !is_ours && found.error.is_none() && !found.is_error {
@@ -122,10 +122,10 @@ impl Read for Reader {
         Ok(reading)
     }
 
-    fn skipped_members(&self, form: stray::DocumentKind) -> Option<SkippedMembers> {
+    fn skipped_members(&self, form: DocumentKind) -> Option<SkippedMembers> {
         Some(match form {
-            stray::DocumentKind::Frame => SKIPPED_MEMBERS,
-            stray::DocumentKind::Body => SKIPPED_IN_BODIES,
+            DocumentKind::Frame => SKIPPED_MEMBERS,
+            DocumentKind::Body => SKIPPED_IN_BODIES,
         })
     }
 
@@ -160,7 +160,7 @@ impl Reader {
     fn page(&mut self, page: &Page, data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
         for completion in page.completions.iter().copied().enumerate() {
             let found = view_of_page(data, completion, |choice| {
-                self.choice(&choice, data, ChatDocument::Completion, reading)
+                self.choice(&choice, data, DocumentKind::Body, reading)
             })?;
             if found.choices != Choices::Listed {
                 return Err(Unreadable::Foreign);
@@ -210,7 +210,7 @@ impl Reader {
         &mut self,
         choice: &Choice<'_>,
         data: &str,
-        form: ChatDocument,
+        form: DocumentKind,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let lane = choice.lane;
@@ -222,17 +222,15 @@ impl Reader {
         let mirrored = choice.message_is_a_copy(data);
         let message = choice.message.as_deref().filter(|_| !mirrored);
         let in_place = match form {
-            ChatDocument::Chunk => message.is_none_or(|message| !message.has_calls()),
-            ChatDocument::Completion => {
-                choice.delta.as_ref().is_none_or(|delta| !delta.has_calls())
-            }
+            DocumentKind::Frame => message.is_none_or(|message| !message.has_calls()),
+            DocumentKind::Body => choice.delta.as_ref().is_none_or(|delta| !delta.has_calls()),
         };
         if !in_place {
             // Some clients read the other of the two as well. If it contains anything, it cannot be
             // merged.
             let right = match form {
-                ChatDocument::Chunk => choice.delta.as_ref(),
-                ChatDocument::Completion => choice.message.as_deref(),
+                DocumentKind::Frame => choice.delta.as_ref(),
+                DocumentKind::Body => choice.message.as_deref(),
             };
             if right.is_some_and(|said| said.span.end - said.span.start > 2) {
                 return Err(Unreadable::Ambiguous("calls in both `delta` and `message`"));
@@ -248,7 +246,7 @@ impl Reader {
             let reasons = ["tool_calls", "function_call", "stop"];
             let announces_calls = reasons.iter().any(|announces| reason.is(announces));
             reading.finish(lane, at, announces_calls);
-        } else if form == ChatDocument::Completion {
+        } else if form == DocumentKind::Body {
             reading.finish(lane, Span::default(), false);
         }
         // Text may overtake a held call; everything else keeps its position in the choice.
@@ -264,7 +262,7 @@ impl Reader {
         said: &ChoiceContent<'_>,
         lane: Lane,
         data: &str,
-        form: ChatDocument,
+        form: DocumentKind,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let texts = said.content.iter().flat_map(Content::texts);
@@ -280,12 +278,12 @@ impl Reader {
         }
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
-            piece.followed_by = form.follows_piece();
+            piece.followed_by = follows_piece(form);
             reading.add_call(lane, entry.span, piece);
         }
         if let Some(entry) = &said.function_call {
             let mut piece = self.legacy(entry, lane, data)?;
-            piece.followed_by = form.follows_piece();
+            piece.followed_by = follows_piece(form);
             reading.add_call(lane, entry.span, piece);
         }
         if let Some(span) = said.executed {
@@ -450,20 +448,11 @@ impl Reader {
     }
 }
 
-/// Whether a document is one chunk of a stream or a whole completion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChatDocument {
-    Chunk,
-    Completion,
-}
-
-impl ChatDocument {
-    /// What follows a piece of a call in it.
-    fn follows_piece(self) -> FollowedBy {
-        match self {
-            Self::Chunk => FollowedBy::More,
-            Self::Completion => FollowedBy::Nothing,
-        }
+/// What follows a piece of a call.
+fn follows_piece(form: DocumentKind) -> FollowedBy {
+    match form {
+        DocumentKind::Frame => FollowedBy::More,
+        DocumentKind::Body => FollowedBy::Nothing,
     }
 }
 

@@ -9,7 +9,7 @@ use super::message::{Message, ResponseMetadata, Sequence, event, id_for, sequenc
 use super::texts;
 use crate::departure::Orders;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
-use crate::json::{Edits, document, elements, member};
+use crate::json::{Edits, append_to, document, elements, member};
 use crate::leave::{finish_body, leave, text_of};
 use crate::spec::Write;
 
@@ -342,9 +342,7 @@ impl Writer {
             let id = "msg_callgate".to_owned();
             if let Some(content) = reading.content {
                 let is_empty = gone.iter().all(|gone| *gone) && self.added.is_empty();
-                let comma = if is_empty { "" } else { "," };
-                let item = Message { id: &id, text }.item();
-                edits.insert(content.end - 1, format!("{comma}{item}"));
+                append_to(edits, content, !is_empty, &Message { id: &id, text }.item());
             }
             said.push((self.next_index(), id, text.clone()));
             let behind = self.highest.max(last).map_or(0, |highest| highest.saturating_add(1));
@@ -363,8 +361,7 @@ impl Writer {
             match next {
                 Some(next) => edits.insert(next.start, format!("{message},")),
                 None => {
-                    let comma = if is_empty { "" } else { "," };
-                    edits.insert(content.end - 1, format!("{comma}{message}"));
+                    append_to(edits, content, !is_empty, message);
                     is_empty = false;
                 }
             }

@@ -4,7 +4,7 @@ use callgate_json::{Reader as Json, Span};
 
 use super::super::view::{Candidate, View, part as part_of, view};
 use super::super::write::text_part;
-use crate::json::{Edits, members};
+use crate::json::{Edits, members, prepend_to};
 use crate::object::{Raw, object};
 use crate::usage::sum;
 
@@ -72,8 +72,8 @@ fn with_parts(body: &str, candidate: &Candidate<'_>, parts: &str) -> Option<Stri
         }
         (None, None) if candidate.no_content.is_some() => return None,
         (None, None) => {
-            let comma = if members(own, whole).is_empty() { "" } else { "," };
-            edits.insert(1, format!("\"content\":{content}{comma}"));
+            let has_others = !members(own, whole).is_empty();
+            prepend_to(&mut edits, whole, has_others, &format!("\"content\":{content}"));
         }
     }
     Some(edits.apply(own))
