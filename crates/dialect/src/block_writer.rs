@@ -7,7 +7,7 @@ use callgate_json::Span;
 use callgate_wire::Frame;
 
 use crate::blocks::{OpenBlocks, call_of, is_call, is_number};
-use crate::departure::Orders;
+use crate::departure::{Leaving, Orders};
 use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, append_to, document, elements};
 use crate::leave::{finish_body, leave};
@@ -45,13 +45,7 @@ pub(crate) trait BlockApi: Debug + Send {
     fn dropped(&mut self, _does: BlockStep) {}
 
     /// Whether a frame of an answer after the first one has no place in the message.
-    fn is_left_out(
-        &mut self,
-        _frame: &Frame<'_>,
-        _data: &str,
-        _: &Reading,
-        _: &mut TurnUsage,
-    ) -> bool {
+    fn is_left_out(&mut self, _frame: &Leaving<'_>, _usage: &mut TurnUsage) -> bool {
         false
     }
 
@@ -80,7 +74,7 @@ pub(crate) trait BlockApi: Debug + Send {
     ) -> Option<NamedEvent>;
 
     /// Edits a frame that is not of a block. `usage` is set in an answer after the first one.
-    fn edit_frame(&mut self, _data: &str, _: &Reading, _usage: Option<&TurnUsage>, _: &mut Edits) {}
+    fn edit_frame(&mut self, _: &Leaving<'_>, _usage: Option<&TurnUsage>, _: &mut Edits) {}
 
     /// Whether the part at this place is all that its frame is about.
     fn is_all_of_frame(&self, _place: &str) -> bool {
@@ -131,19 +125,10 @@ impl<A: BlockApi> BlockWriter<A> {
     }
 
     /// Writes a frame of a block.
-    #[expect(clippy::too_many_arguments, reason = "one frame and where to write it")]
-    fn write_block(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        block: &Block,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
+    fn write_block(&mut self, leaving: &Leaving<'_>, block: &Block, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         let call = call_of(reading);
-        let fate = call.and_then(|place| fates.get(place));
+        let fate = call.and_then(|place| orders.fates.get(place));
         match fate {
             Some(Fate::Notice(text)) => {
                 let number = self.api.claim_text(Some((block, data)));
@@ -173,7 +158,7 @@ impl<A: BlockApi> BlockWriter<A> {
             }
             _ => None,
         };
-        leave(frame, data, reading, departure, edits, out);
+        leave(leaving, edits, out);
         if let Some(event) = arguments {
             self.api.event(frame, &event, out);
         }
@@ -208,28 +193,21 @@ impl<A: BlockApi> Write for BlockWriter<A> {
         }
     }
 
-    fn write_frame(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if let Some(usage) = &mut self.later
-            && self.api.is_left_out(frame, data, reading, usage)
+            && self.api.is_left_out(leaving, usage)
         {
             return frame.leave_out(out);
         }
         if let Some(block) = &reading.block {
-            return self.write_block(frame, data, block, reading, orders, out);
+            return self.write_block(leaving, block, out);
         }
         let mut edits = Edits::default();
-        let listed = edit_list::<A>(data, reading, fates, &mut edits);
+        let listed = edit_list::<A>(data, reading, orders.fates, &mut edits);
         self.api.claim_listed(listed);
-        self.api.edit_frame(data, reading, self.later.as_deref(), &mut edits);
-        for (part, fate) in reading.parts.iter().zip(fates) {
+        self.api.edit_frame(leaving, self.later.as_deref(), &mut edits);
+        for (part, fate) in leaving.fates().all() {
             let What::Finish(finish) = &part.what else { continue };
             self.close_call(frame, out);
             let Fate::Ordinary(text) = fate else { continue };
@@ -243,15 +221,10 @@ impl<A: BlockApi> Write for BlockWriter<A> {
                 edits.replace(part.at, A::ORDINARY_END);
             }
         }
-        leave(frame, data, reading, departure, edits, out);
+        leave(leaving, edits, out);
     }
 
-    fn write_document(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-    ) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let mut edits = Edits::default();
         self.api.edit_body(data, reading, orders.fates, &mut edits);
         Some(finish_body(data, orders.departure, edits))

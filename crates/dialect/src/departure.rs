@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use callgate_json::Span;
+use callgate_wire::Frame;
 
 use crate::event::{Fate, FrameForm, Lane, Part, Piece, Reading, What};
 use crate::json::Edits;
@@ -25,6 +26,30 @@ pub struct Orders<'a> {
     pub departure: &'a Departure,
     /// What happens to each part, in the order of the parts.
     pub fates: &'a [Fate],
+}
+
+/// A frame on its way out.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaving<'a> {
+    /// The frame.
+    pub frame: &'a Frame<'a>,
+    /// Its data.
+    pub data: &'a str,
+    /// What was found in it.
+    pub reading: &'a Reading,
+    /// What the gate orders.
+    pub orders: Orders<'a>,
+}
+
+impl<'a> Leaving<'a> {
+    pub(crate) fn fates(&self) -> Fates<'a> {
+        Fates { reading: self.reading, orders: self.orders }
+    }
+
+    /// Whether the turn ends in it.
+    pub(crate) fn ends(&self) -> bool {
+        self.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
+    }
 }
 
 impl Orders<'_> {
@@ -115,7 +140,7 @@ impl<'a> Fates<'a> {
         self.orders.fates.iter().any(|fate| matches!(fate, Fate::Later))
     }
 
-    fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
         self.reading.parts.iter().zip(self.orders.fates)
     }
 

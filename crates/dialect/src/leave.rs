@@ -2,19 +2,13 @@
 
 use callgate_wire::Frame;
 
-use crate::departure::{Departure, Rest};
+use crate::departure::{Departure, Leaving, Orders, Rest};
 use crate::event::{Carrier, Fate, Reading, What};
 use crate::json::Edits;
 
 /// Writes the frame with the edits. Without edits it writes the original bytes.
-pub(crate) fn leave(
-    frame: &Frame<'_>,
-    data: &str,
-    reading: &Reading,
-    departure: &Departure,
-    mut edits: Edits,
-    out: &mut Vec<u8>,
-) {
+pub(crate) fn leave(leaving: &Leaving<'_>, mut edits: Edits, out: &mut Vec<u8>) {
+    let Leaving { frame, data, reading, orders: Orders { departure, .. } } = *leaving;
     mask(departure, &mut edits);
     if departure.rest == Rest::Text {
         let event = frame.event().and_then(|name| std::str::from_utf8(name).ok());

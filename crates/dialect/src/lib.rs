@@ -52,7 +52,7 @@ use callgate_wire::{Frame, Framings};
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use continued::{Continuing, DeniedTurn, NotContinued, ProvidedTurn, StoredTurn};
-pub use departure::{Departure, Orders, Rest};
+pub use departure::{Departure, Leaving, Orders, Rest};
 pub use echo::{echoes, may_echo};
 pub use event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Canonical, Carrier, Fate, Finish,

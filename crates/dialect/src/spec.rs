@@ -9,7 +9,7 @@ use callgate_json::{Error, Span};
 use callgate_wire::{Frame, Framings};
 
 use crate::continued::ContinueSpec;
-use crate::departure::Orders;
+use crate::departure::{Leaving, Orders};
 use crate::event::{Canonical, Lane, Reading, Slot, Unreadable};
 use crate::leave::stray_is_denied;
 use crate::request::{ClientMessage, RemovedTurn, Restored, ToolPlaces};
@@ -213,29 +213,16 @@ pub trait Write: Debug + Send {
     }
 
     /// Writes one frame, each part according to its fate.
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if stray_is_denied(reading, orders.fates) && self.leaves_out(data, reading) {
             return frame.leave_out(out);
         }
-        self.write_frame(frame, data, reading, orders, out);
+        self.write_frame(leaving, out);
     }
 
     /// The same for a frame from which no call in an unexpected place has to be removed.
-    fn write_frame(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    );
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>);
 
     /// The text of a frame that also contains calls, to leave before them; `None` if a frame is
     /// either text or a call.
@@ -275,14 +262,9 @@ pub trait Write: Debug + Send {
         if stray_is_denied(reading, orders.fates) && self.leaves_out(data, reading) {
             return None;
         }
-        self.write_document(data, reading, orders)
+        self.whole_body(data, reading, orders)
     }
 
     /// The same for a body from which no call in an unexpected place has to be removed.
-    fn write_document(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-    ) -> Option<String>;
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{
-    Carrier, Departure, Fate, Finish, FrameForm, Host, Lane, Orders, Part, Piece, Reading, Rest,
-    Slot, What,
+    Carrier, Departure, Fate, Finish, FrameForm, Host, Lane, Leaving, Orders, Part, Piece, Reading,
+    Rest, Slot, What,
 };
 use callgate_json::decode_into;
 use callgate_wire::Frame;
@@ -115,7 +115,8 @@ impl Core {
         match frame.data() {
             Some(_) if reading.form == FrameForm::LeaveOut => frame.leave_out(out.buffer()),
             Some(_) => {
-                self.writer.write(frame, data, reading, Orders { departure, fates }, out.buffer())
+                let orders = Orders { departure, fates };
+                self.writer.write(&Leaving { frame, data, reading, orders }, out.buffer());
             }
             None => frame.keep(out.buffer()),
         }

@@ -6,7 +6,8 @@ use callgate_wire::Frame;
 use super::continued::{is_thinking, usage_of};
 use super::read::{input_edits, with_input};
 use crate::block_writer::{BlockApi, NamedEvent};
-use crate::event::{ArgumentsPiece, Block, BlockStep, Canonical, Part, Piece, Reading, What};
+use crate::departure::Leaving;
+use crate::event::{ArgumentsPiece, Block, BlockStep, Canonical, Part, Piece, What};
 use crate::json::{Edits, document, member, set, string_member};
 use crate::leave::text_of;
 use crate::object::{Raw, object};
@@ -44,13 +45,8 @@ impl BlockApi for Blocks {
         self.left += u64::try_from(count).unwrap_or(u64::MAX);
     }
 
-    fn is_left_out(
-        &mut self,
-        _: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        usage: &mut TurnUsage,
-    ) -> bool {
+    fn is_left_out(&mut self, leaving: &Leaving<'_>, usage: &mut TurnUsage) -> bool {
+        let Leaving { data, reading, .. } = *leaving;
         if reading.block.is_some_and(|block| block.does == BlockStep::Open) {
             let block = member(data, document(data), "content_block");
             return block.is_some_and(|block| is_thinking(data, block));
@@ -98,13 +94,8 @@ impl BlockApi for Blocks {
     }
 
     /// Makes the end of a message count the tokens of all answers.
-    fn edit_frame(
-        &mut self,
-        data: &str,
-        _: &Reading,
-        usage: Option<&TurnUsage>,
-        edits: &mut Edits,
-    ) {
+    fn edit_frame(&mut self, leaving: &Leaving<'_>, usage: Option<&TurnUsage>, edits: &mut Edits) {
+        let data = leaving.data;
         let Some(usage) = usage.filter(|_| is(data, "message_delta")) else { return };
         let all = match usage_of(data) {
             Some(newer) => usage.total_with(&overlay(usage.own(), newer)),

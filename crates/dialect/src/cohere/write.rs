@@ -1,12 +1,12 @@
 //! Writes a Cohere stream or body: the same bytes, renumbered, or replaced.
 
 use callgate_json::{Kind, Span, quote};
-use callgate_wire::Frame;
 
 use super::PLAN;
 use super::view::{Message, view};
 use crate::block_writer::{BlockApi, NamedEvent};
 use crate::blocks::is_number;
+use crate::departure::Leaving;
 use crate::event::{Block, Canonical, Fate, Finish, Part, Reading, What};
 use crate::json::{
     Edits, Member, append_to, at_path, document, elements, list_of, member, prepend_to,
@@ -58,13 +58,8 @@ impl BlockApi for Blocks {
         self.contents - 1
     }
 
-    fn is_left_out(
-        &mut self,
-        _: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        _: &mut TurnUsage,
-    ) -> bool {
+    fn is_left_out(&mut self, leaving: &Leaving<'_>, _: &mut TurnUsage) -> bool {
+        let Leaving { data, reading, .. } = *leaving;
         reading.block.is_none() && is_start(data)
     }
 
@@ -120,14 +115,9 @@ impl BlockApi for Blocks {
         Some((Some("tool-call-delta"), delta))
     }
 
-    fn edit_frame(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        usage: Option<&TurnUsage>,
-        edits: &mut Edits,
-    ) {
-        if reading.text_lane == PLAN {
+    fn edit_frame(&mut self, leaving: &Leaving<'_>, usage: Option<&TurnUsage>, edits: &mut Edits) {
+        let data = leaving.data;
+        if leaving.reading.text_lane == PLAN {
             self.separate_plan(data, edits);
         }
         let delta = member(data, document(data), "delta");

@@ -6,7 +6,8 @@ use callgate_wire::Frame;
 use super::continued::is_thinking;
 use super::read::EventNames;
 use crate::block_writer::{BlockApi, BlockWriter, NamedEvent};
-use crate::event::{Block, BlockStep, Canonical, Part, Reading};
+use crate::departure::Leaving;
+use crate::event::{Block, BlockStep, Canonical, Part};
 use crate::json::{Edits, document, member, members};
 use crate::leave::text_of;
 use crate::object::{Raw, object};
@@ -53,13 +54,8 @@ impl BlockApi for Blocks {
         self.dropped += u64::from(does == BlockStep::Open);
     }
 
-    fn is_left_out(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        _: &mut TurnUsage,
-    ) -> bool {
+    fn is_left_out(&mut self, leaving: &Leaving<'_>, _: &mut TurnUsage) -> bool {
+        let Leaving { frame, data, reading, .. } = *leaving;
         if frame.event() == Some(b"messageStart") {
             return true;
         }
@@ -97,13 +93,8 @@ impl BlockApi for Blocks {
     }
 
     /// Makes the counts of a message those of all answers.
-    fn edit_frame(
-        &mut self,
-        data: &str,
-        _: &Reading,
-        usage: Option<&TurnUsage>,
-        edits: &mut Edits,
-    ) {
+    fn edit_frame(&mut self, leaving: &Leaving<'_>, usage: Option<&TurnUsage>, edits: &mut Edits) {
+        let data = leaving.data;
         if let (Some(usage), Some((at, last))) = (usage, usage_in(data, document(data))) {
             edits.replace(at, usage.total_with(last));
         }

@@ -8,7 +8,7 @@ use super::form::{is_one_line, leave};
 use super::view::{self, Call, Candidate, Part as Said, View};
 use crate::ApiError;
 use crate::Blame;
-use crate::departure::{Fates, Orders};
+use crate::departure::{Fates, Leaving, Orders};
 use crate::event::{Canonical, Fate, FrameForm, Lane, Piece, Reading};
 use crate::json::{Edits, Member, append_to, member, members, prepend_to, remove_members};
 use crate::leave::{finish_body, text_of};
@@ -37,20 +37,13 @@ impl Write for Writer {
     }
 
     /// Writes one chunk.
-    fn write_frame(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let departure = orders.departure;
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if reading.parts.is_empty() && reading.form == FrameForm::Regular && self.later.is_none() {
-            return leave(frame, data, reading, departure, Edits::default(), out);
+            return leave(leaving, Edits::default(), out);
         }
         match self.edit(data, reading, orders, DocumentKind::Frame) {
-            Some(edits) => leave(frame, data, reading, departure, edits, out),
+            Some(edits) => leave(leaving, edits, out),
             None => frame.leave_out(out),
         }
     }
@@ -108,12 +101,7 @@ impl Write for Writer {
     }
 
     /// Writes a whole response, or returns `None` if no part of it may leave.
-    fn write_document(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-    ) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let departure = orders.departure;
         let edits = self.edit(data, reading, orders, DocumentKind::Body)?;
         Some(finish_body(data, departure, edits))

@@ -4,10 +4,9 @@
 //! refused.
 
 use callgate_json::{Kind, Reader as Json, Span};
-use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
-use crate::departure::Orders;
+use crate::departure::{Leaving, Orders};
 use crate::event::{Lane, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave};
@@ -143,18 +142,11 @@ fn has_content(value: &str) -> bool {
 pub(super) struct Writer;
 
 impl Write for Writer {
-    fn write_frame(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        leave(frame, data, reading, orders.departure, Edits::default(), out);
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        leave(leaving, Edits::default(), out);
     }
 
-    fn write_document(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn whole_body(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
         Some(finish_body(data, orders.departure, Edits::default()))
     }
 }

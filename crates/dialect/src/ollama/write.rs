@@ -5,7 +5,7 @@ use callgate_wire::Frame;
 
 use super::continued::{counts, set_counts};
 use super::view::{Entry, LineContent, view};
-use crate::departure::{Departure, Orders, Rest};
+use crate::departure::{Departure, Leaving, Orders, Rest};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::json::{Edits, Member, document, elements, member, members, prepend_to, remove_members};
 use crate::leave::{finish_body, leave};
@@ -23,27 +23,20 @@ pub(super) struct Writer {
 }
 
 impl Write for Writer {
-    fn write_frame(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         let Orders { departure, fates } = orders;
-        if fates.iter().any(|fate| matches!(fate, Fate::Later)) {
+        if leaving.fates().end_leaves_later() {
             return self.write_before_end(frame, data, departure, out);
         }
         let mut edits = match departure.rest == Rest::End {
             true => edit_end(data, fates),
             false => self.edit(data, reading, fates),
         };
-        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        if let (true, Some(usage)) = (ends, &self.later) {
+        if let (true, Some(usage)) = (leaving.ends(), &self.later) {
             set_counts(&mut edits, data, &usage.total_with(&counts(data)));
         }
-        leave(frame, data, reading, departure, edits, out);
+        leave(leaving, edits, out);
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
@@ -73,12 +66,7 @@ impl Write for Writer {
         frame.another(None, &last_line(&head, key, text), out);
     }
 
-    fn write_document(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-    ) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
         let edits = self.edit(data, reading, fates);
         Some(finish_body(data, departure, edits))

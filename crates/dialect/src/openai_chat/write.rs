@@ -8,7 +8,7 @@ use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
 };
 use crate::ApiError;
-use crate::departure::{Fates, Orders};
+use crate::departure::{Fates, Leaving, Orders};
 use crate::event::{
     ArgumentsPiece, Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, Slot, What,
 };
@@ -57,17 +57,10 @@ impl Write for Writer {
     }
 
     /// Writes one chunk.
-    fn write_frame(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let departure = orders.departure;
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if reading.parts.is_empty() && self.leaves_as_it_came(reading, data) {
-            return leave(frame, data, reading, departure, Edits::default(), out);
+            return leave(leaving, Edits::default(), out);
         }
         if self.later.is_some() && data.trim_start().is_empty() {
             // The beginning of an event that never came.
@@ -82,7 +75,7 @@ impl Write for Writer {
         }
         // A call that leaves in an added chunk leaves before the end of the turn, and after the
         // other content of its frame.
-        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        let ends = leaving.ends();
         let own = |out: &mut Vec<u8>| {
             for chunk in &edited.own {
                 frame.another(None, chunk, out);
@@ -91,9 +84,9 @@ impl Write for Writer {
         if ends {
             own(out);
         }
-        let is_only_end = Fates { reading, orders }.end_leaves_later() && says_nothing(data);
+        let is_only_end = leaving.fates().end_leaves_later() && says_nothing(data);
         if !edited.is_empty && !is_only_end {
-            leave(frame, data, reading, departure, edited.edits, out);
+            leave(leaving, edited.edits, out);
         }
         if !ends {
             own(out);
@@ -101,12 +94,7 @@ impl Write for Writer {
     }
 
     /// Writes a whole completion, or returns `None` if no part of it may leave.
-    fn write_document(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-    ) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let departure = orders.departure;
         let edited = self.edit(data, reading, orders, DocumentKind::Body)?;
         Some(finish_body(data, departure, edited.edits))
