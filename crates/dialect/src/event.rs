@@ -25,6 +25,35 @@ impl Slot {
     }
 }
 
+/// The slots of the calls of one response, up to a limit.
+#[derive(Debug)]
+pub(crate) struct CallSlots {
+    next: Slot,
+    left: usize,
+}
+
+impl CallSlots {
+    pub(crate) fn new(max_calls: usize) -> Self {
+        Self { next: Slot::default(), left: max_calls }
+    }
+
+    /// The slot of a call.
+    pub(crate) fn begin(&mut self) -> Result<Slot, Unreadable> {
+        self.left = self.left.checked_sub(1).ok_or(Unreadable::TooManyCalls)?;
+        Ok(self.next.take())
+    }
+
+    /// How many calls may still come.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The slot of something that does not count as a call.
+    pub(crate) fn take(&mut self) -> Slot {
+        self.next.take()
+    }
+}
+
 impl std::fmt::Display for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use callgate_json::{Error, Kind, Reader, Span, Text, quote};
 
+use crate::event::Unreadable;
+
 pub(crate) use callgate_json::{Edits, Fields, Member, document, elements, member, members};
 
 /// A string, or `None` for `null`. Any other type is an error: clients disagree about those.
@@ -87,6 +89,11 @@ pub(crate) fn index(reader: &mut Reader<'_>, data: &str) -> Result<(Span, Option
 fn whole_number(text: &str) -> Option<i64> {
     let number: f64 = text.parse().ok()?;
     (number.fract() == 0.0 && number.abs() < 1e9).then_some(number as i64)
+}
+
+/// Fails unless the data begins like an object.
+pub(crate) fn expect_object(data: &str, otherwise: Unreadable) -> Result<(), Unreadable> {
+    if data.trim_start().starts_with('{') { Ok(()) } else { Err(otherwise) }
 }
 
 /// Whether the data is the sentinel after the last chunk. Clients compare its beginning; the rest

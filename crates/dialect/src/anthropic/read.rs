@@ -8,8 +8,8 @@ use crate::event::{
     Unreadable,
 };
 use crate::json::{
-    Edits, Fields, decode, document, elements, index, inside, is_done, is_set, member,
-    text_or_null, whole, word_or_null,
+    Edits, Fields, decode, document, elements, expect_object, index, inside, is_done, is_set,
+    member, text_or_null, whole, word_or_null,
 };
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -152,9 +152,7 @@ impl Read for Reader {
 
     /// Reads a whole message.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a message"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a message"))?;
         let message = whole(data, read_message)?;
         let is_error = message.is_error();
         if !is_error && !message.is_message() {

@@ -8,7 +8,7 @@ use crate::event::{
     After, ArgumentsPiece, BlockStep, CallKind, Carrier, FollowedBy, Lane, Piece, PieceRole,
     Reading, Slot, Unreadable,
 };
-use crate::json::{decode, document, inside, is_done};
+use crate::json::{decode, document, expect_object, inside, is_done};
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -64,9 +64,7 @@ impl Read for Reader {
             self.has_read_any = true;
             return Ok(Reading::done());
         }
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let frame = view(data)?;
         let kind = decode(frame.kind)?;
         let kind = kind.as_deref();
@@ -100,9 +98,7 @@ impl Read for Reader {
     }
 
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a message"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a message"))?;
         let body = view(data)?;
         let mut reading = Reading::in_stream();
         let is_message = |message: &Message<'_>| {

@@ -4,7 +4,7 @@ use callgate_json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event};
 use crate::event::{ArgumentsPiece, BlockStep, FollowedBy, Lane, Piece, Reading, Slot, Unreadable};
-use crate::json::{Fields, document, inside};
+use crate::json::{Fields, document, expect_object, inside};
 use crate::spec::Read;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -61,9 +61,7 @@ impl Read for Reader {
     }
 
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         match self.names {
             EventNames::OfEvents => {
                 let name = std::str::from_utf8(event.unwrap_or_default());
@@ -78,9 +76,7 @@ impl Read for Reader {
     }
 
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a message"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a message"))?;
         let body = view::body(data)?;
         if !body.is_error && body.content.is_none() {
             return Err(Unreadable::Foreign);

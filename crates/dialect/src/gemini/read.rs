@@ -5,10 +5,10 @@ use callgate_json::{Reader as Json, Span};
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, FollowedBy, FrameForm, Host, Lane, Order, Part, Piece,
-    PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, CallSlots, FollowedBy, FrameForm, Host, Lane, Order, Part,
+    Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{decode, inside, member};
+use crate::json::{decode, expect_object, inside, member};
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -16,8 +16,7 @@ use crate::tally::{Tally, counts};
 /// Reads the chunks of one response.
 #[derive(Debug)]
 pub(super) struct Reader {
-    next: Slot,
-    max_calls: usize,
+    slots: CallSlots,
     /// Whether a chunk of the API was read.
     has_read_any: bool,
     /// The call whose arguments are coming in pieces.
@@ -57,7 +56,7 @@ enum End {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: Slot::default(), max_calls, has_read_any: false, open: None }
+        Self { slots: CallSlots::new(max_calls), has_read_any: false, open: None }
     }
 }
 
@@ -68,9 +67,7 @@ impl Read for Reader {
 
     /// Reads one chunk.
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let found = view(data)?;
         let is_known = found.is_ours || found.fails;
         // Later unknown chunks pass, unless they contain a call.
@@ -89,9 +86,7 @@ impl Read for Reader {
 
     /// Reads a whole response.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a response of this API"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a response of this API"))?;
         let found = view(data)?;
         if !found.is_ours && !found.fails {
             return Err(Unreadable::Foreign);
@@ -108,7 +103,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.begin()
+        self.slots.begin()
     }
 
     /// The texts of a whole response.
@@ -217,7 +212,7 @@ impl Reader {
             Some(_) => {
                 self.close_open(lane, End::NextCall, reading);
                 let mut piece = Piece {
-                    slot: self.begin()?,
+                    slot: self.slots.begin()?,
                     role: PieceRole::Open(match streams {
                         true => CallKind::AnonymousInPieces,
                         false => CallKind::Anonymous,
@@ -250,7 +245,7 @@ impl Reader {
                     // No rule can name it, so it is refused.
                     self.open = open;
                     Piece {
-                        slot: self.begin()?,
+                        slot: self.slots.begin()?,
                         role: PieceRole::Open(CallKind::Anonymous),
                         followed_by: FollowedBy::Nothing,
                         arguments: whole(call, data),
@@ -345,7 +340,7 @@ impl Reader {
         };
         let arguments = arguments.map(|span| span.of(data).to_owned());
         let piece = Piece {
-            slot: self.next.take(),
+            slot: self.slots.take(),
             role: PieceRole::Open(CallKind::Anonymous),
             followed_by: FollowedBy::Nothing,
             name: Some(name.unwrap_or_else(|| "tool_call".to_owned())),
@@ -356,14 +351,6 @@ impl Reader {
         };
         reading.add_call(lane, span, piece);
         Ok(())
-    }
-
-    fn begin(&mut self) -> Result<Slot, Unreadable> {
-        if self.max_calls == 0 {
-            return Err(Unreadable::TooManyCalls);
-        }
-        self.max_calls -= 1;
-        Ok(self.next.take())
     }
 }
 

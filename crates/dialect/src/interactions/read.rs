@@ -4,9 +4,10 @@ use callgate_json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
-    ArgumentsPiece, BlockStep, FollowedBy, Host, Lane, Piece, PieceRole, Reading, Slot, Unreadable,
+    ArgumentsPiece, BlockStep, CallSlots, FollowedBy, Host, Lane, Piece, PieceRole, Reading, Slot,
+    Unreadable,
 };
-use crate::json::{decode, inside, is_done};
+use crate::json::{decode, expect_object, inside, is_done};
 use crate::spec::Read;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -24,11 +25,10 @@ pub(super) struct Reader {
     open: Vec<OpenStep>,
     /// The calls so far, by their ids.
     calls: Vec<(String, Slot)>,
-    /// How many steps have started: the slot of the next.
-    started: Slot,
+    /// The slots of the steps.
+    slots: CallSlots,
     /// Whether an event of the API was read.
     has_read_any: bool,
-    max_calls: usize,
 }
 
 #[derive(Debug)]
@@ -54,8 +54,8 @@ enum StepsIn {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        let (open, calls) = (Vec::new(), Vec::new());
-        Self { open, calls, started: Slot::default(), has_read_any: false, max_calls }
+        let (open, calls, slots) = (Vec::new(), Vec::new(), CallSlots::new(max_calls));
+        Self { open, calls, slots, has_read_any: false }
     }
 }
 
@@ -69,9 +69,7 @@ impl Read for Reader {
         if is_done(data) {
             return Ok(Reading::done());
         }
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let found = event(data)?;
         let kind = decode(found.kind)?;
         if has_strangers(kind.as_deref().unwrap_or_default(), &found) {
@@ -103,9 +101,7 @@ impl Read for Reader {
 
     /// Reads a whole interaction.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not an interaction"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not an interaction"))?;
         let found = body(data)?;
         let is_ours = found.steps.is_some() || (found.is_object && found.status.is_some());
         if !is_ours && !found.fails {
@@ -129,7 +125,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.begin()
+        self.slots.begin()
     }
 
     /// The texts of whole steps.
@@ -157,10 +153,10 @@ impl Reader {
         if self.open.iter().any(|open| open.index == index) {
             return Err(Unreadable::Ambiguous("a step with the index of another step"));
         }
-        if self.open.len() >= self.max_calls {
+        if self.open.len() >= self.slots.left() {
             return Err(Unreadable::TooManyCalls);
         }
-        let (slot, host) = (self.started.take(), step.host()?);
+        let (slot, host) = (self.slots.take(), step.host()?);
         let mut reading = block(slot, BlockStep::Open, found);
         let mut id = None;
         match host {
@@ -308,7 +304,7 @@ impl Reader {
             }
             let Some(host) = step.host()? else {
                 if form == StepsIn::Body {
-                    self.started.take();
+                    self.slots.take();
                 }
                 continue;
             };
@@ -320,7 +316,7 @@ impl Reader {
                 Some(slot) => slot,
                 // It was reported when it came.
                 None if host == Host::Provider && form == StepsIn::Event => continue,
-                None => self.begin()?,
+                None => self.slots.begin()?,
             };
             let mut piece = step.piece(slot, host, data)?;
             let arguments = step.arguments(data).to_owned();
@@ -339,14 +335,6 @@ impl Reader {
     fn resolve(&self, found: &Event<'_>) -> Option<&OpenStep> {
         let index = number(found)?;
         self.open.iter().find(|open| open.index == index)
-    }
-
-    fn begin(&mut self) -> Result<Slot, Unreadable> {
-        if self.max_calls == 0 {
-            return Err(Unreadable::TooManyCalls);
-        }
-        self.max_calls -= 1;
-        Ok(self.started.take())
     }
 }
 

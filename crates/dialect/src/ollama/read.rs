@@ -4,10 +4,10 @@ use callgate_json::Span;
 
 use super::view::{Entry, Line, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, FollowedBy, Lane, Order, Piece, PieceRole, Reading, Slot,
-    Unreadable,
+    After, ArgumentsPiece, CallKind, CallSlots, FollowedBy, Lane, Order, Piece, PieceRole, Reading,
+    Slot, Unreadable,
 };
-use crate::json::{decode, document, inside};
+use crate::json::{decode, document, expect_object, inside};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -19,9 +19,7 @@ const LANE: Lane = Lane(0);
 /// Reads the lines of one response.
 #[derive(Debug)]
 pub(super) struct Reader {
-    next: Slot,
-    calls: usize,
-    max_calls: usize,
+    slots: CallSlots,
     /// Whether a line of the API was read.
     has_read_any: bool,
 }
@@ -29,7 +27,7 @@ pub(super) struct Reader {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: Slot::default(), calls: 0, max_calls, has_read_any: false }
+        Self { slots: CallSlots::new(max_calls), has_read_any: false }
     }
 }
 
@@ -39,9 +37,7 @@ impl Read for Reader {
     }
 
     fn read(&mut self, _: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let line = view(data)?;
         let mut reading = self.line(&line, data)?;
         if line.done == Some(true) {
@@ -51,9 +47,7 @@ impl Read for Reader {
     }
 
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a response"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a response"))?;
         let line = view(data)?;
         let mut reading = self.line(&line, data)?;
         if !line.has_error {
@@ -68,7 +62,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.take_slot()
+        self.slots.begin()
     }
 
     fn names(&self) -> TextNames {
@@ -116,7 +110,7 @@ impl Reader {
         let id = decode(entry.id)?.filter(|id| !id.is_empty());
         let arguments = entry.arguments.map(|value| ArgumentsPiece::of_value(value, data));
         Ok(Piece {
-            slot: self.take_slot()?,
+            slot: self.slots.begin()?,
             role: PieceRole::Open(match id {
                 Some(_) => CallKind::Identified,
                 None => CallKind::Anonymous,
@@ -128,14 +122,6 @@ impl Reader {
             refuse: entry.function.is_none().then_some("it is not a function"),
             ..Piece::default()
         })
-    }
-
-    fn take_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.calls += 1;
-        if self.calls > self.max_calls {
-            return Err(Unreadable::TooManyCalls);
-        }
-        Ok(self.next.take())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::event::{
     After, ArgumentsPiece, CallKind, Carrier, FollowedBy, FrameForm, Host, Lane, Order, Part,
     Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{decode, document, inside, is_done, may_hold_a_call};
+use crate::json::{decode, document, expect_object, inside, is_done, may_hold_a_call};
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts_within};
@@ -77,9 +77,7 @@ impl Read for Reader {
         if start.is_empty() {
             return Ok(Reading::default());
         }
-        if !start.starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(start, Unreadable::Nothing)?;
         let mut reading = Reading::default();
         let found =
             view(data, |choice| self.choice(&choice, data, DocumentKind::Frame, &mut reading))?;
@@ -99,9 +97,7 @@ impl Read for Reader {
 
     /// Reads a whole completion, an error, or a page of stored completions.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a completion"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a completion"))?;
         let mut reading = Reading::default();
         match page(data)? {
             Some(page) => self.page(&page, data, &mut reading)?,

@@ -11,7 +11,7 @@ use crate::event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, FollowedBy, Host, Lane, Order,
     Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{document, inside, is_done, whole};
+use crate::json::{document, expect_object, inside, is_done, whole};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -102,9 +102,7 @@ impl Read for Reader {
 
     /// Reads a whole response, or a list of items.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a response"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a response"))?;
         let response = whole(data, read_response)?;
         let is_error = response.has_error && response.output.is_none();
         if !response.is_ours() && !is_error {
