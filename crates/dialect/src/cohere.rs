@@ -48,8 +48,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     },
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| request::LISTED.restore(request, turns),
+    seen: |request| request::LISTED.seen(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],

@@ -13,8 +13,9 @@ use std::fmt;
 use callgate_json::Span;
 use callgate_wire::{Framing, Splitter};
 
-pub(crate) use answer::{Answer, read_rest, read_turn};
-pub(crate) use last_request::{DENIED_TOOL, LastRequest, NO_ID, refuse_if};
+pub(crate) use answer::Answer;
+use answer::{read_rest, read_turn};
+pub(crate) use last_request::{DENIED_TOOL, LastRequest, NO_ID, refuse_if, wants_format};
 
 use crate::json::{Edits, member, set};
 use crate::request::{ClientCall, RemovedCall, StoredAnswers};
@@ -103,6 +104,39 @@ pub(crate) struct ContinueSpec {
     pub(crate) end_has_content: bool,
     /// See [`Continuing::keeps_thinking`].
     pub(crate) keeps_thinking: bool,
+}
+
+impl ContinueSpec {
+    /// A turn whose answers are read as `A`, in an API without anything special.
+    pub(crate) const fn of<A: Answer>(
+        results: fn(&[RemovedCall]) -> String,
+        request: fn(&str, &DeniedTurn<'_>) -> Result<String, NotContinued>,
+        join: fn(&[String], &str, &str) -> Option<String>,
+        wants_json: fn(&str) -> bool,
+    ) -> Self {
+        Self {
+            turn: read_turn::<A>,
+            rest: read_rest::<A>,
+            results,
+            request,
+            join,
+            keep_alive: None,
+            wants_json,
+            stored: None,
+            end_has_content: false,
+            keeps_thinking: false,
+        }
+    }
+}
+
+/// The results of calls as messages or items in a row.
+pub(crate) fn in_row(calls: &[RemovedCall], result: impl Fn(&RemovedCall) -> String) -> String {
+    calls.iter().map(result).collect::<Vec<_>>().join(",")
+}
+
+/// The results of calls as the content of a message.
+pub(crate) fn in_list(calls: &[RemovedCall], result: impl Fn(&RemovedCall) -> String) -> String {
+    format!("[{}]", in_row(calls, result))
 }
 
 /// How to continue turns in one dialect.

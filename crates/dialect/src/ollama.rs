@@ -34,8 +34,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| request::LISTED.restore(request, turns),
+    seen: |request| request::LISTED.seen(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],

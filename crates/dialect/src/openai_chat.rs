@@ -15,7 +15,6 @@ mod write;
 
 use callgate_wire::Framings;
 
-pub(crate) use continued::has_response_format;
 pub(crate) use write::refusal;
 
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
@@ -45,8 +44,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     blocked_body: write::blocked_body,
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| request::LISTED.restore(request, turns),
+    seen: |request| request::LISTED.seen(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],

@@ -76,7 +76,7 @@ pub(crate) use text::{Decoded, ShownNotice, rest, shown};
 pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
 
 use crate::Dialect;
-use crate::json::Fields;
+use crate::json::{Fields, at_path};
 
 /// The calls that were removed from one turn, and how to recognise that turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,6 +150,20 @@ pub struct RemovedCall {
     pub notice: Option<String>,
     /// The text of the error result.
     pub why: String,
+}
+
+impl RemovedCall {
+    /// The value at a path of keys in the call, as JSON; an empty text if there is none.
+    pub(crate) fn at(&self, path: &[&str]) -> &str {
+        let found = whole_object(&self.original).and_then(|it| at_path(&self.original, it, path));
+        found.map_or("\"\"", |found| found.of(&self.original))
+    }
+
+    /// Whether code that the provider runs made the call, and waits for its result.
+    pub(crate) fn is_programmatic(&self) -> bool {
+        let kind = self.at(&["caller", "type"]);
+        Reader::new(kind).string().is_ok_and(|kind| !kind.is_empty() && !kind.is("direct"))
+    }
 }
 
 /// The result of restoring a request.
@@ -282,6 +296,37 @@ pub(crate) fn plan<'t>(
         }
     }
     plans
+}
+
+/// Consecutive items of the model in a history.
+pub(crate) struct ModelTurn<'r, T> {
+    /// The index of the first.
+    pub(crate) first: usize,
+    pub(crate) items: Vec<&'r T>,
+    /// The item that answers them.
+    pub(crate) answer: Option<&'r T>,
+}
+
+/// The turns of the model among these items.
+pub(crate) fn model_turns<T>(
+    items: &[T],
+    is_of_model: impl Fn(&T) -> bool,
+) -> Vec<ModelTurn<'_, T>> {
+    let mut turns: Vec<ModelTurn<'_, T>> = Vec::new();
+    let mut goes_on = false;
+    for (place, item) in items.iter().enumerate() {
+        let is_own = is_of_model(item);
+        match turns.last_mut().filter(|_| goes_on) {
+            Some(turn) if is_own => turn.items.push(item),
+            Some(turn) => turn.answer = Some(item),
+            None if is_own => {
+                turns.push(ModelTurn { first: place, items: vec![item], answer: None });
+            }
+            None => {}
+        }
+        goes_on = is_own;
+    }
+    turns
 }
 
 /// Why a call cannot be put back with a result that names it.

@@ -6,31 +6,22 @@ mod turn;
 
 use callgate_json::Span;
 
-use super::request::{error_result, is_programmatic};
+use super::request::error_result;
 use crate::continued::{
-    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, read_rest, read_turn,
-    refuse_if,
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, in_list, refuse_if,
 };
-use crate::json::{at_path, document, list_of, member, string_member};
+use crate::json::{at_path, document, member, string_member};
 use crate::request::RemovedCall;
 use crate::usage::usage_in;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join: join::join,
     keep_alive: Some((Some("ping"), "{\"type\":\"ping\"}")),
-    wants_json,
-    stored: None,
-    end_has_content: false,
-    keeps_thinking: false,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The error results, as the content of a message.
 fn results(calls: &[RemovedCall]) -> String {
-    list_of(&calls.iter().map(|call| error_result(call, &[])).collect::<Vec<_>>())
+    in_list(calls, |call| error_result(call, &[]))
 }
 
 /// The request with the turn and its results at the end.
@@ -42,7 +33,7 @@ fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued>
         (last.at("thread").is_some(), "the provider keeps the conversation"),
         (last.at("tool_choice").is_some_and(is_forced), DENIED_TOOL),
         (
-            calls.iter().any(|call| is_programmatic(&call.original)),
+            calls.iter().any(|call| call.is_programmatic()),
             "code that the provider runs waits for the result",
         ),
     ])?;

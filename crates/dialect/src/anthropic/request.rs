@@ -6,12 +6,12 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use super::continued::is_thinking;
-use crate::json::{Edits, Fields, document, elements, member, prepend_to, text_or_skip};
+use crate::json::{Edits, Fields, document, elements, prepend_to, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
     CallPlaces, ClientMessage, Decoded, Placed, PlacedBlock, Plan, RemovedCall, SentCall, meaning,
-    put_back_blocks, whole_object,
+    put_back_blocks,
 };
 
 /// A message of the conversation.
@@ -158,7 +158,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
     /// If a call came from code that still runs, the message may contain only results, so the
     /// user's text goes inside the last one.
     fn add_results(&self, request: &str, calls: &[&RemovedCall], edits: &mut Edits) {
-        let host = calls.iter().rposition(|call| is_programmatic(&call.original));
+        let host = calls.iter().rposition(|call| call.is_programmatic());
         let results = |said: &[&str]| -> String {
             let result = |(number, call): (usize, &&RemovedCall)| {
                 error_result(call, if host == Some(number) { said } else { &[] })
@@ -257,14 +257,6 @@ pub(super) fn error_result(call: &RemovedCall, said: &[&str]) -> String {
     object! {
         "type": "tool_result", "tool_use_id": &call.id, "is_error": true, "content": Raw(&content),
     }
-}
-
-/// Whether code that the provider runs made the call, and waits for its result.
-pub(super) fn is_programmatic(original: &str) -> bool {
-    let caller = whole_object(original).and_then(|call| member(original, call, "caller"));
-    let kind = caller.and_then(|caller| member(original, caller, "type"));
-    let kind = kind.and_then(|kind| Json::at(original, kind).string().ok());
-    kind.is_some_and(|kind| !kind.is("direct"))
 }
 
 /// The blocks of a user message that a result may contain as well.

@@ -10,30 +10,21 @@ use callgate_json::Span;
 
 use super::request::error_result;
 use crate::continued::{
-    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, read_rest, read_turn,
-    refuse_if,
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, in_row, refuse_if,
+    wants_format,
 };
 use crate::json::{elements, member, string_member};
-use crate::openai_chat::has_response_format;
 use crate::request::RemovedCall;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join: join::join,
-    keep_alive: None,
-    wants_json: has_response_format,
-    stored: None,
-    end_has_content: false,
     // It is not signed.
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The error results, as messages.
 fn results(calls: &[RemovedCall]) -> String {
-    calls.iter().map(error_result).collect::<Vec<_>>().join(",")
+    in_row(calls, error_result)
 }
 
 /// The request with the turn and its results at the end.
@@ -48,6 +39,11 @@ fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued>
         (calls.iter().any(|call| call.id.is_empty()), NO_ID),
     ])?;
     last.with_messages(&format!("{content},{}", results(calls)))
+}
+
+/// Whether the answer must be a JSON document, which a notice would break.
+fn wants_json(request: &str) -> bool {
+    wants_format(request, &["response_format"])
 }
 
 /// Whether the request offers no other tools than these.

@@ -1,12 +1,11 @@
 //! Puts removed calls back into a Cohere request.
 
-use callgate_json::Error;
-
 use crate::object::object;
 use crate::request::listed::{AddedMember, Emptied, Listed, function_of, is_call, read_message};
-use crate::request::{ClientMessage, RemovedCall, RemovedTurn, Restored};
+use crate::request::{RemovedCall, Restored};
 
-const LISTED: Listed = Listed {
+/// How messages list their calls.
+pub(super) static LISTED: Listed = Listed {
     read: read_message,
     call: function_of,
     refuse: |_, _, call| {
@@ -22,16 +21,6 @@ const LISTED: Listed = Listed {
     thinking: &[],
     result: |call| error_result(call),
 };
-
-/// Puts the removed calls of `turns` back into `request`.
-pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
-    LISTED.restore(request, turns)
-}
-
-/// The recognisable traits of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
-    LISTED.seen(request)
-}
 
 pub(super) fn error_result(call: &RemovedCall) -> String {
     object! { "role": "tool", "tool_call_id": &call.id, "content": &call.why }

@@ -3,7 +3,7 @@
 use callgate_json::Span;
 
 use super::NotContinued;
-use crate::json::{Edits, elements, member, string_member, text_member};
+use crate::json::{Edits, at_path, document, elements, member, string_member, text_member};
 use crate::request::whole_object;
 
 /// Why a request has no next one: it would demand the same call again.
@@ -19,6 +19,14 @@ pub(crate) fn refuse_if<const N: usize>(
         Some((_, why)) => Err(NotContinued(why)),
         None => Ok(()),
     }
+}
+
+/// Whether the format at this path of a request is something else than text: a JSON document, which
+/// a notice would break.
+pub(crate) fn wants_format(request: &str, path: &[&str]) -> bool {
+    let format = at_path(request, document(request), path);
+    let kind = format.and_then(|format| string_member(request, format, "type"));
+    kind.is_some_and(|kind| !kind.is("text"))
 }
 
 /// The last request of a turn.

@@ -8,29 +8,18 @@ use callgate_json::Span;
 
 use super::request::error_result;
 use crate::continued::{
-    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, read_rest, read_turn,
-    refuse_if,
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, in_list, refuse_if,
 };
-use crate::json::{at_path, document, list_of, member};
+use crate::json::{at_path, document, member};
 use crate::request::RemovedCall;
 
-pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join: join::join,
-    // No event is known that all clients ignore.
-    keep_alive: None,
-    wants_json,
-    stored: None,
-    end_has_content: false,
-    keeps_thinking: false,
-};
+/// No event is known that all clients ignore, to keep a stream alive.
+pub(super) static CONTINUES: ContinueSpec =
+    ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json);
 
 /// The error results, as the content of a message.
 fn results(calls: &[RemovedCall]) -> String {
-    list_of(&calls.iter().map(error_result).collect::<Vec<_>>())
+    in_list(calls, error_result)
 }
 
 /// The request with the turn and its results at the end.

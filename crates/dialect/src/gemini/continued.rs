@@ -8,31 +8,24 @@ use callgate_json::{Kind, Reader as Json, Span};
 
 use super::request::error_result;
 use crate::continued::{
-    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, read_rest, read_turn,
-    refuse_if,
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, in_list, refuse_if,
 };
-use crate::json::{elements, list_of, members};
+use crate::json::{elements, members};
 use crate::object::{Raw, object};
 use crate::request::RemovedCall;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join: join::join,
     // Comments break some clients; an empty chunk breaks none.
     keep_alive: Some((None, "{}")),
-    wants_json,
-    stored: None,
     end_has_content: true,
     // A call is not valid without its signature.
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The error results, as the parts of a content.
 fn results(calls: &[RemovedCall]) -> String {
-    list_of(&calls.iter().map(error_result).collect::<Vec<_>>())
+    in_list(calls, error_result)
 }
 
 /// The contents of a turn: as it was, then the error results.

@@ -11,12 +11,12 @@ use std::collections::HashSet;
 
 use callgate_json::{Error, Span};
 
-use self::input::{Input, Request, Turn};
-use crate::json::{Edits, member, prepend_to};
+use self::input::{Input, Request, Step};
+use crate::json::{Edits, prepend_to};
 use crate::object::{Raw, object};
 use crate::request::{
-    ClientMessage, Decoded, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn, Restored,
-    SentCall, fill_gaps, meaning, plan, refusal, results_of_kept, shown, whole_object,
+    ClientMessage, Decoded, ModelTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn,
+    Restored, SentCall, fill_gaps, meaning, plan, refusal, results_of_kept, shown,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -68,12 +68,12 @@ pub(super) fn states(request: &str) -> Result<Vec<String>, Error> {
 }
 
 /// The recognisable traits of a turn.
-fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> ClientMessage<'a> {
-    let outputs = turn.steps.iter().enumerate().filter(|(_, step)| step.is("model_output"));
+fn look<'a>(request: &'a str, turn: &ModelTurn<'_, Step<'a>>) -> ClientMessage<'a> {
+    let outputs = turn.items.iter().enumerate().filter(|(_, step)| step.is("model_output"));
     let texts = outputs
         .flat_map(|(place, step)| step.texts.iter().map(move |text| (place, Decoded::new(text))));
     let mut seen = ClientMessage::new(turn.first, texts.collect());
-    for step in &turn.steps {
+    for step in &turn.items {
         if step.is("function_call") {
             let call = SentCall::read(request, step.span, "arguments");
             seen.add_call(request, SentCall { id: step.id, ..call });
@@ -116,18 +116,23 @@ fn open_with(input: &Input<'_>, results: &[String], edits: &mut Edits) {
     }
 }
 
-fn put_back(turn: &Turn<'_, '_>, seen: &ClientMessage<'_>, plan: &Plan<'_>, edits: &mut Edits) {
+fn put_back(
+    turn: &ModelTurn<'_, Step<'_>>,
+    seen: &ClientMessage<'_>,
+    plan: &Plan<'_>,
+    edits: &mut Edits,
+) {
     let shown = shown(&seen.texts, &plan.calls);
-    let notices = NoticePlaces::find(turn.steps.len(), seen, &shown, plan);
+    let notices = NoticePlaces::find(turn.items.len(), seen, &shown, plan);
     notices.cut(edits);
-    let (mut gaps, mut least) = (vec![Vec::new(); turn.steps.len() + 1], 0);
+    let (mut gaps, mut least) = (vec![Vec::new(); turn.items.len() + 1], 0);
     for (call, marked) in plan.calls.iter().zip(&notices.marked) {
-        least = marked.unwrap_or(turn.steps.len()).max(least);
+        least = marked.unwrap_or(turn.items.len()).max(least);
         if let Some(gap) = gaps.get_mut(least) {
             gap.push(call.original.clone());
         }
     }
-    let steps: Vec<Span> = turn.steps.iter().map(|step| step.span).collect();
+    let steps: Vec<Span> = turn.items.iter().map(|step| step.span).collect();
     fill_gaps(&steps, &notices.gone, &gaps, edits);
     if let Some(answer) = turn.answer {
         let results: Vec<String> = plan.calls.iter().map(|call| error_result(call)).collect();
@@ -136,9 +141,7 @@ fn put_back(turn: &Turn<'_, '_>, seen: &ClientMessage<'_>, plan: &Plan<'_>, edit
 }
 
 fn error_result(call: &RemovedCall) -> String {
-    let name = whole_object(&call.original)
-        .and_then(|step| member(&call.original, step, "name"))
-        .map_or("\"\"", |name| name.of(&call.original));
+    let name = call.at(&["name"]);
     object! {
         "type": "function_result", "call_id": &call.id, "name": Raw(name), "is_error": true,
         "result": &call.why,

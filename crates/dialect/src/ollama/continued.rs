@@ -4,23 +4,17 @@
 mod turn;
 
 use super::request::error_result;
-use crate::continued::{ContinueSpec, DeniedTurn, LastRequest, NotContinued, read_rest, read_turn};
+use crate::continued::{ContinueSpec, DeniedTurn, LastRequest, NotContinued, in_row};
 use crate::json::{Edits, document, member, members, string_member};
 use crate::request::RemovedCall;
 use crate::usage;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join,
     keep_alive: Some((None, EMPTY_LINE)),
-    wants_json,
-    stored: None,
     end_has_content: true,
     // It is not signed.
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join, wants_json)
 };
 
 /// A line as models write many of: nothing is said yet.
@@ -39,7 +33,7 @@ const COUNTS: [&str; 6] = [
 
 /// The error results, as messages.
 fn results(calls: &[RemovedCall]) -> String {
-    calls.iter().map(error_result).collect::<Vec<_>>().join(",")
+    in_row(calls, error_result)
 }
 
 /// The request with the turn and its results at the end.

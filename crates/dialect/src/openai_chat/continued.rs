@@ -11,23 +11,15 @@ use callgate_json::Span;
 
 use super::request::{can_be_answered, error_result};
 use crate::continued::{
-    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, read_rest, read_turn,
-    refuse_if,
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, in_row, refuse_if,
+    wants_format,
 };
-use crate::json::{document, elements, member, string_member};
+use crate::json::{elements, member, string_member};
 use crate::request::RemovedCall;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join: join::join,
-    keep_alive: None,
-    wants_json: has_response_format,
-    stored: None,
     end_has_content: true,
-    keeps_thinking: false,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The members of a message with the model's thinking.
@@ -36,7 +28,7 @@ pub(super) const THINKING: [&str; 4] =
 
 /// The error results, as messages.
 fn results(calls: &[RemovedCall]) -> String {
-    calls.iter().map(error_result).collect::<Vec<_>>().join(",")
+    in_row(calls, error_result)
 }
 
 /// The request with the turn and its results at the end.
@@ -67,10 +59,8 @@ fn forces(request: &LastRequest<'_>, choice: Span, names: &[&str]) -> bool {
 }
 
 /// Whether the answer must be a JSON document, which a notice would break.
-pub(crate) fn has_response_format(request: &str) -> bool {
-    let format = member(request, document(request), "response_format");
-    let kind = format.and_then(|format| string_member(request, format, "type"));
-    kind.is_some_and(|kind| !kind.is("text"))
+fn wants_json(request: &str) -> bool {
+    wants_format(request, &["response_format"])
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use super::continued::THINKING;
 use crate::json::{Fields, member, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::listed::{AddedMember, Emptied, Listed, Message, read_content, read_items};
-use crate::request::{ClientMessage, RemovedCall, RemovedTurn, Restored, SentCall, whole_object};
+use crate::request::{RemovedCall, RemovedTurn, Restored, SentCall, whole_object};
 
-const LISTED: Listed = Listed {
+/// How messages list their calls.
+pub(super) static LISTED: Listed = Listed {
     read: read_message,
     call,
     refuse,
@@ -22,16 +23,6 @@ const LISTED: Listed = Listed {
     thinking: &THINKING,
     result: |call| error_result(call),
 };
-
-/// Puts the removed calls of `turns` back into `request`.
-pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
-    LISTED.restore(request, turns)
-}
-
-/// The recognisable traits of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
-    LISTED.seen(request)
-}
 
 /// Why a call cannot be put back.
 fn refuse(message: &Message<'_>, turn: &RemovedTurn, call: &RemovedCall) -> Option<&'static str> {
@@ -108,9 +99,7 @@ pub(super) fn error_result(call: &RemovedCall) -> String {
     if kind(call) != Some(CallForm::Legacy) {
         return object! { "role": "tool", "tool_call_id": &call.id, "content": &call.why };
     }
-    let name = whole_object(&call.original)
-        .and_then(|object| member(&call.original, object, "name"))
-        .map_or("\"\"", |name| name.of(&call.original));
+    let name = call.at(&["name"]);
     object! { "role": "function", "name": Raw(name), "content": &call.why }
 }
 

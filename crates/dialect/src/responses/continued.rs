@@ -14,25 +14,17 @@ use callgate_json::Span;
 use super::request::result;
 use super::stored::stored;
 use crate::continued::{
-    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, read_rest, read_turn,
-    refuse_if,
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, refuse_if, wants_format,
 };
-use crate::json::{Edits, at_path, document, elements, member, string_member, text_member};
+use crate::json::{Edits, elements, member, string_member, text_member};
 use crate::request::RemovedCall;
 
 pub(super) use turn::OpenMessage;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: read_turn::<turn::Answer>,
-    rest: read_rest::<turn::Answer>,
-    results,
-    request,
-    join: join::join,
-    keep_alive: None,
-    wants_json,
     stored: Some(stored),
-    end_has_content: false,
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The error results, one after the other.
@@ -53,7 +45,7 @@ fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued>
         (is_delayed, "the response is made in the background"),
         (is_forced, DENIED_TOOL),
         (
-            calls.iter().any(|call| is_programmatic(&call.original)),
+            calls.iter().any(|call| call.is_programmatic()),
             "code that the provider runs waits for the result",
         ),
         (calls.iter().any(cannot_answer), "the result of a call cannot be written"),
@@ -90,18 +82,9 @@ fn ends_with(tool: &str, name: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '_']))
 }
 
-/// Whether code that the provider runs made the call, and waits for its result.
-fn is_programmatic(original: &str) -> bool {
-    let caller = member(original, document(original), "caller");
-    let kind = caller.and_then(|caller| string_member(original, caller, "type"));
-    kind.is_some_and(|kind| !kind.is("direct"))
-}
-
 /// Whether the answer must be a JSON document, which a notice would break.
 fn wants_json(request: &str) -> bool {
-    let format = at_path(request, document(request), &["text", "format"]);
-    let kind = format.and_then(|format| string_member(request, format, "type"));
-    kind.is_some_and(|kind| !kind.is("text"))
+    wants_format(request, &["text", "format"])
 }
 
 #[cfg(test)]

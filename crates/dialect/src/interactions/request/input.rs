@@ -3,7 +3,7 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::json::{Fields, text_or_skip};
-use crate::request::meaning;
+use crate::request::{ModelTurn, meaning, model_turns};
 
 /// The parts of a request that are needed to find and restore removed calls.
 #[derive(Default)]
@@ -36,14 +36,6 @@ pub(super) struct Step<'a> {
     pub(super) texts: Vec<Text<'a>>,
     /// The calls that results among its contents answer.
     pub(super) results: Vec<Text<'a>>,
-}
-
-/// Consecutive steps of the model.
-pub(super) struct Turn<'r, 'a> {
-    pub(super) first: usize,
-    pub(super) steps: Vec<&'r Step<'a>>,
-    /// The step that answers it.
-    pub(super) answer: Option<&'r Step<'a>>,
 }
 
 impl Step<'_> {
@@ -92,22 +84,8 @@ impl<'a> Request<'a> {
     }
 
     /// The turns of the model that the client holds.
-    pub(super) fn model_turns(&self) -> Vec<Turn<'_, 'a>> {
-        let mut turns: Vec<Turn<'_, 'a>> = Vec::new();
-        let mut goes_on = false;
-        for (place, step) in self.steps().iter().enumerate() {
-            let is_of_model = step.is_of_model();
-            match turns.last_mut() {
-                Some(turn) if goes_on && is_of_model => turn.steps.push(step),
-                Some(turn) if goes_on => turn.answer = Some(step),
-                _ if is_of_model => {
-                    turns.push(Turn { first: place, steps: vec![step], answer: None });
-                }
-                _ => {}
-            }
-            goes_on = is_of_model;
-        }
-        turns
+    pub(super) fn model_turns(&self) -> Vec<ModelTurn<'_, Step<'a>>> {
+        model_turns(self.steps(), Step::is_of_model)
     }
 }
 
